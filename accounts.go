@@ -1,0 +1,434 @@
+package prepaid
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/url"
+	"time"
+)
+
+// AccountsService manages card accounts, their transfers, wallets and key exchange. It is reached through
+// [Client].Accounts; its zero value is not usable.
+type AccountsService struct{ client *Client }
+
+// AccountStatus is one of the eleven states of reference section 3.1. A state that the reference does not list is
+// kept as it came. The zero value is no status.
+type AccountStatus string
+
+// The account states. Which moves SetStatus permits is the service's decision.
+const (
+	// AccountStatusActive: in use.
+	AccountStatusActive AccountStatus = "active"
+	// AccountStatusPreActive: issued, not yet activated.
+	AccountStatusPreActive AccountStatus = "pre_active"
+	// AccountStatusInactive: not in use.
+	AccountStatusInactive AccountStatus = "inactive"
+	// AccountStatusDeactivated: taken out of use.
+	AccountStatusDeactivated AccountStatus = "deactivated"
+	// AccountStatusLostOrStolen: reported; the only state that can be replaced.
+	AccountStatusLostOrStolen AccountStatus = "lost_or_stolen"
+	// AccountStatusExpired: past its expiry.
+	AccountStatusExpired AccountStatus = "expired"
+	// AccountStatusSuspectedFraud: blocked for suspected fraud.
+	AccountStatusSuspectedFraud AccountStatus = "suspected_fraud"
+	// AccountStatusClosed: closed.
+	AccountStatusClosed AccountStatus = "closed"
+	// AccountStatusInactivePINTriesExceeded: blocked by wrong PINs.
+	AccountStatusInactivePINTriesExceeded AccountStatus = "inactive_pin_tries_exceeded"
+	// AccountStatusVendorInactive: blocked by the operator.
+	AccountStatusVendorInactive AccountStatus = "vendor_inactive"
+	// AccountStatusReplaced: a replacement was issued.
+	AccountStatusReplaced AccountStatus = "replaced"
+)
+
+func accountStatuses() []AccountStatus {
+	return []AccountStatus{
+		AccountStatusActive, AccountStatusPreActive, AccountStatusInactive, AccountStatusDeactivated,
+		AccountStatusLostOrStolen, AccountStatusExpired, AccountStatusSuspectedFraud, AccountStatusClosed,
+		AccountStatusInactivePINTriesExceeded, AccountStatusVendorInactive, AccountStatusReplaced,
+	}
+}
+
+// Known reports whether the reference lists the status.
+func (s AccountStatus) Known() bool { return known(s, accountStatuses()) }
+
+// ProductType is the kind of product. The zero value is none.
+type ProductType string
+
+const (
+	// ProductTypeReloadable can be loaded again.
+	ProductTypeReloadable ProductType = "reloadable"
+	// ProductTypeGift is a gift card.
+	ProductTypeGift ProductType = "gift"
+	// ProductTypeLoyalty is a loyalty card.
+	ProductTypeLoyalty ProductType = "loyalty"
+)
+
+// Known reports whether the reference lists the type.
+func (t ProductType) Known() bool {
+	return known(t, []ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty})
+}
+
+// AccountType tells a proxy card from a salary-packaging ledger. The zero value is none.
+type AccountType string
+
+const (
+	// AccountTypeProxy is a proxy card.
+	AccountTypeProxy AccountType = "proxy"
+	// AccountTypeLedger is a salary-packaging ledger (benefit).
+	AccountTypeLedger AccountType = "ledger"
+)
+
+// Known reports whether the reference lists the type.
+func (t AccountType) Known() bool {
+	return known(t, []AccountType{AccountTypeProxy, AccountTypeLedger})
+}
+
+// CardholderType says whose card it is. The zero value is not told.
+type CardholderType int
+
+const (
+	// CardholderTypePrimary is the first card of an account.
+	CardholderTypePrimary CardholderType = 1
+	// CardholderTypeSecondary is a further card.
+	CardholderTypeSecondary CardholderType = 2
+)
+
+// Known reports whether the reference lists the type.
+func (t CardholderType) Known() bool {
+	return t == CardholderTypePrimary || t == CardholderTypeSecondary
+}
+
+// Include asks for an optional group of account fields; without it the fields are absent.
+type Include string
+
+const (
+	// IncludePersonal asks for Account.Personal.
+	IncludePersonal Include = "with_personal"
+	// IncludeDirectEntry asks for Account.DirectEntryBSB and DirectEntryAccountNumber.
+	IncludeDirectEntry Include = "with_directentry"
+	// IncludeFreeText asks for Account.FreeText.
+	IncludeFreeText Include = "with_freetext"
+	// IncludeBPay asks for Account.BPayBillerCode and BPayReferenceNumber.
+	IncludeBPay Include = "with_bpay"
+	// IncludeTokenInfo asks for Account.MDESConfigID. Get only.
+	IncludeTokenInfo Include = "with_tokeninfo"
+	// IncludeCorrespondingAccountID asks for Account.CorrespondingAccountID. Get only.
+	IncludeCorrespondingAccountID Include = "with_correspondingaccountid"
+	// IncludeCardholderType asks for Account.CardholderType. Get only.
+	IncludeCardholderType Include = "with_cardholdertype"
+)
+
+// Account is a card account (reference section 2.2). It round-trips through JSON; fmt and slog hide card and bank
+// numbers, names and the personal group. The zero value is no account.
+type Account struct {
+	// ID is the EAID, the id that every operation takes.
+	ID AccountID `json:"account_id"`
+	// ExternalAccountID is an external reference, not the EAID.
+	ExternalAccountID string `json:"external_account_id"`
+	// CompanyID is the owning program.
+	CompanyID CompanyID `json:"company_id"`
+	// Balance is in currency units. An answer without it is an error, never zero.
+	Balance Amount `json:"balance"`
+	// CardNumber is masked by the service.
+	CardNumber string `json:"card_number" redact:"personal"`
+	// PlasticExpiry is when the plastic expires.
+	PlasticExpiry time.Time `json:"plastic_expiry"`
+	// AccountExpiry is when the account expires.
+	AccountExpiry time.Time `json:"account_expiry"`
+	// ProductType is reloadable, gift or loyalty.
+	ProductType ProductType `json:"product_type"`
+	// Status is the account's state.
+	Status AccountStatus `json:"status"`
+	// PlasticEnabled allows physical-card and online card-detail transactions.
+	PlasticEnabled bool `json:"is_plastic_enabled"`
+	// AccountType is proxy or ledger.
+	AccountType AccountType `json:"account_type"`
+	// FirstTransactionOccurredAt is the first balance-affecting event; zero when there was none.
+	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"`
+	// LastTransactionOccurredAt is the last balance-affecting event; zero when there was none.
+	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
+	// DisplayName was supplied by the client; for salary packaging it holds employer and benefit type.
+	DisplayName string `json:"display_name,omitzero" redact:"personal"`
+	// NameOnCard is engraved on the physical card.
+	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
+	// Compliant is nil when the service does not say.
+	Compliant *bool `json:"is_compliant,omitzero"`
+	// ProgramClientID is the client_id to search by, not an OAuth client id.
+	ProgramClientID string `json:"client_id,omitzero"`
+	// ClientAccountKey is the caller's own key.
+	ClientAccountKey string `json:"client_account_key,omitzero"`
+	// BPayBillerCode needs IncludeBPay.
+	BPayBillerCode string `json:"bpay_biller_code,omitzero"`
+	// BPayReferenceNumber needs IncludeBPay.
+	BPayReferenceNumber string `json:"bpay_reference_number,omitzero" redact:"personal"`
+	// DirectEntryBSB needs IncludeDirectEntry.
+	DirectEntryBSB string `json:"direct_entry_bsb,omitzero"`
+	// DirectEntryAccountNumber needs IncludeDirectEntry.
+	DirectEntryAccountNumber string `json:"direct_entry_account_number,omitzero" redact:"personal"`
+	// Personal needs IncludePersonal.
+	Personal *Cardholder `json:"personal,omitzero"`
+	// FreeText needs IncludeFreeText.
+	FreeText *FreeText `json:"free_text,omitzero"`
+	// PortalIdentifier is nil when the account has none.
+	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
+	// MDESConfigID is the wallet token-service product configuration. Needs IncludeTokenInfo.
+	MDESConfigID string `json:"mdes_config_id,omitzero"`
+	// CorrespondingAccountID is the card this one replaces. Needs IncludeCorrespondingAccountID.
+	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
+	// CardholderType needs IncludeCardholderType.
+	CardholderType CardholderType `json:"card_holder_type,omitzero"`
+}
+
+func (a *Account) missing() bool { return a.Balance.unset() || a.Status == "" }
+
+// Format prints a without personal data.
+func (a Account) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+
+// LogValue logs a without personal data.
+func (a Account) LogValue() slog.Value { return redactedValue(a) }
+
+// AccountSummary is the reduced account that Create and Status return. It has no account id: see
+// [AccountsService.Issue]. The zero value is no account.
+type AccountSummary struct {
+	// ExternalAccountID is an external reference, not the EAID.
+	ExternalAccountID string `json:"external_account_id"`
+	// CompanyID is the owning program.
+	CompanyID CompanyID `json:"company_id"`
+	// Balance is in currency units.
+	Balance Amount `json:"balance"`
+	// CardNumber is masked by the service.
+	CardNumber string `json:"card_number" redact:"personal"`
+	// PlasticExpiry is when the plastic expires.
+	PlasticExpiry time.Time `json:"plastic_expiry"`
+	// ProductType is reloadable, gift or loyalty.
+	ProductType ProductType `json:"product_type"`
+	// Status is the account's state.
+	Status AccountStatus `json:"status"`
+	// PlasticEnabled allows physical-card and online card-detail transactions.
+	PlasticEnabled bool `json:"is_plastic_enabled"`
+	// FirstTransactionOccurredAt comes from Create only.
+	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"`
+	// LastTransactionOccurredAt comes from Create only.
+	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
+}
+
+func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
+
+// Format prints a without personal data.
+func (a AccountSummary) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+
+// LogValue logs a without personal data.
+func (a AccountSummary) LogValue() slog.Value { return redactedValue(a) }
+
+// SearchAccountsParams finds accounts by the caller's own key. The zero value lacks both required fields.
+type SearchAccountsParams struct {
+	// ProgramClientID is the client_id of the program. Required. It is not Credentials.ClientID.
+	ProgramClientID string
+	// ClientAccountKey is the key given at creation. Required.
+	ClientAccountKey string
+	// Include asks for groups: personal, direct entry, free text, BPAY.
+	Include []Include
+	// Paging starts at page 1 when zero.
+	Paging Paging
+}
+
+var opSearchAccounts = operation{
+	Operation: Operation{"Accounts.Search", "GET", "/accounts"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+}
+
+func (p SearchAccountsParams) request() request {
+	var v validator
+	v.required("program_client_id", p.ProgramClientID)
+	v.required("client_account_key", p.ClientAccountKey)
+	v.accountKey("client_account_key", p.ClientAccountKey)
+	v.includes(p.Include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
+	v.paging(p.Paging)
+	query := includeQuery(p.Include)
+	query.Set("client_id", p.ProgramClientID)
+	query.Set("client_account_key", p.ClientAccountKey)
+	return request{op: opSearchAccounts, query: query, faults: v.faults}
+}
+
+// Search iterates over the accounts that match, from Paging.Page on. Uniqueness of a key is not promised.
+//
+// API: GET /accounts. Safety: read.
+func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
+	return items[Account](ctx, s.client, params.request(), params.Paging, nil)
+}
+
+// SearchPage returns one page of [AccountsService.Search].
+//
+// API: GET /accounts. Safety: read.
+func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
+	return fetchPage[Account](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+}
+
+// SearchCompanyParams filters the accounts of a company. Empty fields do not filter; the zero value lists all.
+type SearchCompanyParams struct {
+	// ProgramClientID filters by client_id.
+	ProgramClientID string
+	// ProgramID filters by program.
+	ProgramID string
+	// Status filters by state.
+	Status AccountStatus
+	// FirstName filters by the cardholder's first name.
+	FirstName string `redact:"personal"`
+	// LastName filters by the cardholder's last name.
+	LastName string `redact:"personal"`
+	// Mobile filters by the cardholder's mobile number.
+	Mobile string `redact:"personal"`
+	// Include asks for groups: personal only.
+	Include []Include
+	// Paging starts at page 1 when zero.
+	Paging Paging
+}
+
+// Format prints p without personal data.
+func (p SearchCompanyParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs p without personal data.
+func (p SearchCompanyParams) LogValue() slog.Value { return redactedValue(p) }
+
+var opSearchCompany = operation{
+	Operation: Operation{"Accounts.SearchCompany", "GET", "/accounts/company/{companyid}"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+}
+
+func (p SearchCompanyParams) request(company CompanyID) request {
+	var v validator
+	v.companyID("company", company)
+	oneOf(&v, "status", p.Status, accountStatuses()...)
+	v.includes(p.Include, IncludePersonal)
+	v.paging(p.Paging)
+	query := includeQuery(p.Include)
+	for _, filter := range []struct{ name, value string }{
+		{"client_id", p.ProgramClientID}, {"program_id", p.ProgramID}, {"status", string(p.Status)},
+		{"first_name", p.FirstName}, {"last_name", p.LastName}, {"mobile", p.Mobile},
+	} {
+		v.text(filter.name, filter.value, 0)
+		if filter.value != "" {
+			query.Set(filter.name, filter.value)
+		}
+	}
+	return request{op: opSearchCompany, path: []string{company.String()}, query: query, faults: v.faults}
+}
+
+// SearchCompany iterates over the accounts of a company, from Paging.Page on. The reference shows no paging
+// headers here: without them the iteration ends at an empty page or one shorter than the first.
+//
+// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+//
+// API: GET /accounts/company/{companyid}.
+func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
+	return items[Account](ctx, s.client, params.request(company), params.Paging, nil)
+}
+
+// SearchCompanyPage returns one page of [AccountsService.SearchCompany].
+//
+// API: GET /accounts/company/{companyid}. Safety: read.
+func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
+	return fetchPage[Account](ctx, s.client, params.request(company), params.Paging.Page, params.Paging.Size, false)
+}
+
+var opGetAccount = operation{
+	Operation: Operation{"Accounts.Get", "GET", "/accounts/{id}"},
+	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+}
+
+// Get returns an account with the groups asked for; all seven are taken.
+//
+// Errors: [ErrNotFound]. Safety: read.
+//
+// API: GET /accounts/{id}.
+func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
+	var v validator
+	v.pathID("id", string(id))
+	v.includes(include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
+		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
+	return fetch[Account](ctx, s.client, request{
+		op: opGetAccount, account: id, path: []string{string(id)}, query: includeQuery(include), faults: v.faults,
+	})
+}
+
+// includeQuery sets each group's parameter to a non-blank value.
+func includeQuery(include []Include) url.Values {
+	query := url.Values{}
+	for _, group := range include {
+		query.Set(string(group), "1")
+	}
+	return query
+}
+
+var opAccountStatus = operation{
+	Operation: Operation{"Accounts.Status", "GET", "/accounts/{id}/status"},
+	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+}
+
+// Status returns the reduced account, without first and last transaction.
+//
+// Errors: [ErrNotFound]. Safety: read.
+//
+// API: GET /accounts/{id}/status.
+func (s *AccountsService) Status(ctx context.Context, id AccountID) (*AccountSummary, error) {
+	var v validator
+	v.pathID("id", string(id))
+	return fetch[AccountSummary](ctx, s.client, request{
+		op: opAccountStatus, account: id, path: []string{string(id)}, faults: v.faults,
+	})
+}
+
+var opSetStatus = operation{
+	Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
+	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+}
+
+// SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
+//
+// Errors: [ErrNotFound]. Safety: repeated, except to [AccountStatusActive] after a cut-off attempt: a late repeat
+// could lift a block that someone else has set meanwhile.
+//
+// API: PUT /accounts/{id}/status.
+func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {
+	var v validator
+	v.pathID("id", string(id))
+	requiredOneOf(&v, "status", status, accountStatuses()...)
+	op := opSetStatus
+	if status == AccountStatusActive {
+		op.class = classNever
+	}
+	body := struct {
+		Status AccountStatus `json:"status"`
+	}{status}
+	return send(ctx, s.client, request{op: op, account: id, path: []string{string(id)}, body: body, faults: v.faults})
+}
+
+// SetPlasticEnabledParams switches physical-card and online card-detail use. The zero value switches it off.
+type SetPlasticEnabledParams struct {
+	// Enabled is always sent.
+	Enabled bool `json:"plastic_enabled"`
+	// InitiatingUserID says who asked; optional.
+	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+}
+
+var opSetPlasticEnabled = operation{
+	Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
+	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+}
+
+// SetPlasticEnabled sets the plastic flag of an account.
+//
+// Errors: [ErrNotFound]. Safety: repeated.
+//
+// API: PUT /accounts/{id}/plastic.
+func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
+	var v validator
+	v.pathID("id", string(id))
+	v.text("initiating_user_id", params.InitiatingUserID, 0)
+	return send(ctx, s.client, request{
+		op: opSetPlasticEnabled, account: id, path: []string{string(id)}, body: params, faults: v.faults,
+	})
+}

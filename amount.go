@@ -1,0 +1,236 @@
+package prepaid
+
+import (
+	"database/sql/driver"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/govalues/decimal"
+)
+
+var (
+	// ErrAmountSyntax means that a text or JSON value is not an amount in one of the forms that [ParseAmount],
+	// [Amount.UnmarshalJSON] or [Amount.Scan] read.
+	ErrAmountSyntax = errors.New("prepaid: amount: not a plain decimal number")
+	// ErrAmountRange means that an amount needs more than 19 digits and would have to be rounded.
+	ErrAmountRange = errors.New("prepaid: amount: needs more than 19 digits")
+)
+
+// Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits, on either
+// side of the point, leading zeros and trailing zeros after the point not counted. It is never rounded: what
+// does not fit is [ErrAmountRange].
+//
+// Amounts with the same value are equal under ==, however they were written, so an Amount can be a map key and
+// be compared in tests. The zero value is 0. Currency is not part of it.
+//
+// In JSON it is a number; in text, in fmt (verbs v, s and q) and in databases it is the same digits as text.
+type Amount struct {
+	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the one exception
+}
+
+var (
+	_ fmt.Stringer             = Amount{}
+	_ fmt.GoStringer           = Amount{}
+	_ json.Marshaler           = Amount{}
+	_ json.Unmarshaler         = (*Amount)(nil)
+	_ encoding.TextAppender    = Amount{}
+	_ encoding.TextMarshaler   = Amount{}
+	_ encoding.TextUnmarshaler = (*Amount)(nil)
+	_ driver.Valuer            = Amount{}
+)
+
+// amountUnset marks an Amount that nothing was decoded into: JSON null and a missing member leave it as it is.
+// It is a zero with a scale, which no other way of making an Amount gives.
+func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} }
+
+// unset reports whether a is still amountUnset.
+func (a Amount) unset() bool { return a == amountUnset() }
+
+// ParseAmount reads a plain decimal number, such as "25.50", "-3" or "0.125": an optional minus sign, digits
+// without a leading zero, and optionally a point followed by digits. It takes no plus sign, exponent,
+// hexadecimal, separator or space.
+//
+// Errors: [ErrAmountSyntax], [ErrAmountRange].
+func ParseAmount(s string) (Amount, error) {
+	value, err := scanDecimal(s, false)
+	return Amount{value}, err
+}
+
+// MustAmount is [ParseAmount] for constants and tests. It panics where ParseAmount returns an error.
+func MustAmount(s string) Amount {
+	a, err := ParseAmount(s)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// Cents returns n hundredths: Cents(2550) is 25.50. Every n fits.
+func Cents(n int64) Amount { return Amount{decimal.MustNew(n, 2).Trim(0)} }
+
+// Cents returns a in hundredths: 2550 for 25.50. It returns false when a has a part finer than a hundredth, or
+// more hundredths than an int64 holds.
+func (a Amount) Cents() (int64, bool) {
+	scale := a.value.Scale()
+	if scale > 2 {
+		return 0, false
+	}
+	high, cents := bits.Mul64(a.value.Coef(), power10(2-scale))
+	switch {
+	case high != 0:
+		return 0, false
+	case a.value.IsNeg() && cents <= -math.MinInt64:
+		return -int64(cents), true // for the least int64, the conversion and the minus both wrap
+	case cents <= math.MaxInt64:
+		return int64(cents), true
+	}
+	return 0, false
+}
+
+// Add returns a + b, or [ErrAmountRange].
+func (a Amount) Add(b Amount) (Amount, error) {
+	sum, err := a.value.Add(b.value)
+	if err != nil {
+		return Amount{}, ErrAmountRange // the library's message shows the values
+	}
+	// A sum that was too long has lost decimals. It is right only if taking a away again gives b.
+	if scale := max(a.value.Scale(), b.value.Scale()); sum.Scale() < scale {
+		back, err := sum.SubExact(a.value, scale)
+		if err != nil || back.Cmp(b.value) != 0 {
+			return Amount{}, ErrAmountRange
+		}
+	}
+	return Amount{sum.Trim(0)}, nil
+}
+
+// Sub returns a - b, or [ErrAmountRange].
+func (a Amount) Sub(b Amount) (Amount, error) { return a.Add(b.Neg()) }
+
+// Mul returns n times a, or [ErrAmountRange].
+func (a Amount) Mul(n int64) (Amount, error) {
+	product, err := a.value.Mul(decimal.MustNew(n, 0))
+	if err != nil {
+		return Amount{}, ErrAmountRange // the library's message shows the values
+	}
+	// A product that was too long has lost decimals, which must have been zeros.
+	if lost := a.value.Scale() - product.Scale(); lost > 0 {
+		factor := uint64(n)
+		if n < 0 {
+			factor = -factor
+		}
+		high, low := bits.Mul64(a.value.Coef(), factor)
+		if bits.Rem64(high, low, power10(lost)) != 0 {
+			return Amount{}, ErrAmountRange
+		}
+	}
+	return Amount{product.Trim(0)}, nil
+}
+
+// Neg returns -a.
+func (a Amount) Neg() Amount { return Amount{a.value.Neg()} }
+
+// Abs returns a without its sign.
+func (a Amount) Abs() Amount { return Amount{a.value.Abs()} }
+
+// Cmp returns -1 if a is less than b, 0 if they are equal, and +1 if a is greater. It suits [slices.SortFunc].
+func (a Amount) Cmp(b Amount) int { return a.value.Cmp(b.value) }
+
+// Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
+func (a Amount) Sign() int { return a.value.Sign() }
+
+// IsZero reports whether a is 0. JSON's omitzero asks it: a member that must be sent when it is 0 must not carry
+// that option.
+func (a Amount) IsZero() bool { return a.value.IsZero() }
+
+// String returns the shortest plain form with at least two decimals: "25.50", "-3.00", "0.125".
+func (a Amount) String() string {
+	var buffer [24]byte
+	return string(a.appendPlain(buffer[:0]))
+}
+
+// GoString returns the Go expression for a, for the verb %#v and test failures.
+func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
+
+// MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point: the service would
+// read a whole number with a leading zero as octal.
+func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
+
+// UnmarshalJSON reads a JSON number, with an exponent too when it converts exactly, or a JSON string in the form
+// of [ParseAmount]. JSON null leaves a as it is.
+//
+// Errors: [ErrAmountSyntax], [ErrAmountRange].
+func (a *Amount) UnmarshalJSON(data []byte) error {
+	switch kind, text := jsonScalar(data); kind {
+	case scalarNull:
+		return nil
+	case scalarNumber:
+		return a.set(scanDecimal(text, true))
+	case scalarString:
+		return a.set(scanDecimal(text, false))
+	default:
+		return ErrAmountSyntax
+	}
+}
+
+// AppendText appends the form of [Amount.String] to b. It implements [encoding.TextAppender].
+func (a Amount) AppendText(b []byte) ([]byte, error) { return a.appendPlain(b), nil }
+
+// MarshalText returns the form of [Amount.String]. It implements [encoding.TextMarshaler].
+func (a Amount) MarshalText() ([]byte, error) { return a.appendPlain(make([]byte, 0, 24)), nil }
+
+// UnmarshalText reads the form of [ParseAmount], with the same errors. It implements
+// [encoding.TextUnmarshaler].
+func (a *Amount) UnmarshalText(text []byte) error { return a.set(scanDecimal(text, false)) }
+
+// Value returns the form of [Amount.String] for a database, best kept in a NUMERIC, DECIMAL or text column. It
+// implements [driver.Valuer].
+func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
+
+// Scan reads a text in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may
+// have been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. It implements [database/sql.Scanner].
+//
+// Errors: [ErrAmountSyntax], [ErrAmountRange].
+func (a *Amount) Scan(src any) error {
+	switch src := src.(type) {
+	case string:
+		return a.set(scanDecimal(src, false))
+	case []byte:
+		return a.set(scanDecimal(src, false))
+	case int64:
+		return a.set(decimal.MustNew(src, 0), nil)
+	default:
+		return fmt.Errorf("%w: cannot scan %T", ErrAmountSyntax, src)
+	}
+}
+
+// set stores value unless err is set.
+func (a *Amount) set(value decimal.Decimal, err error) error {
+	if err == nil {
+		a.value = value
+	}
+	return err
+}
+
+func (a Amount) appendPlain(b []byte) []byte {
+	b, _ = a.value.AppendText(b) // never fails
+	switch a.value.Scale() {
+	case 0:
+		return append(b, ".00"...)
+	case 1:
+		return append(b, '0')
+	}
+	return b
+}
+
+// power10 returns 10^n for n up to 19.
+func power10(n int) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}

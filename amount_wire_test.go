@@ -1,0 +1,159 @@
+package prepaid
+
+import (
+	"database/sql"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var _ sql.Scanner = (*Amount)(nil)
+
+func TestAmountJSON(t *testing.T) {
+	t.Parallel()
+	eachJSON(t, func(t *testing.T, lib jsonLibrary) {
+		for _, test := range []struct{ in, want string }{
+			{`25.5`, `25.50`},
+			{`"25.5"`, `25.50`},
+			{`"25.50"`, `25.50`},
+			{`"\u0032\u0035.5"`, `25.50`},
+			{`0`, `0.00`},
+			{`-0`, `0.00`},
+			{`-0.0e9`, `0.00`},
+			{`8`, `8.00`},
+			{`2.55e1`, `25.50`},
+			{`1E-7`, `0.0000001`},
+			{`1e18`, `1000000000000000000.00`},
+			{`-12345678901234567.89`, `-12345678901234567.89`},
+			{`9007199254740993`, `9007199254740993.00`},
+			{`0.1`, `0.10`},
+			{` 7 `, `7.00`},
+		} {
+			var a Amount
+			require.NoError(t, lib.unmarshal([]byte(test.in), &a), test.in)
+			requireCanonical(t, a)
+			out, err := lib.marshal(a)
+			require.NoError(t, err)
+			require.Equal(t, test.want, string(out), test.in)
+		}
+		for in, want := range map[string]error{
+			`true`: ErrAmountSyntax, `false`: ErrAmountSyntax, `{}`: ErrAmountSyntax, `[]`: ErrAmountSyntax,
+			`[1]`: ErrAmountSyntax, `""`: ErrAmountSyntax, `"null"`: ErrAmountSyntax, `"1e5"`: ErrAmountSyntax,
+			`"010"`: ErrAmountSyntax, `"0x1F"`: ErrAmountSyntax, `"+1"`: ErrAmountSyntax, `" 1"`: ErrAmountSyntax,
+			`"1,50"`: ErrAmountSyntax, `"NaN"`: ErrAmountSyntax,
+			`1e19`: ErrAmountRange, `1e-20`: ErrAmountRange, `12345678901234567890`: ErrAmountRange,
+			`"12345678901234567890"`: ErrAmountRange, `0.12345678901234567891`: ErrAmountRange,
+		} {
+			a := MustAmount("42")
+			err := lib.unmarshal([]byte(in), &a)
+			require.ErrorIs(t, err, want, in)
+			require.NotContains(t, err.Error(), "1234", "the message shows the value")
+			require.Equal(t, MustAmount("42"), a, "%s changed the amount", in)
+		}
+		for _, in := range []string{`010`, `+1`, `.5`, `5.`, `0x1F`, `1e`, ``} { // no JSON at all
+			require.Error(t, lib.unmarshal([]byte(in), new(Amount)), in)
+		}
+
+		type body struct {
+			Amount  Amount            `json:"amount"`
+			Pointer *Amount           `json:"pointer"`
+			Omitted Amount            `json:"omitted,omitzero"`
+			List    []Amount          `json:"list"`
+			Map     map[string]Amount `json:"map"`
+		}
+		b := body{Pointer: new(MustAmount("-1")), List: []Amount{{}, Cents(1)}, Map: map[string]Amount{"a": Cents(110)}}
+		out, err := lib.marshal(b)
+		require.NoError(t, err)
+		require.Equal(t, `{"amount":0.00,"pointer":-1.00,"list":[0.00,0.01],"map":{"a":1.10}}`, string(out))
+		var back body
+		require.NoError(t, lib.unmarshal(out, &back))
+		require.Equal(t, b, back)
+
+		require.NoError(t, lib.unmarshal([]byte(`{"amount":null,"pointer":null}`), &back))
+		require.Nil(t, back.Pointer)
+	})
+}
+
+// UnmarshalJSON is exported, so it must stand what no JSON decoder passes on.
+func TestAmountUnmarshalJSONDirectly(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{``, ` `, `010`, `-`, `1 `, `0x10`, `5.`, `.5`, `"`, `"1`, `1"`, `nullx`, `"1"1"`, `1e5x`, `--1`} {
+		require.ErrorIs(t, new(Amount).UnmarshalJSON([]byte(in)), ErrAmountSyntax, "%q", in)
+	}
+	a := MustAmount("42")
+	require.NoError(t, a.UnmarshalJSON([]byte(`null`)))
+	require.Equal(t, MustAmount("42"), a)
+}
+
+func TestAmountText(t *testing.T) {
+	t.Parallel()
+	text, err := MustAmount("-25.5").MarshalText()
+	require.NoError(t, err)
+	require.Equal(t, "-25.50", string(text))
+	text, err = Cents(5).AppendText([]byte("A$"))
+	require.NoError(t, err)
+	require.Equal(t, "A$0.05", string(text))
+
+	a := MustAmount("42")
+	require.NoError(t, a.UnmarshalText([]byte("25.50")))
+	require.Equal(t, Cents(2550), a)
+	for _, in := range []string{"", "1e5", "null", "010"} {
+		require.ErrorIs(t, a.UnmarshalText([]byte(in)), ErrAmountSyntax, in)
+	}
+	require.Equal(t, Cents(2550), a)
+
+	type element struct {
+		A Amount `xml:"a,attr"`
+		B Amount
+	}
+	out, err := xml.Marshal(element{Cents(1), Cents(-250)})
+	require.NoError(t, err)
+	require.Equal(t, `<element a="0.01"><B>-2.50</B></element>`, string(out))
+	var back element
+	require.NoError(t, xml.Unmarshal(out, &back))
+	require.Equal(t, element{Cents(1), Cents(-250)}, back)
+}
+
+func TestAmountFmt(t *testing.T) {
+	t.Parallel()
+	a := MustAmount("25.5")
+	require.Equal(t, `25.50|25.50|"25.50"|   25.50|25.50|prepaid.MustAmount("25.50")`,
+		fmt.Sprintf("%v|%s|%q|%8s|%+v|%#v", a, a, a, a, a, a))
+	require.Equal(t, "[25.50 0.00] {25.50}", fmt.Sprint([]Amount{a, {}}, struct{ A Amount }{a}))
+	require.Contains(t, fmt.Sprintf("%#v", struct{ A Amount }{a}), `prepaid.MustAmount("25.50")`)
+}
+
+func TestAmountSQL(t *testing.T) {
+	t.Parallel()
+	value, err := MustAmount("-25.5").Value()
+	require.NoError(t, err)
+	require.Equal(t, "-25.50", value)
+
+	for _, src := range []any{"25.5", "25.50", []byte("25.500")} {
+		var a Amount
+		require.NoError(t, a.Scan(src))
+		require.Equal(t, Cents(2550), a)
+	}
+	for _, n := range []int64{0, 3, math.MaxInt64, math.MinInt64} {
+		var a Amount
+		require.NoError(t, a.Scan(n))
+		requireCanonical(t, a)
+		require.Zero(t, rat(t, a).Cmp(new(big.Rat).SetInt64(n)))
+	}
+	a := MustAmount("42")
+	for _, src := range []any{nil, 25.5, float32(1), true, "", "1e5", []byte("x"), []byte(nil), 7, struct{}{}} {
+		require.ErrorIs(t, a.Scan(src), ErrAmountSyntax, "%T", src)
+	}
+	require.ErrorIs(t, a.Scan("12345678901234567890"), ErrAmountRange)
+	require.Equal(t, MustAmount("42"), a)
+
+	var null sql.Null[Amount]
+	require.NoError(t, null.Scan(nil))
+	require.False(t, null.Valid)
+	require.NoError(t, null.Scan("1.5"))
+	require.Equal(t, sql.Null[Amount]{V: Cents(150), Valid: true}, null)
+}

@@ -1,0 +1,320 @@
+package prepaid
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/oauth2"
+)
+
+const (
+	maxErrorBody   = 64 << 10
+	maxHeaderBytes = 1 << 20
+)
+
+var (
+	errAttemptTimeout = errors.New("attempt timed out")
+	errBodyTooLarge   = errors.New("answer larger than MaxResponseBytes")
+	errMalformed      = errors.New("malformed HTTP answer")
+)
+
+// attempt is one request of a call and what came of it.
+type attempt struct {
+	number        int
+	started       time.Time
+	sent          bool // something may have reached the service
+	connectFailed bool // certain: no connection was made
+	status        int  // 0 without an answer
+	header        http.Header
+	mediaType     string
+	vendor        string // the media type the service should answer with
+	body          []byte
+	stream        io.ReadCloser // instead of body
+	api           *APIError     // of an error status
+	retryAfter    time.Duration
+	err           error // no complete answer
+	oversize      bool  // a success longer than MaxResponseBytes
+}
+
+// succeeded reports an expected status with a complete answer.
+func (a *attempt) succeeded(op *operation) bool {
+	return a.err == nil && slices.Contains(op.success, a.status)
+}
+
+// fromService reports whether the answer's media type can be the service's; proxies put application/json in its
+// place, or a page of their own.
+func (a *attempt) fromService() bool {
+	switch a.mediaType {
+	case a.vendor, "application/json", "application/octet-stream":
+		return true
+	case "", "text/plain":
+		return !bytes.HasPrefix(bytes.TrimSpace(a.body), []byte("<"))
+	}
+	return false
+}
+
+// cause is the error of an attempt that did not succeed.
+func (a *attempt) cause() error {
+	switch {
+	case a.err != nil:
+		return a.err
+	case a.api != nil:
+		return a.api
+	}
+	return a.undecodable(errUnexpectedCode)
+}
+
+// RoundTrip makes one attempt of the call: authorize, take a slot, send once, read bounded. The loop that calls
+// it decides by c.last; the response it gets back carries nothing, so that net/http has nothing to redirect.
+func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	a := &attempt{number: c.made + 1, vendor: c.client.mediaType}
+	previous := c.last
+	c.last = a
+	c.made++
+	if c.op.class != classToken {
+		if a.err = c.authorize(ctx); a.err != nil {
+			if errors.Is(a.err, errSameToken) {
+				c.last, c.gaveUp = previous, true
+			}
+			return nil, a.err
+		}
+	}
+	waiting := time.Now()
+	slot, err := admit(ctx, c.client.limiter, c.lane)
+	if err != nil {
+		a.err = limiterError(ctx, err)
+		return nil, a.err
+	}
+	c.observeThrottled(ctx, time.Since(waiting))
+	attemptCtx, leash := newLeash(c.observeStart(ctx, a.number), c.client.config.AttemptTimeout)
+	a.started = time.Now()
+	c.send(attemptCtx, req, a, slot, leash)
+	if a.sent {
+		c.countSent(a.started)
+	}
+	if a.stream == nil {
+		leash.free()
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
+}
+
+// limiterError keeps a limiter's own refusal and the context's error, and makes anything else a refusal.
+func limiterError(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*ThrottledError](err); ok || ctx.Err() != nil || errors.Is(err, ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("prepaid: limiter: %w", err)
+}
+
+// send makes the exchange and fills a.
+func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slot, leash *leash) {
+	var asked, connected atomic.Bool
+	trace := &httptrace.ClientTrace{
+		GetConn: func(string) { asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	}
+	out := req.WithContext(httptrace.WithClientTrace(ctx, trace))
+	out.Header = c.header()
+	transport := c.client.transport
+	if c.op.freshConnection {
+		transport = c.client.fresh
+	}
+	response, err := roundTrip(transport, out)
+	if err != nil {
+		// A transport that says it asked for a connection and never got one sent nothing. One that says nothing is
+		// believed only when its error is that of a dial.
+		a.sent = connected.Load() || (!asked.Load() && !isDialError(err))
+		a.connectFailed = !a.sent && ctx.Err() == nil && !isCertificateError(err)
+		a.err = transportError(ctx, a.sent, "connect", err)
+		if a.sent {
+			a.err = transportError(ctx, true, "answer", err)
+		}
+		slot.Release(Feedback{NotSent: !a.sent})
+		return
+	}
+	a.sent = true
+	a.status, a.header = response.StatusCode, response.Header
+	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
+	a.retryAfter = retryAfter(response.Header, time.Now())
+	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
+	if c.op.kind == answerStream && a.status == http.StatusOK {
+		a.stream = leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
+		return
+	}
+	c.read(ctx, response, a)
+}
+
+// roundTrip keeps a panicking transport from taking the caller's goroutine with it while a slot is held.
+func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			response, err = nil, errors.New("the transport panicked")
+		}
+	}()
+	return transport.RoundTrip(req)
+}
+
+// read takes the body, bounded, and makes the error of an error status.
+func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
+	defer func() { _ = response.Body.Close() }()
+	success := slices.Contains(c.op.success, a.status)
+	limit := c.client.config.MaxResponseBytes
+	if !success {
+		limit = min(limit, maxErrorBody)
+	}
+	body, err := readBounded(response, limit, c.buffer)
+	switch {
+	case err == nil:
+	case errors.Is(err, errBodyTooLarge) && !success:
+		// What matters of an error answer is its status.
+	case errors.Is(err, errBodyTooLarge):
+		a.oversize = true
+	case !success && a.status >= 300:
+		// The status came whole: an error answer that breaks off is still that error.
+	default:
+		a.err = transportError(ctx, true, "body", err)
+		return
+	}
+	a.body = body
+	if a.status >= 300 {
+		a.api = c.apiError(a)
+	}
+}
+
+// readBounded reads at most limit bytes into the call's buffer.
+func readBounded(response *http.Response, limit int64, buffer *bytes.Buffer) ([]byte, error) {
+	buffer.Reset()
+	if length := response.ContentLength; length > 0 && length <= limit {
+		buffer.Grow(int(length) + bytes.MinRead)
+	}
+	n, err := buffer.ReadFrom(io.LimitReader(response.Body, limit+1))
+	if n > limit {
+		return buffer.Bytes()[:limit], errBodyTooLarge
+	}
+	return buffer.Bytes(), err
+}
+
+// apiError reads an error answer; whatever its body is, the status counts.
+func (c *call) apiError(a *attempt) *APIError {
+	failure := &APIError{
+		StatusCode:  a.status,
+		RetryAfter:  a.retryAfter,
+		Header:      a.header,
+		Body:        bytes.Clone(a.body),
+		inputStatus: c.op.inputStatus,
+	}
+	var shape struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if json.Unmarshal(a.body, &shape, decodeOptions) == nil {
+		failure.Code, failure.Description = ErrorCode(shape.Error), shape.Description
+	}
+	return failure
+}
+
+// transportError describes a broken exchange: the context's error when that ended it, never an address with a
+// query or a piece of an answer.
+func transportError(ctx context.Context, sent bool, step string, err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errAttemptTimeout):
+		err = errAttemptTimeout
+	case ctx.Err() != nil:
+		err = ctx.Err()
+		if errors.Is(cause, ErrClosed) {
+			err = ErrClosed
+		}
+	case strings.Contains(err.Error(), "malformed"):
+		err = errMalformed // net/http quotes what it could not read
+	}
+	return &TransportError{Sent: sent, Step: step, Err: err}
+}
+
+func isDialError(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op == "dial"
+	}
+	_, ok := errors.AsType[*net.DNSError](err)
+	return ok
+}
+
+func isCertificateError(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
+}
+
+// retryAfter reads the header as seconds or as a date; zero when absent or nonsense.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if text == "" {
+		return 0
+	}
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		const longest = int64(365 * 24 * time.Hour / time.Second)
+		return time.Duration(min(max(seconds, 0), longest)) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
+}
+
+// authorize gets the token for this attempt; after a 401 it asks for another one.
+func (c *call) authorize(ctx context.Context) error {
+	token, err := c.client.tokens.Token(ctx, c.rejected)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrClosed):
+		return ErrClosed
+	case err != nil:
+		return tokenError(err)
+	case token == nil || token.AccessToken == "":
+		return &TokenError{Err: errors.New("the token source returned no token")}
+	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken:
+		return errSameToken
+	}
+	c.token, c.rejected = token, nil
+	return nil
+}
+
+var errSameToken = errors.New("the rejected token again")
+
+// tokenError wraps err once, without the parts of x/oauth2's errors that hold the credentials.
+func tokenError(err error) error {
+	if already, ok := errors.AsType[*TokenError](err); ok {
+		return already
+	}
+	if retrieve, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		failure := &APIError{Code: ErrorCode(retrieve.ErrorCode)}
+		if retrieve.Response != nil {
+			failure.StatusCode = retrieve.Response.StatusCode
+		}
+		return &TokenError{Err: failure}
+	}
+	if inner, ok := errors.AsType[*CallError](err); ok {
+		err = inner.Err
+	}
+	return &TokenError{Err: err}
+}

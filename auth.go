@@ -1,0 +1,141 @@
+package prepaid
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
+// [SearchAccountsParams].ProgramClientID). The zero value is no credentials.
+type Credentials struct {
+	// ClientID is the OAuth client id.
+	ClientID string `json:"client_id"`
+	// ClientSecret is the OAuth client secret. It never prints.
+	ClientSecret Secret `json:"client_secret"`
+}
+
+// TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
+// token was refused.
+type TokenSource interface {
+	// Token returns a token to use now. When rejected is not nil, the service has just answered 401 to it; returning
+	// the same token again ends the call with that 401.
+	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
+}
+
+// TokenSourceFrom adapts an oauth2.TokenSource. It is asked once more after a 401; the same token again ends the
+// call with [ErrUnauthorized]. A call that waits in source ends with its context, and leaves source to finish.
+func TokenSourceFrom(source oauth2.TokenSource) TokenSource { return &foreignSource{source: source} }
+
+type foreignSource struct{ source oauth2.TokenSource }
+
+func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
+	type result struct {
+		token *oauth2.Token
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				done <- result{err: errors.New("the token source panicked")}
+			}
+		}()
+		token, err := s.source.Token()
+		done <- result{token, err}
+	}()
+	select {
+	case r := <-done:
+		return r.token, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Token returns the access token that a call made now would use. Treat it as a secret.
+//
+// Errors: *[TokenError]. Safety: repeatable.
+//
+// API: POST /token.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
+	if c.closed.Load() {
+		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
+	}
+	token, err := c.tokens.Token(ctx, nil)
+	if err == nil {
+		return token, nil
+	}
+	if ended := ctx.Err(); ended != nil {
+		err = ended
+	} else if !errors.Is(err, ErrClosed) {
+		err = tokenError(err)
+	}
+	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
+}
+
+var opToken = operation{
+	Operation: Operation{"Token", "POST", "/token"},
+	class:     classToken, kind: answerJSON, success: []int{200}, lane: laneToken,
+}
+
+// fetchToken makes one POST /token, in as many attempts as Retry allows. It is the token manager's only way out.
+func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
+	credentials := c.config.Credentials
+	r := request{
+		op:   opToken,
+		form: "grant_type=client_credentials",
+		// Plain, as the reference wants it: x/oauth2 would query-escape both first.
+		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
+	}
+	var answer struct {
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   int64  `json:"expires_in"`
+	}
+	received := time.Now()
+	err := c.do(ctx, &r, func(a *attempt) error {
+		received = time.Now()
+		if err := decodeJSON(a, &answer); err != nil {
+			return err
+		}
+		// A token without a lifetime would never be renewed.
+		if answer.AccessToken == "" || !strings.EqualFold(answer.TokenType, "bearer") || answer.ExpiresIn <= 0 {
+			return a.undecodable(errMissingMember)
+		}
+		if strings.ContainsFunc(answer.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return a.undecodable(errUnexpectedBody)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, tokenError(err)
+	}
+	const longest = int64(365 * 24 * time.Hour / time.Second)
+	return &oauth2.Token{
+		AccessToken: answer.AccessToken,
+		TokenType:   "Bearer",
+		ExpiresIn:   answer.ExpiresIn,
+		Expiry:      received.Add(time.Duration(min(answer.ExpiresIn, longest)) * time.Second),
+	}, nil
+}
+
+// tokenOptions connect the token manager with the client's log and trace.
+func (c *Client) tokenOptions() tokenOptions {
+	return tokenOptions{
+		logger: c.log,
+		renewed: func(took time.Duration, err error) {
+			c.log.Debug("prepaid: token renewed", slog.Duration("took", took), slog.Bool("failed", err != nil))
+			for _, t := range c.traces {
+				if t.TokenRenewed != nil {
+					c.guarded(func() { t.TokenRenewed(context.Background(), took, err) })
+				}
+			}
+		},
+		rejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
+	}
+}

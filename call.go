@@ -1,0 +1,335 @@
+package prepaid
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/oauth2"
+)
+
+// request is what a service method describes: everything that is sent, and what the error should name.
+type request struct {
+	op    operation
+	path  []string // values of the template's parameters, in order
+	query url.Values
+	body  any // encoded once; nil for none
+	form  string
+	basic string // Authorization of the token request
+
+	faults    []Fault // found while describing; nothing is sent when there are any
+	account   AccountID
+	requestID RequestID
+	bulk      bool // waits behind everything else in the limiter
+	// correlationID is the caller's own, for funding.
+	correlationID string
+}
+
+// call is one operation under way. It is the RoundTripper of its own retry loop, so that each decision sees what
+// the last attempt really met.
+type call struct {
+	*request
+	client *Client
+	lane   Lane
+	buffer *bytes.Buffer
+	url    *url.URL
+	began  time.Time
+
+	attempts  int // that may have left
+	firstSent time.Time
+	lastSent  time.Time
+	last      *attempt
+	made      int           // attempts begun, sent or not
+	tried     int           // of them, those that count against MaxAttempts
+	wait      time.Duration // before the next attempt
+	throttled time.Time     // of the first 429
+	unknown   error         // cause of the first attempt that may have been applied
+	outcome   Outcome       // of the last attempt
+	token     *oauth2.Token
+	rejected  *oauth2.Token // answered with 401
+	renewed   bool
+	gaveUp    bool
+	traces    []*Trace
+}
+
+// buffers holds answers while they are decoded. A body never outlives its call.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const maxPooledBuffer = 1 << 20
+
+// do takes a request through the whole of DESIGN.md's "One request, in order": validate, encode once, attempt
+// loop, decode. Every error it returns is a *CallError.
+func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error) error {
+	k := &call{request: r, client: c, lane: r.op.lane, began: time.Now(), outcome: OutcomeNotProcessed}
+	if r.bulk {
+		k.lane = LaneBulk
+	}
+	k.traces = c.tracesOf(ctx)
+	err := k.run(ctx, decode)
+	k.observeDone(ctx, err)
+	return err
+}
+
+func (c *call) run(ctx context.Context, decode func(*attempt) error) error {
+	if len(c.faults) > 0 {
+		return c.fail(OutcomeRejected, &ValidationError{Faults: c.faults})
+	}
+	if c.client.closed.Load() {
+		return c.fail(OutcomeNotProcessed, ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return c.fail(OutcomeNotProcessed, err)
+	}
+	body, err := c.encodeBody()
+	if err != nil {
+		return c.fail(OutcomeRejected, err)
+	}
+	c.url = c.client.resolve(c.request)
+	c.buffer = buffers.Get().(*bytes.Buffer)
+	defer func() {
+		if c.buffer.Cap() <= maxPooledBuffer {
+			buffers.Put(c.buffer)
+		}
+	}()
+	c.loop(ctx, body)
+	return c.conclude(ctx, decode)
+}
+
+func (c *call) encodeBody() ([]byte, error) {
+	switch {
+	case c.form != "":
+		return []byte(c.form), nil
+	case c.body != nil:
+		return encode(c.body)
+	}
+	return nil, nil
+}
+
+// loop drives the attempts with go-retryablehttp. One small client per call: its hooks see this call's deadline,
+// outcome and last answer, and its shared habits (logging URLs, closing the pool's idle connections, following
+// redirects) have nothing to act on.
+func (c *call) loop(ctx context.Context, body []byte) {
+	bare := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: http.Header{}}).WithContext(ctx)
+	req, err := retryablehttp.FromRequest(bare)
+	if err == nil && body != nil {
+		err = req.SetBody(body)
+	}
+	if err != nil { // cannot happen: FromRequest fails on unreadable bodies only
+		c.last = &attempt{err: &TransportError{Step: "prepare", Err: err}}
+		return
+	}
+	retry := retryablehttp.Client{
+		HTTPClient: &http.Client{Transport: c, CheckRedirect: noRedirect},
+		RetryMax:   1 << 20, // bounded by decide
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			return c.decide(ctx), nil
+		},
+		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.wait },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	_, _ = retry.Do(req) //nolint:bodyclose // the response is a bare acknowledgement; c.last holds the answer
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// decide reads the last attempt, keeps what is known of the effect, and says whether to go on.
+func (c *call) decide(ctx context.Context) bool {
+	again := c.next(ctx)
+	c.observeAttempt(ctx, again)
+	return again
+}
+
+func (c *call) next(ctx context.Context) bool {
+	a := c.last
+	c.tried++
+	if c.gaveUp {
+		return false
+	}
+	if a.succeeded(&c.op) {
+		c.outcome = OutcomeApplied
+		return false
+	}
+	v := c.op.judge(a)
+	c.outcome = v.outcome
+	if v.outcome == OutcomeUnknown && c.unknown == nil {
+		c.unknown = a.cause()
+	}
+	if ctx.Err() != nil || c.client.closed.Load() || !(v.again || v.renew && !c.renewed) {
+		return false
+	}
+	policy := &c.client.config.Retry
+	now := time.Now()
+	switch {
+	case v.renew:
+		c.renewed, c.rejected = true, c.token
+		c.wait = 0
+	case a.status == http.StatusTooManyRequests:
+		if c.throttled.IsZero() {
+			c.throttled = now
+		}
+		c.tried-- // a 429 costs time, not one of the attempts
+		c.wait = policy.throttleWait(a.retryAfter)
+		if now.Add(c.wait).Sub(c.throttled) > policy.MaxThrottleWait {
+			return false
+		}
+	default:
+		c.wait = policy.backoff(c.tried, a.retryAfter)
+	}
+	if v.inFlight || c.unknown != nil && c.op.class == classKeyed && c.wait > 0 {
+		c.wait = max(c.wait, policy.InFlightWait)
+	}
+	if c.tried >= policy.MaxAttempts || a.retryAfter > policy.MaxRetryAfter {
+		return false
+	}
+	if deadline, ok := ctx.Deadline(); ok && !now.Add(c.wait).Before(deadline) {
+		return false // sleeping into the deadline would only lose the answer that is there
+	}
+	return true
+}
+
+// backoff doubles from MinWait to MaxWait, half of it jitter; a Retry-After is the least.
+func (p *RetryPolicy) backoff(tried int, asked time.Duration) time.Duration {
+	ceiling := p.MinWait << min(tried-1, 20)
+	if ceiling > p.MaxWait || ceiling <= 0 {
+		ceiling = p.MaxWait
+	}
+	return max(ceiling/2+rand.N(ceiling/2+1), asked)
+}
+
+// throttleWait is what a 429 asks for or, when it asks for nothing, 2.5 to 10 s: the service refuses for up to 10.
+func (p *RetryPolicy) throttleWait(asked time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	low, high := min(minThrottlePause, p.MaxWait), min(maxThrottlePause, p.MaxWait)
+	return low + rand.N(high-low+1)
+}
+
+const (
+	minThrottlePause = 2500 * time.Millisecond
+	maxThrottlePause = 10 * time.Second
+)
+
+// conclude turns the end of the loop into a result or an error.
+func (c *call) conclude(ctx context.Context, decode func(*attempt) error) error {
+	a := c.last
+	if a.succeeded(&c.op) {
+		err := error(nil)
+		if a.oversize {
+			err = a.undecodable(errBodyTooLarge)
+		} else {
+			err = decode(a)
+		}
+		c.client.capture(ctx, c)
+		if err == nil {
+			return nil
+		}
+		return c.fail(c.outcomeOfAnswer(a, err), err)
+	}
+	c.client.capture(ctx, c)
+	err := a.cause()
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		err = &bothCauses{last: ended, earlier: err}
+	}
+	return c.fail(c.outcome, err)
+}
+
+// outcomeOfAnswer is what a success status means whose body was refused by the decoder.
+func (c *call) outcomeOfAnswer(a *attempt, err error) Outcome {
+	switch {
+	case errors.Is(err, ErrTransferFailed):
+		return OutcomeRejected
+	case errors.Is(err, ErrReportNotReady):
+		return OutcomeNotProcessed
+	case !a.fromService() && c.op.class == classRead:
+		return OutcomeNotProcessed
+	case !a.fromService() || c.op.modelsFailure:
+		return OutcomeUnknown
+	}
+	return OutcomeApplied
+}
+
+// fail makes the CallError. Unknown is sticky: once an attempt may have been applied, only a success clears it.
+func (c *call) fail(outcome Outcome, err error) error {
+	if c.unknown != nil && outcome != OutcomeApplied {
+		outcome = OutcomeUnknown
+		if !errors.Is(err, c.unknown) {
+			err = &bothCauses{last: err, earlier: c.unknown, unknown: true}
+		}
+	}
+	failure := &CallError{
+		Operation:     c.op.Name,
+		Outcome:       outcome,
+		AccountID:     c.account,
+		RequestID:     c.requestID,
+		CorrelationID: c.correlationID,
+		Attempts:      c.attempts,
+		FirstSent:     c.firstSent,
+		LastSent:      c.lastSent,
+		Err:           err,
+	}
+	if failed, ok := errors.AsType[*TransferFailedError](err); ok {
+		failure.CorrelationID = failed.CorrelationID
+	}
+	return failure
+}
+
+func (c *call) countSent(at time.Time) {
+	if c.attempts++; c.attempts == 1 {
+		c.firstSent = at
+	}
+	c.lastSent = at
+}
+
+// header returns the header of one attempt. The value slices are shared between requests: a RoundTripper may not
+// change them.
+func (c *call) header() http.Header {
+	h := make(http.Header, 4)
+	h["User-Agent"] = c.client.userAgent
+	h["Accept"] = c.client.accept
+	if c.op.kind == answerText {
+		h["Accept"] = c.client.acceptText
+	}
+	switch {
+	case c.form != "":
+		h["Content-Type"] = formType
+	case c.body != nil:
+		h["Content-Type"] = c.client.contentType
+	}
+	if c.basic != "" {
+		h["Authorization"] = []string{c.basic}
+	} else if c.token != nil {
+		h["Authorization"] = []string{"Bearer " + c.token.AccessToken}
+	}
+	return h
+}
+
+var formType = []string{"application/x-www-form-urlencoded"}
+
+// resolve expands the path template under the base address. Values were validated: none can climb.
+func (c *Client) resolve(r *request) *url.URL {
+	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: r.query.Encode()}
+	var plain, escaped strings.Builder
+	plain.WriteString(c.base.Path)
+	escaped.WriteString(c.base.EscapedPath())
+	rest := r.op.Path
+	for _, value := range r.path {
+		before, after, _ := strings.Cut(rest, "{")
+		_, rest, _ = strings.Cut(after, "}")
+		plain.WriteString(before)
+		plain.WriteString(value)
+		escaped.WriteString(before)
+		escaped.WriteString(url.PathEscape(value))
+	}
+	plain.WriteString(rest)
+	escaped.WriteString(rest)
+	u.Path, u.RawPath = plain.String(), escaped.String()
+	return u
+}

@@ -1,0 +1,222 @@
+package prepaid
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// Sex is M or F. The zero value is not told.
+type Sex string
+
+const (
+	// SexMale is M.
+	SexMale Sex = "M"
+	// SexFemale is F.
+	SexFemale Sex = "F"
+)
+
+// Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through
+// JSON; fmt and slog print only which fields are set. The zero value lacks the required fields.
+type Cardholder struct {
+	// Title is at most 50 characters.
+	Title string `json:"title,omitzero" redact:"personal"`
+	// FirstName is required, at most 50 characters.
+	FirstName string `json:"first_name" redact:"personal"`
+	// MiddleName is at most 50 characters.
+	MiddleName string `json:"middle_name,omitzero" redact:"personal"`
+	// LastName is required.
+	LastName string `json:"last_name" redact:"personal"`
+	// PrimaryAddress is required, with state and country.
+	PrimaryAddress Address `json:"primary_address" redact:"personal"`
+	// AlternateAddress is optional.
+	AlternateAddress *AlternateAddress `json:"alternate_address,omitzero" redact:"personal"`
+	// Sex is optional (required by version 1.0 of the service).
+	Sex Sex `json:"sex,omitzero" redact:"personal"`
+	// MobileNumber is at most 50 characters. It is needed to reveal a PIN or to tokenise a card.
+	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"`
+	// PhoneNumber is at most 50 characters.
+	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
+	// DateOfBirth is required.
+	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
+	// EmailAddress is an e-mail address; optional (required by version 1.0 of the service). It is needed to reveal a
+	// PIN or to tokenise a card.
+	EmailAddress string `json:"email_address,omitzero" redact:"personal"`
+	// DriverLicenceNumber is at most 30 characters.
+	DriverLicenceNumber string `json:"driver_licence_number,omitzero" redact:"personal"`
+	// Passport is optional.
+	Passport *Passport `json:"passport,omitzero" redact:"personal"`
+}
+
+// Format prints which fields are set.
+func (c Cardholder) Format(f fmt.State, verb rune) { formatRedacted(f, verb, c) }
+
+// LogValue logs which fields are set.
+func (c Cardholder) LogValue() slog.Value { return redactedValue(c) }
+
+func (c *Cardholder) check(v *validator, path string) {
+	if c == nil {
+		v.fault(path, ruleRequired)
+		return
+	}
+	path += "."
+	v.text(path+"title", c.Title, 50)
+	v.requiredText(path+"first_name", c.FirstName, 50)
+	v.text(path+"middle_name", c.MiddleName, 50)
+	v.required(path+"last_name", c.LastName)
+	c.PrimaryAddress.check(v, path+"primary_address.")
+	if c.AlternateAddress != nil {
+		c.AlternateAddress.check(v, path+"alternate_address.")
+	}
+	oneOf(v, path+"sex", c.Sex, SexMale, SexFemale)
+	v.text(path+"mobile_number", c.MobileNumber, 50)
+	v.text(path+"phone_number", c.PhoneNumber, 50)
+	v.date(path+"date_of_birth", c.DateOfBirth)
+	v.email(path+"email_address", c.EmailAddress)
+	v.text(path+"driver_licence_number", c.DriverLicenceNumber, 30)
+	if c.Passport != nil {
+		c.Passport.check(v, path+"passport.")
+	}
+}
+
+// Address is a primary address (reference section 2.4). The zero value lacks state and country.
+type Address struct {
+	// Line1 is at most 50 characters.
+	Line1 string `json:"address_line1,omitzero" redact:"personal"`
+	// Line2 is at most 50 characters.
+	Line2 string `json:"address_line2,omitzero" redact:"personal"`
+	// Line3 is at most 50 characters.
+	Line3 string `json:"address_line3,omitzero" redact:"personal"`
+	// City is the city or suburb, at most 50 characters.
+	City string `json:"city,omitzero" redact:"personal"`
+	// State is required, at most 6 characters.
+	State string `json:"state" redact:"personal"`
+	// Country is required: ISO 3166 alpha-2, such as AU.
+	Country string `json:"country" redact:"personal"`
+	// Postcode is at most 30 letters and digits.
+	Postcode string `json:"postcode,omitzero" redact:"personal"`
+}
+
+// Format prints which fields are set.
+func (a Address) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+
+// LogValue logs which fields are set.
+func (a Address) LogValue() slog.Value { return redactedValue(a) }
+
+func (a Address) check(v *validator, path string) {
+	v.text(path+"address_line1", a.Line1, 50)
+	v.text(path+"address_line2", a.Line2, 50)
+	v.text(path+"address_line3", a.Line3, 50)
+	v.text(path+"city", a.City, 50)
+	v.requiredText(path+"state", a.State, 6)
+	v.required(path+"country", a.Country)
+	v.countryAlpha2(path+"country", a.Country)
+	v.postcode(path+"postcode", a.Postcode)
+}
+
+// AlternateAddress is an address without a third line; every field is optional. The zero value is empty.
+type AlternateAddress struct {
+	// Line1 is at most 50 characters.
+	Line1 string `json:"address_line1,omitzero" redact:"personal"`
+	// Line2 is at most 50 characters.
+	Line2 string `json:"address_line2,omitzero" redact:"personal"`
+	// City is the city or suburb, at most 50 characters.
+	City string `json:"city,omitzero" redact:"personal"`
+	// State is at most 6 characters.
+	State string `json:"state,omitzero" redact:"personal"`
+	// Country is ISO 3166 alpha-2.
+	Country string `json:"country,omitzero" redact:"personal"`
+	// Postcode is at most 30 letters and digits.
+	Postcode string `json:"postcode,omitzero" redact:"personal"`
+}
+
+// Format prints which fields are set.
+func (a AlternateAddress) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+
+// LogValue logs which fields are set.
+func (a AlternateAddress) LogValue() slog.Value { return redactedValue(a) }
+
+func (a AlternateAddress) check(v *validator, path string) {
+	v.text(path+"address_line1", a.Line1, 50)
+	v.text(path+"address_line2", a.Line2, 50)
+	v.text(path+"city", a.City, 50)
+	v.text(path+"state", a.State, 6)
+	v.countryAlpha2(path+"country", a.Country)
+	v.postcode(path+"postcode", a.Postcode)
+}
+
+// Passport is a cardholder's passport (reference section 2.5); all fields are required.
+type Passport struct {
+	// Number is at most 10 characters.
+	Number string `json:"passport_number" redact:"personal"`
+	// Expiry is later than today (UTC).
+	Expiry Date `json:"passport_expiry" redact:"personal"`
+	// IssuingCountry is ISO 3166 alpha-3, such as AUS: not the two letters of an address.
+	IssuingCountry string `json:"passport_issuing_country" redact:"personal"`
+}
+
+// Format prints which fields are set.
+func (p Passport) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs which fields are set.
+func (p Passport) LogValue() slog.Value { return redactedValue(p) }
+
+func (p Passport) check(v *validator, path string) {
+	v.requiredText(path+"passport_number", p.Number, 10)
+	v.futureDate(path+"passport_expiry", p.Expiry)
+	v.required(path+"passport_issuing_country", p.IssuingCountry)
+	v.countryAlpha3(path+"passport_issuing_country", p.IssuingCountry)
+}
+
+// FreeText is the program's own data on an account (reference section 2.6); all fields come together. fmt and slog
+// print only which fields are set: what a program keeps here is not known.
+type FreeText struct {
+	// Text1 is the program's own.
+	Text1 string `json:"free_text1" redact:"content"`
+	// Text2 is the program's own.
+	Text2 string `json:"free_text2" redact:"content"`
+	// Text3 is the program's own.
+	Text3 string `json:"free_text3" redact:"content"`
+	// Text4 is the program's own.
+	Text4 string `json:"free_text4" redact:"content"`
+	// Text5 is the program's own.
+	Text5 string `json:"free_text5" redact:"content"`
+	// Text6 is the program's own.
+	Text6 string `json:"free_text6" redact:"content"`
+	// Text7 is the program's own.
+	Text7 string `json:"free_text7" redact:"content"`
+	// Text8 is the program's own.
+	Text8 string `json:"free_text8" redact:"content"`
+	// Int1 is a whole number, as text.
+	Int1 string `json:"free_int1" redact:"content"`
+	// Int2 is a whole number, as text.
+	Int2 string `json:"free_int2" redact:"content"`
+	// Dec1 is a decimal number, as text.
+	Dec1 string `json:"free_dec1" redact:"content"`
+	// Dec2 is a decimal number, as text.
+	Dec2 string `json:"free_dec2" redact:"content"`
+}
+
+// Format prints which fields are set.
+func (t FreeText) Format(f fmt.State, verb rune) { formatRedacted(f, verb, t) }
+
+// LogValue logs which fields are set.
+func (t FreeText) LogValue() slog.Value { return redactedValue(t) }
+
+// PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required.
+type PortalIdentifier struct {
+	// ClientID is the portal's client.
+	ClientID string `json:"client_id"`
+	// ProgramID is the portal's program.
+	ProgramID string `json:"program_id"`
+	// CardholderID is the portal's cardholder.
+	CardholderID string `json:"cardholder_id"`
+}
+
+func (p *PortalIdentifier) check(v *validator, path string) {
+	if p == nil {
+		return
+	}
+	v.required(path+".client_id", p.ClientID)
+	v.required(path+".program_id", p.ProgramID)
+	v.required(path+".cardholder_id", p.CardholderID)
+}

@@ -1,0 +1,167 @@
+package prepaid
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// version is the SDK's own, in the User-Agent.
+const version = "0.1.0"
+
+// Client calls the service. It is immutable and safe for concurrent use: make one per process with [NewClient].
+// The zero value is not usable.
+type Client struct {
+	// Accounts manages card accounts, their transfers and wallets.
+	Accounts *AccountsService
+	// Policy manages the restriction policy of a program.
+	Policy *PolicyService
+	// Reporting runs reports from templates.
+	Reporting *ReportingService
+	// Funding posts redemptions, reversals and refunds.
+	Funding *FundingService
+	// Simulation makes card activity in the test environment.
+	Simulation *SimulationService
+	// PIN changes PINs.
+	PIN *PINService
+	// Hooks manages webhooks.
+	Hooks *HooksService
+
+	config    Config
+	base      *url.URL // without a trailing slash
+	transport http.RoundTripper
+	fresh     http.RoundTripper
+	owned     []*http.Transport // closed with the client
+	limiter   Limiter
+	tokens    TokenSource
+	manager   *tokenManager // tokens, when built in
+	log       *slog.Logger
+	traces    []*Trace
+	closed    atomic.Bool
+
+	mediaType   string
+	accept      []string
+	acceptText  []string
+	contentType []string
+	userAgent   []string
+}
+
+// NewClient checks config, all faults at once as a *[ValidationError], and does no I/O.
+func NewClient(config Config) (*Client, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	config = config.withDefaults()
+	base, err := url.Parse(strings.TrimSuffix(config.BaseURL, "/"))
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{config: config, base: base, log: config.Logger, limiter: config.Limiter, tokens: config.TokenSource}
+	c.mediaType = strings.ToLower("application/vnd." + config.Vendor + "+json")
+	wire := "application/vnd." + config.Vendor + "+json"
+	c.accept, c.contentType = []string{wire}, []string{wire}
+	c.acceptText = []string{"application/octet-stream, " + wire}
+	c.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
+	if config.Trace != nil {
+		c.traces = []*Trace{config.Trace}
+	}
+	c.setTransport()
+	if c.limiter == nil {
+		c.limiter = newClientLimiter(config)
+	}
+	if c.tokens == nil {
+		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
+		c.tokens = c.manager
+	}
+	c.Accounts = &AccountsService{client: c}
+	c.Policy = &PolicyService{client: c}
+	c.Reporting = &ReportingService{client: c}
+	c.Funding = &FundingService{client: c}
+	c.Simulation = &SimulationService{client: c}
+	c.PIN = &PINService{client: c}
+	c.Hooks = &HooksService{client: c}
+	return c, nil
+}
+
+func (c *Client) setTransport() {
+	if c.config.Transport != nil {
+		c.transport = c.config.Transport
+		c.fresh = freshConnection{next: c.config.Transport}
+		return
+	}
+	shared, fresh := newTransport(), newFreshTransport()
+	c.owned = []*http.Transport{shared, fresh}
+	c.transport, c.fresh = shared, freshConnection{next: fresh}
+}
+
+// Close ends a token renewal in progress and closes idle connections; later calls fail with [ErrClosed]. It may be
+// called more than once. An idle Client that is not closed leaks no goroutine.
+func (c *Client) Close() error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	if c.manager != nil {
+		c.manager.Close()
+	}
+	for _, transport := range c.owned {
+		transport.CloseIdleConnections()
+	}
+	return nil
+}
+
+// CheckResult says what [Client.Check] saw.
+type CheckResult struct {
+	// TokenLifetime is what is left of the access token.
+	TokenLifetime time.Duration
+	// ClockSkew is the service's clock minus the local one, to about a second; zero when the answer had no Date.
+	ClockSkew time.Duration
+	// RoundTrip is the time of the read, token not included.
+	RoundTrip time.Duration
+	// MediaType is the Content-Type as answered; a proxy may have put application/json there.
+	MediaType string
+}
+
+// Check proves a deployment in one call that changes nothing: address, TLS, credentials, address whitelist, media
+// type and clock. Run it at startup or as a readiness probe. It gets a token and reads one merchant category.
+//
+// Errors: *[TokenError] when the credentials or the token address are wrong, *[TransportError] when there is no
+// way to the service, [ErrUnauthorized] or [ErrForbidden] when this address may not call it, *[DecodeError] when
+// something else answers. Safety: read.
+//
+// API: POST /token, GET /policy/mccodes.
+func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
+	token, err := c.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var seen Capture
+	began := time.Now()
+	params := ListMerchantCategoryCodesParams{Paging: Paging{Page: 1, Size: 1}}
+	if _, err := c.Policy.MerchantCategoryCodesPage(WithCapture(ctx, &seen), params); err != nil {
+		return nil, err
+	}
+	result := &CheckResult{RoundTrip: time.Since(began)}
+	if !token.Expiry.IsZero() {
+		result.TokenLifetime = time.Until(token.Expiry)
+	}
+	if last := seen.Last(); last != nil {
+		result.MediaType = last.Header.Get("Content-Type")
+		if date, err := http.ParseTime(last.Header.Get("Date")); err == nil {
+			result.ClockSkew = skew(date, began.Add(result.RoundTrip/2))
+		}
+	}
+	return result, nil
+}
+
+// skew compares the service's clock, told in whole seconds, with the local one.
+func skew(service, local time.Time) time.Duration {
+	difference := service.Sub(local.Truncate(time.Second))
+	if difference.Abs() <= time.Second {
+		return 0
+	}
+	return difference
+}

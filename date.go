@@ -1,0 +1,208 @@
+package prepaid
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrDateSyntax means that a text, or the fields of a [Date], are not a real calendar day from 0001-01-01 to
+// 9999-12-31.
+var ErrDateSyntax = errors.New("prepaid: date: not a calendar day as YYYY-MM-DD")
+
+// Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in
+// London. Dates can be compared with == and be map keys. The zero value means no date.
+//
+// The service has date-times only, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z, and read from any
+// date-time by the day as written, without shifting it to another zone.
+type Date struct {
+	// Year is the year, 1 to 9999.
+	Year int
+	// Month is the month, January to December.
+	Month time.Month
+	// Day is the day of the month, from 1.
+	Day int
+}
+
+var (
+	_ fmt.Stringer             = Date{}
+	_ encoding.TextAppender    = Date{}
+	_ encoding.TextMarshaler   = Date{}
+	_ encoding.TextUnmarshaler = (*Date)(nil)
+	_ json.Unmarshaler         = (*Date)(nil)
+	_ driver.Valuer            = Date{}
+)
+
+// ParseDate reads a date as YYYY-MM-DD.
+//
+// Errors: [ErrDateSyntax], also for a day that does not exist.
+func ParseDate(s string) (Date, error) {
+	d, rest, ok := cutDate(s)
+	if !ok || rest != "" {
+		return Date{}, ErrDateSyntax
+	}
+	return d, nil
+}
+
+// DateOf returns the day of t in t's own location. The zero time gives the zero Date.
+func DateOf(t time.Time) Date {
+	if t.IsZero() {
+		return Date{}
+	}
+	year, month, day := t.Date()
+	return Date{Year: year, Month: month, Day: day}
+}
+
+// Time returns the first moment of d in loc, which is midnight unless the clocks change then. A nil loc means
+// UTC. The zero Date gives the zero time; fields out of range are normalised as by [time.Date].
+func (d Date) Time(loc *time.Location) time.Time {
+	if d.IsZero() {
+		return time.Time{}
+	}
+	if loc == nil {
+		loc = time.UTC
+	}
+	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
+	if t.Hour() > 12 { // the clocks skip midnight, and t is in the evening before
+		_, t = t.ZoneBounds()
+	}
+	return t
+}
+
+// Compare returns -1 if d is before other, 0 if they are the same day, and +1 if d is after. The zero Date is
+// before every other. It suits [slices.SortFunc].
+func (d Date) Compare(other Date) int {
+	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
+}
+
+// Before reports whether d is before other.
+func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
+
+// After reports whether d is after other.
+func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
+
+// IsZero reports whether d is the zero Date.
+func (d Date) IsZero() bool { return d == Date{} }
+
+// String returns YYYY-MM-DD, or "" for the zero Date.
+func (d Date) String() string {
+	if d.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day)
+}
+
+// AppendText appends the form of [Date.MarshalText] to b. It implements [encoding.TextAppender].
+func (d Date) AppendText(b []byte) ([]byte, error) {
+	switch {
+	case d.IsZero():
+		return b, nil
+	case !d.valid():
+		return b, ErrDateSyntax
+	}
+	return append(append(b, d.String()...), "T00:00:00Z"...), nil
+}
+
+// MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date. It implements
+// [encoding.TextMarshaler], which covers JSON.
+//
+// Errors: [ErrDateSyntax] when the fields are no real day.
+func (d Date) MarshalText() ([]byte, error) {
+	return d.AppendText(make([]byte, 0, len("YYYY-MM-DDT00:00:00Z")))
+}
+
+// UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and
+// offset, and keeps the day as written. An empty text is the zero Date. It implements
+// [encoding.TextUnmarshaler].
+//
+// Errors: [ErrDateSyntax].
+func (d *Date) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*d = Date{}
+		return nil
+	}
+	day, rest, ok := cutDate(string(text))
+	if !ok || rest != "" && !isTimeOfDay(rest) {
+		return ErrDateSyntax
+	}
+	*d = day
+	return nil
+}
+
+// UnmarshalJSON reads a JSON string as [Date.UnmarshalText] does. JSON null is the zero Date.
+//
+// Errors: [ErrDateSyntax].
+func (d *Date) UnmarshalJSON(data []byte) error {
+	switch kind, text := jsonScalar(data); kind {
+	case scalarNull:
+		*d = Date{}
+		return nil
+	case scalarString:
+		return d.UnmarshalText(text)
+	default:
+		return ErrDateSyntax
+	}
+}
+
+// Value returns YYYY-MM-DD for a database, or NULL for the zero Date. It implements [driver.Valuer].
+//
+// Errors: [ErrDateSyntax] when the fields are no real day.
+func (d Date) Value() (driver.Value, error) {
+	switch {
+	case d.IsZero():
+		return nil, nil
+	case !d.valid():
+		return nil, ErrDateSyntax
+	}
+	return d.String(), nil
+}
+
+// Scan reads a time by its day in its own location, a text as [Date.UnmarshalText] does, and NULL as the zero
+// Date. It implements [database/sql.Scanner].
+//
+// Errors: [ErrDateSyntax].
+func (d *Date) Scan(src any) error {
+	switch src := src.(type) {
+	case nil:
+		*d = Date{}
+		return nil
+	case time.Time:
+		*d = DateOf(src)
+		return nil
+	case string:
+		return d.UnmarshalText([]byte(src))
+	case []byte:
+		return d.UnmarshalText(src)
+	default:
+		return fmt.Errorf("%w: cannot scan %T", ErrDateSyntax, src)
+	}
+}
+
+// valid reports whether d is a real day that the wire form can hold.
+func (d Date) valid() bool {
+	return 1 <= d.Year && d.Year <= 9999 &&
+		time.January <= d.Month && d.Month <= time.December &&
+		1 <= d.Day && d.Day <= time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// cutDate reads YYYY-MM-DD from the beginning of s and returns what follows it.
+func cutDate(s string) (d Date, rest string, ok bool) {
+	const length = len("YYYY-MM-DD")
+	if len(s) < length || s[4] != '-' || s[7] != '-' ||
+		!isDigits(s[:4]) || !isDigits(s[5:7]) || !isDigits(s[8:length]) {
+		return Date{}, "", false
+	}
+	d = Date{
+		Year:  100*twoDigits(s) + twoDigits(s[2:]),
+		Month: time.Month(twoDigits(s[5:])),
+		Day:   twoDigits(s[8:]),
+	}
+	return d, s[length:], d.valid()
+}
+
+// twoDigits returns the number in the first two bytes of s, which must be digits.
+func twoDigits(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }

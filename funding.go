@@ -1,0 +1,199 @@
+package prepaid
+
+import "context"
+
+// FundingService posts funding movements. It is reached through [Client].Funding; its zero value is not usable.
+type FundingService struct{ client *Client }
+
+// FundingOutcome is approved or declined.
+type FundingOutcome string
+
+const (
+	// FundingApproved: the money moved.
+	FundingApproved FundingOutcome = "approved"
+	// FundingDeclined: it did not.
+	FundingDeclined FundingOutcome = "declined"
+)
+
+// Known reports whether the reference lists the outcome.
+func (o FundingOutcome) Known() bool { return o == FundingApproved || o == FundingDeclined }
+
+// FundingResult is the answer of the three calls. A decline is a result, not an error. The zero value is none.
+type FundingResult struct {
+	// Outcome is approved or declined.
+	Outcome FundingOutcome `json:"outcome"`
+	// TransactionID is there when approved.
+	TransactionID TransactionID `json:"transaction_id,omitzero"`
+}
+
+// Approved reports whether the money moved.
+func (r *FundingResult) Approved() bool { return r.Outcome == FundingApproved }
+
+func (r *FundingResult) missing() bool { return r.Outcome == "" }
+
+// FundingException says why a redemption is exceptional.
+type FundingException string
+
+const (
+	// FundingExceptionNone: it is not.
+	FundingExceptionNone FundingException = "no_exception"
+	// FundingExceptionRestrictionsNotSatisfiable: the restrictions could not be met.
+	FundingExceptionRestrictionsNotSatisfiable FundingException = "restrictions_not_satisfiable"
+	// FundingExceptionExhausted: the funding was used up.
+	FundingExceptionExhausted FundingException = "funding_exhausted"
+)
+
+// Known reports whether the reference lists the exception.
+func (e FundingException) Known() bool {
+	return known(e, []FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted})
+}
+
+// RedeemFundingParams is a redemption; every field is required. The zero value lacks them.
+type RedeemFundingParams struct {
+	// Amount is above zero, in currency units.
+	Amount Amount `json:"amount"`
+	// AccountID is the EAID.
+	AccountID AccountID `json:"account_id"`
+	// Exception is FundingExceptionNone for an ordinary redemption.
+	Exception FundingException `json:"funding_exception"`
+	// MerchantNameLocation is card data element 43.
+	MerchantNameLocation string `json:"merchant_name_location"`
+	// OriginatingTransaction is the sequence number of the proxy card transaction.
+	OriginatingTransaction int64 `json:"originating_transaction"`
+	// ClearingAdjustment is always sent.
+	ClearingAdjustment bool `json:"clearing_adjustment"`
+	// Currency is ISO 4217 numeric: "036" for AUD.
+	Currency string `json:"currency"`
+	// CardAcceptorID is card data element 42.
+	CardAcceptorID string `json:"card_acceptor_id"`
+	// CorrelationID is the caller's own id of the originating transaction.
+	CorrelationID string `json:"correlation_id"`
+	// MerchantCategoryCode is four digits.
+	MerchantCategoryCode MCC `json:"merchant_category"`
+	// TerminalID is card data element 41.
+	TerminalID string `json:"terminal_id"`
+	// AcquirerID is card data element 32.
+	AcquirerID string `json:"acquirer_id"`
+}
+
+func fundingOperation(name, path string) operation {
+	return operation{
+		Operation: Operation{name, "POST", path},
+		class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
+	}
+}
+
+var (
+	opRedeem  = fundingOperation("Funding.Redeem", "/funding/redemptions")
+	opReverse = fundingOperation("Funding.Reverse", "/funding/reversals")
+	opRefund  = fundingOperation("Funding.Refund", "/funding/refunds")
+)
+
+// Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement];
+// correlation_id is not a key, so the same params again may take the money twice.
+//
+// Safety: never repeated once it may have arrived.
+//
+// API: POST /funding/redemptions.
+func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
+	var v validator
+	v.positive("amount", params.Amount)
+	v.accountID("account_id", params.AccountID)
+	requiredOneOf(&v, "funding_exception", params.Exception,
+		FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted)
+	v.required("merchant_name_location", params.MerchantNameLocation)
+	v.currency("currency", params.Currency)
+	v.required("card_acceptor_id", params.CardAcceptorID)
+	v.required("correlation_id", params.CorrelationID)
+	v.mcc("merchant_category", params.MerchantCategoryCode)
+	v.required("terminal_id", params.TerminalID)
+	v.required("acquirer_id", params.AcquirerID)
+	return s.post(ctx, opRedeem, params.AccountID, params.CorrelationID, params, v)
+}
+
+// ReverseFundingParams undoes a redemption; every field is required. The zero value lacks them.
+type ReverseFundingParams struct {
+	// AccountID is the EAID.
+	AccountID AccountID `json:"account_id"`
+	// OriginatingTransaction is the sequence number of the proxy card transaction.
+	OriginatingTransaction int64 `json:"originating_transaction"`
+	// CorrelationID is the caller's own id of the originating transaction.
+	CorrelationID string `json:"correlation_id"`
+	// ParentTransactionID is the transaction id that the redemption returned.
+	ParentTransactionID TransactionID `json:"parent_transaction_id"`
+	// ClearingAdjustment is always sent.
+	ClearingAdjustment bool `json:"clearing_adjustment"`
+}
+
+// Reverse posts a reversal of an earlier redemption. Resolving and safety: as [FundingService.Redeem].
+//
+// API: POST /funding/reversals.
+func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
+	var v validator
+	v.accountID("account_id", params.AccountID)
+	v.required("correlation_id", params.CorrelationID)
+	if params.ParentTransactionID == "" {
+		v.fault("parent_transaction_id", ruleRequired)
+	}
+	v.numericID("parent_transaction_id", params.ParentTransactionID)
+	body := struct {
+		ReverseFundingParams
+		ParentTransactionID transactionNumber `json:"parent_transaction_id"`
+	}{params, transactionNumber(params.ParentTransactionID)}
+	return s.post(ctx, opReverse, params.AccountID, params.CorrelationID, body, v)
+}
+
+// RefundFundingParams credits an account; every field but ParentTransactionID is required. The zero value lacks
+// them.
+type RefundFundingParams struct {
+	// Amount is the value to credit, above zero, in currency units.
+	Amount Amount `json:"amount"`
+	// AccountID is the EAID.
+	AccountID AccountID `json:"account_id"`
+	// ParentTransactionID is the transaction id that a redemption returned; optional.
+	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
+	// MerchantNameLocation is card data element 43.
+	MerchantNameLocation string `json:"merchant_name_location"`
+	// OriginatingTransaction is the sequence number of the proxy card transaction.
+	OriginatingTransaction int64 `json:"originating_transaction"`
+	// Currency is ISO 4217 numeric: "036" for AUD.
+	Currency string `json:"currency"`
+	// CardAcceptorID is card data element 42.
+	CardAcceptorID string `json:"card_acceptor_id"`
+	// CorrelationID is the caller's own id of the originating transaction.
+	CorrelationID string `json:"correlation_id"`
+	// MerchantCategoryCode is four digits.
+	MerchantCategoryCode MCC `json:"merchant_category"`
+	// TerminalID is card data element 41.
+	TerminalID string `json:"terminal_id"`
+	// AcquirerID is card data element 32.
+	AcquirerID string `json:"acquirer_id"`
+}
+
+// Refund posts a refund. Resolving and safety: as [FundingService.Redeem].
+//
+// API: POST /funding/refunds.
+func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
+	var v validator
+	v.positive("amount", params.Amount)
+	v.accountID("account_id", params.AccountID)
+	v.numericID("parent_transaction_id", params.ParentTransactionID)
+	v.required("merchant_name_location", params.MerchantNameLocation)
+	v.currency("currency", params.Currency)
+	v.required("card_acceptor_id", params.CardAcceptorID)
+	v.required("correlation_id", params.CorrelationID)
+	v.mcc("merchant_category", params.MerchantCategoryCode)
+	v.required("terminal_id", params.TerminalID)
+	v.required("acquirer_id", params.AcquirerID)
+	body := struct {
+		RefundFundingParams
+		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`
+	}{params, transactionNumber(params.ParentTransactionID)}
+	return s.post(ctx, opRefund, params.AccountID, params.CorrelationID, body, v)
+}
+
+func (s *FundingService) post(ctx context.Context, op operation, account AccountID, correlation string, body any, v validator) (*FundingResult, error) {
+	return fetch[FundingResult](ctx, s.client, request{
+		op: op, account: account, correlationID: correlation, body: body, faults: v.faults,
+	})
+}

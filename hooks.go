@@ -1,0 +1,278 @@
+package prepaid
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// HooksService manages webhooks; package webhook receives their messages. It is reached through [Client].Hooks; its
+// zero value is not usable.
+type HooksService struct{ client *Client }
+
+// ReliabilityMode says what happens to messages that cannot be delivered.
+type ReliabilityMode string
+
+const (
+	// ReliabilityModeNone: they are lost.
+	ReliabilityModeNone ReliabilityMode = "none"
+	// ReliabilityModeStoreUndeliverable: they are stored until dismissed.
+	ReliabilityModeStoreUndeliverable ReliabilityMode = "store_undeliverable"
+)
+
+// Known reports whether the reference lists the mode.
+func (m ReliabilityMode) Known() bool {
+	return m == ReliabilityModeNone || m == ReliabilityModeStoreUndeliverable
+}
+
+// FilterAll is the filter_spec that matches every transaction. The grammar of other rules is not in the reference.
+const FilterAll = "*"
+
+// Hook is a registered webhook (reference section 2.13). The key's secret is never returned. The zero value is none.
+type Hook struct {
+	// ID is a UUID.
+	ID string `json:"id"`
+	// URI is the https address that receives messages.
+	URI string `json:"uri"`
+	// Scope are the companies monitored.
+	Scope []CompanyID `json:"scope"`
+	// FilterSpec is the filter rule; FilterAll matches everything.
+	FilterSpec string `json:"filter_spec"`
+	// Enabled: a disabled hook receives nothing and stores nothing.
+	Enabled bool `json:"enabled"`
+	// ReliabilityMode says what happens to messages that cannot be delivered.
+	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
+	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty for none.
+	LastUndeliverable string `json:"last_undeliverable,omitzero"`
+	// LastUndeliverableAt is when that was; zero for none.
+	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
+	// HMACKeyID is the id of the current key.
+	HMACKeyID string `json:"hmac_key_id"`
+}
+
+// ListHooksParams pages the list. The zero value starts at page 1.
+type ListHooksParams struct {
+	// Paging starts at page 1 when zero.
+	Paging Paging
+}
+
+var opListHooks = operation{
+	Operation: Operation{"Hooks.List", "GET", "/hooks"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+}
+
+func (p ListHooksParams) request() request {
+	var v validator
+	v.paging(p.Paging)
+	return request{op: opListHooks, faults: v.faults}
+}
+
+// List iterates over the hooks.
+//
+// API: GET /hooks. Safety: read.
+func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
+	return items[Hook](ctx, s.client, params.request(), params.Paging, nil)
+}
+
+// ListPage returns one page of [HooksService.List].
+//
+// API: GET /hooks. Safety: read.
+func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
+	return fetchPage[Hook](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+}
+
+func hookRequest(op operation, id string) (request, validator) {
+	var v validator
+	v.pathID("id", id)
+	return request{op: op, path: []string{id}}, v
+}
+
+var opGetHook = operation{
+	Operation: Operation{"Hooks.Get", "GET", "/hooks/{id}"},
+	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+}
+
+// Get returns a hook. The reference lists no error of its own for an unknown id.
+//
+// API: GET /hooks/{id}. Safety: read.
+func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
+	r, v := hookRequest(opGetHook, id)
+	r.faults = v.faults
+	return fetch[Hook](ctx, s.client, r)
+}
+
+// CreateHookParams registers a hook; all seven fields are required, and Enabled is always sent. The zero value lacks
+// them.
+type CreateHookParams struct {
+	// URI is an https address.
+	URI string `json:"uri"`
+	// Scope are the companies to monitor, at least one.
+	Scope []CompanyID `json:"scope"`
+	// FilterSpec is FilterAll to match everything.
+	FilterSpec string `json:"filter_spec"`
+	// Enabled true has the service ping URI before it answers; false registers without a ping.
+	Enabled bool `json:"enabled"`
+	// ReliabilityMode says what happens to messages that cannot be delivered.
+	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
+	// HMACKeyID names the key: 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon.
+	HMACKeyID string `json:"hmac_key_id"`
+	// HMACKeySecret is the key: exactly 64 hex characters.
+	HMACKeySecret Secret `json:"hmac_key_secret"`
+}
+
+// CreatedHook is the answer of Create. The zero value is none.
+type CreatedHook struct {
+	// ID is the new hook's UUID.
+	ID string `json:"id"`
+}
+
+func (h *CreatedHook) missing() bool { return h.ID == "" }
+
+var opCreateHook = operation{
+	Operation: Operation{"Hooks.Create", "POST", "/hooks"},
+	class:     classNever, kind: answerJSON, success: []int{201}, lane: LaneCall,
+}
+
+// Create registers a hook; the service pings an enabled one before it answers. After [OutcomeUnknown] look for its
+// URI with List.
+//
+// Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
+// [CodeInvalidReliabilityMode], [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest],
+// [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated once it may have arrived.
+//
+// API: POST /hooks.
+func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*CreatedHook, error) {
+	var v validator
+	v.required("uri", params.URI)
+	v.httpsURI("uri", params.URI)
+	if len(params.Scope) == 0 {
+		v.fault("scope", "must name at least one company")
+	}
+	v.required("filter_spec", params.FilterSpec)
+	requiredOneOf(&v, "reliability_mode", params.ReliabilityMode, ReliabilityModeNone, ReliabilityModeStoreUndeliverable)
+	v.required("hmac_key_id", params.HMACKeyID)
+	v.hmacKeyID("hmac_key_id", params.HMACKeyID)
+	if params.HMACKeySecret.IsZero() {
+		v.fault("hmac_key_secret", ruleRequired)
+	}
+	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
+	return fetch[CreatedHook](ctx, s.client, request{op: opCreateHook, body: params, faults: v.faults})
+}
+
+// UpdateHookParams changes a hook: what is zero or nil is not sent and stays as it is.
+type UpdateHookParams struct {
+	// URI is an https address.
+	URI string `json:"uri,omitzero"`
+	// Scope are the companies to monitor; nil keeps them.
+	Scope []CompanyID `json:"scope,omitzero"`
+	// FilterSpec is the filter rule.
+	FilterSpec string `json:"filter_spec,omitzero"`
+	// Enabled true has the service ping the address before it answers; nil keeps the state.
+	Enabled *bool `json:"enabled,omitzero"`
+	// ReliabilityMode says what happens to messages that cannot be delivered.
+	ReliabilityMode ReliabilityMode `json:"reliability_mode,omitzero"`
+	// HMACKeyID names the key: 1 to 64 ASCII letters, digits and symbols, no white space, no semicolon.
+	HMACKeyID string `json:"hmac_key_id,omitzero"`
+	// HMACKeySecret is the key: exactly 64 hex characters.
+	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
+}
+
+var opUpdateHook = operation{
+	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
+	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+}
+
+// Update changes a hook.
+//
+// Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: repeated; it sets
+// absolute values.
+//
+// API: PATCH /hooks/{id}.
+func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
+	r, v := hookRequest(opUpdateHook, id)
+	v.httpsURI("uri", params.URI)
+	v.text("filter_spec", params.FilterSpec, 0)
+	oneOf(&v, "reliability_mode", params.ReliabilityMode, ReliabilityModeNone, ReliabilityModeStoreUndeliverable)
+	v.hmacKeyID("hmac_key_id", params.HMACKeyID)
+	v.hmacKeySecret("hmac_key_secret", params.HMACKeySecret)
+	r.body, r.faults = params, v.faults
+	return send(ctx, s.client, r)
+}
+
+var opDeleteHook = operation{
+	Operation: Operation{"Hooks.Delete", "DELETE", "/hooks/{id}"},
+	class:     classReplayable, kind: answerNone, success: []int{204}, lane: LaneCall,
+}
+
+// Delete removes a hook.
+//
+// Errors: [ErrUnauthorized]. Safety: repeated; a repeat that finds nothing after a cut-off attempt reports
+// [OutcomeUnknown].
+//
+// API: DELETE /hooks/{id}.
+func (s *HooksService) Delete(ctx context.Context, id string) error {
+	r, v := hookRequest(opDeleteHook, id)
+	r.faults = v.faults
+	return send(ctx, s.client, r)
+}
+
+// ListUndeliverableParams pages the list. The zero value starts at page 1.
+type ListUndeliverableParams struct {
+	// Paging starts at page 1 when zero.
+	Paging Paging
+}
+
+var opUndeliverable = operation{
+	Operation: Operation{"Hooks.Undeliverable", "GET", "/hooks/{id}/undeliverable"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+}
+
+func (p ListUndeliverableParams) request(id string) request {
+	r, v := hookRequest(opUndeliverable, id)
+	v.paging(p.Paging)
+	r.faults = v.faults
+	return r
+}
+
+// Undeliverable iterates over the stored messages of a hook. Dismissing while iterating shifts the pages: use
+// webhook.Drain for that.
+//
+// Errors: [CodeInvalidHookID]. Safety: read.
+//
+// API: GET /hooks/{id}/undeliverable.
+func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {
+	return items[Message](ctx, s.client, params.request(id), params.Paging, nil)
+}
+
+// UndeliverablePage returns one page of [HooksService.Undeliverable].
+//
+// API: GET /hooks/{id}/undeliverable. Safety: read.
+func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
+	return fetchPage[Message](ctx, s.client, params.request(id), params.Paging.Page, params.Paging.Size, false)
+}
+
+var opDismiss = operation{
+	Operation: Operation{"Hooks.Dismiss", "POST", "/hooks/{id}/undeliverable/dismiss"},
+	class:     classNever, kind: answerNone, success: []int{204}, lane: LaneCall,
+}
+
+// Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.
+//
+// Errors: [CodeInvalidHookID], [CodeInvalidMessageID] also for a message that was dismissed before. Safety: never
+// repeated once it may have arrived.
+//
+// API: POST /hooks/{id}/undeliverable/dismiss.
+func (s *HooksService) Dismiss(ctx context.Context, id string, messageIDs ...string) error {
+	r, v := hookRequest(opDismiss, id)
+	if len(messageIDs) == 0 {
+		v.fault("message_ids", "must name at least one message")
+	}
+	for i, message := range messageIDs {
+		v.required(index("message_ids", i, ""), message)
+	}
+	r.faults = v.faults
+	r.body = struct {
+		MessageIDs []string `json:"message_ids"`
+	}{messageIDs}
+	return send(ctx, s.client, r)
+}

@@ -1,0 +1,169 @@
+package prepaid
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+)
+
+// IssueParams is a creation that can be found again. The zero value lacks the required fields.
+type IssueParams struct {
+	// Account is what Create takes; ClientAccountKey is required, and unique within the program.
+	Account CreateAccountParams
+	// ProgramClientID is the client_id under which the account will be searched. Required.
+	ProgramClientID string
+	// Settle is how long to look for an account that does not show up yet: 30 s when zero.
+	Settle time.Duration
+}
+
+// Issued is an account that exists. The zero value is none.
+type Issued struct {
+	// Account is the account with its id.
+	Account *Account
+	// Created is false when the account was there before, from an earlier run.
+	Created bool
+}
+
+const (
+	defaultSettle  = 30 * time.Second
+	firstLookPause = 200 * time.Millisecond
+	lastLookPause  = 5 * time.Second
+)
+
+// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account id, also
+// when the creation's own answer was lost. It can be run again after any error, by one process at a time per key.
+// With RequestTypeReplace neither the account being replaced nor any that is lost, replaced or closed is a match.
+//
+// Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
+// created and does not show up within Settle. Safety: the creation is never repeated once it may have arrived.
+//
+// API: GET /accounts, POST /accounts.
+func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
+	var v validator
+	v.required("program_client_id", params.ProgramClientID)
+	v.required("client_account_key", params.Account.ClientAccountKey)
+	params.Account.check(&v)
+	if len(v.faults) > 0 {
+		return nil, issueError(OutcomeRejected, &ValidationError{Faults: v.faults})
+	}
+	find := FindCreatedParams{
+		ProgramClientID:  params.ProgramClientID,
+		ClientAccountKey: params.Account.ClientAccountKey,
+		CompanyID:        params.Account.CompanyID,
+		Replacing:        params.Account.RequestType == RequestTypeReplace,
+	}
+	switch account, err := s.look(ctx, find); {
+	case err == nil:
+		return &Issued{Account: account}, nil
+	case !errors.Is(err, ErrNotSeen):
+		return nil, issueError(OutcomeNotProcessed, err)
+	}
+	summary, failure := s.Create(ctx, params.Account)
+	outcome := OutcomeOf(failure)
+	if outcome != OutcomeApplied && outcome != OutcomeUnknown {
+		return nil, failure
+	}
+	if summary != nil {
+		find.ExternalAccountID = summary.ExternalAccountID
+	}
+	find.Settle = params.Settle
+	account, err := s.FindCreated(ctx, find)
+	if err == nil {
+		return &Issued{Account: account, Created: true}, nil
+	}
+	if failure != nil {
+		err = &bothCauses{last: err, earlier: failure, unknown: outcome == OutcomeUnknown}
+	}
+	return nil, issueError(outcome, err)
+}
+
+// issueError puts what is known of the creation in front of what a look for it met.
+func issueError(outcome Outcome, err error) error {
+	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
+	if inner, ok := errors.AsType[*CallError](err); ok {
+		failure.Attempts, failure.FirstSent, failure.LastSent = inner.Attempts, inner.FirstSent, inner.LastSent
+		if inner.Err != nil && failure.Err == error(inner) {
+			failure.Err = inner.Err
+		}
+	}
+	return failure
+}
+
+// FindCreatedParams says which account to look for: by ProgramClientID and ClientAccountKey, or by CompanyID and
+// ExternalAccountID. With all of them, every one must match. The zero value lacks both.
+type FindCreatedParams struct {
+	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
+	ProgramClientID string
+	// ClientAccountKey is the key given at creation.
+	ClientAccountKey string
+	// CompanyID is the program; needed when there is no ClientAccountKey.
+	CompanyID CompanyID
+	// ExternalAccountID is the one that Create returned.
+	ExternalAccountID string
+	// Replacing passes over accounts that are lost or stolen, replaced or closed.
+	Replacing bool
+	// Settle is how long to look for what does not show up yet: 30 s when zero.
+	Settle time.Duration
+}
+
+// FindCreated looks for an account that a creation may have made, and never makes one: evidence after an unknown
+// outcome of Create.
+//
+// Errors: [ErrNotSeen] when nothing matched within Settle, which is no proof that nothing was made; [ErrAmbiguous]
+// when several match. Safety: read.
+//
+// API: GET /accounts, or GET /accounts/company/{companyid}.
+func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
+	settle := params.Settle
+	if settle <= 0 {
+		settle = defaultSettle
+	}
+	until := time.Now().Add(settle)
+	for pause := firstLookPause; ; pause = min(pause*2, lastLookPause) {
+		account, err := s.look(ctx, params)
+		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(pause).After(until) || !sleep(ctx, pause) {
+			return account, err
+		}
+	}
+}
+
+// look searches once.
+func (s *AccountsService) look(ctx context.Context, params FindCreatedParams) (*Account, error) {
+	const operation = "Accounts.FindCreated"
+	var found []*Account
+	for account, err := range s.candidates(ctx, params) {
+		if err != nil {
+			return nil, err
+		}
+		if params.matches(account) {
+			found = append(found, account)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, Err: ErrNotSeen}
+	case 1:
+		return found[0], nil
+	}
+	return nil, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, Err: ErrAmbiguous}
+}
+
+func (s *AccountsService) candidates(ctx context.Context, params FindCreatedParams) iter.Seq2[*Account, error] {
+	if params.ClientAccountKey == "" && params.ExternalAccountID != "" {
+		return s.SearchCompany(ctx, params.CompanyID, SearchCompanyParams{ProgramClientID: params.ProgramClientID})
+	}
+	return s.Search(ctx, SearchAccountsParams{
+		ProgramClientID: params.ProgramClientID, ClientAccountKey: params.ClientAccountKey,
+	})
+}
+
+func (p FindCreatedParams) matches(a *Account) bool {
+	if p.CompanyID != 0 && a.CompanyID != p.CompanyID ||
+		p.ExternalAccountID != "" && a.ExternalAccountID != p.ExternalAccountID {
+		return false
+	}
+	gone := []AccountStatus{AccountStatusLostOrStolen, AccountStatusReplaced, AccountStatusClosed}
+	return !p.Replacing || !slices.Contains(gone, a.Status)
+}

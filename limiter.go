@@ -1,0 +1,141 @@
+package prepaid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Lane says which queue of the limiter an attempt waits in. Within a lane the first to come is the first to go;
+// LaneMoney goes before LaneCall, and LaneCall before LaneBulk.
+//
+// No lane starves: once 15 slots in a row have gone to lanes above it, the next slot is its own. LaneCall leaves
+// the last 0.4 % of the slots to the lanes above it and LaneBulk the last 2 % (at least one slot, from four
+// slots up), so that a burst of pages does not hold up a payment for the rest of the window. A small part of
+// this reserve is kept for the token request, which has a lane of its own above LaneMoney.
+type Lane uint8
+
+const (
+	// LaneMoney is for transfers and funding.
+	LaneMoney Lane = iota
+	// LaneCall is for every other call, and for a lane that the limiter does not know.
+	LaneCall
+	// LaneBulk is for prefetched pages and report polls.
+	LaneBulk
+
+	// laneToken is for POST /token, which every other lane depends on. Only the built-in limiter sees it.
+	laneToken Lane = 255
+)
+
+// String names the lane, such as "money".
+func (l Lane) String() string {
+	switch l {
+	case LaneMoney:
+		return "money"
+	case LaneCall:
+		return "call"
+	case LaneBulk:
+		return "bulk"
+	case laneToken:
+		return "token"
+	}
+	return "lane(" + strconv.Itoa(int(l)) + ")"
+}
+
+// Limiter admits attempts, so that the service has no cause to answer 429. An implementation is safe for
+// concurrent use.
+//
+// The built-in one keeps to 1,000 requests per 10 s and address, times Config.RateShare. Its slots all start free,
+// so an idle client may send its whole allowance at once. A process that starts within 10 s of another's end on
+// the same address does not know what that one has used.
+//
+// A 429 pauses all lanes, callers who wait already included: for its Retry-After, at most
+// RetryPolicy.MaxRetryAfter, or for a random 2.5 to 10 s when it names none. After the first 429 requests are also
+// spaced evenly, at 99.5 % of the allowance, for the rest of the client's life: the average rate hardly changes, and
+// another burst would only earn the next 429 from a service that weighs neighbouring windows.
+type Limiter interface {
+	// Acquire waits until the attempt may be sent and returns its slot, never nil without an error. It returns
+	// ctx.Err() as soon as ctx is done, and at once a *ThrottledError when the wait would outlast the deadline of
+	// ctx. After any error nothing is sent.
+	Acquire(ctx context.Context, lane Lane) (Slot, error)
+}
+
+// Slot is an admitted attempt.
+type Slot interface {
+	// Release is called exactly once, when the response headers have come or the attempt has failed. It does
+	// not block.
+	Release(Feedback)
+}
+
+// Feedback tells a limiter how an attempt ended.
+type Feedback struct {
+	// StatusCode is the HTTP status of the answer, 0 when none came.
+	StatusCode int
+	// RetryAfter is the wait that a 429 asked for; 0 when it named none.
+	RetryAfter time.Duration
+	// NotSent means that no byte of the request reached the service, so that it did not use up any allowance.
+	// It is ignored when StatusCode is set.
+	NotSent bool
+}
+
+// NoLimiter admits everything at once. It is for tests, and for callers who limit in a proxy.
+type NoLimiter struct{}
+
+// Acquire returns at once: a slot, or the error of a ctx that is done.
+func (NoLimiter) Acquire(ctx context.Context, _ Lane) (Slot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return freeSlot{}, nil
+}
+
+// LimiterFunc adapts a function that waits for its turn, such as (*rate.Limiter).Wait. It does not tell lanes
+// apart and learns nothing of answers. A nil LimiterFunc admits everything, as NoLimiter does.
+type LimiterFunc func(ctx context.Context) error
+
+// Acquire calls f. An error of the context is returned as it is. Any other error of f is a refusal: it is wrapped
+// together with a *ThrottledError, so that errors.Is finds both ErrRateLimited and the cause. Its Wait is the
+// time that was left until the deadline of ctx (the true wait is longer), or 0 when ctx has none.
+func (f LimiterFunc) Acquire(ctx context.Context, lane Lane) (Slot, error) {
+	if f == nil {
+		return NoLimiter{}.Acquire(ctx, lane)
+	}
+	err := f(ctx)
+	switch {
+	case err == nil:
+		return freeSlot{}, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrRateLimited):
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	refused := &ThrottledError{}
+	if deadline, ok := ctx.Deadline(); ok {
+		refused.Wait = max(time.Until(deadline), 0)
+	}
+	return nil, fmt.Errorf("%w: %w", refused, err)
+}
+
+// freeSlot is the slot of limiters that do not count.
+type freeSlot struct{}
+
+// Release does nothing.
+func (freeSlot) Release(Feedback) {}
+
+// admit asks limiter for a slot. A limiter of the caller's own never sees laneToken, and one that returns a nil
+// slot without an error has admitted the attempt.
+func admit(ctx context.Context, limiter Limiter, lane Lane) (Slot, error) {
+	if _, ok := limiter.(*slotLimiter); !ok && lane == laneToken {
+		lane = LaneMoney
+	}
+	slot, err := limiter.Acquire(ctx, lane)
+	if err != nil {
+		return nil, err
+	}
+	if slot == nil {
+		return freeSlot{}, nil
+	}
+	return slot, nil
+}

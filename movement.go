@@ -1,0 +1,157 @@
+package prepaid
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// MovementQuery describes a movement to look for in an account's history, which carries neither request_id nor
+// correlation_id. Empty fields match everything; the zero value lacks the required ones.
+type MovementQuery struct {
+	// AccountID is the account whose history is read. Required.
+	AccountID AccountID
+	// Amount is compared without its sign. Required, not zero.
+	Amount Amount
+	// Types are the transaction types that count.
+	Types []TransactionType
+	// Reference is compared exactly.
+	Reference string
+	// CardAcceptorID is the merchant.
+	CardAcceptorID string
+	// TerminalID is the terminal.
+	TerminalID string
+	// From is the start of the search. Required; Around sets it.
+	From time.Time
+	// To is the end of the search. Required; Around sets it.
+	To time.Time
+	// Settle is how long to keep looking for what is not there yet: 2 min when zero.
+	Settle time.Duration
+}
+
+// The span that Around searches about the moments of sending: clocks differ, and the service may book late.
+const (
+	clockTolerance  = 2 * time.Minute
+	bookingTime     = 10 * time.Minute
+	movementSettle  = 2 * time.Minute
+	firstScanPause  = time.Second
+	longestScanWait = 15 * time.Second
+)
+
+// Around sets From and To from the times in err, a *[CallError], widened for differing clocks and late booking. An
+// error without times leaves q as it is.
+func (q MovementQuery) Around(err error) MovementQuery {
+	if call, ok := errors.AsType[*CallError](err); ok && !call.FirstSent.IsZero() {
+		q.From, q.To = call.FirstSent.Add(-clockTolerance), call.LastSent.Add(bookingTime)
+	}
+	return q
+}
+
+// Verdict is what a history can tell. It has no "did not happen": absence is no proof.
+type Verdict uint8
+
+const (
+	// VerdictUnseen: nothing matched up to Finding.To.
+	VerdictUnseen Verdict = iota
+	// VerdictSeen: exactly one transaction matches.
+	VerdictSeen
+	// VerdictAmbiguous: several match; ask a person.
+	VerdictAmbiguous
+)
+
+// String names the verdict.
+func (v Verdict) String() string {
+	switch v {
+	case VerdictUnseen:
+		return "not seen yet"
+	case VerdictSeen:
+		return "seen"
+	case VerdictAmbiguous:
+		return "several match"
+	}
+	return "verdict invalid"
+}
+
+// Finding is evidence, not a decision. The zero value saw nothing.
+type Finding struct {
+	// Verdict sums it up.
+	Verdict Verdict
+	// Transactions are those that match.
+	Transactions []Transaction
+	// From is the start of what was searched.
+	From time.Time
+	// To is the end of what was searched, at most the moment of the last look.
+	To time.Time
+}
+
+// FindMovement looks for a movement and never makes one. For unkeyed calls (funding, simulator) it is the only way
+// to learn; for keyed transfers, sending the same params again also completes the transfer.
+//
+// Errors: [ErrNotFound]. Safety: read.
+//
+// API: GET /accounts/{id}/transactions.
+func (s *AccountsService) FindMovement(ctx context.Context, query MovementQuery) (*Finding, error) {
+	const operation = "Accounts.FindMovement"
+	var v validator
+	v.pathID("account_id", string(query.AccountID))
+	if query.Amount.IsZero() {
+		v.fault("amount", "is required, not zero")
+	}
+	if query.From.IsZero() {
+		v.fault("from", ruleRequired)
+	}
+	if query.To.IsZero() || query.To.Before(query.From) {
+		v.fault("to", "is required, not before from")
+	}
+	if len(v.faults) > 0 {
+		return nil, &CallError{
+			Operation: operation, Outcome: OutcomeRejected, AccountID: query.AccountID, Err: &ValidationError{Faults: v.faults},
+		}
+	}
+	settle := query.Settle
+	if settle <= 0 {
+		settle = movementSettle
+	}
+	until := time.Now().Add(settle)
+	for pause := firstScanPause; ; pause = min(pause*2, longestScanWait) {
+		finding, err := s.scan(ctx, query)
+		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(query.To) ||
+			time.Now().Add(pause).After(until) || !sleep(ctx, pause) {
+			return finding, err
+		}
+	}
+}
+
+// scan reads the history once.
+func (s *AccountsService) scan(ctx context.Context, query MovementQuery) (*Finding, error) {
+	finding := &Finding{From: query.From, To: query.To}
+	if now := time.Now().UTC().Add(clockTolerance); now.Before(query.To) {
+		finding.To = now
+	}
+	history := s.Transactions(ctx, query.AccountID, ListTransactionsParams{From: query.From, To: finding.To})
+	for transaction, err := range history {
+		if err != nil {
+			return nil, err
+		}
+		if query.matches(transaction) {
+			finding.Transactions = append(finding.Transactions, *transaction)
+		}
+	}
+	switch len(finding.Transactions) {
+	case 0:
+	case 1:
+		finding.Verdict = VerdictSeen
+	default:
+		finding.Verdict = VerdictAmbiguous
+	}
+	return finding, nil
+}
+
+func (q MovementQuery) matches(t *Transaction) bool {
+	return t.Amount.Abs() == q.Amount.Abs() &&
+		(len(q.Types) == 0 || slices.Contains(q.Types, t.Type)) &&
+		(q.Reference == "" || t.Reference == q.Reference) &&
+		(q.CardAcceptorID == "" || t.CardAcceptorID == q.CardAcceptorID) &&
+		(q.TerminalID == "" || t.TerminalID == q.TerminalID)
+}

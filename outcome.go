@@ -1,0 +1,73 @@
+package prepaid
+
+// Outcome says what is known about the effect of a call.
+type Outcome uint8
+
+const (
+	// OutcomeUnknown is the zero value: the call may have been applied. It is also the answer for an error that
+	// is not of this package. Resolve it; never send an unkeyed call again blindly.
+	OutcomeUnknown Outcome = iota
+	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError]).
+	OutcomeApplied
+	// OutcomeRejected: it did not happen, and the same request would be refused again (validation, 400, 403,
+	// 404, 409, a failed transfer).
+	OutcomeRejected
+	// OutcomeNotProcessed: it did not happen, for a passing reason (no connection, no token, rate limit,
+	// cancelled before sending). For a read it also stands for an answer that never came: a read changes nothing.
+	OutcomeNotProcessed
+)
+
+// String names the outcome.
+func (o Outcome) String() string {
+	switch o {
+	case OutcomeUnknown:
+		return "outcome unknown"
+	case OutcomeApplied:
+		return "applied"
+	case OutcomeRejected:
+		return "rejected"
+	case OutcomeNotProcessed:
+		return "not processed"
+	}
+	return "outcome invalid"
+}
+
+// OutcomeOf classifies err. It is the only question a payment loop needs to ask: nil is [OutcomeApplied], an
+// error that holds no [*CallError] is [OutcomeUnknown]. Of several joined errors an unknown one decides,
+// otherwise the first.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return OutcomeApplied
+	}
+	outcome, _ := outcomeIn(err)
+	return outcome
+}
+
+// outcomeIn finds the outermost CallError on each branch of err's tree.
+func outcomeIn(err error) (Outcome, bool) {
+	if call, ok := err.(*CallError); ok && call != nil {
+		return call.Outcome, true
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return outcomeIn(inner)
+		}
+	case interface{ Unwrap() []error }:
+		first, found := OutcomeUnknown, false
+		for _, inner := range e.Unwrap() {
+			outcome, ok := outcomeIn(inner)
+			if !ok {
+				continue
+			}
+			if outcome == OutcomeUnknown {
+				return OutcomeUnknown, true
+			}
+			if !found {
+				first, found = outcome, true
+			}
+		}
+		return first, found
+	}
+	return OutcomeUnknown, false
+}

@@ -1,0 +1,415 @@
+package prepaid
+
+import (
+	"context"
+	"iter"
+	"strconv"
+)
+
+// PolicyService manages the restriction policy of a program. It is reached through [Client].Policy; its zero value
+// is not usable.
+type PolicyService struct{ client *Client }
+
+// MerchantCategoryCode is a code with its description. The zero value is none.
+type MerchantCategoryCode struct {
+	// Code is the four-digit ISO 18245 code.
+	Code MCC `json:"code"`
+	// Description is the service's text.
+	Description string `json:"description"`
+}
+
+// ListMerchantCategoryCodesParams pages the list. The zero value starts at page 1.
+type ListMerchantCategoryCodesParams struct {
+	// Paging starts at page 1 when zero.
+	Paging Paging
+}
+
+var opMerchantCategoryCodes = operation{
+	Operation: Operation{"Policy.MerchantCategoryCodes", "GET", "/policy/mccodes"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+}
+
+func (p ListMerchantCategoryCodesParams) request() request {
+	var v validator
+	v.paging(p.Paging)
+	return request{op: opMerchantCategoryCodes, faults: v.faults}
+}
+
+// MerchantCategoryCodes iterates over all codes the service knows.
+//
+// API: GET /policy/mccodes. Safety: read.
+func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategoryCode, error] {
+	return items[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging, nil)
+}
+
+// MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
+//
+// API: GET /policy/mccodes. Safety: read.
+func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategoryCode], error) {
+	return fetchPage[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+}
+
+// PolicyAction is what a policy does with everything that no rule names.
+type PolicyAction string
+
+const (
+	// PolicyActionAllow is an open loop: rules block.
+	PolicyActionAllow PolicyAction = "allow"
+	// PolicyActionDeny is a closed loop: rules allow.
+	PolicyActionDeny PolicyAction = "deny"
+)
+
+// Known reports whether the reference lists the action.
+func (a PolicyAction) Known() bool { return a == PolicyActionAllow || a == PolicyActionDeny }
+
+// Policy is a program's policy (reference section 2.10). The lists that the call does not return are nil; the zero
+// value is no policy.
+type Policy struct {
+	// DefaultAction is allow for an open loop and deny for a closed one.
+	DefaultAction PolicyAction `json:"default_action"`
+	// Description is the service's text.
+	Description string `json:"description"`
+	// Categories are the category rules.
+	Categories []CategoryRule `json:"categories,omitzero"`
+	// Merchants are the merchant rules.
+	Merchants []MerchantRule `json:"merchants,omitzero"`
+	// Terminals are the terminal rules.
+	Terminals []TerminalRule `json:"terminals,omitzero"`
+}
+
+func (p *Policy) missing() bool { return p.DefaultAction == "" }
+
+// CategoryRule names a category. The zero value is none.
+type CategoryRule struct {
+	// MerchantCategoryCode is the four-digit ISO 18245 code.
+	MerchantCategoryCode MCC `json:"merchant_category_code"`
+}
+
+// MerchantRule names a merchant (card acceptor). The zero value is none.
+type MerchantRule struct {
+	// ID is the service's internal merchant identifier; never sent.
+	ID int64 `json:"id,omitzero"`
+	// AcquirerID is the merchant's acquirer. Required to add.
+	AcquirerID int64 `json:"acquirer_id"`
+	// CardAcceptorID is the merchant's identifier. Required to add.
+	CardAcceptorID string `json:"card_acceptor_id"`
+	// Description is required to add.
+	Description string `json:"description"`
+}
+
+// TerminalRule names a terminal. The zero value is none.
+type TerminalRule struct {
+	// ID is the service's internal terminal identifier; never sent.
+	ID int64 `json:"id,omitzero"`
+	// AcquirerID is the terminal's acquirer. Required to add.
+	AcquirerID int64 `json:"acquirer_id"`
+	// CardAcceptorID is the merchant's identifier. Required to add.
+	CardAcceptorID string `json:"card_acceptor_id"`
+	// TerminalID is the terminal's identifier. Required to add.
+	TerminalID string `json:"terminal_id"`
+	// CardAcceptorNameLocation is the merchant's name and place; optional.
+	CardAcceptorNameLocation string `json:"card_acceptor_name_location,omitzero"`
+	// Description is optional.
+	Description string `json:"description,omitzero"`
+}
+
+// Operations that read a policy differ in their last segment only.
+var (
+	opPolicy           = policyRead("Policy.Get", "/policy/{id}/policy")
+	opPolicyCategories = policyRead("Policy.Categories", "/policy/{id}/categories")
+	opPolicyMerchants  = policyRead("Policy.Merchants", "/policy/{id}/merchants")
+	opPolicyTerminals  = policyRead("Policy.Terminals", "/policy/{id}/terminals")
+	opRestrictions     = policyRead("Policy.Restrictions", "/policy/{id}/restrictions")
+)
+
+func policyRead(name, path string) operation {
+	return operation{
+		Operation: Operation{name, "GET", path},
+		class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	}
+}
+
+func policyRequest(op operation, company CompanyID) request {
+	var v validator
+	v.companyID("company", company)
+	return request{op: op, path: []string{company.String()}, faults: v.faults}
+}
+
+// Get returns the whole policy: categories, merchants and terminals.
+//
+// API: GET /policy/{id}/policy. Safety: read.
+func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
+	return fetch[Policy](ctx, s.client, policyRequest(opPolicy, company))
+}
+
+// Categories returns the policy with its categories only.
+//
+// API: GET /policy/{id}/categories. Safety: read.
+func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
+	return fetch[Policy](ctx, s.client, policyRequest(opPolicyCategories, company))
+}
+
+// Merchants returns the policy with its merchants only.
+//
+// API: GET /policy/{id}/merchants. Safety: read.
+func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
+	return fetch[Policy](ctx, s.client, policyRequest(opPolicyMerchants, company))
+}
+
+// Terminals returns the policy with its terminals only.
+//
+// API: GET /policy/{id}/terminals. Safety: read.
+func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
+	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
+}
+
+// policyChange is the wire form of the three changes.
+type policyChange[Add, Remove any] struct {
+	Reason          string   `json:"reason,omitzero"`
+	RequireApproval bool     `json:"require_approval,omitzero"`
+	Add             []Add    `json:"add,omitzero"`
+	Remove          []Remove `json:"remove,omitzero"`
+}
+
+func policyWrite(name, path string) operation {
+	return operation{
+		Operation: Operation{name, "POST", path},
+		class:     classNever, kind: answerNone, success: []int{200}, lane: LaneCall,
+	}
+}
+
+var (
+	opChangeCategories = policyWrite("Policy.ChangeCategories", "/policy/{id}/categories")
+	opChangeMerchants  = policyWrite("Policy.ChangeMerchants", "/policy/{id}/merchants")
+	opChangeTerminals  = policyWrite("Policy.ChangeTerminals", "/policy/{id}/terminals")
+)
+
+// ChangeCategoriesParams adds and removes category rules. What an added rule does depends on the program: it blocks
+// in an open loop and allows in a closed one. The zero value changes nothing.
+type ChangeCategoriesParams struct {
+	// Reason is kept with the change; optional.
+	Reason string
+	// RequireApproval is reserved by the service: keep it false.
+	RequireApproval bool
+	// Add are the categories that get a rule.
+	Add []MCC
+	// Remove are the categories that lose theirs; the code itself stays.
+	Remove []MCC
+}
+
+// ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories.
+//
+// Errors: [ErrBadRequest] with the invalid fields in APIError.Description, [ErrForbidden] without permission on the
+// company, [ErrNotFound] for a company without a policy. Safety: never repeated once it may have arrived.
+//
+// API: POST /policy/{id}/categories.
+func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeCategoriesParams) error {
+	r := policyRequest(opChangeCategories, company)
+	v := validator{faults: r.faults}
+	v.text("reason", params.Reason, 0)
+	numbers := func(field string, codes []MCC) []mccNumber {
+		var wire []mccNumber
+		for i, code := range codes {
+			v.mcc(index(field, i, ""), code)
+			wire = append(wire, mccNumber(code))
+		}
+		return wire
+	}
+	r.body = policyChange[mccNumber, mccNumber]{
+		Reason: params.Reason, RequireApproval: params.RequireApproval,
+		Add: numbers("add", params.Add), Remove: numbers("remove", params.Remove),
+	}
+	r.faults = v.faults
+	return send(ctx, s.client, r)
+}
+
+// MerchantKey identifies a merchant for removal; both fields are required.
+type MerchantKey struct {
+	// AcquirerID is the merchant's acquirer.
+	AcquirerID int64 `json:"acquirer_id"`
+	// CardAcceptorID is the merchant's identifier.
+	CardAcceptorID string `json:"card_acceptor_id"`
+}
+
+// ChangeMerchantsParams adds and removes merchant rules. Rules read with Get can be added as they are. The zero
+// value changes nothing.
+type ChangeMerchantsParams struct {
+	// Reason is kept with the change; optional.
+	Reason string
+	// RequireApproval is reserved by the service: keep it false.
+	RequireApproval bool
+	// Add are the merchants that get a rule; their ID is not sent.
+	Add []MerchantRule
+	// Remove are the merchants that lose theirs.
+	Remove []MerchantKey
+}
+
+// ChangeMerchants changes merchant rules. After [OutcomeUnknown] read back with Merchants.
+//
+// Errors and safety: as [PolicyService.ChangeCategories].
+//
+// API: POST /policy/{id}/merchants.
+func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, params ChangeMerchantsParams) error {
+	r := policyRequest(opChangeMerchants, company)
+	v := validator{faults: r.faults}
+	v.text("reason", params.Reason, 0)
+	add := make([]MerchantRule, len(params.Add))
+	for i, rule := range params.Add {
+		v.acquirer(index("add", i, "acquirer_id"), rule.AcquirerID)
+		v.required(index("add", i, "card_acceptor_id"), rule.CardAcceptorID)
+		v.required(index("add", i, "description"), rule.Description)
+		rule.ID = 0
+		add[i] = rule
+	}
+	for i, key := range params.Remove {
+		v.acquirer(index("remove", i, "acquirer_id"), key.AcquirerID)
+		v.required(index("remove", i, "card_acceptor_id"), key.CardAcceptorID)
+	}
+	r.body = policyChange[MerchantRule, MerchantKey]{
+		Reason: params.Reason, RequireApproval: params.RequireApproval, Add: orNil(add), Remove: orNil(params.Remove),
+	}
+	r.faults = v.faults
+	return send(ctx, s.client, r)
+}
+
+// TerminalKey identifies a terminal for removal; all fields are required.
+type TerminalKey struct {
+	// AcquirerID is the terminal's acquirer.
+	AcquirerID int64 `json:"acquirer_id"`
+	// CardAcceptorID is the merchant's identifier.
+	CardAcceptorID string `json:"card_acceptor_id"`
+	// TerminalID is the terminal's identifier.
+	TerminalID string `json:"terminal_id"`
+}
+
+// ChangeTerminalsParams adds and removes terminal rules. The zero value changes nothing.
+type ChangeTerminalsParams struct {
+	// Reason is kept with the change; optional.
+	Reason string
+	// RequireApproval is reserved by the service: keep it false.
+	RequireApproval bool
+	// Add are the terminals that get a rule; their ID is not sent.
+	Add []TerminalRule
+	// Remove are the terminals that lose theirs. The service's text speaks of an id here; its request shape, which is
+	// the contract, wants these three fields.
+	Remove []TerminalKey
+}
+
+// ChangeTerminals changes terminal rules. After [OutcomeUnknown] read back with Terminals.
+//
+// Errors and safety: as [PolicyService.ChangeCategories].
+//
+// API: POST /policy/{id}/terminals.
+func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, params ChangeTerminalsParams) error {
+	r := policyRequest(opChangeTerminals, company)
+	v := validator{faults: r.faults}
+	v.text("reason", params.Reason, 0)
+	add := make([]TerminalRule, len(params.Add))
+	for i, rule := range params.Add {
+		v.acquirer(index("add", i, "acquirer_id"), rule.AcquirerID)
+		v.required(index("add", i, "card_acceptor_id"), rule.CardAcceptorID)
+		v.required(index("add", i, "terminal_id"), rule.TerminalID)
+		v.text(index("add", i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
+		v.text(index("add", i, "description"), rule.Description, 0)
+		rule.ID = 0
+		add[i] = rule
+	}
+	for i, key := range params.Remove {
+		v.acquirer(index("remove", i, "acquirer_id"), key.AcquirerID)
+		v.required(index("remove", i, "card_acceptor_id"), key.CardAcceptorID)
+		v.required(index("remove", i, "terminal_id"), key.TerminalID)
+	}
+	r.body = policyChange[TerminalRule, TerminalKey]{
+		Reason: params.Reason, RequireApproval: params.RequireApproval, Add: orNil(add), Remove: orNil(params.Remove),
+	}
+	r.faults = v.faults
+	return send(ctx, s.client, r)
+}
+
+// index names a field of a list's element: "add[2].terminal_id".
+func index(list string, i int, field string) string {
+	path := list + "[" + strconv.Itoa(i) + "]"
+	if field != "" {
+		path += "." + field
+	}
+	return path
+}
+
+// orNil makes an empty list one that is left out.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// RestrictionType is the kind of an old ruleset.
+//
+// Deprecated: use PolicyAction.
+type RestrictionType string
+
+const (
+	// RestrictionTypeOpen allows by default.
+	RestrictionTypeOpen RestrictionType = "open"
+	// RestrictionTypeClose denies by default.
+	RestrictionTypeClose RestrictionType = "close"
+)
+
+// RestrictionRuleType is what an old rule does.
+//
+// Deprecated: use Policy.
+type RestrictionRuleType string
+
+const (
+	// RestrictionRuleMustAllow allows.
+	RestrictionRuleMustAllow RestrictionRuleType = "must_allow"
+	// RestrictionRuleMustBlock blocks.
+	RestrictionRuleMustBlock RestrictionRuleType = "must_block"
+)
+
+// Restrictions is the old ruleset of a program. The zero value is none.
+//
+// Deprecated: use Policy.
+type Restrictions struct {
+	// Type is open or close.
+	Type RestrictionType `json:"type"`
+	// TerminalRules name terminals.
+	TerminalRules []RestrictionTerminalRule `json:"terminal_rules"`
+	// CategoryRules name categories.
+	CategoryRules []RestrictionCategoryRule `json:"category_rules"`
+}
+
+func (r *Restrictions) missing() bool { return r.Type == "" }
+
+// RestrictionTerminalRule is an old terminal rule. The zero value is none.
+//
+// Deprecated: use TerminalRule.
+type RestrictionTerminalRule struct {
+	// RuleType is must_allow or must_block.
+	RuleType RestrictionRuleType `json:"rule_type"`
+	// Acquirer is the acquirer.
+	Acquirer string `json:"acquirer"`
+	// Acceptor is the merchant.
+	Acceptor string `json:"acceptor"`
+	// Terminal is the terminal.
+	Terminal string `json:"terminal"`
+}
+
+// RestrictionCategoryRule is an old category rule. The zero value is none.
+//
+// Deprecated: use CategoryRule.
+type RestrictionCategoryRule struct {
+	// RuleType is must_allow or must_block.
+	RuleType RestrictionRuleType `json:"rule_type"`
+	// CategoryCode is the four-digit ISO 18245 code.
+	CategoryCode MCC `json:"category_code"`
+}
+
+// Restrictions returns the old ruleset.
+//
+// API: GET /policy/{id}/restrictions. Safety: read.
+//
+// Deprecated: use Get.
+func (s *PolicyService) Restrictions(ctx context.Context, company CompanyID) (*Restrictions, error) {
+	return fetch[Restrictions](ctx, s.client, policyRequest(opRestrictions, company))
+}

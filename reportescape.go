@@ -1,0 +1,195 @@
+package prepaid
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape writes text of the JSON string at hand into dst: until dst is full, the buffered input is used up,
+// or the string ends (closed; the quote is read). It waits for input only while it has nothing to give, or in
+// the middle of an escape or a rune.
+func (d *reportDecoder) unescape(dst []byte) (n int, closed bool, err error) {
+	if d.pendPos < d.pendSize {
+		n = copy(dst, d.pending[d.pendPos:d.pendSize])
+		d.pendPos += n
+	}
+	for n < len(dst) {
+		if d.pos == d.end {
+			if n > 0 {
+				return n, false, nil
+			}
+			if !d.need(1) {
+				return n, false, d.short()
+			}
+		}
+		written, read := copyText(dst[n:], d.buf[d.pos:d.end])
+		n += written
+		d.pos += read
+		if n == len(dst) || d.pos == d.end {
+			continue
+		}
+		var r rune
+		switch c := d.buf[d.pos]; {
+		case c == '"':
+			d.pos++
+			return n, true, nil
+		case c == '\\':
+			if r, err = d.escape(); err != nil {
+				return n, false, err
+			}
+		case c >= utf8.RuneSelf:
+			r = d.rune()
+		default:
+			return n, false, d.fault("control character in a string")
+		}
+		d.pendSize = utf8.EncodeRune(d.pending[:], r)
+		d.pendPos = copy(dst[n:], d.pending[:d.pendSize])
+		n += d.pendPos
+	}
+	return n, false, nil
+}
+
+// copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst
+// or src, and before anything else. Words are stored before they are looked at, so dst may be written behind
+// the end.
+func copyText(dst, src []byte) (written, read int) {
+	w, r := 0, 0
+	for w < len(dst) && r < len(src) {
+		if len(dst)-w >= 8 && len(src)-r >= 8 {
+			word := binary.LittleEndian.Uint64(src[r:])
+			binary.LittleEndian.PutUint64(dst[w:], word)
+			marks := specialBytes(word)
+			if marks == 0 {
+				w += 8
+				r += 8
+				continue
+			}
+			plain := bits.TrailingZeros64(marks) >> 3
+			w += plain
+			r += plain
+		}
+		switch c := src[r]; {
+		case c == '\\':
+			if r+1 == len(src) || simpleEscapes[src[r+1]] == 0 {
+				return w, r
+			}
+			dst[w] = simpleEscapes[src[r+1]]
+			w++
+			r += 2
+		case c >= utf8.RuneSelf:
+			n := copyRunes(dst[w:], src[r:])
+			if n == 0 {
+				return w, r
+			}
+			w += n
+			r += n
+		case c < ' ' || c == '"':
+			return w, r
+		default: // near the end of dst or src
+			dst[w] = c
+			w++
+			r++
+		}
+	}
+	return w, r
+}
+
+// specialBytes sets the top bit of bytes that need care: a subtraction borrows where the byte is a quote, a
+// backslash or below space, and bytes above ASCII have it from the start. Only the lowest mark is reliable, for a
+// borrow goes on into the bytes above.
+func specialBytes(word uint64) uint64 {
+	const (
+		ones = 0x0101010101010101
+		tops = 0x80 * ones
+	)
+	return ((word ^ '"'*ones - ones) | (word ^ '\\'*ones - ones) | (word - ' '*ones) | word) & tops
+}
+
+// copyRunes copies whole, valid runes above ASCII, as many as stand in a row in src and fit into dst.
+func copyRunes(dst, src []byte) (n int) {
+	limit := min(len(dst), len(src))
+	dst, src = dst[:limit], src[:limit]
+	for n < limit && src[n] >= utf8.RuneSelf {
+		if lead := src[n]; lead >= 0xC2 && lead <= 0xDF && n+1 < limit && src[n+1]&0xC0 == 0x80 { // two bytes
+			dst[n], dst[n+1] = lead, src[n+1]
+			n += 2
+			continue
+		}
+		r, size := utf8.DecodeRune(src[n:])
+		if r == utf8.RuneError {
+			break
+		}
+		for end := n + size; n < end; n++ {
+			dst[n] = src[n]
+		}
+	}
+	return n
+}
+
+// rune reads one rune; bytes that are not UTF-8 give U+FFFD, one each.
+func (d *reportDecoder) rune() rune {
+	for !utf8.FullRune(d.buf[d.pos:d.end]) && d.need(d.end-d.pos+1) {
+	}
+	r, size := utf8.DecodeRune(d.buf[d.pos:d.end])
+	d.pos += size
+	return r
+}
+
+// escape reads one escape, or two that make a surrogate pair. A lone surrogate gives U+FFFD.
+func (d *reportDecoder) escape() (rune, error) {
+	const size = len(`\u0000`)
+	if !d.need(2) {
+		return 0, d.short()
+	}
+	if u := simpleEscapes[d.buf[d.pos+1]]; u != 0 {
+		d.pos += 2
+		return rune(u), nil
+	}
+	if d.buf[d.pos+1] != 'u' {
+		return 0, d.fault("unknown escape in a string")
+	}
+	if !d.need(size) {
+		return 0, d.short()
+	}
+	r, ok := hex4(d.buf[d.pos+2 : d.pos+size])
+	if !ok {
+		return 0, d.fault("escape without four hex digits")
+	}
+	d.pos += size
+	if !utf16.IsSurrogate(r) {
+		return r, nil
+	}
+	if d.need(size) && d.buf[d.pos] == '\\' && d.buf[d.pos+1] == 'u' {
+		if low, ok := hex4(d.buf[d.pos+2 : d.pos+size]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				d.pos += size
+				return pair, nil
+			}
+		}
+	}
+	return utf8.RuneError, nil
+}
+
+// simpleEscapes holds what a two-byte escape stands for; 0 where there is none. It is never written.
+var simpleEscapes = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f',
+}
+
+func hex4(digits []byte) (r rune, ok bool) {
+	for _, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

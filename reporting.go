@@ -1,0 +1,240 @@
+package prepaid
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// ReportingService runs reports from templates. It is reached through [Client].Reporting; its zero value is not
+// usable.
+type ReportingService struct{ client *Client }
+
+// ReportRun is a started run. Keep it to open the report later: it is there for 4 hours from RequestedAt. The zero
+// value is no run.
+type ReportRun struct {
+	// Template is the name of the report's template.
+	Template string `json:"template"`
+	// ID is the report id that the start answered.
+	ID string `json:"id"`
+	// RequestedAt is just before the run was asked for.
+	RequestedAt time.Time `json:"requested_at"`
+	// ColumnHeaders says whether a header row was asked for.
+	ColumnHeaders bool `json:"column_headers"`
+}
+
+// StartReportParams is the input of a run. The zero value asks for rows only.
+type StartReportParams struct {
+	// IncludeColumnHeaders asks for a header row; always sent.
+	IncludeColumnHeaders bool
+}
+
+var opStartReport = operation{
+	Operation: Operation{"Reporting.Start", "GET", "/reporting/templates/{templatename}"},
+	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall, freshConnection: true,
+}
+
+// Start starts a run. It is a GET that has an effect: each start counts, and the template takes no other until the
+// run is generated.
+//
+// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name and,
+// says the reference, for a bad token, which is therefore not renewed. After [OutcomeUnknown] the run's id is lost:
+// Run with WaitForPrevious waits the lost run out and starts anew. Safety: never repeated once it may have arrived.
+//
+// API: GET /reporting/templates/{templatename}.
+func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
+	var v validator
+	v.pathID("template", template)
+	r := request{
+		op: opStartReport, path: []string{template}, faults: v.faults,
+		query: url.Values{"include_column_headers": {strconv.FormatBool(params.IncludeColumnHeaders)}},
+	}
+	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
+	err := s.client.do(ctx, &r, func(a *attempt) error {
+		id, err := decodeText(a)
+		if err != nil {
+			return err
+		}
+		var v validator
+		if v.pathID("id", id); len(v.faults) > 0 {
+			return a.undecodable(errUnexpectedBody)
+		}
+		run.ID = id
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+var opReportResult = operation{
+	Operation: Operation{"Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	freshConnection: true, failedOn500: true,
+}
+
+func resultRequest(run ReportRun, kind answerKind) request {
+	var v validator
+	v.pathID("template", run.Template)
+	v.pathID("id", run.ID)
+	op := opReportResult
+	op.kind = kind
+	return request{op: op, path: []string{run.Template, run.ID}, faults: v.faults, bulk: true}
+}
+
+// Result asks once for a report and holds it in memory, bounded by Config.MaxResponseBytes; Open streams it.
+//
+// Errors: [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be requested again,
+// [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
+//
+// API: GET /reporting/templates/{templatename}/reports/{reportid}.
+func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
+	r := resultRequest(run, answerJSON)
+	report := &Report{}
+	err := s.client.do(ctx, &r, func(a *attempt) error {
+		if a.status == http.StatusNoContent {
+			return ErrReportNotReady
+		}
+		var answer struct {
+			Data         *string `json:"reportdata"`
+			TotalRecords *int64  `json:"totalrecords"`
+		}
+		if err := decodeJSON(a, &answer); err != nil {
+			return err
+		}
+		if answer.Data == nil || answer.TotalRecords == nil {
+			return a.undecodable(errMissingMember)
+		}
+		report.Data, report.TotalRecords = *answer.Data, *answer.TotalRecords
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// WaitOptions controls polling. The zero value polls after 1 s, then ever slower, up to every 15 s.
+type WaitOptions struct {
+	// Interval is the pause between polls; zero grows from 1 s to 15 s.
+	Interval time.Duration
+	// OnProgress is told of each poll and, while the report is read, about once a MiB. Nil is skipped.
+	OnProgress func(ReportProgress)
+}
+
+const (
+	firstPollWait = time.Second
+	lastPollWait  = 15 * time.Second
+)
+
+// pause is the wait after the given poll, counted from 1.
+func (w WaitOptions) pause(poll int) time.Duration {
+	if w.Interval > 0 {
+		return w.Interval
+	}
+	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
+}
+
+// Open waits until a run is ready and streams its report. Close the reader. Opening again, within 4 hours of the
+// start, begins at the first row.
+//
+// Errors: [ErrReportFailed] when it must be requested again, [ErrReportNotReady] when the deadline would pass before
+// the next poll, [ErrBadRequest] when it is unknown or too old. Safety: read.
+//
+// API: GET /reporting/templates/{templatename}/reports/{reportid}.
+func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
+	for poll := 1; ; poll++ {
+		reader, err := s.poll(ctx, run, poll, wait)
+		if err == nil || !errors.Is(err, ErrReportNotReady) {
+			return reader, err
+		}
+		if wait.OnProgress != nil {
+			wait.OnProgress(ReportProgress{Polls: poll})
+		}
+		if !sleep(ctx, wait.pause(poll)) {
+			return nil, err
+		}
+	}
+}
+
+func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wait WaitOptions) (*ReportReader, error) {
+	r := resultRequest(run, answerStream)
+	var reader *ReportReader
+	err := s.client.do(ctx, &r, func(a *attempt) error {
+		if a.status == http.StatusNoContent {
+			return ErrReportNotReady
+		}
+		var progress func(ReportProgress)
+		if wait.OnProgress != nil {
+			progress = func(p ReportProgress) {
+				p.Polls = poll
+				wait.OnProgress(p)
+			}
+		}
+		reader = newReportReader(run, a.stream, progress)
+		return nil
+	})
+	return reader, err
+}
+
+// RunReportParams is Start and Open in one. The zero value asks for rows only and fails on a conflict.
+type RunReportParams struct {
+	// IncludeColumnHeaders asks for a header row.
+	IncludeColumnHeaders bool
+	// WaitForPrevious waits out the template's unfinished run instead of failing with [ErrConflict].
+	WaitForPrevious bool
+	// Wait controls polling.
+	Wait WaitOptions
+	// OnStart is given the run before waiting, to store it; its error ends Run. Nil is skipped.
+	OnStart func(ReportRun) error
+}
+
+// Run starts a report, waits for it and streams it in constant memory. Close the reader.
+//
+// Errors: those of Start and Open. Safety: the start is never repeated once it may have arrived.
+//
+// API: GET /reporting/templates/{templatename}, then GET /reporting/templates/{templatename}/reports/{reportid}.
+func (s *ReportingService) Run(ctx context.Context, template string, params RunReportParams) (*ReportReader, error) {
+	run, err := s.startInTurn(ctx, template, params)
+	if err != nil {
+		return nil, err
+	}
+	if params.OnStart != nil {
+		if err := params.OnStart(*run); err != nil {
+			return nil, &CallError{Operation: "Reporting.Run", Outcome: OutcomeApplied, Err: err}
+		}
+	}
+	return s.Open(ctx, *run, params.Wait)
+}
+
+// startInTurn starts a run, after the one before when asked to.
+func (s *ReportingService) startInTurn(ctx context.Context, template string, params RunReportParams) (*ReportRun, error) {
+	for poll := 1; ; poll++ {
+		run, err := s.Start(ctx, template, StartReportParams{IncludeColumnHeaders: params.IncludeColumnHeaders})
+		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) {
+			return run, err
+		}
+		if !sleep(ctx, params.Wait.pause(poll)) {
+			return nil, err
+		}
+	}
+}
+
+// sleep waits; it refuses at once a wait that would outlast the deadline, and ends with the context.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
+		return false
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

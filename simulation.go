@@ -1,0 +1,176 @@
+package prepaid
+
+import (
+	"context"
+)
+
+// SimulationService makes card activity in the test environment; everywhere else each call fails with
+// [ErrTestOnly] before any I/O. It is reached through [Client].Simulation; its zero value is not usable.
+//
+// The account must be active and plastic-enabled. Leave 30 to 90 seconds between related calls: the service works
+// on them in the background.
+type SimulationService struct{ client *Client }
+
+// SimulatedType is what is simulated; the service compares it case sensitively.
+type SimulatedType string
+
+const (
+	// SimulatedPurchase is a purchase authorisation (1118).
+	SimulatedPurchase SimulatedType = "Purchase"
+	// SimulatedWithdrawal is an ATM cash authorisation (1141). It needs an ATM category such as 6011.
+	SimulatedWithdrawal SimulatedType = "Withdrawal"
+	// SimulatedPOSCredit is a point-of-sale credit (1116).
+	SimulatedPOSCredit SimulatedType = "PosCredit"
+)
+
+// Known reports whether the reference lists the type.
+func (t SimulatedType) Known() bool {
+	return known(t, []SimulatedType{SimulatedPurchase, SimulatedWithdrawal, SimulatedPOSCredit})
+}
+
+// SimulateParams is the input of all five calls (reference section 2.15); a field set for a call that does not take
+// it is refused. The zero value lacks Type, AccountID and Amount.
+type SimulateParams struct {
+	// Type is required, and the same in every call about one transaction.
+	Type SimulatedType `json:"transaction_type"`
+	// AccountID is the EAID. Required.
+	AccountID AccountID `json:"account_id"`
+	// Amount is above zero, in currency units.
+	Amount Amount `json:"amount"`
+	// AcquirerID is the acquirer.
+	AcquirerID string `json:"acquirer_id,omitzero"`
+	// MerchantID is the merchant (card acceptor).
+	MerchantID string `json:"merchant_id,omitzero"`
+	// TerminalID is the terminal.
+	TerminalID string `json:"terminal_id,omitzero"`
+	// MerchantCategoryCode is four digits. Required for a withdrawal: an ATM category such as 6011.
+	MerchantCategoryCode MCC `json:"mcc,omitzero"`
+	// BankName is for Transact, Advise and Reverse.
+	BankName string `json:"bank_name,omitzero"`
+	// Location is for Transact, Advise and Reverse.
+	Location string `json:"location,omitzero"`
+	// LocationCode is for Transact, Advise and Reverse.
+	LocationCode string `json:"location_code,omitzero"`
+	// CurrencyCode is for Transact, Advise and Reverse.
+	CurrencyCode string `json:"currency_code,omitzero"`
+	// AuthorizationID is the one Transact returned; for every call but Transact.
+	AuthorizationID string `json:"authorization_id,omitzero"`
+}
+
+// SimulationResult is the answer of all five calls. Success false is a result, not an error. The zero value is none.
+type SimulationResult struct {
+	// Success reports whether the simulated network approved.
+	Success bool `json:"success"`
+	// Message is the service's text.
+	Message string `json:"message"`
+	// AuthorizationID comes from Transact, Advise and Reverse.
+	AuthorizationID string `json:"authorization_id,omitzero"`
+	// TransactionReference comes from Transact.
+	TransactionReference string `json:"transaction_reference,omitzero"`
+}
+
+func simulation(name, path string) operation {
+	return operation{
+		Operation: Operation{name, "POST", path},
+		class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneCall, modelsFailure: true,
+	}
+}
+
+var (
+	opTransact     = simulation("Simulation.Transact", "/simulation/transact")
+	opAdvise       = simulation("Simulation.Advise", "/simulation/advice")
+	opSimReverse   = simulation("Simulation.Reverse", "/simulation/reverse")
+	opClear        = simulation("Simulation.Clear", "/simulation/clear")
+	opReverseClear = simulation("Simulation.ReverseClear", "/simulation/reverse_clear")
+)
+
+// Transact makes a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, by Type.
+//
+// Errors: [ErrTestOnly]. Safety: never repeated once it may have arrived; look with [AccountsService.FindMovement].
+//
+// API: POST /simulation/transact.
+func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
+	return s.simulate(ctx, opTransact, params, true, false)
+}
+
+// Advise adjusts an earlier purchase: with a matching authorisation it makes its reversal (1120) and an advice
+// (1118), otherwise the advice only. Errors and safety: as Transact.
+//
+// API: POST /simulation/advice.
+func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
+	return s.simulate(ctx, opAdvise, params, true, true)
+}
+
+// Reverse makes a purchase authorisation reversal (1120) when a matching authorisation exists. Errors and safety: as
+// Transact.
+//
+// API: POST /simulation/reverse.
+func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
+	return s.simulate(ctx, opSimReverse, params, true, true)
+}
+
+// Clear clears, some time after the answer: with a matching authorisation a credit back (1117) and a clearing
+// (1115), otherwise a forced-post clearing (1115). Errors and safety: as Transact.
+//
+// API: POST /simulation/clear.
+func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
+	return s.simulate(ctx, opClear, params, false, true)
+}
+
+// ReverseClear makes a clearing reversal (1125), some time after the answer. Errors and safety: as Transact.
+//
+// API: POST /simulation/reverse_clear.
+func (s *SimulationService) ReverseClear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
+	return s.simulate(ctx, opReverseClear, params, false, true)
+}
+
+func (s *SimulationService) simulate(ctx context.Context, op operation, p SimulateParams, located, authorized bool) (*SimulationResult, error) {
+	if s.client.config.Environment != EnvironmentTest {
+		return nil, &CallError{Operation: op.Name, Outcome: OutcomeRejected, AccountID: p.AccountID, Err: ErrTestOnly}
+	}
+	var v validator
+	requiredOneOf(&v, "transaction_type", p.Type, SimulatedPurchase, SimulatedWithdrawal, SimulatedPOSCredit)
+	v.accountID("account_id", p.AccountID)
+	v.positive("amount", p.Amount)
+	if p.Type == SimulatedWithdrawal || p.MerchantCategoryCode != "" {
+		v.mcc("mcc", p.MerchantCategoryCode)
+	}
+	for _, field := range []struct {
+		name, value string
+		taken       bool
+	}{
+		{"acquirer_id", p.AcquirerID, true}, {"merchant_id", p.MerchantID, true}, {"terminal_id", p.TerminalID, true},
+		{"bank_name", p.BankName, located}, {"location", p.Location, located},
+		{"location_code", p.LocationCode, located}, {"currency_code", p.CurrencyCode, located},
+		{"authorization_id", p.AuthorizationID, authorized},
+	} {
+		v.text(field.name, field.value, 0)
+		if field.value != "" && !field.taken {
+			v.fault(field.name, "is not taken by this operation")
+		}
+	}
+	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
+	result := &SimulationResult{}
+	err := s.client.do(ctx, &r, func(a *attempt) error { return result.decode(a) })
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// decode wants success to be there: a missing one must not read as a refusal.
+func (r *SimulationResult) decode(a *attempt) error {
+	var answer struct {
+		SimulationResult
+		Success *bool `json:"success"`
+	}
+	if err := decodeJSON(a, &answer); err != nil {
+		return err
+	}
+	if answer.Success == nil {
+		return a.undecodable(errMissingMember)
+	}
+	*r = answer.SimulationResult
+	r.Success = *answer.Success
+	return nil
+}

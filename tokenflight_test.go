@@ -1,0 +1,431 @@
+package prepaid
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+)
+
+var (
+	errTokenDown    = errors.New("token endpoint down")
+	errTokenRefused = errors.New("credential refused")
+)
+
+// tokenReports collects what a manager reports.
+
+type tokenReports struct {
+	mu   sync.Mutex
+	log  bytes.Buffer
+	errs []error
+	took []time.Duration
+}
+
+func (o *tokenReports) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.log.Write(p)
+}
+
+func (o *tokenReports) options() tokenOptions {
+	return tokenOptions{
+		rejectedCredential: func(err error) bool { return errors.Is(err, errTokenRefused) },
+		logger:             slog.New(slog.NewJSONHandler(o, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		renewed: func(took time.Duration, err error) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.took, o.errs = append(o.took, took), append(o.errs, err)
+		},
+	}
+}
+
+// failTokens makes the exchanges numbered from to to fail with err.
+
+func failTokens(from, to int64, err error) func(int64) error {
+	return func(n int64) error {
+		if n >= from && n <= to {
+			return err
+		}
+		return nil
+	}
+}
+
+func TestFailedEarlyRenewalFailsNoCall(t *testing.T) {
+	var seen tokenReports
+	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 1<<60, errTokenDown)}
+	withTokens(t, e, seen.options(), func(t *testing.T, m *tokenManager) {
+		first := mustToken(t, m, nil)
+		e.delay = 100 * time.Millisecond
+		time.Sleep(50 * time.Minute)
+		for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			require.Same(t, first, mustToken(t, m, nil))
+		}
+		// 1, 2, 4, … 60 s after the end of each failure, within one step of the callers.
+		want := []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60, 60, 60}
+		gaps := e.gaps()[1:]
+		require.Len(t, gaps, len(want))
+		for i, gap := range gaps {
+			require.InDelta(t, want[i]*time.Second+e.delay, gap, float64(50*time.Millisecond))
+		}
+		began := time.Now() // expired now: no hold-off from early failures
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, errTokenDown)
+		require.Equal(t, e.delay, time.Since(began))
+
+		synctest.Wait()
+		require.Len(t, seen.errs, len(want)+3)
+		require.NoError(t, seen.errs[0])
+		require.ErrorIs(t, seen.errs[1], errTokenDown)
+		require.Equal(t, e.delay, seen.took[1])
+		require.Equal(t, len(want)+1, bytes.Count(seen.log.Bytes(), []byte(`"level":"WARN","msg":"early token renewal failed"`)))
+		require.Contains(t, seen.log.String(), errTokenDown.Error())
+		require.NotContains(t, seen.log.String(), "secret")
+	})
+}
+
+func TestEarlyRenewalRecovers(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 3, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		first := mustToken(t, m, nil)
+		time.Sleep(50 * time.Minute)
+		for range 31 { // fails at 0 and 1 s, renewed at 3 s
+			require.Same(t, first, mustToken(t, m, nil))
+			synctest.Wait()
+			time.Sleep(100 * time.Millisecond)
+		}
+		require.Equal(t, "secret-4", mustToken(t, m, nil).AccessToken)
+		time.Sleep(50 * time.Minute)
+		mustToken(t, m, nil)
+		synctest.Wait()
+		require.EqualValues(t, 5, e.count.Load())
+	})
+}
+
+func TestExpiryEndsTheHoldOffOfAnEarlyRenewal(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 2, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		mustToken(t, m, nil)
+		time.Sleep(time.Hour - time.Millisecond)
+		mustToken(t, m, nil)
+		time.Sleep(time.Millisecond)
+		require.Equal(t, "secret-3", mustToken(t, m, nil).AccessToken)
+	})
+}
+
+func TestCallersAreOnTheFastPathWhileARenewalRunsOrIsHeldOff(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 2, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		mustToken(t, m, nil)
+		e.delay = time.Second
+		time.Sleep(50 * time.Minute)
+		mustToken(t, m, nil)
+		require.Equal(t, m.state.Load().expireAt, m.state.Load().renewAt)
+		time.Sleep(e.delay)
+		synctest.Wait()
+		require.Equal(t, m.now()+tokenEarlyHold, m.state.Load().renewAt)
+	})
+}
+
+func TestExpiryDuringAnEarlyRenewalWaitsForIt(t *testing.T) {
+	e := &tokenEndpoint{life: 10 * time.Second}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		mustToken(t, m, nil)
+		e.delay = 8 * time.Second
+		time.Sleep(5 * time.Second)
+		mustToken(t, m, nil)
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		token, err := m.Token(t.Context(), nil)
+		require.NoError(t, err)
+		require.Equal(t, "secret-2", token.AccessToken)
+		require.Equal(t, 3*time.Second, time.Since(began))
+	})
+}
+
+func TestRefusedCredentialIsRemembered(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failTokens(1, 2, errTokenRefused)}
+	withTokens(t, e, new(tokenReports).options(), func(t *testing.T, m *tokenManager) {
+		for round := range int64(2) {
+			_, err := m.Token(t.Context(), nil)
+			require.ErrorIs(t, err, errTokenRefused)
+			refused := time.Now()
+			for time.Since(refused) < tokenCredentialHold {
+				began := time.Now()
+				_, err = m.Token(t.Context(), nil)
+				require.ErrorIs(t, err, errTokenRefused)
+				require.Zero(t, time.Since(began))
+				time.Sleep(100 * time.Millisecond)
+			}
+			require.Equal(t, round+1, e.count.Load())
+		}
+		token, err := m.Token(t.Context(), nil)
+		require.NoError(t, err)
+		require.Equal(t, "secret-3", token.AccessToken)
+	})
+}
+
+func TestRefusedCredentialSparesAValidToken(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 1<<60, errTokenRefused)}
+	withTokens(t, e, new(tokenReports).options(), func(t *testing.T, m *tokenManager) {
+		first := mustToken(t, m, nil)
+		time.Sleep(time.Hour - 4*time.Second)
+		for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			require.Same(t, first, mustToken(t, m, nil))
+		}
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, errTokenRefused, "remembered over the expiry")
+		require.EqualValues(t, 2, e.count.Load())
+	})
+}
+
+func TestFailureIsSharedAndHeldOff(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failTokens(1, 7, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		for n, hold := range []time.Duration{0, 250, 500, 1000, 2000, 4000, 5000, 5000} {
+			var callers sync.WaitGroup
+			for range 100 {
+				callers.Go(func() {
+					began := time.Now()
+					token, err := m.Token(t.Context(), nil)
+					if n < 7 && !errors.Is(err, errTokenDown) || n == 7 && (err != nil || token == nil) {
+						t.Error(n, err)
+					}
+					if want := hold*time.Millisecond + e.delay; time.Since(began) != want {
+						t.Error(n, time.Since(began), want)
+					}
+				})
+			}
+			callers.Wait()
+			require.EqualValues(t, n+1, e.count.Load())
+		}
+		// A success forgets the failures.
+		e.fail = failTokens(9, 9, errTokenDown)
+		_, err := m.Token(t.Context(), mustToken(t, m, nil))
+		require.ErrorIs(t, err, errTokenDown)
+		began := time.Now()
+		_, err = m.Token(t.Context(), nil)
+		require.NoError(t, err)
+		require.Equal(t, tokenFailedHold+e.delay, time.Since(began))
+	})
+}
+
+func TestDeadlineBeforeTheEndOfAHoldOffIsNotWaitedFor(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, fail: failTokens(1, 3, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		for range 3 {
+			_, err := m.Token(t.Context(), nil)
+			require.ErrorIs(t, err, errTokenDown)
+		}
+		hasty := func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // the hold is 1 s
+			defer cancel()
+			began := time.Now()
+			_, err := m.Token(ctx, nil)
+			require.ErrorIs(t, err, errTokenDown)
+			require.Zero(t, time.Since(began))
+		}
+		hasty()
+		require.Nil(t, m.flight, "and starts nothing")
+		var patient sync.WaitGroup
+		patient.Go(func() {
+			if _, err := m.Token(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		hasty()
+		patient.Wait()
+		require.EqualValues(t, 4, e.count.Load())
+	})
+}
+
+func TestOldFailureIsForgotten(t *testing.T) {
+	e := &tokenEndpoint{life: time.Millisecond, fail: failTokens(1, 1, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, errTokenDown)
+		_, err = m.Token(t.Context(), nil)
+		require.NoError(t, err)
+		time.Sleep(e.life)
+		ctx, cancel := context.WithTimeout(t.Context(), tokenLeastGap/2)
+		defer cancel()
+		_, err = m.Token(ctx, nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+func TestCancelEndsOneWaitOnly(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, delay: time.Second}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		var callers sync.WaitGroup
+		callers.Go(func() { // the one that starts the exchange
+			began := time.Now()
+			_, err := m.Token(ctx, nil)
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
+				t.Error(err, time.Since(began))
+			}
+		})
+		synctest.Wait()
+		for range 10 {
+			callers.Go(func() {
+				if _, err := m.Token(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		callers.Wait()
+		require.EqualValues(t, 1, e.count.Load())
+	})
+}
+
+func TestTokenIsKeptWhenAllCallersLeft(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, delay: time.Second}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var caller sync.WaitGroup
+		caller.Go(func() {
+			if _, err := m.Token(ctx, nil); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		cancel()
+		caller.Wait()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, "secret-1", mustToken(t, m, nil).AccessToken)
+		require.EqualValues(t, 1, e.count.Load())
+	})
+}
+
+func TestEndedContext(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := m.Token(ctx, nil)
+		require.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+		require.Zero(t, e.count.Load(), "starts nothing")
+		first := mustToken(t, m, nil)
+		token, err := m.Token(ctx, nil)
+		require.NoError(t, err)
+		require.Same(t, first, token)
+	})
+}
+
+func TestExchangeHasItsOwnTimeout(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, delay: time.Hour}
+	withTokens(t, e, tokenOptions{timeout: 3 * time.Second}, func(t *testing.T, m *tokenManager) {
+		began := time.Now()
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 3*time.Second, time.Since(began))
+		e.delay = 0
+		_, err = m.Token(t.Context(), nil)
+		require.NoError(t, err)
+	})
+}
+
+func TestHoldOffIsNotPartOfTheTimeout(t *testing.T) {
+	e := &tokenEndpoint{life: time.Hour, delay: 200 * time.Millisecond, fail: failTokens(1, 1, errTokenDown)}
+	withTokens(t, e, tokenOptions{timeout: 201 * time.Millisecond}, func(t *testing.T, m *tokenManager) {
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, errTokenDown)
+		_, err = m.Token(t.Context(), nil)
+		require.NoError(t, err)
+	})
+}
+
+func TestCallerValuesDoNotReachTheExchange(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		m := newTokenManager(func(ctx context.Context) (*oauth2.Token, error) {
+			if ctx.Value(key{}) != nil {
+				return nil, errors.New("saw the caller's value")
+			}
+			return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
+		}, tokenOptions{})
+		defer m.Close()
+		_, err := m.Token(context.WithValue(t.Context(), key{}, 1), nil)
+		require.NoError(t, err)
+	})
+}
+
+func TestExchangeThatNeverReturns(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(){
+		"panic":  func() { panic("secret") },
+		"goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var seen tokenReports
+				var count atomic.Int64
+				m := newTokenManager(func(context.Context) (*oauth2.Token, error) {
+					if count.Add(1) == 1 {
+						end()
+					}
+					return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
+				}, seen.options())
+				defer m.Close()
+				_, err := m.Token(t.Context(), nil)
+				require.ErrorIs(t, err, errTokenExchange)
+				token, err := m.Token(t.Context(), nil)
+				require.NoError(t, err)
+				require.Equal(t, "a", token.AccessToken)
+				synctest.Wait()
+				require.NotContains(t, seen.log.String(), "secret")
+				require.Equal(t, name == "panic", bytes.Contains(seen.log.Bytes(), []byte(`"msg":"token exchange panicked","type":"string","stack":`)))
+				require.Len(t, seen.errs, 2)
+			})
+		})
+	}
+}
+
+func TestObserverThatPanics(t *testing.T) {
+	var seen tokenReports
+	opts := seen.options()
+	opts.renewed = func(time.Duration, error) { panic("secret") }
+	e := &tokenEndpoint{life: time.Hour}
+	withTokens(t, e, opts, func(t *testing.T, m *tokenManager) {
+		mustToken(t, m, mustToken(t, m, nil))
+		synctest.Wait()
+		require.Equal(t, 2, bytes.Count(seen.log.Bytes(), []byte("token observer panicked")))
+		require.NotContains(t, seen.log.String(), "secret")
+	})
+}
+
+func TestUnusableTokens(t *testing.T) {
+	t.Parallel()
+	for name, token := range map[string]func() *oauth2.Token{
+		"nil":             func() *oauth2.Token { return nil },
+		"no access token": func() *oauth2.Token { return &oauth2.Token{Expiry: time.Now().Add(time.Hour)} },
+		"no expiry":       func() *oauth2.Token { return &oauth2.Token{AccessToken: "a"} },
+		"expired":         func() *oauth2.Token { return &oauth2.Token{AccessToken: "a", Expiry: time.Now()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := newTokenManager(func(context.Context) (*oauth2.Token, error) { return token(), nil }, tokenOptions{})
+				defer m.Close()
+				got, err := m.Token(t.Context(), nil)
+				require.Nil(t, got)
+				require.ErrorIs(t, err, errTokenUnusable)
+			})
+		})
+	}
+}

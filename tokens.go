@@ -1,0 +1,258 @@
+package prepaid
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// The pace of the token manager. All of it is measured on the monotonic clock.
+const (
+	// tokenRenewBefore is the remaining life under which a token is renewed early, as the service recommends.
+	// Half the token's life counts when that is less, or tokens living under 10 minutes would be renewed by
+	// every call.
+	tokenRenewBefore = 10 * time.Minute
+	// tokenLeastGap lies between the arrival of a token and the exchange that replaces it because of its age.
+	// It bounds the rate of exchanges however short tokens live; a rejected token does not wait for it.
+	tokenLeastGap = time.Second
+	// tokenLongestLife caps a lifetime, so that no expires_in can overflow the clock.
+	tokenLongestLife = 365 * 24 * time.Hour
+	// tokenExchangeTimeout bounds one exchange unless tokenOptions says otherwise.
+	tokenExchangeTimeout = 30 * time.Second
+
+	// A failed exchange that callers waited for holds off the next one: this long, doubled by each further
+	// failure.
+	tokenFailedHold    = 250 * time.Millisecond
+	tokenFailedHoldMax = 5 * time.Second
+	// A failed early renewal has time: the token is still good. Expiry ends this hold-off.
+	tokenEarlyHold    = time.Second
+	tokenEarlyHoldMax = time.Minute
+	// tokenCredentialHold is how long a refused credential is remembered. Nothing is sent meanwhile: a wrong
+	// secret stays wrong, and repeating it can lock the client out.
+	tokenCredentialHold = 5 * time.Second
+
+	// A token that was itself fetched because of a 401 is not given up for another 401 at once, since that
+	// 401 is likely to mean something else, such as a lack of permission. The hold doubles with each token of
+	// such a chain, which a token that went unrejected for tokenRejectedMemory ends.
+	tokenRejectedHold    = time.Second
+	tokenRejectedHoldMax = time.Minute
+	tokenRejectedMemory  = 10 * time.Minute
+)
+
+var (
+	errTokenExchange = errors.New("prepaid: token exchange ended without a result")
+	errTokenUnusable = errors.New("prepaid: token exchange gave no token with a lifetime")
+)
+
+// tokenOptions adjusts a tokenManager. The zero value works.
+type tokenOptions struct {
+	// timeout bounds one exchange; 30 s when zero.
+	timeout time.Duration
+	// rejectedCredential says that an error of fetch means a refused credential. Nil: none does.
+	rejectedCredential func(error) bool
+	// logger is told of renewals (debug) and of failed early ones (warning), never of a token. Nil is silent.
+	logger *slog.Logger
+	// renewed is told of every exchange that ended, but not of one that Close cut off. It runs after the
+	// waiting callers were released, perhaps beside the next exchange, and must not call Close. Nil is skipped.
+	renewed func(took time.Duration, err error)
+}
+
+// tokenManager keeps one access token alive for any number of callers.
+//
+// A token is reused until under min(10 minutes, half its life) remains; then a call starts its renewal in the
+// background and goes on with the token it has. Only callers without a valid token wait, all for the same
+// exchange. Nothing happens without calls: an idle manager has no goroutine and no timer, and needs no Close.
+//
+// Lifetimes run on the monotonic clock from a token's arrival, so a wall clock that is set costs nothing. Time
+// that the monotonic clock does not count (a suspended machine) makes a token look younger than it is; the
+// service then answers 401 once and the token is renewed.
+type tokenManager struct {
+	fetch func(context.Context) (*oauth2.Token, error)
+	opts  tokenOptions
+	epoch time.Time // zero of now
+
+	state atomic.Pointer[tokenState] // never nil; stored with mu held
+
+	mu            sync.Mutex
+	closed        bool
+	flight        *tokenFlight  // the exchange under way, if any
+	failures      int           // exchanges failed since the last success
+	failure       error         // of the last of them
+	refusedUntil  time.Duration // failure is a refused credential, remembered until then
+	nextAwaitedAt time.Duration // earliest start of an exchange that callers wait for
+	background    sync.WaitGroup
+}
+
+// tokenState is a token and its times on the manager's clock. It does not change once stored.
+type tokenState struct {
+	token     *oauth2.Token
+	renewAt   time.Duration // from here on a call takes the slow path; at most expireAt
+	expireAt  time.Duration // 0 without a token and once rejected
+	arrivedAt time.Duration
+	rejected  bool // the service answered 401 to it
+	chain     int  // 401s in a row that led to this token
+}
+
+// is reports whether token is the one in s.
+func (s *tokenState) is(token *oauth2.Token) bool {
+	return token != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
+}
+
+// held reports whether a 401 to s is answered with the same token.
+func (s *tokenState) held(now time.Duration) bool {
+	return s.chain > 0 && now-s.arrivedAt < tokenBackOff(tokenRejectedHold, tokenRejectedHoldMax, s.chain)
+}
+
+// reject returns s as a token that must not be used.
+func (s *tokenState) reject(now time.Duration) *tokenState {
+	chain := 1
+	if now-s.arrivedAt < tokenRejectedMemory {
+		chain += s.chain
+	}
+	return &tokenState{token: s.token, arrivedAt: s.arrivedAt, rejected: true, chain: chain}
+}
+
+// renewingAt returns s with another time to try its renewal.
+func (s *tokenState) renewingAt(at time.Duration) *tokenState {
+	next := *s
+	next.renewAt = min(at, s.expireAt)
+	return &next
+}
+
+// newTokenManager returns a manager that has no token yet. fetch makes one exchange, must end soon after its
+// context does, and returns a token whose Expiry is set; its errors reach the callers as they are.
+func newTokenManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts tokenOptions) *tokenManager {
+	if opts.timeout <= 0 {
+		opts.timeout = tokenExchangeTimeout
+	}
+	if opts.logger == nil {
+		opts.logger = slog.New(slog.DiscardHandler)
+	}
+	m := &tokenManager{fetch: fetch, opts: opts, epoch: time.Now()}
+	m.state.Store(&tokenState{})
+	return m
+}
+
+// now is the manager's clock: monotonic, and cheaper than time.Now.
+func (m *tokenManager) now() time.Duration { return time.Since(m.epoch) }
+
+// Token implements TokenSource. It returns the current token at once while that is valid, whatever ctx says,
+// and otherwise waits for one until ctx ends, which ends no other caller's wait. The token is shared: callers
+// must not change it.
+//
+// A rejected token that is the current one is given up and renewed, once for all who report it. It is returned
+// again when it was fetched for a 401 moments ago: then the 401 is not the token's fault. A rejected token that
+// is not the current one is ignored.
+//
+// Errors: those of fetch, ErrClosed, or the context's.
+func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	if s := m.state.Load(); m.now() < s.renewAt && !s.is(rejected) {
+		return s.token, nil
+	}
+	token, flight, err := m.join(ctx, rejected)
+	if flight == nil {
+		return token, err
+	}
+	select {
+	case <-flight.done:
+		return flight.token, flight.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// join returns the current token if it may be used, or else the exchange to wait for.
+func (m *tokenManager) join(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, *tokenFlight, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, nil, ErrClosed
+	}
+	now, s := m.now(), m.state.Load()
+	if now < s.expireAt && s.is(rejected) {
+		if s.held(now) {
+			return s.token, nil, nil
+		}
+		s = s.reject(now)
+		m.state.Store(s)
+	}
+	if now < s.expireAt {
+		if now >= s.renewAt && m.flight == nil {
+			m.state.Store(s.renewingAt(s.expireAt)) // back to the fast path while it runs
+			m.launch(now)
+		}
+		return s.token, nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if m.flight == nil {
+		if now < m.refusedUntil {
+			return nil, nil, m.failure
+		}
+		start := max(now, m.nextAwaitedAt)
+		if s.token != nil && !s.rejected {
+			start = max(start, s.arrivedAt+tokenLeastGap)
+		}
+		if m.outlasts(ctx, start-now) {
+			return nil, nil, m.failure
+		}
+		m.launch(start)
+	} else if m.outlasts(ctx, m.flight.startAt-now) {
+		return nil, nil, m.failure
+	}
+	m.flight.awaited = true
+	return nil, m.flight, nil
+}
+
+// outlasts reports whether a hold-off after a failure ends later than ctx. Its caller is better served with
+// that failure, now, than with a deadline exceeded after a wait that could not succeed.
+func (m *tokenManager) outlasts(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && m.failure != nil && wait > 0 && time.Until(deadline) <= wait
+}
+
+// Close cancels an exchange under way, waits for it to end and fails later calls with ErrClosed. It can be
+// called more than once.
+func (m *tokenManager) Close() {
+	m.mu.Lock()
+	m.closed = true
+	m.state.Store(&tokenState{})
+	if m.flight != nil {
+		m.flight.cancel()
+	}
+	m.mu.Unlock()
+	m.background.Wait()
+}
+
+// tokenBackOff doubles base with each of n failures after the first, up to limit.
+func tokenBackOff(base, limit time.Duration, n int) time.Duration {
+	if n > 16 { // far beyond every limit here, far below an overflow
+		return limit
+	}
+	return min(base<<max(0, n-1), limit)
+}
+
+// tokenLife returns how long from now token may be used; 0 when it is not usable at all.
+func tokenLife(token *oauth2.Token) time.Duration {
+	if token == nil || token.AccessToken == "" || token.Expiry.IsZero() {
+		return 0
+	}
+	return min(max(0, time.Until(token.Expiry)), tokenLongestLife)
+}
+
+// newTokenState returns the state of a token that arrived just now and follows previous.
+func newTokenState(token *oauth2.Token, now time.Duration, previous *tokenState) *tokenState {
+	life := tokenLife(token)
+	early := max(life-min(tokenRenewBefore, life/2), tokenLeastGap)
+	s := &tokenState{token: token, arrivedAt: now, expireAt: now + life, renewAt: now + min(early, life)}
+	if previous.rejected {
+		s.chain = previous.chain
+	}
+	return s
+}

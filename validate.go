@@ -1,0 +1,272 @@
+package prepaid
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	ruleRequired = "is required"
+	rulePositive = "must be above zero"
+	ruleUTF8     = "must be valid UTF-8"
+	ruleDigits4  = "must be four digits (ISO 18245)"
+	ruleUUID     = "must be a UUID"
+	rulePath     = `must not be ".", ".." or hold a slash or a control character`
+)
+
+// validator collects the faults of a request. A rule names what is wrong with a field and never its value.
+type validator struct{ faults []Fault }
+
+func (v *validator) fault(field, rule string) {
+	v.faults = append(v.faults, Fault{Field: field, Rule: rule})
+}
+
+func (v *validator) required(field, value string) bool {
+	if value == "" {
+		v.fault(field, ruleRequired)
+		return false
+	}
+	return v.text(field, value, 0)
+}
+
+// text checks an optional text of at most longest code points; 0 means any length.
+func (v *validator) text(field, value string, longest int) bool {
+	if !utf8.ValidString(value) {
+		v.fault(field, ruleUTF8)
+		return false
+	}
+	if longest > 0 && utf8.RuneCountInString(value) > longest {
+		v.fault(field, "must be at most "+strconv.Itoa(longest)+" characters")
+		return false
+	}
+	return true
+}
+
+func (v *validator) requiredText(field, value string, longest int) bool {
+	return v.required(field, value) && v.text(field, value, longest)
+}
+
+// pathID checks a value that becomes one segment of the path: url.PathEscape leaves ".." alone, and an empty
+// segment makes another operation of it.
+func (v *validator) pathID(field, value string) {
+	if !v.required(field, value) {
+		return
+	}
+	bad := strings.ContainsFunc(value, func(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f })
+	if bad || value == "." || value == ".." {
+		v.fault(field, rulePath)
+	}
+}
+
+// accountID checks an EAID in a body, where no form is prescribed.
+func (v *validator) accountID(field string, id AccountID) { v.required(field, string(id)) }
+
+func (v *validator) companyID(field string, id CompanyID) {
+	if id == 0 {
+		v.fault(field, ruleRequired)
+	}
+}
+
+func (v *validator) positive(field string, amount Amount) {
+	if amount.Sign() <= 0 {
+		v.fault(field, rulePositive)
+	}
+}
+
+// oneOf checks a value that is set against those the reference lists.
+func oneOf[T ~string](v *validator, field string, value T, allowed ...T) {
+	if value == "" || slices.Contains(allowed, value) {
+		return
+	}
+	words := make([]string, len(allowed))
+	for i, word := range allowed {
+		words[i] = string(word)
+	}
+	v.fault(field, "must be one of "+strings.Join(words, ", "))
+}
+
+func requiredOneOf[T ~string](v *validator, field string, value T, allowed ...T) {
+	if value == "" {
+		v.fault(field, ruleRequired)
+		return
+	}
+	oneOf(v, field, value, allowed...)
+}
+
+// match checks the characters and the length of a value that is set.
+func (v *validator) match(field, value, rule string, shortest, longest int, allowed func(r rune) bool) {
+	if value == "" {
+		return
+	}
+	length := utf8.RuneCountInString(value)
+	if length < shortest || length > longest || strings.ContainsFunc(value, func(r rune) bool { return !allowed(r) }) {
+		v.fault(field, rule)
+	}
+}
+
+func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
+func isLower(r rune) bool { return r >= 'a' && r <= 'z' }
+
+func (v *validator) countryAlpha2(field, value string) {
+	v.match(field, value, "must be an ISO 3166 alpha-2 code, two capital letters", 2, 2, isUpper)
+}
+
+func (v *validator) countryAlpha3(field, value string) {
+	v.match(field, value, "must be an ISO 3166 alpha-3 code, three capital letters", 3, 3, isUpper)
+}
+
+func (v *validator) postcode(field, value string) {
+	v.match(field, value, "must be at most 30 letters and digits", 1, 30, func(r rune) bool {
+		return isDigit(r) || isUpper(r) || isLower(r)
+	})
+}
+
+func (v *validator) email(field, value string) {
+	if value == "" {
+		return
+	}
+	address, err := mail.ParseAddress(value)
+	if err != nil || address.Address != value {
+		v.fault(field, "must be an e-mail address")
+	}
+}
+
+func (v *validator) nameOnCard(field, value string) {
+	v.match(field, value, "must be 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop (no space)", 2, 19, func(r rune) bool {
+		return isDigit(r) || isUpper(r) || r == '-' || r == '/' || r == '.'
+	})
+}
+
+func (v *validator) accountKey(field, value string) {
+	v.match(field, value, "must be at most 255 printable ASCII characters", 1, 255, func(r rune) bool { return r >= 0x20 && r <= 0x7e })
+}
+
+func (v *validator) currency(field, value string) {
+	if v.required(field, value) {
+		v.match(field, value, "must be three digits (ISO 4217 numeric)", 3, 3, isDigit[rune])
+	}
+}
+
+func (v *validator) mcc(field string, code MCC) {
+	if code == "" {
+		v.fault(field, ruleRequired)
+	} else if !code.valid() {
+		v.fault(field, ruleDigits4)
+	}
+}
+
+func (v *validator) uuid(field, value string) {
+	if !v.required(field, value) {
+		return
+	}
+	groups := strings.Split(value, "-")
+	ok := len(value) == 36 && len(groups) == 5 && len(groups[0]) == 8 && len(groups[1]) == 4 && len(groups[2]) == 4 && len(groups[3]) == 4
+	if _, err := hex.DecodeString(strings.ReplaceAll(value, "-", "")); err != nil || !ok {
+		v.fault(field, ruleUUID)
+	}
+}
+
+func (v *validator) key256(field, value string) {
+	if !v.required(field, value) {
+		return
+	}
+	if key, err := base64.StdEncoding.DecodeString(value); err != nil || len(key) != 32 {
+		v.fault(field, "must be 32 bytes in Base64")
+	}
+}
+
+func (v *validator) httpsURI(field, value string) {
+	if value == "" {
+		return
+	}
+	if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		v.fault(field, "must be an https address")
+	}
+}
+
+func (v *validator) hmacKeyID(field, value string) {
+	v.match(field, value, "must be 1 to 64 ASCII letters, digits and symbols without white space and semicolon", 1, 64, func(r rune) bool {
+		return r > ' ' && r <= '~' && r != ';'
+	})
+}
+
+func (v *validator) hmacKeySecret(field string, secret Secret) {
+	if secret.IsZero() {
+		return
+	}
+	if key, err := hex.DecodeString(secret.Reveal()); err != nil || len(key) != 32 {
+		v.fault(field, "must be 64 hex characters")
+	}
+}
+
+func (v *validator) requestID(field string, id RequestID) { v.requiredText(field, string(id), 100) }
+
+func (v *validator) reference(field, value string) { v.requiredText(field, value, 75) }
+
+func (v *validator) futureDate(field string, date Date) {
+	switch {
+	case date.IsZero():
+		v.fault(field, ruleRequired)
+	case !date.valid():
+		v.fault(field, "must be a day of the calendar")
+	case !date.Time(time.UTC).After(time.Now()):
+		v.fault(field, "must be later than today (UTC)")
+	}
+}
+
+func (v *validator) date(field string, date Date) {
+	switch {
+	case date.IsZero():
+		v.fault(field, ruleRequired)
+	case !date.valid():
+		v.fault(field, "must be a day of the calendar")
+	}
+}
+
+func (v *validator) paging(p Paging) {
+	for _, number := range []struct {
+		field string
+		value int
+	}{{"paging.page", p.Page}, {"paging.size", p.Size}, {"paging.prefetch", p.Prefetch}} {
+		if number.value < 0 {
+			v.fault(number.field, "must not be negative")
+		}
+	}
+}
+
+func (v *validator) includes(include []Include, allowed ...Include) {
+	for i, group := range include {
+		if !slices.Contains(allowed, group) {
+			v.fault("include["+strconv.Itoa(i)+"]", "is not taken by this operation")
+		}
+	}
+}
+
+// faultsOf returns the faults inside err.
+func faultsOf(err error) []Fault {
+	if invalid, ok := errors.AsType[*ValidationError](err); ok {
+		return invalid.Faults
+	}
+	return nil
+}
+
+func (v *validator) acquirer(field string, id int64) {
+	if id <= 0 {
+		v.fault(field, "is required, a number above zero")
+	}
+}
+
+// numericID checks an id that the operation sends as a JSON number, when it is set.
+func (v *validator) numericID(field string, id TransactionID) {
+	if id != "" && !id.numeric() {
+		v.fault(field, "must be a whole number")
+	}
+}

@@ -1,0 +1,197 @@
+package prepaid
+
+// StorageTechnology is where a wallet keeps a token. An unlisted value is kept as it came.
+type StorageTechnology string
+
+// The values of StorageTechnology that the reference lists.
+const (
+	// StorageTechnologyUnknown is "unknown".
+	StorageTechnologyUnknown StorageTechnology = "unknown"
+	// StorageTechnologyDeviceMemory is "device_memory".
+	StorageTechnologyDeviceMemory StorageTechnology = "device_memory"
+	// StorageTechnologyDeviceMemoryProtectedByTPM is "device_memory_protected_by_tpm".
+	StorageTechnologyDeviceMemoryProtectedByTPM StorageTechnology = "device_memory_protected_by_tpm"
+	// StorageTechnologyServer is "server".
+	StorageTechnologyServer StorageTechnology = "server"
+	// StorageTechnologyTrustedExecutionEnvironment is "trusted_execution_environment".
+	StorageTechnologyTrustedExecutionEnvironment StorageTechnology = "trusted_execution_environment"
+	// StorageTechnologySecureElement is "secure_element".
+	StorageTechnologySecureElement StorageTechnology = "secure_element"
+	// StorageTechnologyVirtualExecutionEnvironment is "virtual_execution_environment".
+	StorageTechnologyVirtualExecutionEnvironment StorageTechnology = "virtual_execution_environment"
+)
+
+// Known reports whether the reference lists the value.
+func (v StorageTechnology) Known() bool {
+	return known(v, []StorageTechnology{
+		StorageTechnologyUnknown, StorageTechnologyDeviceMemory, StorageTechnologyDeviceMemoryProtectedByTPM,
+		StorageTechnologyServer, StorageTechnologyTrustedExecutionEnvironment, StorageTechnologySecureElement,
+		StorageTechnologyVirtualExecutionEnvironment,
+	})
+}
+
+// WalletTokenType is the kind of a wallet token. An unlisted value is kept as it came.
+type WalletTokenType string
+
+// The values of WalletTokenType that the reference lists.
+const (
+	// WalletTokenTypeUnknown is "unknown".
+	WalletTokenTypeUnknown WalletTokenType = "unknown"
+	// WalletTokenTypeEmbeddedSecureElementToken is "embedded_secure_element_token".
+	WalletTokenTypeEmbeddedSecureElementToken WalletTokenType = "embedded_secure_element_token"
+	// WalletTokenTypeMasterCardCloudBasedPaymentsToken is "master_card_cloud_based_payments_token".
+	WalletTokenTypeMasterCardCloudBasedPaymentsToken WalletTokenType = "master_card_cloud_based_payments_token"
+	// WalletTokenTypeCOFToken is "cof_token".
+	WalletTokenTypeCOFToken WalletTokenType = "cof_token"
+)
+
+// Known reports whether the reference lists the value.
+func (v WalletTokenType) Known() bool {
+	return known(v, []WalletTokenType{
+		WalletTokenTypeUnknown, WalletTokenTypeEmbeddedSecureElementToken, WalletTokenTypeMasterCardCloudBasedPaymentsToken,
+		WalletTokenTypeCOFToken,
+	})
+}
+
+// WalletDeviceType is the kind of a device. An unlisted value is kept as it came.
+type WalletDeviceType string
+
+// The values of WalletDeviceType that the reference lists.
+const (
+	// WalletDeviceTypeUnknown is "unknown".
+	WalletDeviceTypeUnknown WalletDeviceType = "unknown"
+	// WalletDeviceTypeWatch1 is "watch1".
+	WalletDeviceTypeWatch1 WalletDeviceType = "watch1"
+	// WalletDeviceTypeSmartphoneWithFixedSecureElement is "smartphone_with_fixed_secure_element".
+	WalletDeviceTypeSmartphoneWithFixedSecureElement WalletDeviceType = "smartphone_with_fixed_secure_element"
+	// WalletDeviceTypeTabletOrEreaderWithFixedSecureElement is "tablet_or_ereader_with_fixed_secure_element".
+	WalletDeviceTypeTabletOrEreaderWithFixedSecureElement WalletDeviceType = "tablet_or_ereader_with_fixed_secure_element"
+	// WalletDeviceTypeSmartphoneWithPaymentAppInHostProcessor is "smartphone_with_payment_app_in_host_processor".
+	WalletDeviceTypeSmartphoneWithPaymentAppInHostProcessor WalletDeviceType = "smartphone_with_payment_app_in_host_processor"
+	// WalletDeviceTypeTabletOrEreaderWithPaymentAppInTEE is "tablet_or_ereader_with_payment_app_in_tee".
+	WalletDeviceTypeTabletOrEreaderWithPaymentAppInTEE WalletDeviceType = "tablet_or_ereader_with_payment_app_in_tee"
+	// WalletDeviceTypeWatchWithPaymentAppInTEE is "watch_with_payment_app_in_tee".
+	WalletDeviceTypeWatchWithPaymentAppInTEE WalletDeviceType = "watch_with_payment_app_in_tee"
+	// WalletDeviceTypeWatchWithPaymentAppInHostProcessor is "watch_with_payment_app_in_host_processor".
+	WalletDeviceTypeWatchWithPaymentAppInHostProcessor WalletDeviceType = "watch_with_payment_app_in_host_processor"
+	// WalletDeviceTypePhone is "phone".
+	WalletDeviceTypePhone WalletDeviceType = "phone"
+	// WalletDeviceTypeTablet is "tablet".
+	WalletDeviceTypeTablet WalletDeviceType = "tablet"
+	// WalletDeviceTypeWatch2 is "watch2".
+	WalletDeviceTypeWatch2 WalletDeviceType = "watch2"
+	// WalletDeviceTypeSticker is "sticker".
+	WalletDeviceTypeSticker WalletDeviceType = "sticker"
+	// WalletDeviceTypePersonalComputer is "personal_computer".
+	WalletDeviceTypePersonalComputer WalletDeviceType = "personal_computer"
+	// WalletDeviceTypeDevicePeripheral is "device_peripheral".
+	WalletDeviceTypeDevicePeripheral WalletDeviceType = "device_peripheral"
+	// WalletDeviceTypeTag is "tag".
+	WalletDeviceTypeTag WalletDeviceType = "tag"
+	// WalletDeviceTypeJewelry is "jewelry".
+	WalletDeviceTypeJewelry WalletDeviceType = "jewelry"
+	// WalletDeviceTypeFashionAccessory is "fashion_accessory".
+	WalletDeviceTypeFashionAccessory WalletDeviceType = "fashion_accessory"
+	// WalletDeviceTypeGarment is "garment".
+	WalletDeviceTypeGarment WalletDeviceType = "garment"
+	// WalletDeviceTypeDomesticAppliance is "domestic_appliance".
+	WalletDeviceTypeDomesticAppliance WalletDeviceType = "domestic_appliance"
+	// WalletDeviceTypeVehicle is "vehicle".
+	WalletDeviceTypeVehicle WalletDeviceType = "vehicle"
+	// WalletDeviceTypeMediaOrGamingDevice is "media_or_gaming_device".
+	WalletDeviceTypeMediaOrGamingDevice WalletDeviceType = "media_or_gaming_device"
+	// WalletDeviceTypeUndefined is "undefined".
+	WalletDeviceTypeUndefined WalletDeviceType = "undefined"
+)
+
+// Known reports whether the reference lists the value.
+func (v WalletDeviceType) Known() bool {
+	return known(v, []WalletDeviceType{
+		WalletDeviceTypeUnknown, WalletDeviceTypeWatch1, WalletDeviceTypeSmartphoneWithFixedSecureElement,
+		WalletDeviceTypeTabletOrEreaderWithFixedSecureElement, WalletDeviceTypeSmartphoneWithPaymentAppInHostProcessor, WalletDeviceTypeTabletOrEreaderWithPaymentAppInTEE,
+		WalletDeviceTypeWatchWithPaymentAppInTEE, WalletDeviceTypeWatchWithPaymentAppInHostProcessor, WalletDeviceTypePhone,
+		WalletDeviceTypeTablet, WalletDeviceTypeWatch2, WalletDeviceTypeSticker,
+		WalletDeviceTypePersonalComputer, WalletDeviceTypeDevicePeripheral, WalletDeviceTypeTag,
+		WalletDeviceTypeJewelry, WalletDeviceTypeFashionAccessory, WalletDeviceTypeGarment,
+		WalletDeviceTypeDomesticAppliance, WalletDeviceTypeVehicle, WalletDeviceTypeMediaOrGamingDevice,
+		WalletDeviceTypeUndefined,
+	})
+}
+
+// ProvisioningStatus is the state of a provisioning. An unlisted value is kept as it came.
+type ProvisioningStatus string
+
+// The values of ProvisioningStatus that the reference lists.
+const (
+	// ProvisioningStatusUnknown is "unknown".
+	ProvisioningStatusUnknown ProvisioningStatus = "unknown"
+	// ProvisioningStatusTokenBeingPrepared is "token_being_prepared".
+	ProvisioningStatusTokenBeingPrepared ProvisioningStatus = "token_being_prepared"
+	// ProvisioningStatusAwaitingCardholderTCAcceptance is "awaiting_cardholder_tc_acceptance".
+	ProvisioningStatusAwaitingCardholderTCAcceptance ProvisioningStatus = "awaiting_cardholder_tc_acceptance"
+	// ProvisioningStatusTokenBeingDelivered is "token_being_delivered".
+	ProvisioningStatusTokenBeingDelivered ProvisioningStatus = "token_being_delivered"
+	// ProvisioningStatusAwaitingActivation is "awaiting_activation".
+	ProvisioningStatusAwaitingActivation ProvisioningStatus = "awaiting_activation"
+	// ProvisioningStatusSuccess is "success".
+	ProvisioningStatusSuccess ProvisioningStatus = "success"
+	// ProvisioningStatusFailed is "failed".
+	ProvisioningStatusFailed ProvisioningStatus = "failed"
+)
+
+// Known reports whether the reference lists the value.
+func (v ProvisioningStatus) Known() bool {
+	return known(v, []ProvisioningStatus{
+		ProvisioningStatusUnknown, ProvisioningStatusTokenBeingPrepared, ProvisioningStatusAwaitingCardholderTCAcceptance,
+		ProvisioningStatusTokenBeingDelivered, ProvisioningStatusAwaitingActivation, ProvisioningStatusSuccess,
+		ProvisioningStatusFailed,
+	})
+}
+
+// WalletTokenStatus is the state of a wallet token. An unlisted value is kept as it came.
+type WalletTokenStatus string
+
+// The values of WalletTokenStatus that the reference lists.
+const (
+	// WalletTokenStatusUnknown is "unknown".
+	WalletTokenStatusUnknown WalletTokenStatus = "unknown"
+	// WalletTokenStatusUnmapped is "unmapped".
+	WalletTokenStatusUnmapped WalletTokenStatus = "unmapped"
+	// WalletTokenStatusActive is "active".
+	WalletTokenStatusActive WalletTokenStatus = "active"
+	// WalletTokenStatusSuspended is "suspended".
+	WalletTokenStatusSuspended WalletTokenStatus = "suspended"
+	// WalletTokenStatusDeleted is "deleted".
+	WalletTokenStatusDeleted WalletTokenStatus = "deleted"
+)
+
+// Known reports whether the reference lists the value.
+func (v WalletTokenStatus) Known() bool {
+	return known(v, []WalletTokenStatus{
+		WalletTokenStatusUnknown, WalletTokenStatusUnmapped, WalletTokenStatusActive,
+		WalletTokenStatusSuspended, WalletTokenStatusDeleted,
+	})
+}
+
+// TokenizationDecision is the issuer's decision. An unlisted value is kept as it came.
+type TokenizationDecision string
+
+// The values of TokenizationDecision that the reference lists.
+const (
+	// TokenizationDecisionUnknown is "unknown".
+	TokenizationDecisionUnknown TokenizationDecision = "unknown"
+	// TokenizationDecisionDigitisationDeclined is "digitisation_declined".
+	TokenizationDecisionDigitisationDeclined TokenizationDecision = "digitisation_declined"
+	// TokenizationDecisionDigitisationApproved is "digitisation_approved".
+	TokenizationDecisionDigitisationApproved TokenizationDecision = "digitisation_approved"
+	// TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired is "digitisation_approved_prior_authentication_required".
+	TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired TokenizationDecision = "digitisation_approved_prior_authentication_required"
+)
+
+// Known reports whether the reference lists the value.
+func (v TokenizationDecision) Known() bool {
+	return known(v, []TokenizationDecision{
+		TokenizationDecisionUnknown, TokenizationDecisionDigitisationDeclined, TokenizationDecisionDigitisationApproved,
+		TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired,
+	})
+}

@@ -1,0 +1,264 @@
+package prepaid
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// WalletDevice is the device that holds a token; every member is optional. The zero value says nothing.
+type WalletDevice struct {
+	// ID may be masked. The reference lists device_id twice: the first value that is not empty counts.
+	ID string `json:"device_id,omitzero"`
+	// Name is the device's name, often its owner's.
+	Name string `json:"device_name,omitzero" redact:"personal"`
+	// SecureElementID identifies the secure element.
+	SecureElementID string `json:"secure_element_id,omitzero"`
+	// Type is the kind of device.
+	Type WalletDeviceType `json:"device_type,omitzero"`
+}
+
+// Format prints d without its name.
+func (d WalletDevice) Format(f fmt.State, verb rune) { formatRedacted(f, verb, d) }
+
+// LogValue logs d without its name.
+func (d WalletDevice) LogValue() slog.Value { return redactedValue(d) }
+
+// UnmarshalJSON reads a device whose device_id may stand there twice.
+func (d *WalletDevice) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		ID              firstText        `json:"device_id"`
+		Name            string           `json:"device_name"`
+		SecureElementID string           `json:"secure_element_id"`
+		Type            WalletDeviceType `json:"device_type"`
+	}
+	if err := json.Unmarshal(data, &wire, decodeOptions); err != nil {
+		return err
+	}
+	*d = WalletDevice{ID: string(wire.ID), Name: wire.Name, SecureElementID: wire.SecureElementID, Type: wire.Type}
+	return nil
+}
+
+// firstText keeps the first value of a repeated member that is not empty.
+type firstText string
+
+// UnmarshalJSON keeps what is there.
+func (t *firstText) UnmarshalJSON(data []byte) error {
+	if *t != "" || string(data) == "null" {
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(t), decodeOptions)
+}
+
+// WalletToken is a card in a mobile wallet (reference section 2.9). The zero value is no token.
+type WalletToken struct {
+	// TokenUniqueReference identifies the token, 48 characters.
+	TokenUniqueReference string `json:"token_unique_reference"`
+	// StorageTechnology is where the wallet keeps the token.
+	StorageTechnology StorageTechnology `json:"storage_technology"`
+	// Device holds the token.
+	Device WalletDevice `json:"device"`
+	// LastCommentID is the last comment on the token.
+	LastCommentID string `json:"last_comment_id"`
+	// Type is the kind of token.
+	Type WalletTokenType `json:"token_type"`
+	// PaymentAppInstanceID identifies the payment app; optional.
+	PaymentAppInstanceID string `json:"payment_app_instance_id,omitzero"`
+	// WalletID identifies the wallet; optional.
+	WalletID string `json:"wallet_id,omitzero"`
+	// TokenRequestorName names who asked for the token; optional.
+	TokenRequestorName string `json:"token_requestor_name,omitzero"`
+	// TokenRequestorID is up to 11 characters.
+	TokenRequestorID string `json:"token_requestor_id"`
+	// TokenAssuranceLevel is "0" for not authenticated, anything else for authenticated.
+	TokenAssuranceLevel string `json:"token_assurance_level"`
+	// ProvisioningStatusDescription describes ProvisioningStatus; optional.
+	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
+	// ProvisioningStatus is the state of the provisioning; optional.
+	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
+	// Suspenders are who suspended the token; optional.
+	Suspenders []string `json:"suspenders,omitzero"`
+	// Status is the state of the token.
+	Status WalletTokenStatus `json:"current_status_code"`
+	// StatusDescription describes Status.
+	StatusDescription string `json:"current_status_description"`
+	// StatusAt is since when.
+	StatusAt time.Time `json:"current_status_date_time"`
+	// CorrelationID is optional.
+	CorrelationID string `json:"correlation_id,omitzero"`
+	// ActivationCodeExpiresAt is optional.
+	ActivationCodeExpiresAt time.Time `json:"activation_code_expiration_date_time,omitzero"`
+	// FinalTokenizationDecision is the issuer's decision; optional.
+	FinalTokenizationDecision TokenizationDecision `json:"final_tokenization_decision,omitzero"`
+	// ActivatedAt is optional.
+	ActivatedAt time.Time `json:"token_activated_date_time,omitzero"`
+	// DigitizationRequestedAt is optional.
+	DigitizationRequestedAt time.Time `json:"digitization_request_date_time,omitzero"`
+	// PANSequenceNumber is up to three digits, 000 to 099.
+	PANSequenceNumber string `json:"account_pan_sequence_number"`
+	// ExpirationDate is mmyy.
+	ExpirationDate string `json:"expiration_date"`
+	// TokenSuffix is the last four digits; optional.
+	TokenSuffix string `json:"token_suffix,omitzero"`
+	// PrimaryAccountNumberUniqueReference is optional.
+	PrimaryAccountNumberUniqueReference string `json:"primary_account_number_unique_reference,omitzero"`
+	// DeletedFromConsumerApp reports that the wallet app no longer shows the token.
+	DeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
+}
+
+var opWalletTokens = operation{
+	Operation: Operation{"Accounts.WalletTokens", "GET", "/accounts/{id}/tokens"},
+	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+}
+
+// WalletTokens lists the wallet tokens of an account; nil when it has none.
+//
+// Errors: [ErrNotFound]. Safety: read.
+//
+// API: GET /accounts/{id}/tokens.
+func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]WalletToken, error) {
+	var v validator
+	v.pathID("id", string(id))
+	r := request{op: opWalletTokens, account: id, path: []string{string(id)}, faults: v.faults}
+	var tokens []WalletToken
+	err := s.client.do(ctx, &r, func(a *attempt) error {
+		if a.status == http.StatusNoContent {
+			return nil
+		}
+		return decodeJSON(a, &tokens)
+	})
+	return tokens, err
+}
+
+// ProvisionWalletParams is the wallet's own input. The zero value is right for the two wallets that need none.
+type ProvisionWalletParams struct {
+	// TokenUniqueReference is optional.
+	TokenUniqueReference string `json:"token_unique_reference,omitzero"`
+	// InitiatingUserID says who asked; optional.
+	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+	// Nonce is required for the one wallet that uses it, and ignored by the other two.
+	Nonce string `json:"nonce,omitzero" redact:"content"`
+	// NonceSignature is required for the one wallet that uses it, and ignored by the other two.
+	NonceSignature string `json:"nonce_signature,omitzero" redact:"content"`
+	// Certificates are required for the one wallet that uses them, and ignored by the other two.
+	Certificates []string `json:"certificates,omitzero" redact:"content"`
+}
+
+// Format prints p without nonce, signature and certificates.
+func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs p without nonce, signature and certificates.
+func (p ProvisionWalletParams) LogValue() slog.Value { return redactedValue(p) }
+
+// WalletProvisioning is what a wallet app needs to add the card. It round-trips through JSON; fmt and slog show
+// provider and product type only. The zero value is none.
+type WalletProvisioning struct {
+	// PANLastFour is the end of the card number.
+	PANLastFour string `json:"pan_last_four" redact:"personal"`
+	// Provider is the card network; its names are the operator's.
+	Provider string `json:"provider"`
+	// ProductType is pruduct_type on the wire, as the reference spells it.
+	ProductType ProductType `json:"pruduct_type"`
+	// Registration is the cardholder, here with sex and e-mail address.
+	Registration *Cardholder `json:"registration"`
+	// IssuerInitiatedDigitizationData comes for two of the wallets.
+	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content"`
+	// ActivationData comes for the wallet that uses a nonce.
+	ActivationData string `json:"activation_data,omitzero" redact:"content"`
+	// EncryptedPassData comes for the wallet that uses a nonce.
+	EncryptedPassData string `json:"encrypted_pass_data,omitzero" redact:"content"`
+	// EphemeralPublicKey comes for the wallet that uses a nonce.
+	EphemeralPublicKey string `json:"ephemeral_public_key,omitzero" redact:"content"`
+}
+
+// Format prints w without card, cardholder and wallet data.
+func (w WalletProvisioning) Format(f fmt.State, verb rune) { formatRedacted(f, verb, w) }
+
+// LogValue logs w without card, cardholder and wallet data.
+func (w WalletProvisioning) LogValue() slog.Value { return redactedValue(w) }
+
+var opProvisionWallet = operation{
+	Operation: Operation{"Accounts.ProvisionWallet", "POST", "/accounts/{id}/wallet/{provider}"},
+	class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
+}
+
+// ProvisionWallet returns the data that puts the card into a mobile wallet. Three providers are supported; their
+// names are the operator's.
+//
+// Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown]
+// see WalletTokens. Safety: never repeated once it may have arrived.
+//
+// API: POST /accounts/{id}/wallet/{provider}.
+func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider string, params ProvisionWalletParams) (*WalletProvisioning, error) {
+	var v validator
+	v.pathID("id", string(id))
+	v.pathID("provider", provider)
+	v.text("token_unique_reference", params.TokenUniqueReference, 0)
+	v.text("initiating_user_id", params.InitiatingUserID, 0)
+	v.text("nonce", params.Nonce, 0)
+	v.text("nonce_signature", params.NonceSignature, 0)
+	for i, certificate := range params.Certificates {
+		v.required("certificates["+strconv.Itoa(i)+"]", certificate)
+	}
+	return fetch[WalletProvisioning](ctx, s.client, request{
+		op: opProvisionWallet, account: id, path: []string{string(id), provider}, body: params, faults: v.faults,
+	})
+}
+
+// ExchangeKeyParams asks for encrypted key data ("dip"). The zero value lacks the required fields.
+type ExchangeKeyParams struct {
+	// ApplicationID is the UUID of the requesting application. Required.
+	ApplicationID string `json:"application_id"`
+	// KeyID is the UUID of the application key. Required.
+	KeyID string `json:"key_id"`
+	// EphemeralKey is 256 random bits in Base64, used once. Required.
+	EphemeralKey Secret `json:"ephemeral_key"`
+}
+
+// KeyExchange is the encrypted answer; its format is not in the reference. The zero value is empty.
+type KeyExchange struct {
+	// Data is the answer as it came, without JSON quotes.
+	Data []byte `redact:"content"`
+}
+
+// Format prints k without its data.
+func (k KeyExchange) Format(f fmt.State, verb rune) { formatRedacted(f, verb, k) }
+
+// LogValue logs k without its data.
+func (k KeyExchange) LogValue() slog.Value { return redactedValue(k) }
+
+var opExchangeKey = operation{
+	Operation: Operation{"Accounts.ExchangeKey", "POST", "/accounts/{id}/dip"},
+	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall,
+}
+
+// ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
+// ephemeral key.
+//
+// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated
+// once it may have arrived.
+//
+// API: POST /accounts/{id}/dip.
+func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*KeyExchange, error) {
+	var v validator
+	v.pathID("id", string(id))
+	v.uuid("application_id", params.ApplicationID)
+	v.uuid("key_id", params.KeyID)
+	v.key256("ephemeral_key", params.EphemeralKey.Reveal())
+	r := request{op: opExchangeKey, account: id, path: []string{string(id)}, body: params, faults: v.faults}
+	result := &KeyExchange{}
+	err := s.client.do(ctx, &r, func(a *attempt) error {
+		text, err := decodeText(a)
+		result.Data = []byte(text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
