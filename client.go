@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -85,6 +86,16 @@ func NewClient(config Config) (*Client, error) {
 	c.PIN = &PINService{client: c}
 	c.Hooks = &HooksService{client: c}
 	return c, nil
+}
+
+// Format prints the address only: a wrong verb must not walk through a client to its token.
+func (c *Client) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "prepaid.Client{%s}", c.base.Redacted())
+}
+
+// LogValue logs the address only.
+func (c *Client) LogValue() slog.Value {
+	return slog.StringValue("prepaid.Client{" + c.base.Redacted() + "}")
 }
 
 func (c *Client) setTransport() {

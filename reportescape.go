@@ -57,27 +57,43 @@ func (d *reportDecoder) unescape(dst []byte) (n int, closed bool, err error) {
 func copyText(dst, src []byte) (written, read int) {
 	w, r := 0, 0
 	for w < len(dst) && r < len(src) {
-		if len(dst)-w >= 8 && len(src)-r >= 8 {
-			word := binary.LittleEndian.Uint64(src[r:])
-			binary.LittleEndian.PutUint64(dst[w:], word)
-			marks := specialBytes(word)
-			if marks == 0 {
-				w += 8
-				r += 8
+		if len(dst)-w >= 16 && len(src)-r >= 16 {
+			from, to := (*[16]byte)(src[r:]), (*[16]byte)(dst[w:])
+			low, high := binary.LittleEndian.Uint64(from[:8]), binary.LittleEndian.Uint64(from[8:])
+			binary.LittleEndian.PutUint64(to[:8], low)
+			binary.LittleEndian.PutUint64(to[8:], high)
+			marks, highMarks := specialBytes(low), specialBytes(high)
+			if marks|highMarks == 0 {
+				w += 16
+				r += 16
 				continue
 			}
-			plain := bits.TrailingZeros64(marks) >> 3
+			plain := bits.TrailingZeros64(marks) >> 3 // 8 when there is none
+			if marks == 0 {
+				plain += bits.TrailingZeros64(highMarks) >> 3
+			}
 			w += plain
 			r += plain
 		}
 		switch c := src[r]; {
 		case c == '\\':
-			if r+1 == len(src) || simpleEscapes[src[r+1]] == 0 {
-				return w, r
+			// Escapes crowd at the seams of quoted fields, \",\" and \"\r\n\": those are taken in one go.
+			for again := true; again; {
+				if r+1 >= len(src) || simpleEscapes[src[r+1]] == 0 {
+					return w, r
+				}
+				dst[w] = simpleEscapes[src[r+1]]
+				w++
+				r += 2
+				if again = len(dst)-w >= 2 && len(src)-r >= 2; again {
+					if src[r] == ',' && src[r+1] == '\\' {
+						dst[w] = ','
+						w++
+						r++
+					}
+					again = src[r] == '\\'
+				}
 			}
-			dst[w] = simpleEscapes[src[r+1]]
-			w++
-			r += 2
 		case c >= utf8.RuneSelf:
 			n := copyRunes(dst[w:], src[r:])
 			if n == 0 {

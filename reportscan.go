@@ -12,43 +12,44 @@ func (c *csvRows) scanRow(text []byte) (newline int, ok bool) {
 	if len(text) == 0 || text[0] <= '\r' || c.offset == 0 && text[0] == utf8BOM[0] {
 		return 0, false
 	}
-	c.spans = c.spans[:0]
-	field := fieldSpan{end: -1} // end is known early for a field in quotes
-	quoted := false             // inside quotes
+	spans := c.spans[:0]
+	start, end := 0, -1 // of the field; the end is known early for a field in quotes
+	quoted := false     // inside quotes
 	for base := 0; len(text)-base >= 8; base += 8 {
 		for marks := csvMarks(binary.LittleEndian.Uint64(text[base:])); marks != 0; marks &= marks - 1 {
 			at := base + bits.TrailingZeros64(marks)>>3
 			switch b := text[at]; {
-			case b == '"':
-				switch {
-				case quoted && closesField(text[at+1:]):
+			case quoted:
+				if b == '"' && closesField(text[at+1:]) {
 					quoted = false
-					field.end = at
-				case !quoted && at == field.start && field.end < 0:
-					quoted = true
-					field.start++
-				default:
+					end = at
+				} else if b == '"' || b == '\n' && text[at-1] == '\r' {
 					return 0, false
 				}
-			case b == '\n' && quoted:
-				if text[at-1] == '\r' {
+			case b == ',':
+				if len(spans) == maxReportFields-1 {
 					return 0, false
 				}
-			case b == ',' && !quoted, b == '\n':
-				if field.end < 0 {
-					field.end = at
-					if b == '\n' && at > field.start && text[at-1] == '\r' {
-						field.end--
+				if end < 0 {
+					end = at
+				}
+				spans = append(spans, fieldSpan{start, end})
+				start, end = at+1, -1
+			case b == '\n':
+				if end < 0 {
+					end = at
+					if text[at-1] == '\r' { // never of the field before, which a comma ends
+						end--
 					}
 				}
-				if len(c.spans) == maxReportFields {
+				c.spans = append(spans, fieldSpan{start, end})
+				return at, at <= maxReportRow
+			case b == '"':
+				if at != start || end >= 0 {
 					return 0, false
 				}
-				c.spans = append(c.spans, field)
-				if b == '\n' {
-					return at, at <= maxReportRow
-				}
-				field = fieldSpan{start: at + 1, end: -1}
+				quoted = true
+				start++
 			}
 		}
 	}

@@ -110,9 +110,9 @@ func (r *ReportReader) Close() error {
 // Rows iterates over the CSV rows, the header row first if one was asked for. The slice is valid until the next
 // row; its strings may be kept (the fields of a row share memory). Rows are read as encoding/csv does, except
 // that they may differ in their number of fields and that a byte order mark at the start is dropped. A row has
-// at most 4 MiB and 65,536 fields. Leaving the loop early ends the download.
+// at most 1 MiB and 65,536 fields. Leaving the loop early ends the download.
 //
-// The last pair may hold an error instead of a row, a *ReportError: malformed CSV, a download that broke off,
+// The last pair may hold an error instead of a row, a *CallError with a *ReportError in it: malformed CSV, a download that broke off,
 // or rows that are not as many as TotalRecords.
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
@@ -145,7 +145,7 @@ func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 }
 
 // Read returns the un-escaped CSV text, as the service wrote it. io.EOF comes only after the whole answer was
-// checked; every other error is a *ReportError. Malformed quoting is not a fault here, unless the text ends
+// checked; every other error is a *CallError with a *ReportError in it. Malformed quoting is not a fault here, unless the text ends
 // inside quotes.
 func (r *ReportReader) Read(p []byte) (int, error) {
 	if r.use != reportByRead {
@@ -184,7 +184,7 @@ func (r *ReportReader) Format(f fmt.State, _ rune) {
 // begin takes the reader for one way of use.
 func (r *ReportReader) begin(use reportUse) error {
 	if r.decoder == nil || r.use != reportUnused || r.closed.Load() {
-		return ErrReportUsed
+		return readerError(ErrReportUsed)
 	}
 	r.use = use
 	return nil
@@ -257,9 +257,13 @@ func (r *ReportReader) tell(rows int64) {
 	}
 }
 
-// fail makes the error of a download.
+// fail makes the error of a download. Reading changes nothing: the report can be opened again.
 func (r *ReportReader) fail(rows int64, err error) error {
-	return &ReportError{Rows: rows, Bytes: r.bytes, Err: err}
+	return readerError(&ReportError{Rows: rows, Bytes: r.bytes, Err: err})
+}
+
+func readerError(err error) error {
+	return &CallError{Operation: "Reporting.Open", Outcome: OutcomeNotProcessed, Err: err}
 }
 
 var _ io.ReadCloser = (*ReportReader)(nil)
