@@ -1,0 +1,304 @@
+package prepaidtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// accountStatuses are the eleven values of 3.1.
+func accountStatuses() []string {
+	return []string{
+		"active", "pre_active", "inactive", "deactivated", "lost_or_stolen", "expired", "suspected_fraud", "closed",
+		"inactive_pin_tries_exceeded", "vendor_inactive", "replaced",
+	}
+}
+
+type account struct {
+	id, externalID   string
+	cardNumber       string // masked
+	company          *company
+	status           string
+	productType      string
+	accountType      string
+	plastic          bool
+	plasticExpiry    time.Time
+	accountExpiry    time.Time
+	displayName      string
+	nameOnCard       string
+	clientAccountKey string
+	indexed          accountKey
+	bpayReference    string
+	directEntry      string
+	personal         Personal
+	freeText         FreeText
+	portal           *PortalIdentifier
+	mdesConfigID     string
+	corresponding    string
+	holderType       int64
+	balance          money
+	items            []item
+	wallet           []WalletToken
+	pin              string
+}
+
+// accountKey is what GET /accounts searches by.
+type accountKey struct{ clientID, key string }
+
+const (
+	bpayBillerCode = "123456"
+	directEntryBSB = "633000"
+)
+
+// include says which optional groups an answer has.
+type include struct {
+	personal, directEntry, freeText, bpay    bool
+	tokenInfo, corresponding, cardholderType bool
+}
+
+// accountBody is an account as it is answered (2.2). The reduced forms leave the optional parts empty.
+type accountBody struct {
+	Balance          money             `json:"balance"`
+	CardNumber       string            `json:"card_number"`
+	CompanyID        int64             `json:"company_id"`
+	ExternalID       string            `json:"external_account_id"`
+	ID               string            `json:"account_id,omitzero"`
+	PlasticExpiry    stamp             `json:"plastic_expiry"`
+	AccountExpiry    stamp             `json:"account_expiry,omitzero"`
+	ProductType      string            `json:"product_type"`
+	Status           string            `json:"status"`
+	PlasticEnabled   bool              `json:"is_plastic_enabled"`
+	AccountType      string            `json:"account_type,omitzero"`
+	FirstTransaction stamp             `json:"first_transaction_occurred_at,omitzero"`
+	LastTransaction  stamp             `json:"last_transaction_occurred_at,omitzero"`
+	DisplayName      string            `json:"display_name,omitzero"`
+	NameOnCard       string            `json:"name_on_card,omitzero"`
+	Compliant        *bool             `json:"is_compliant,omitzero"`
+	ClientID         string            `json:"client_id,omitzero"`
+	ClientAccountKey string            `json:"client_account_key,omitzero"`
+	BPayBiller       string            `json:"bpay_biller_code,omitzero"`
+	BPayReference    string            `json:"bpay_reference_number,omitzero"`
+	DirectEntryBSB   string            `json:"direct_entry_bsb,omitzero"`
+	DirectEntryNo    string            `json:"direct_entry_account_number,omitzero"`
+	Personal         *Personal         `json:"personal,omitzero"`
+	FreeText         *FreeText         `json:"free_text,omitzero"`
+	Portal           *PortalIdentifier `json:"portal_identifier,omitzero"`
+	MDESConfigID     string            `json:"mdes_config_id,omitzero"`
+	Corresponding    string            `json:"corresponding_account_id,omitzero"`
+	CardholderType   int64             `json:"card_holder_type,omitzero"`
+}
+
+// reduced has the eight fields of GET /accounts/{id}/status.
+func (a *account) reduced() accountBody {
+	return accountBody{
+		Balance: a.balance, CardNumber: a.cardNumber, CompanyID: a.company.ID, ExternalID: a.externalID,
+		PlasticExpiry: stamp(a.plasticExpiry), ProductType: a.productType, Status: a.status, PlasticEnabled: a.plastic,
+	}
+}
+
+// created adds the two fields that POST /accounts has beyond them.
+func (a *account) created() accountBody {
+	body := a.reduced()
+	if len(a.items) > 0 {
+		body.FirstTransaction = stamp(a.items[0].occurredAt)
+		body.LastTransaction = stamp(a.items[len(a.items)-1].occurredAt)
+	}
+	return body
+}
+
+func (a *account) body(with include) accountBody {
+	body := a.created()
+	body.ID, body.AccountExpiry, body.AccountType = a.id, stamp(a.accountExpiry), a.accountType
+	body.DisplayName, body.NameOnCard, body.Compliant = a.displayName, a.nameOnCard, new(true)
+	body.ClientID, body.ClientAccountKey, body.Portal = a.company.ClientID, a.clientAccountKey, a.portal
+	if with.personal {
+		body.Personal = &a.personal
+	}
+	if with.freeText {
+		body.FreeText = &a.freeText
+	}
+	if with.bpay {
+		body.BPayBiller, body.BPayReference = bpayBillerCode, a.bpayReference
+	}
+	if with.directEntry {
+		body.DirectEntryBSB, body.DirectEntryNo = directEntryBSB, a.directEntry
+	}
+	if with.tokenInfo {
+		body.MDESConfigID = a.mdesConfigID
+	}
+	if with.corresponding {
+		body.Corresponding = a.corresponding
+	}
+	if with.cardholderType {
+		body.CardholderType = a.holderType
+	}
+	return body
+}
+
+// newAccount makes an account of a company; the caller fills in the rest and adds it.
+func (s *Server) newAccount(owner *company, now time.Time) *account {
+	return &account{
+		id: "EA" + s.ids.digits(14), externalID: "X" + s.ids.digits(12),
+		cardNumber: "512345******" + s.ids.digits(4), company: owner, productType: owner.ProductType,
+		accountType: "proxy", plastic: true, plasticExpiry: now.AddDate(4, 0, 0), accountExpiry: now.AddDate(4, 0, 0),
+		bpayReference: s.ids.digits(9), directEntry: s.ids.digits(9), holderType: 1,
+	}
+}
+
+// add needs s.mu.
+func (s *Server) add(a *account) {
+	s.accounts[a.id] = a
+	s.order = append(s.order, a)
+	a.company.accounts = append(a.company.accounts, a)
+	s.reindex(a, a.clientAccountKey)
+}
+
+// reindex sets the key an account is searched by. It needs s.mu.
+func (s *Server) reindex(a *account, key string) {
+	old := a.indexed
+	s.byKey[old] = slices.DeleteFunc(s.byKey[old], func(other *account) bool { return other == a })
+	if len(s.byKey[old]) == 0 {
+		delete(s.byKey, old)
+	}
+	a.clientAccountKey, a.indexed = key, accountKey{a.company.ClientID, key}
+	if key != "" {
+		s.byKey[a.indexed] = append(s.byKey[a.indexed], a)
+	}
+}
+
+// searchAccounts answers GET /accounts.
+func (s *Server) searchAccounts(c *call) reply {
+	var key accountKey
+	var with include
+	var page pageRequest
+	if refusal := c.bindQuery(func(q *query) {
+		q.requiredString("client_id", &key.clientID)
+		q.requiredString("client_account_key", &key.key)
+		q.flag("with_personal", &with.personal)
+		q.flag("with_directentry", &with.directEntry)
+		q.flag("with_freetext", &with.freeText)
+		q.flag("with_bpay", &with.bpay)
+		q.paging(&page)
+	}); refusal != nil {
+		return *refusal
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return paged(c, page, s.byKey[key], func(a *account) accountBody { return a.body(with) })
+}
+
+// companyFilter is the query of the company search; what is empty does not filter.
+type companyFilter struct{ clientID, programID, status, firstName, lastName, mobile string }
+
+func (f companyFilter) matches(a *account) bool {
+	program := a.company.ProgramID == f.programID || (a.portal != nil && a.portal.ProgramID == f.programID)
+	return (f.clientID == "" || a.company.ClientID == f.clientID) &&
+		(f.programID == "" || program) &&
+		(f.status == "" || a.status == f.status) &&
+		(f.firstName == "" || strings.EqualFold(a.personal.FirstName, f.firstName)) &&
+		(f.lastName == "" || strings.EqualFold(a.personal.LastName, f.lastName)) &&
+		(f.mobile == "" || a.personal.MobileNumber == f.mobile)
+}
+
+// searchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
+// error.
+func (s *Server) searchCompany(c *call) reply {
+	var filter companyFilter
+	var with include
+	var page pageRequest
+	if refusal := c.bindQuery(func(q *query) {
+		q.string("client_id", &filter.clientID)
+		q.string("program_id", &filter.programID)
+		q.oneOf("status", &filter.status, accountStatuses())
+		q.string("first_name", &filter.firstName)
+		q.string("last_name", &filter.lastName)
+		q.string("mobile", &filter.mobile)
+		q.flag("with_personal", &with.personal)
+		q.paging(&page)
+	}); refusal != nil {
+		return *refusal
+	}
+	id, ok := companyID(c.params[0])
+	if !ok {
+		return c.unusable("invalid fields: companyid must be a number")
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var found []*account
+	if owner := s.companies[id]; owner != nil {
+		for _, a := range owner.accounts {
+			if filter.matches(a) {
+				found = append(found, a)
+			}
+		}
+	}
+	answer := paged(c, page, found, func(a *account) accountBody { return a.body(with) })
+	if s.settings.noCompanyPaging {
+		answer.page = nil
+	}
+	return answer
+}
+
+// getAccount answers GET /accounts/{id}.
+func (s *Server) getAccount(c *call) reply {
+	var with include
+	if refusal := c.bindQuery(func(q *query) {
+		q.flag("with_personal", &with.personal)
+		q.flag("with_directentry", &with.directEntry)
+		q.flag("with_freetext", &with.freeText)
+		q.flag("with_bpay", &with.bpay)
+		q.flag("with_tokeninfo", &with.tokenInfo)
+		q.flag("with_correspondingaccountid", &with.corresponding)
+		q.flag("with_cardholdertype", &with.cardholderType)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.withAccount(c, func(a *account) reply { return c.json(http.StatusOK, a.body(with)) })
+}
+
+// getStatus answers GET /accounts/{id}/status.
+func (s *Server) getStatus(c *call) reply {
+	return s.withAccount(c, func(a *account) reply { return c.json(http.StatusOK, a.reduced()) })
+}
+
+// transactions answers GET /accounts/{id}/transactions, oldest first: the pages read so far stay as they are
+// while new items come in.
+func (s *Server) transactions(c *call) reply {
+	var start, end time.Time
+	var page pageRequest
+	if refusal := c.bindQuery(func(q *query) {
+		q.dateTime("start_date", &start)
+		q.dateTime("end_date", &end)
+		q.paging(&page)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.withAccount(c, func(a *account) reply {
+		return paged(c, page, between(a.items, start, end), item.body)
+	})
+}
+
+// between returns the items within both bounds, included. Times are compared as they are shown: to the second.
+func between(items []item, start, end time.Time) []item {
+	from, to := 0, len(items)
+	compare := func(i item, at time.Time) int { return i.occurredAt.Truncate(time.Second).Compare(at) }
+	if !start.IsZero() {
+		from, _ = slices.BinarySearchFunc(items, start.Truncate(time.Second), compare)
+	}
+	if !end.IsZero() {
+		to, _ = slices.BinarySearchFunc(items, end.Truncate(time.Second).Add(time.Second), compare)
+	}
+	return items[from:max(from, to)]
+}
+
+// withAccount finds the account of the path and reads it under the lock.
+func (s *Server) withAccount(c *call, read func(*account) reply) reply {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	a := s.accounts[c.params[0]]
+	if a == nil {
+		return c.accountNotFound()
+	}
+	return read(a)
+}

@@ -1,0 +1,175 @@
+package prepaidtest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+func companyID(text string) (int64, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil
+}
+
+type createInput struct {
+	companyID                     int64
+	load                          money
+	registration                  Personal
+	nameOnCard, key, displayName  string
+	initiatingUser                string
+	plastic                       bool
+	plasticExpiry                 time.Time
+	portal                        *PortalIdentifier
+	mdesConfigID                  string
+	accountExpiry, giftExpiry     time.Time
+	corresponding                 string
+	holderType                    int64
+	requestType, accountToReplace string
+}
+
+func (in *createInput) bind(b *binder) {
+	in.plastic, in.requestType, in.holderType = true, "new", 1
+	b.integer("company_id", &in.companyID).required()
+	b.loadAmount("initial_load_amount", &in.load).required()
+	b.object("registration", in.registration.bind).required()
+	b.string("name_on_card", &in.nameOnCard).min(2).max(19).form(isNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
+	b.string("client_account_key", &in.key).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.string("display_name", &in.displayName).max(100)
+	b.string("initiating_user_id", &in.initiatingUser)
+	b.boolean("is_plastic_enabled", &in.plastic)
+	b.dateTime("plastic_expiry", &in.plasticExpiry)
+	in.portal = bindPortal(b)
+	b.string("mdes_config_id", &in.mdesConfigID).max(10)
+	b.dateTime("account_expiry", &in.accountExpiry)
+	b.dateTime("gift_card_expiry", &in.giftExpiry)
+	b.string("corresponding_account_id", &in.corresponding)
+	holder := b.integer("card_holder_type", &in.holderType)
+	if holder.usable && in.holderType != 1 && in.holderType != 2 {
+		holder.fault("must be 1 or 2")
+	}
+	b.string("request_type", &in.requestType).oneOf("new", "replace")
+	replaced := b.string("account_id_to_replace", &in.accountToReplace)
+	if in.requestType == "replace" {
+		replaced.required()
+	}
+}
+
+func bindPortal(b *binder) *PortalIdentifier {
+	portal := new(PortalIdentifier)
+	if b.object("portal_identifier", portal.bind).usable {
+		return portal
+	}
+	return nil
+}
+
+// createAccount answers POST /accounts. Whatever cannot be used gives 404, the only refusal of its row.
+func (s *Server) createAccount(c *call) reply {
+	var in createInput
+	if refusal := c.bindBody(in.bind); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	owner := s.companies[in.companyID]
+	if owner == nil {
+		return c.refuse(http.StatusNotFound, "company_not_found", "invalid fields: company_id is no company")
+	}
+	if in.requestType == "replace" {
+		old := s.accounts[in.accountToReplace]
+		if old == nil {
+			return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
+		}
+		if old.status != "lost_or_stolen" {
+			return c.unusable("invalid fields: account_id_to_replace is not lost_or_stolen")
+		}
+	}
+	if in.corresponding != "" && s.accounts[in.corresponding] == nil {
+		return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
+	}
+	now := s.clock.now()
+	a := s.newAccount(owner, now)
+	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, in.registration
+	a.nameOnCard, a.clientAccountKey, a.displayName = in.nameOnCard, in.key, in.displayName
+	a.portal, a.mdesConfigID, a.corresponding, a.holderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
+	if s.settings.customPlasticExpiry && !in.plasticExpiry.IsZero() {
+		a.plasticExpiry = in.plasticExpiry
+	}
+	switch {
+	case !in.giftExpiry.IsZero():
+		a.accountExpiry = in.giftExpiry
+	case !in.accountExpiry.IsZero():
+		a.accountExpiry = in.accountExpiry
+	}
+	s.add(a)
+	if in.load > 0 {
+		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
+	}
+	return c.json(http.StatusCreated, a.created())
+}
+
+// updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
+func (s *Server) updateAccount(c *call) reply {
+	var in struct {
+		key, displayName, initiatingUser string
+		hasKey, hasDisplayName           bool
+		registration                     Personal
+		portal                           *PortalIdentifier
+	}
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("client_account_key", &in.key).seen(&in.hasKey).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+		b.string("display_name", &in.displayName).seen(&in.hasDisplayName).max(100)
+		b.string("initiating_user_id", &in.initiatingUser)
+		b.object("registration", in.registration.bind).required()
+		in.portal = bindPortal(b)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.changeAccount(c, func(a *account) {
+		clearing := s.settings.clearOmitted
+		a.personal = in.registration
+		if in.hasKey || clearing {
+			s.reindex(a, in.key)
+		}
+		if in.hasDisplayName || clearing {
+			a.displayName = in.displayName
+		}
+		if in.portal != nil || clearing {
+			a.portal = in.portal
+		}
+	})
+}
+
+// putStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
+func (s *Server) putStatus(c *call) reply {
+	var status string
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("status", &status).required().oneOf(accountStatuses()...)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.changeAccount(c, func(a *account) { a.status = status })
+}
+
+// putPlastic answers PUT /accounts/{id}/plastic.
+func (s *Server) putPlastic(c *call) reply {
+	var enabled bool
+	var initiatingUser string
+	if refusal := c.bindBody(func(b *binder) {
+		b.boolean("plastic_enabled", &enabled).required()
+		b.string("initiating_user_id", &initiatingUser)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.changeAccount(c, func(a *account) { a.plastic = enabled })
+}
+
+func (s *Server) changeAccount(c *call, change func(*account)) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.accounts[c.params[0]]
+	if a == nil {
+		return c.accountNotFound()
+	}
+	change(a)
+	return done(http.StatusOK)
+}

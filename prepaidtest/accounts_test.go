@@ -1,0 +1,372 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const creation = `{"company_id":42,"initial_load_amount":0,"registration":{"first_name":"Grace","last_name":"Hopper",
+	"date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
+
+func TestCreateAccount_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	got := c.post("accounts", body(t, creation, map[string]any{"client_account_key": "emp-7", "initial_load_amount": json.Number("25.50")}))
+	require.Equal(t, 201, got.status, string(got.body))
+	created := got.object()
+	require.ElementsMatch(t, []string{
+		"balance", "card_number", "company_id", "external_account_id", "plastic_expiry", "product_type", "status", "is_plastic_enabled",
+		"first_transaction_occurred_at", "last_transaction_occurred_at",
+	}, slices.Collect(maps.Keys(created)))
+	require.Equal(t, json.Number("25.50"), created["balance"])
+	require.Equal(t, "pre_active", created["status"])
+	require.Equal(t, true, created["is_plastic_enabled"])
+
+	found := c.get("accounts?client_id=acme&client_account_key=emp-7").ok().list()
+	require.Len(t, found, 1)
+	require.Equal(t, created["external_account_id"], found[0]["external_account_id"])
+	require.NotEqual(t, found[0]["account_id"], found[0]["external_account_id"])
+	history := c.Transactions(found[0]["account_id"].(string))
+	require.Len(t, history, 1)
+	require.Equal(t, "2950", history[0].Type)
+
+	without := c.post("accounts", creation).object()
+	require.NotContains(t, without, "first_transaction_occurred_at")
+}
+
+func TestCreateAccount_4_4_InitialLoadAmount(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for raw, want := range map[string]string{
+		"0": "0.00", "12.5": "12.50", "010": "8.00", "0o17": "15.00", "0x1F": "31.00", `"0x1F"`: "31.00", `"010"`: "8.00", `"7.25"`: "7.25", "1e2": "100.00",
+	} {
+		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount": `+raw+" ", 1))
+		require.Equal(t, 201, got.status, raw)
+		require.Equal(t, json.Number(want), got.object()["balance"], raw)
+	}
+	for _, raw := range []string{"-1", "08", "0xZ", `"ten"`, "true", "null"} {
+		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount":`+raw, 1))
+		require.Equal(t, 404, got.status, raw)
+	}
+}
+
+func TestCreateAccount_8_LimitsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	long := func(n int) string { return strings.Repeat("é", n) }
+	for _, test := range []struct {
+		field string
+		value any
+	}{
+		{"company_id", nil}, {"company_id", "42"}, {"company_id", 42.5}, {"initial_load_amount", nil}, {"registration", nil}, {"registration", "x"},
+		{"name_on_card", "A"}, {"name_on_card", strings.Repeat("A", 20)}, {"name_on_card", "A LOVELACE"}, {"name_on_card", "ada"},
+		{"client_account_key", strings.Repeat("k", 256)}, {"client_account_key", "ké"}, {"display_name", long(101)}, {"mdes_config_id", long(11)},
+		{"is_plastic_enabled", "yes"}, {"plastic_expiry", "2030-01-01"}, {"gift_card_expiry", "2030-01-01T00:00:00.5Z"},
+		{"account_expiry", "2030-01-01T00:00:00+10:00"}, {"card_holder_type", 3}, {"card_holder_type", "1"}, {"request_type", "renew"},
+		{"portal_identifier.client_id", nil}, {"portal_identifier.more", "x"},
+		{"registration.first_name", nil}, {"registration.first_name", long(51)}, {"registration.last_name", nil}, {"registration.title", long(51)},
+		{"registration.middle_name", long(51)}, {"registration.last_name", long(51)}, {"registration.primary_address", nil},
+		{"registration.primary_address.state", nil}, {"registration.primary_address.state", long(7)}, {"registration.primary_address.country", nil},
+		{"registration.primary_address.country", "AUS"}, {"registration.primary_address.postcode", "20 00"}, {"registration.primary_address.postcode", strings.Repeat("1", 31)},
+		{"registration.primary_address.city", long(51)}, {"registration.primary_address.address_line1", long(51)}, {"registration.primary_address.address_line2", long(51)},
+		{"registration.primary_address.address_line3", long(51)}, {"registration.alternate_address.address_line3", "x"}, {"registration.alternate_address.country", "A"},
+		{"registration.sex", "X"}, {"registration.mobile_number", long(51)}, {"registration.phone_number", long(51)}, {"registration.date_of_birth", nil},
+		{"registration.date_of_birth", "1906-12-09"}, {"registration.email_address", "nobody"}, {"registration.driver_licence_number", long(31)},
+		{"registration.passport.passport_number", nil}, {"registration.passport.passport_number", long(11)},
+		{"registration.passport.passport_expiry", "2001-01-01T00:00:00Z"}, {"registration.passport.passport_issuing_country", "AU"},
+	} {
+		full := body(t, creation, map[string]any{
+			"portal_identifier":              map[string]any{"client_id": "a", "program_id": "b", "cardholder_id": "c"},
+			"registration.alternate_address": map[string]any{},
+			"registration.passport": map[string]any{
+				"passport_number": "N1", "passport_expiry": "2090-01-01T00:00:00Z", "passport_issuing_country": "AUS",
+			},
+		})
+		require.Equal(t, 201, c.post("accounts", full).status)
+		description := c.post("accounts", body(t, full, map[string]any{test.field: test.value})).refused(404, "invalid_request")
+		require.Contains(t, description, test.field+" ", test.field)
+	}
+	// At the limits, in characters and not in bytes.
+	got := c.post("accounts", body(t, creation, map[string]any{
+		"name_on_card": "A.B/C-0123456789ABC", "client_account_key": strings.Repeat("~", 255), "display_name": long(100), "mdes_config_id": long(10),
+		"registration.first_name": long(50), "registration.primary_address.state": long(6), "registration.driver_licence_number": long(30),
+		"registration.email_address": "grace@example.com", "registration.sex": "F",
+	}))
+	require.Equal(t, 201, got.status, string(got.body))
+	c.post("accounts", body(t, creation, map[string]any{"company_id": 43})).refused(404, "company_not_found")
+}
+
+func TestCreateAccount_AllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	description := c.post("accounts", `{"registration":{"sex":"x"},"colour":1}`).refused(404, "invalid_request")
+	for _, field := range []string{"company_id", "initial_load_amount", "registration.first_name", "registration.sex", "registration.primary_address", "colour"} {
+		require.Contains(t, description, field)
+	}
+}
+
+func TestReplacement_3_1(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	old := c.AddAccount(SeedAccount{Balance: "5"})
+	replace := func(changes map[string]any) answer {
+		all := map[string]any{"request_type": "replace", "account_id_to_replace": old, "corresponding_account_id": old, "client_account_key": "new"}
+		maps.Copy(all, changes)
+		return c.post("accounts", body(t, creation, all))
+	}
+	require.Contains(t, replace(nil).refused(404, "invalid_request"), "account_id_to_replace")
+	c.SetStatus(old, "lost_or_stolen")
+	require.Contains(t, replace(map[string]any{"account_id_to_replace": nil}).refused(404, "invalid_request"), "account_id_to_replace")
+	replace(map[string]any{"account_id_to_replace": "nobody"}).refused(404, "account_not_found")
+	replace(map[string]any{"corresponding_account_id": "nobody"}).refused(404, "account_not_found")
+	require.Equal(t, 201, replace(nil).status)
+	require.Equal(t, "lost_or_stolen", c.Status(old), "the old account is unchanged")
+	require.Equal(t, "5.00", c.Balance(old))
+
+	id := c.get("accounts?client_id=acme&client_account_key=new").list()[0]["account_id"].(string)
+	got := c.get("accounts/" + id + "?with_correspondingaccountid=1").object()
+	require.Equal(t, old, got["corresponding_account_id"])
+}
+
+func TestPortalActivation_3_1(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
+		old := c.AddAccount(SeedAccount{Balance: test.balance})
+		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
+		c.ActivateThroughPortal(replacement)
+		require.Equal(t, "active", c.Status(replacement))
+		require.Equal(t, test.want, c.Status(old), test.balance)
+	}
+}
+
+func TestGetAccount_2_2_FieldsAndGroups(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{
+		Balance: "1", Key: "k", DisplayName: "d", NameOnCard: "N.N", MDESConfigID: "m", CorrespondingAccountID: "other", CardholderType: 2,
+		FreeText: FreeText{Text1: "one", Dec2: "1.5"}, Portal: &PortalIdentifier{"a", "b", "c"},
+	})
+	always := []string{
+		"balance", "card_number", "company_id", "external_account_id", "account_id", "plastic_expiry", "account_expiry", "product_type", "status",
+		"is_plastic_enabled", "account_type", "first_transaction_occurred_at", "last_transaction_occurred_at", "display_name", "name_on_card",
+		"is_compliant", "client_id", "client_account_key", "portal_identifier",
+	}
+	groups := map[string][]string{
+		"with_personal": {"personal"}, "with_freetext": {"free_text"}, "with_tokeninfo": {"mdes_config_id"}, "with_cardholdertype": {"card_holder_type"},
+		"with_bpay": {"bpay_biller_code", "bpay_reference_number"}, "with_directentry": {"direct_entry_bsb", "direct_entry_account_number"},
+		"with_correspondingaccountid": {"corresponding_account_id"},
+	}
+	keys := func(path string) []string { return slices.Collect(maps.Keys(c.get(path).ok().object())) }
+	require.ElementsMatch(t, always, keys("accounts/"+id))
+	for flag, fields := range groups {
+		require.ElementsMatch(t, append(slices.Clone(always), fields...), keys("accounts/"+id+"?"+flag+"=1"), flag)
+		for _, blank := range []string{"", "%20", "%09%20"} {
+			require.ElementsMatch(t, always, keys("accounts/"+id+"?"+flag+"="+blank), flag)
+		}
+	}
+	for _, flag := range []string{"with_personal", "with_directentry", "with_freetext", "with_bpay"} {
+		got := c.get("accounts?client_id=acme&client_account_key=k&" + flag + "=x").ok().list()
+		require.ElementsMatch(t, append(slices.Clone(always), groups[flag]...), slices.Collect(maps.Keys(got[0])))
+	}
+	for _, flag := range []string{"with_tokeninfo", "with_correspondingaccountid", "with_cardholdertype"} {
+		c.get("accounts?client_id=acme&client_account_key=k&"+flag+"=1").refused(400, "invalid_request")
+	}
+	c.get("accounts/company/42?with_bpay=1").refused(400, "invalid_request")
+	require.Contains(t, c.get("accounts/company/42?with_personal=1").ok().list()[0], "personal")
+
+	free := c.get("accounts/" + id + "?with_freetext=1").object()["free_text"].(map[string]any)
+	require.Len(t, free, 12)
+	require.Equal(t, "1.5", free["free_dec2"])
+	c.get("accounts/nobody").refused(404, "account_not_found")
+}
+
+func TestSearchAccounts_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t, PageSizes(2, 3, 4))
+	for range 7 {
+		c.AddAccount(SeedAccount{Key: "many"})
+	}
+	c.AddAccount(SeedAccount{Key: "one"})
+	page := func(query string) (int, []string) {
+		got := c.get("accounts?client_id=acme&client_account_key=many" + query).ok()
+		return len(got.list()), []string{got.header.Get("X-PageSize"), got.header.Get("X-TotalPages"), got.header.Get("X-TotalItems")}
+	}
+	for _, test := range []struct {
+		query  string
+		count  int
+		header []string
+	}{
+		{"", 3, []string{"3", "3", "7"}},
+		{"&page_number=3", 1, []string{"3", "3", "7"}},
+		{"&page_size=1", 2, []string{"2", "4", "7"}},
+		{"&page_size=0", 2, []string{"2", "4", "7"}},
+		{"&page_size=100", 4, []string{"4", "2", "7"}},
+		{"&page_size=4&page_number=2", 3, []string{"4", "2", "7"}},
+	} {
+		count, header := page(test.query)
+		require.Equal(t, test.count, count, test.query)
+		require.Equal(t, test.header, header, test.query)
+	}
+	for _, bad := range []string{"page_number=0", "page_number=4", "page_number=-1", "page_number=x", "page_size=x", "page_number="} {
+		c.get("accounts?client_id=acme&client_account_key=many&"+bad).refused(400, "invalid_request")
+	}
+	none := c.get("accounts?client_id=acme&client_account_key=none")
+	none.empty(204)
+	require.Equal(t, "0", none.header.Get("X-TotalItems"))
+	c.get("accounts?client_id=other&client_account_key=many").empty(204)
+	require.Contains(t, c.get("accounts?client_id=acme").refused(400, "invalid_request"), "client_account_key")
+	require.Contains(t, c.get("accounts?client_account_key=x").refused(400, "invalid_request"), "client_id")
+}
+
+func TestSearchCompany_4_4_Filters(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.AddCompany(Company{ID: 7, ClientID: "seven", ProgramID: "p7"})
+	person := func(first, last, mobile string) *Personal {
+		return &Personal{FirstName: first, LastName: last, MobileNumber: mobile}
+	}
+	a := c.AddAccount(SeedAccount{CompanyID: 7, Personal: person("Ada", "Lovelace", "1")})
+	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Personal: person("Grace", "Hopper", "2")})
+	d := c.AddAccount(SeedAccount{CompanyID: 7, Personal: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
+	c.AddAccount(SeedAccount{})
+	find := func(query string) []string {
+		got := c.get("accounts/company/7?" + query)
+		if got.status == 204 {
+			return nil
+		}
+		var ids []string
+		for _, account := range got.ok().list() {
+			ids = append(ids, account["account_id"].(string))
+		}
+		return ids
+	}
+	for query, want := range map[string][]string{
+		"": {a, b, d}, "client_id=seven": {a, b, d}, "client_id=acme": nil, "program_id=p7": {a, b, d}, "program_id=portal-program": {d},
+		"status=closed": {b}, "first_name=grace": {b, d}, "last_name=Hopper": {b}, "mobile=1": {a, d}, "mobile=1&first_name=Grace": {d}, "last_name=x": nil,
+	} {
+		require.Equal(t, want, find(query), query)
+	}
+	require.Equal(t, "3", c.get("accounts/company/7").header.Get("X-TotalItems"))
+	c.get("accounts/company/8").empty(204)
+	c.get("accounts/company/seven").refused(400, "invalid_request")
+	require.Contains(t, c.get("accounts/company/7?status=gone").refused(400, "invalid_request"), "status")
+
+	bare := start(t, NoCompanySearchPaging())
+	bare.AddAccount(SeedAccount{})
+	require.Empty(t, bare.get("accounts/company/42").ok().header.Get("X-TotalItems"))
+}
+
+func TestUpdateAccount_4_4(t *testing.T) {
+	t.Parallel()
+	registration := `{"registration":{"first_name":"Grace","last_name":"Hopper","date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
+	for _, clear := range []bool{false, true} {
+		var options []Option
+		if clear {
+			options = append(options, ClearOmittedMembers())
+		}
+		c := start(t, options...)
+		id := c.AddAccount(SeedAccount{Key: "old", DisplayName: "name", Portal: &PortalIdentifier{"a", "b", "c"}})
+		c.do("PUT", "accounts/"+id, registration).empty(200)
+		got := c.get("accounts/" + id + "?with_personal=1").object()
+		personal := got["personal"].(map[string]any)
+		require.Equal(t, "Grace", personal["first_name"])
+		require.NotContains(t, personal, "mobile_number", "the registration is replaced whole")
+		for _, name := range []string{"client_account_key", "display_name", "portal_identifier"} {
+			require.Equal(t, !clear, got[name] != nil, name)
+		}
+		c.do("PUT", "accounts/"+id, body(t, registration, map[string]any{"client_account_key": "new", "display_name": "", "initiating_user_id": "u"})).empty(200)
+		c.get("accounts?client_id=acme&client_account_key=old").empty(204)
+		require.Len(t, c.get("accounts?client_id=acme&client_account_key=new").list(), 1)
+		require.NotContains(t, c.get("accounts/"+id).object(), "display_name")
+		require.Contains(t, c.do("PUT", "accounts/"+id, `{}`).refused(404, "invalid_request"), "registration")
+		c.do("PUT", "accounts/nobody", registration).refused(404, "account_not_found")
+	}
+}
+
+func TestStatus_3_1(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{Balance: "3"})
+	require.Len(t, accountStatuses(), 11)
+	for _, status := range accountStatuses() {
+		c.do("PUT", "accounts/"+id+"/status", `{"status":"`+status+`"}`).empty(200)
+		got := c.get("accounts/" + id + "/status").ok().object()
+		require.Equal(t, status, got["status"])
+		require.ElementsMatch(t, []string{
+			"balance", "card_number", "company_id", "external_account_id", "plastic_expiry", "product_type", "status", "is_plastic_enabled",
+		}, slices.Collect(maps.Keys(got)))
+	}
+	require.Contains(t, c.do("PUT", "accounts/"+id+"/status", `{"status":"Active"}`).refused(404, "invalid_request"), "status")
+	c.do("PUT", "accounts/nobody/status", `{"status":"active"}`).refused(404, "account_not_found")
+	c.get("accounts/nobody/status").refused(404, "account_not_found")
+}
+
+func TestPlastic_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	c.do("PUT", "accounts/"+id+"/plastic", `{"plastic_enabled":false,"initiating_user_id":"u"}`).empty(200)
+	require.Equal(t, false, c.get("accounts/" + id).object()["is_plastic_enabled"])
+	c.do("PUT", "accounts/nobody/plastic", `{"plastic_enabled":false}`).refused(404, "account_not_found")
+}
+
+func TestTransactions_4_4(t *testing.T) {
+	t.Parallel()
+	origin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	c := start(t, StartAt(origin), FrozenClock(), PageSizes(1, 2, 10))
+	id := c.AddAccount(SeedAccount{})
+	for i := range 5 {
+		c.Adjust(id, strconv.Itoa(i+1))
+		c.Advance(time.Minute + time.Millisecond)
+	}
+	amounts := func(query url.Values) []string {
+		query.Set("page_size", "10")
+		got := c.get("accounts/" + id + "/transactions?" + query.Encode())
+		if got.status == 204 {
+			return nil
+		}
+		var list []string
+		for _, item := range got.ok().list() {
+			list = append(list, item["amount"].(json.Number).String())
+		}
+		return list
+	}
+	at := func(minutes, seconds int) string {
+		return origin.Add(time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second).Format("2006-01-02T15:04:05Z")
+	}
+	require.Equal(t, []string{"1.00", "2.00", "3.00", "4.00", "5.00"}, amounts(url.Values{}))
+	require.Equal(t, []string{"2.00", "3.00"}, amounts(url.Values{"start_date": {at(1, 0)}, "end_date": {at(2, 0)}}), "both bounds are included")
+	require.Equal(t, []string{"3.00", "4.00", "5.00"}, amounts(url.Values{"start_date": {at(1, 1)}}))
+	require.Equal(t, []string{"1.00"}, amounts(url.Values{"end_date": {at(0, 59)}}))
+	require.Nil(t, amounts(url.Values{"start_date": {at(9, 0)}}))
+	require.Nil(t, amounts(url.Values{"start_date": {at(3, 0)}, "end_date": {at(1, 0)}}))
+
+	got := c.get("accounts/" + id + "/transactions?page_number=3").ok()
+	require.Equal(t, "3", got.header.Get("X-TotalPages"))
+	item := got.list()[0]
+	require.Equal(t, map[string]any{
+		"id": item["id"], "parent_id": "", "account_id": id, "type": "3900", "type_description": "Adjustment", "amount": json.Number("5.00"),
+		"amount_currency": "AUD", "fee_amount": json.Number("0.00"), "fee_amount_currency": "AUD", "running_balance_amount": json.Number("15.00"),
+		"running_balance_amount_currency": "AUD", "occurred_at": at(4, 0), "card_acceptor_id": "", "terminal_id": "", "acquirer_id": "",
+		"merchant_category_code": "", "reference": "adjustment",
+	}, item)
+	for _, bad := range []string{"start_date=2030-01-01", "end_date=2030-01-01T00:00:00.000Z", "start_date=", "page_number=9"} {
+		c.get("accounts/"+id+"/transactions?"+bad).refused(404, "invalid_request")
+	}
+	c.get("accounts/nobody/transactions").refused(404, "account_not_found")
+
+	account := c.get("accounts/" + id).object()
+	require.Equal(t, at(0, 0), account["first_transaction_occurred_at"])
+	require.Equal(t, at(4, 0), account["last_transaction_occurred_at"])
+	require.NotContains(t, fmt.Sprint(c.get("accounts/"+c.AddAccount(SeedAccount{})).object()), "transaction_occurred_at")
+}

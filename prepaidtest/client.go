@@ -1,0 +1,39 @@
+package prepaidtest
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Config points a client at s, in the test environment unless s is set to Production, with credentials and with
+// pauses of a millisecond between attempts, so that tests do not wait.
+func (s *Server) Config() prepaid.Config {
+	environment := prepaid.EnvironmentTest
+	if s.settings.production {
+		environment = prepaid.EnvironmentProduction
+	}
+	return prepaid.Config{
+		BaseURL:     s.URL,
+		Vendor:      s.settings.vendor,
+		Environment: environment,
+		Credentials: prepaid.Credentials{
+			ClientID:     s.settings.clientID,
+			ClientSecret: prepaid.NewSecret(s.settings.clientSecret),
+		},
+		Retry: prepaid.RetryPolicy{MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond},
+	}
+}
+
+// Client is NewClient(s.Config()). It is closed with the server, that is, with the test.
+func (s *Server) Client() *prepaid.Client {
+	client, err := prepaid.NewClient(s.Config())
+	if err != nil {
+		s.fail("Client: %v", err)
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = append(s.closing, client.Close)
+	return client
+}

@@ -1,0 +1,34 @@
+package prepaidtest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+func TestClientPaysOnceWhenTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	from, to := s.AddAccount(SeedAccount{Balance: "100.00"}), s.AddAccount(SeedAccount{})
+	s.Inject(transferOperation, CommitThenDrop(), Answer(429, ""))
+	key := prepaid.NewRequestID()
+	_, err := s.Client().Accounts.Transfer(t.Context(), prepaid.AccountID(from), prepaid.TransferParams{
+		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: prepaid.AccountID(to), SourceReference: "a", DestinationReference: "b",
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, s.Movements(string(key)))
+	require.Equal(t, "74.50", s.Balance(from))
+	require.Zero(t, s.ArmedFaults())
+}
+
+func TestConfigFollowsTheServer(t *testing.T) {
+	t.Parallel()
+	config := NewServer(t, Vendor("acme"), Credentials("id", "secret"), Production()).Config()
+	require.NoError(t, config.Validate())
+	require.Equal(t, "acme", config.Vendor)
+	require.Equal(t, "id", config.Credentials.ClientID)
+	require.Equal(t, prepaid.EnvironmentProduction, config.Environment)
+	require.Equal(t, prepaid.EnvironmentTest, NewServer(t).Config().Environment)
+}

@@ -1,0 +1,36 @@
+// Package prepaidtest is a stateful emulator of the service: all 44 operations over HTTP on loopback, with
+// accounts, a ledger, policies, reports, PIN changes and webhooks behind them. Point a client at it in a test,
+// make things go wrong, and look at what happened:
+//
+//	srv := prepaidtest.NewServer(t)
+//	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+//	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+//	client := srv.Client()
+//
+// # Strictness
+//
+// What the reference does not allow is refused, with a description that names the field and never its value: a
+// wrong Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a
+// value over a limit, a date-time of another form. The status is 400, or 404 where the operation's row knows
+// only that. Lenient switches this off.
+//
+// # Time
+//
+// Everything that takes time or expires goes by the server's clock, which Advance moves. What has become due is
+// carried out before any request or inspection looks at the state.
+//
+// # Money
+//
+// Amounts are exact, with up to four decimals. In the history credits are positive and debits negative, and the
+// balance of an account is always the sum of its history. Beside the transaction types that the reference names
+// there are the emulator's own: 2951 card to card transfer, 2960 direct entry out, 3010 funding redemption, 3011
+// its reversal, 3012 funding refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117)
+// and the clearing (1115); of a credit, the first is a debit.
+//
+// # What the reference leaves open
+//
+// Each such point is an Option with a documented default. The codes of errors that the reference does not show
+// are invalid_request, account_not_found, company_not_found, policy_not_found, unsupported_provider, forbidden,
+// unauthorized, duplicate_request, rate_limit_exceeded, and for PIN changes invalid_envelope, invalid_operation,
+// invalid_device and invalid_otp.
+package prepaidtest

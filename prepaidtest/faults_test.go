@@ -1,0 +1,230 @@
+package prepaidtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const transferOperation = "POST /accounts/{id}/transfer"
+
+func TestFault_CommitThenDrop(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	c.Inject(transferOperation, CommitThenDrop())
+	text := transferTo(t, to, map[string]any{"request_id": "r"})
+	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+	require.Error(t, err)
+	require.Equal(t, "74.50", c.Balance(from))
+	require.Zero(t, c.ArmedFaults())
+	c.post("accounts/"+from+"/transfer", text).ok() // from the cache
+	require.Equal(t, "74.50", c.Balance(from))
+	require.Equal(t, 1, c.Movements("r"))
+}
+
+func TestFault_DropBeforeCommit(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	c.Inject(transferOperation, DropBeforeCommit())
+	text := transferTo(t, to, map[string]any{"request_id": "r"})
+	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+	require.Error(t, err)
+	require.Equal(t, "100.00", c.Balance(from))
+	require.Zero(t, c.Movements("r"))
+}
+
+func TestFault_AnswersInOrder(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	c.Inject(transferOperation, Answer(500, ""), Answer(429, ""), Answer(400, "odd_code"), AnswerBody(502, "text/html", "<h1>Bad gateway</h1>"))
+	send := func() answer { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
+	c.send("POST", "accounts/"+from+"/transfer", "{}", http.Header{}).refused(401, "unauthorized") // uses none
+	send().refused(500, "server_error")
+	send().refused(429, "rate_limit_exceeded")
+	send().refused(400, "odd_code")
+	html := send()
+	require.Equal(t, 502, html.status)
+	require.Equal(t, "text/html", html.header.Get("Content-Type"))
+	require.Equal(t, "<h1>Bad gateway</h1>", string(html.body))
+	require.Equal(t, "100.00", c.Balance(from))
+	send().ok()
+}
+
+func TestFault_TruncateAndDelay(t *testing.T) {
+	t.Parallel()
+	c := start(t, ReportDelay(0))
+	id := c.AddAccount(SeedAccount{})
+	c.Inject("GET /accounts/{id}", Truncate(), Delay(30*time.Millisecond))
+	got, err := c.try("GET", "accounts/"+id, "", c.header(""))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, 200, got.status)
+	require.NotEmpty(t, got.body)
+	began := time.Now()
+	c.get("accounts/" + id).ok()
+	require.GreaterOrEqual(t, time.Since(began), 30*time.Millisecond)
+
+	c.Inject("PUT /accounts/{id}/status", Truncate()) // an answer without a body: its head is cut
+	text := `{"status":"closed"}`
+	_, err = c.try("PUT", "accounts/"+id+"/status", text, c.header(text))
+	require.Error(t, err)
+	require.Equal(t, "closed", c.Status(id))
+
+	const result = "GET /reporting/templates/{templatename}/reports/{reportid}"
+	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
+	c.Inject(result, Truncate())
+	got, err = c.try("GET", settlement+"/reports/"+run, "", c.header(""))
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, 200, got.status)
+	c.Inject(result, DropBeforeCommit(), CommitThenDrop(), DropBeforeCommit(), DropBeforeCommit(), DropBeforeCommit())
+	_, err = c.try("GET", settlement+"/reports/"+run, "", c.header("")) // net/http repeats a GET on a used connection
+	if err == nil {
+		require.NotZero(t, c.ArmedFaults())
+	}
+}
+
+func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
+	t.Parallel()
+	recorder := &failures{TB: t}
+	s := NewServer(recorder)
+	s.Inject("POST /accounts/42/transfer", CommitThenDrop())
+	require.Len(t, recorder.messages, 1)
+	require.Contains(t, recorder.messages[0], "Inject")
+	require.Zero(t, s.ArmedFaults())
+	s.Balance("nobody")
+	s.SetStatus("nobody", "gone")
+	s.AddAccount(SeedAccount{CompanyID: 9})
+	s.AddAccount(SeedAccount{Balance: "ten"})
+	s.OTP("nothing")
+	require.Len(t, recorder.messages, 6)
+}
+
+// failures keeps what a server would report to its test.
+type failures struct {
+	testing.TB
+	messages []string
+}
+
+// Errorf keeps the message.
+func (f *failures) Errorf(format string, args ...any) {
+	f.messages = append(f.messages, fmt.Sprintf(format, args...))
+}
+
+func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	c := start(t, RequestLog(3))
+	r := newReceiver(t)
+	c.post("hooks", hookText(t, r.URL, map[string]any{"enabled": false}))
+	c.get("accounts/company/42?first_name=Ada&mobile=0400")
+	c.send("GET", "nowhere", "", http.Header{})
+	requests := c.Requests()
+	require.Len(t, requests, 3, "the oldest went")
+	require.Equal(t, "/hooks", requests[0].Template)
+	require.Equal(t, "POST", requests[0].Method)
+	require.Equal(t, 201, requests[0].Status)
+	require.Equal(t, "Bearer "+masked, requests[0].Header.Get("Authorization"))
+	require.Contains(t, requests[0].Body, `"hmac_key_secret":"[REDACTED]"`)
+	require.Contains(t, requests[0].Body, r.URL)
+	require.Equal(t, "Ada", requests[1].Query.Get("first_name"))
+	require.Equal(t, "", requests[2].Template)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		line := fmt.Sprintf(verb, requests)
+		require.NotContains(t, line, "Ada")
+		require.NotContains(t, line, r.URL)
+		require.Contains(t, line, "GET /3.0/accounts/company/42 204")
+	}
+	c.newToken()
+	last := c.Requests()[2]
+	require.Equal(t, "Basic "+masked, last.Header.Get("Authorization"))
+	require.Equal(t, "grant_type=client_credentials", last.Body)
+
+	c.post("hooks", `{"hmac_key_secret":"`+hookSecret+`",`)
+	require.Equal(t, masked, c.Requests()[2].Body, "what cannot be read is masked whole")
+}
+
+// In a synctest bubble over an in-memory network the clock is the bubble's.
+func TestInsideASynctestBubble(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := newMemoryNetwork()
+		s := NewServer(t, WithListener(network), SimulationDelay(time.Minute), TokenLifetime(time.Hour))
+		transport := &http.Transport{DialContext: network.dial}
+		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
+		c.token = c.newToken()
+		sim := &simulator{c, s.AddAccount(SeedAccount{Balance: "100"})}
+		sim.run("clear", nil)
+		require.Equal(t, "100.00", s.Balance(sim.id))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, "90.00", s.Balance(sim.id))
+		time.Sleep(time.Hour)
+		c.get("accounts/"+sim.id).refused(401, "unauthorized")
+		transport.CloseIdleConnections()
+		require.NoError(t, s.Close())
+	})
+}
+
+// memoryNetwork is a listener on pipes.
+type memoryNetwork struct {
+	connections chan net.Conn
+	closed      chan struct{}
+}
+
+func newMemoryNetwork() *memoryNetwork {
+	return &memoryNetwork{make(chan net.Conn), make(chan struct{})}
+}
+
+// Accept returns the server's end of the next pipe.
+func (m *memoryNetwork) Accept() (net.Conn, error) {
+	select {
+	case connection := <-m.connections:
+		return connection, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close stops accepting.
+func (m *memoryNetwork) Close() error {
+	close(m.closed)
+	return nil
+}
+
+// Addr is a name that needs no look-up.
+func (m *memoryNetwork) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func TestDefaultsAreSensible(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	require.True(t, strings.HasPrefix(c.URL, "http://127.0.0.1:"))
+	require.True(t, strings.HasSuffix(c.URL, "/3.0/"))
+	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)
+	id := c.AddAccount(SeedAccount{})
+	require.Equal(t, []string{id}, c.Accounts())
+	require.Equal(t, "active", c.Status(id))
+	got := c.get("accounts/" + id).object()
+	require.Equal(t, "acme", got["client_id"])
+	require.Equal(t, "42", got["company_id"].(fmt.Stringer).String())
+}
+
+func (m *memoryNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case m.connections <- far:
+		return near, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

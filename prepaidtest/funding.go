@@ -1,0 +1,155 @@
+package prepaidtest
+
+import (
+	"net/http"
+	"time"
+)
+
+// redemption is an approved funding redemption, for its reversal and refunds.
+type redemption struct {
+	account     string
+	originating int64
+	correlation string
+	amount      money
+	refunded    money
+	reversed    bool
+	item        int64
+}
+
+type fundingBody struct {
+	Outcome       string `json:"outcome"`
+	TransactionID int64  `json:"transaction_id,omitzero"`
+}
+
+func (c *call) approved(id int64) reply {
+	return c.json(http.StatusOK, fundingBody{Outcome: "approved", TransactionID: id})
+}
+
+func (c *call) declined() reply { return c.json(http.StatusOK, fundingBody{Outcome: "declined"}) }
+
+// fundingInput has the members that redemptions and refunds share.
+type fundingInput struct {
+	amount                                    money
+	account, nameLocation, currency, acceptor string
+	correlation, category, terminal, acquirer string
+	originating, parent                       int64
+}
+
+func (in *fundingInput) bind(b *binder) {
+	b.decimal("amount", &in.amount, false).required().positive()
+	b.string("account_id", &in.account).required()
+	b.string("merchant_name_location", &in.nameLocation).required()
+	b.integer("originating_transaction", &in.originating).required()
+	b.string("currency", &in.currency).required().form(isNumericCurrency, "must be an ISO 4217 numeric code")
+	b.string("card_acceptor_id", &in.acceptor).required()
+	b.string("correlation_id", &in.correlation).required()
+	b.string("merchant_category", &in.category).required().form(isCategory, "must have four digits")
+	b.string("terminal_id", &in.terminal).required()
+	b.string("acquirer_id", &in.acquirer).required()
+}
+
+func (in *fundingInput) entry(code typeCode, amount money) entry {
+	return entry{
+		code: code, amount: amount, parent: in.parent, reference: in.nameLocation,
+		merchant: merchant{acceptor: in.acceptor, terminal: in.terminal, acquirer: in.acquirer, category: in.category},
+	}
+}
+
+func isNumericCurrency(text string) bool { return len(text) == 3 && isDigits(text) }
+
+func isCategory(text string) bool { return len(text) == 4 && isDigits(text) }
+
+// redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
+// amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
+func (s *Server) redeem(c *call) reply {
+	var in fundingInput
+	var exception string
+	var clearing bool
+	if refusal := c.bindBody(func(b *binder) {
+		in.bind(b)
+		b.string("funding_exception", &exception).required().oneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
+		b.boolean("clearing_adjustment", &clearing).required()
+	}); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.accounts[in.account]
+	if a == nil || a.status != "active" || !a.room(-in.amount) {
+		return c.declined()
+	}
+	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.now())
+	s.redeemed[booked.id] = &redemption{
+		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
+	}
+	return c.approved(booked.id)
+}
+
+// reverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
+// with the same originating_transaction and correlation_id, and gives back what was not refunded before.
+func (s *Server) reverseRedemption(c *call) reply {
+	var account, correlation string
+	var originating, parent int64
+	var clearing bool
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("account_id", &account).required()
+		b.integer("originating_transaction", &originating).required()
+		b.string("correlation_id", &correlation).required()
+		b.integer("parent_transaction_id", &parent).required()
+		b.boolean("clearing_adjustment", &clearing).required()
+	}); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	made := s.redeemed[parent]
+	if made == nil || made.account != account || made.originating != originating || made.correlation != correlation ||
+		made.reversed || made.amount == made.refunded {
+		return c.declined()
+	}
+	credit := made.amount - made.refunded
+	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.now())
+	if !ok {
+		return c.declined()
+	}
+	made.reversed = true
+	return c.approved(id)
+}
+
+// refund answers POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
+// account and correlation_id that was not reversed, and all its refunds may not exceed it.
+func (s *Server) refund(c *call) reply {
+	var in fundingInput
+	var hasParent bool
+	if refusal := c.bindBody(func(b *binder) {
+		in.bind(b)
+		b.integer("parent_transaction_id", &in.parent).seen(&hasParent)
+	}); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	made := s.redeemed[in.parent]
+	if hasParent && (made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed ||
+		in.amount > made.amount-made.refunded) {
+		return c.declined()
+	}
+	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.now())
+	if !ok {
+		return c.declined()
+	}
+	if hasParent {
+		made.refunded += in.amount
+	}
+	return c.approved(id)
+}
+
+// credit books onto an account that exists and can take money. It needs s.mu.
+func (s *Server) credit(eaid string, e entry, now time.Time) (id int64, ok bool) {
+	a := s.accounts[eaid]
+	if a == nil || !a.receives() {
+		return 0, false
+	}
+	booked, ok := s.post(a, e, now)
+	return booked.id, ok
+}

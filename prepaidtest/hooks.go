@@ -1,0 +1,282 @@
+package prepaidtest
+
+import (
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// hookConfig is what a caller sets (2.13).
+type hookConfig struct {
+	uri         string
+	scope       []int64
+	filter      string
+	enabled     bool
+	reliability string
+	keyID       string
+	secret      string
+}
+
+// hook is a registered webhook with its undelivered messages.
+type hook struct {
+	hookConfig
+	id            string
+	undeliverable []*message
+	queue         []*message
+	sending       bool // a goroutine works on the queue
+	alerting      bool // an alert is due some time
+	deleted       bool
+}
+
+type hookBody struct {
+	ID                  string  `json:"id"`
+	URI                 string  `json:"uri"`
+	Scope               []int64 `json:"scope"`
+	Filter              string  `json:"filter_spec"`
+	Enabled             bool    `json:"enabled"`
+	Reliability         string  `json:"reliability_mode"`
+	LastUndeliverable   *string `json:"last_undeliverable"`
+	LastUndeliverableAt *stamp  `json:"last_undeliverable_timestamp"`
+	KeyID               string  `json:"hmac_key_id"`
+}
+
+const (
+	reliabilityNone  = "none"
+	reliabilityStore = "store_undeliverable"
+)
+
+func (h *hook) body() hookBody {
+	body := hookBody{
+		ID: h.id, URI: h.uri, Scope: h.scope, Filter: h.filter, Enabled: h.enabled, Reliability: h.reliability, KeyID: h.keyID,
+	}
+	if n := len(h.undeliverable); n > 0 && h.reliability == reliabilityStore {
+		body.LastUndeliverable = new(h.undeliverable[n-1].id)
+		body.LastUndeliverableAt = new(stamp(h.undeliverable[n-1].at))
+	}
+	return body
+}
+
+// listHooks answers GET /hooks.
+func (s *Server) listHooks(c *call) reply {
+	var page pageRequest
+	if refusal := c.bindQuery(func(q *query) { q.paging(&page) }); refusal != nil {
+		return *refusal
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return paged(c, page, s.hookOrder, (*hook).body)
+}
+
+// getHook answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
+// that.
+func (s *Server) getHook(c *call) reply {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	h := s.hooks[c.params[0]]
+	if h == nil {
+		return c.hookNotFound()
+	}
+	return c.json(http.StatusOK, h.body())
+}
+
+func (c *call) hookNotFound() reply {
+	return c.refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
+}
+
+// bindHook reads the members of a hook into config, which holds the present values for a change.
+func (s *Server) bindHook(c *call, config *hookConfig, whole bool) (sent hookSent, refusal *reply) {
+	var faults faultList
+	refusal = c.bindBodyInto(&faults, func(b *binder) {
+		var scope []int64
+		members := []bound{
+			b.string("uri", &config.uri).form(s.isHookURI, "must be a valid HTTPS URI").seen(&sent.uri),
+			b.integers("scope", &scope).seen(&sent.scope),
+			b.string("filter_spec", &config.filter).form(s.isFilter, "is not a known filter"),
+			b.boolean("enabled", &config.enabled).seen(&sent.enabled),
+			b.string("reliability_mode", &config.reliability).oneOf(reliabilityNone, reliabilityStore),
+			b.string("hmac_key_id", &config.keyID).form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
+			b.string("hmac_key_secret", &config.secret).form(isKeySecret, "must have exactly 64 hex characters"),
+		}
+		members[1].limit(len(scope) > 0, "must name at least one company")
+		if sent.scope {
+			config.scope = scope
+		}
+		if whole {
+			for _, member := range members {
+				member.required()
+			}
+		}
+	})
+	if refusal != nil || len(faults.found) == 0 {
+		return sent, refusal
+	}
+	return sent, new(c.refuse(http.StatusBadRequest, hookCode(faults.found[0].field), faults.describe()))
+}
+
+// hookSent tells which members a change has.
+type hookSent struct{ uri, scope, enabled bool }
+
+// hookCode is the code of 4.8 for a member; elements of the scope count as the scope.
+func hookCode(field string) string {
+	name, _, _ := strings.Cut(field, "[")
+	if slices.Contains([]string{"uri", "scope", "filter_spec", "enabled", "reliability_mode", "hmac_key_id", "hmac_key_secret"}, name) {
+		return "invalid_" + name
+	}
+	return "invalid_request"
+}
+
+// createHook answers POST /hooks. All members are required, since none is marked optional.
+func (s *Server) createHook(c *call) reply {
+	var config hookConfig
+	if _, refusal := s.bindHook(c, &config, true); refusal != nil {
+		return *refusal
+	}
+	if !s.mayWatch(config.scope) {
+		return c.refuse(http.StatusUnauthorized, "unauthorized", "the caller cannot access a company of the scope")
+	}
+	h := &hook{hookConfig: config, id: s.ids.uuid()}
+	if config.enabled && !s.ping(c, h.id, config) {
+		return c.noResponse()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hooks[h.id] = h
+	s.hookOrder = append(s.hookOrder, h)
+	return c.json(http.StatusCreated, struct {
+		ID string `json:"id"`
+	}{h.id})
+}
+
+func (c *call) noResponse() reply {
+	return c.refuse(http.StatusBadRequest, "no_response", "the ping to the hook failed")
+}
+
+func (s *Server) mayWatch(scope []int64) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return !slices.ContainsFunc(scope, func(id int64) bool { return !s.permitted(id) })
+}
+
+// updateHook answers PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
+// gets another address. Nothing changes when the ping fails.
+func (s *Server) updateHook(c *call) reply {
+	s.mu.RLock()
+	h := s.hooks[c.params[0]]
+	var config hookConfig
+	if h != nil {
+		config = h.hookConfig
+	}
+	s.mu.RUnlock()
+	if h == nil {
+		return c.hookNotFound()
+	}
+	sent, refusal := s.bindHook(c, &config, false)
+	if refusal != nil {
+		return *refusal
+	}
+	if sent.scope && !s.mayWatch(config.scope) {
+		return c.refuse(http.StatusBadRequest, "invalid_scope", "the caller cannot access a company of the scope")
+	}
+	if config.enabled && (sent.enabled || sent.uri) && !s.ping(c, h.id, config) {
+		return c.noResponse()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.deleted {
+		return c.hookNotFound()
+	}
+	h.hookConfig = config
+	return done(http.StatusOK)
+}
+
+// deleteHook answers DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only answer
+// beside 401 and 500.
+func (s *Server) deleteHook(c *call) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.hooks[c.params[0]]; h != nil {
+		h.deleted = true
+		delete(s.hooks, h.id)
+		s.hookOrder = without(s.hookOrder, func(other *hook) bool { return other == h })
+	}
+	return done(http.StatusNoContent)
+}
+
+// listUndeliverable answers GET /hooks/{id}/undeliverable with complete messages, oldest first.
+func (s *Server) listUndeliverable(c *call) reply {
+	var page pageRequest
+	if refusal := c.bindQuery(func(q *query) { q.paging(&page) }); refusal != nil {
+		return *refusal
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	h := s.hooks[c.params[0]]
+	if h == nil {
+		return c.hookNotFound()
+	}
+	return paged(c, page, h.undeliverable, (*message).raw)
+}
+
+// dismissUndeliverable answers POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
+// unknown.
+func (s *Server) dismissUndeliverable(c *call) reply {
+	var ids []string
+	var faults faultList
+	if refusal := c.bindBodyInto(&faults, func(b *binder) {
+		b.strings("message_ids", &ids).required().limit(len(ids) > 0, "must have at least one id")
+	}); refusal != nil {
+		return *refusal
+	}
+	if len(faults.found) > 0 || len(ids) == 0 {
+		return c.unusable(faults.describe())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.hooks[c.params[0]]
+	if h == nil {
+		return c.hookNotFound()
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(h.undeliverable, func(m *message) bool { return m.id == id }) {
+			return c.refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
+		}
+	}
+	h.undeliverable = without(h.undeliverable, func(m *message) bool { return slices.Contains(ids, m.id) })
+	return done(http.StatusNoContent)
+}
+
+// isHookURI accepts https, and http on loopback when the server is set so.
+func (s *Server) isHookURI(text string) bool {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Hostname() == "" || parsed.User != nil {
+		return false
+	}
+	if parsed.Scheme == "http" && s.settings.webhooks.httpLoopback {
+		ip := net.ParseIP(parsed.Hostname())
+		return parsed.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+	}
+	return parsed.Scheme == "https"
+}
+
+func (s *Server) isFilter(spec string) bool {
+	_, known := s.settings.webhooks.filters[spec]
+	return known || spec == "*"
+}
+
+// isKeyID allows visible ASCII but the semicolon.
+func isKeyID(text string) bool {
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' || c == ';' {
+			return false
+		}
+	}
+	return len(text) >= 1 && len(text) <= 64
+}
+
+func isKeySecret(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == 64
+}

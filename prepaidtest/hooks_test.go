@@ -1,0 +1,393 @@
+package prepaidtest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const hookSecret = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+// receiver is a partner's webhook endpoint with TLS.
+type receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	status   int
+	messages []map[string]any
+	headers  []http.Header
+	raw      [][]byte
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{status: 200}
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		text, err := io.ReadAll(request.Body)
+		var message map[string]any
+		if err != nil || json.Unmarshal(text, &message) != nil {
+			w.WriteHeader(400)
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.messages, r.headers, r.raw = append(r.messages, message), append(r.headers, request.Header), append(r.raw, text)
+		w.WriteHeader(r.status)
+	}))
+	r.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // a test refuses its certificate
+	r.StartTLS()
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) roots() Option {
+	pool := x509.NewCertPool()
+	pool.AddCert(r.Certificate())
+	return WithWebhookRoots(pool)
+}
+
+func (r *receiver) answer(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = status
+}
+
+// types returns the type of each message so far.
+func (r *receiver) types() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var types []string
+	for _, message := range r.messages {
+		types = append(types, message["type"].(string))
+	}
+	return types
+}
+
+func hookText(t *testing.T, uri string, changes map[string]any) string {
+	t.Helper()
+	return body(t, body(t, `{"scope":[42],"filter_spec":"*","enabled":true,"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":"`+hookSecret+`"}`,
+		map[string]any{"uri": uri}), changes)
+}
+
+func (c *caller) addHook(text string) string {
+	c.t.Helper()
+	got := c.post("hooks", text)
+	require.Equal(c.t, 201, got.status, string(got.body))
+	object := got.object()
+	require.Len(c.t, object, 1)
+	return object["id"].(string)
+}
+
+func (c *caller) quiet() {
+	c.t.Helper()
+	require.NoError(c.t, c.WaitIdle(c.t.Context()))
+}
+
+func TestHooks_4_8_RegisterAndRead(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), PageSizes(1, 2, 5))
+	c.get("hooks").empty(204)
+	id := c.addHook(hookText(t, r.URL, nil))
+	require.True(t, isUUID(id))
+	require.Equal(t, []string{"ping"}, r.types())
+	require.Equal(t, id, r.messages[0]["hook_id"])
+	require.Equal(t, map[string]any{
+		"id": id, "uri": r.URL, "scope": []any{json.Number("42")}, "filter_spec": "*", "enabled": true, "reliability_mode": "store_undeliverable",
+		"last_undeliverable": nil, "last_undeliverable_timestamp": nil, "hmac_key_id": "k1",
+	}, c.get("hooks/"+id).ok().object())
+	for range 2 {
+		c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
+	}
+	require.Len(t, r.types(), 1, "no ping to a hook that is not enabled")
+	page := c.get("hooks?page_number=2").ok()
+	require.Len(t, page.list(), 1)
+	require.Equal(t, "3", page.header.Get("X-TotalItems"))
+	c.get("hooks?page_number=3").refused(400, "invalid_request")
+	c.get("hooks/nothing").refused(400, "invalid_hook_id")
+}
+
+func TestHooks_4_8_Codes(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	id := c.addHook(hookText(t, r.URL, nil))
+	for _, test := range []struct {
+		field string
+		value any
+		code  string
+	}{
+		{"uri", "http://127.0.0.1/x", "invalid_uri"}, {"uri", "https://", "invalid_uri"}, {"uri", 5, "invalid_uri"}, {"uri", "::", "invalid_uri"},
+		{"scope", []int{}, "invalid_scope"}, {"scope", 42, "invalid_scope"}, {"scope", []string{"42"}, "invalid_scope"},
+		{"filter_spec", "amount > 5", "invalid_filter_spec"}, {"enabled", "true", "invalid_enabled"}, {"reliability_mode", "all", "invalid_reliability_mode"},
+		{"hmac_key_id", "", "invalid_hmac_key_id"}, {"hmac_key_id", "a b", "invalid_hmac_key_id"}, {"hmac_key_id", "a;b", "invalid_hmac_key_id"},
+		{"hmac_key_id", "é", "invalid_hmac_key_id"}, {"hmac_key_id", strings.Repeat("k", 65), "invalid_hmac_key_id"},
+		{"hmac_key_secret", hookSecret[1:], "invalid_hmac_key_secret"}, {"hmac_key_secret", hookSecret[:63] + "g", "invalid_hmac_key_secret"},
+		{"colour", "red", "invalid_request"},
+	} {
+		got := c.post("hooks", hookText(t, r.URL, map[string]any{test.field: test.value})).refused(400, test.code)
+		require.Contains(t, got, test.field)
+		require.NotContains(t, got, hookSecret[:20])
+		c.do("PATCH", "hooks/"+id, body(t, `{}`, map[string]any{test.field: test.value})).refused(400, test.code)
+	}
+	for _, field := range []string{"uri", "scope", "filter_spec", "enabled", "reliability_mode", "hmac_key_id", "hmac_key_secret"} {
+		c.post("hooks", hookText(t, r.URL, map[string]any{field: nil})).refused(400, "invalid_"+field)
+	}
+	c.post("hooks", "{").refused(400, "invalid_request")
+	c.do("PATCH", "hooks/"+id, "[]").refused(400, "invalid_request")
+	c.do("PATCH", "hooks/nothing", "{}").refused(400, "invalid_hook_id")
+	require.Len(t, c.get("hooks").list(), 1)
+}
+
+func TestHooks_5_ScopePermission(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), PermittedCompanies(42))
+	c.AddCompany(Company{ID: 7, ClientID: "seven"})
+	for _, scope := range [][]int{{7}, {42, 7}, {99}} {
+		c.post("hooks", hookText(t, r.URL, map[string]any{"scope": scope})).refused(401, "unauthorized")
+	}
+	id := c.addHook(hookText(t, r.URL, nil))
+	c.do("PATCH", "hooks/"+id, `{"scope":[42,7]}`).refused(400, "invalid_scope")
+	c.do("PATCH", "hooks/"+id, `{"scope":[42]}`).empty(200)
+}
+
+func TestHooks_3_3_States(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	r.answer(500)
+	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
+	c.get("hooks").empty(204)
+	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
+	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).refused(400, "no_response")
+	require.Equal(t, false, c.get("hooks/" + id).object()["enabled"])
+	r.answer(204)
+	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).empty(200)
+	require.Equal(t, []string{"ping", "ping", "ping"}, r.types())
+
+	before := c.get("hooks/" + id).object()
+	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
+	before["reliability_mode"] = "none"
+	require.Equal(t, before, c.get("hooks/"+id).object(), "what is omitted stays")
+	require.Len(t, r.types(), 3, "nothing to ping for")
+	c.do("PATCH", "hooks/"+id, `{"uri":"`+r.URL+`/other"}`).empty(200)
+	require.Len(t, r.types(), 4)
+
+	c.do("PATCH", "hooks/"+id, `{"enabled":false}`).empty(200)
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	require.Len(t, r.types(), 4, "a disabled hook gets nothing")
+	c.do("DELETE", "hooks/"+id, "").empty(204)
+	c.do("DELETE", "hooks/"+id, "").empty(204)
+	c.get("hooks/"+id).refused(400, "invalid_hook_id")
+
+	none, err := Start()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, none.Close()) }()
+	untrusting := &caller{Server: none, t: t, http: c.http}
+	untrusting.token = untrusting.newToken()
+	untrusting.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
+	require.Contains(t, none.Deliveries()[0].Problem, "certificate")
+}
+
+func TestHooks_6_TransactionMessages(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	c.AddCompany(Company{ID: 7, ClientID: "seven"})
+	id := c.addHook(hookText(t, r.URL, nil))
+	c.AddAccount(SeedAccount{CompanyID: 7, Balance: "9"})
+	from := c.AddAccount(SeedAccount{Balance: "50"})
+	to := c.AddAccount(SeedAccount{CompanyID: 7})
+	c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)).ok()
+	c.quiet()
+	require.Equal(t, []string{"ping", "transaction", "transaction"}, r.types(), "in order, and of company 42 alone")
+	message := r.messages[2]
+	require.Equal(t, id, message["hook_id"])
+	_, err := time.Parse(time.RFC3339, message["timestamp"].(string))
+	require.NoError(t, err)
+	transaction := message["transaction"].(map[string]any)
+	require.Len(t, transaction, 17)
+	require.Equal(t, -25.5, transaction["amount"])
+	deliveries := c.Deliveries()
+	require.Len(t, deliveries, 3)
+	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: id, MessageID: message["id"].(string), Type: "transaction", Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
+}
+
+func TestHooks_6_Filter(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), WithFilter("loads", func(item Transaction) bool { return item.Type == "2950" }), MessageTypes("hello", "alert"))
+	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "loads"}))
+	id := c.AddAccount(SeedAccount{Balance: "50"})
+	c.Adjust(id, "1")
+	c.quiet()
+	require.Equal(t, []string{"hello", "transaction"}, r.types())
+}
+
+func TestHooks_Signature(t *testing.T) {
+	t.Parallel()
+	sum := func(key, text []byte) []byte {
+		mac := hmac.New(sha256.New, key)
+		mac.Write(text)
+		return mac.Sum(nil)
+	}
+	decoded, err := hex.DecodeString(hookSecret)
+	require.NoError(t, err)
+
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	c.addHook(hookText(t, r.URL, nil))
+	require.Equal(t, hex.EncodeToString(sum(decoded, r.raw[0])), r.headers[0].Get("X-Signature"))
+	require.Equal(t, "k1", r.headers[0].Get("X-Hmac-Key-Id"))
+	require.Equal(t, vendorJSON, r.headers[0].Get("Content-Type"))
+
+	r = newReceiver(t)
+	c = start(t, r.roots(), WithSignature(Signature{Header: "Sig", Prefix: "v1=", Base64: true, KeyText: true}))
+	c.addHook(hookText(t, r.URL, nil))
+	require.Equal(t, "v1="+base64.StdEncoding.EncodeToString(sum([]byte(hookSecret), r.raw[0])), r.headers[0].Get("Sig"))
+	require.Empty(t, r.headers[0].Get("X-Hmac-Key-Id"))
+
+	r = newReceiver(t)
+	c = start(t, r.roots(), WithSignature(Signature{}))
+	c.addHook(hookText(t, r.URL, nil))
+	require.Empty(t, r.headers[0].Get("X-Signature"))
+}
+
+func TestHooks_3_4_Undeliverable(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), TokenLifetime(100*time.Hour))
+	id := c.addHook(hookText(t, r.URL, nil))
+	path := "hooks/" + id + "/undeliverable"
+	c.get(path).empty(204)
+	c.get("hooks/nothing/undeliverable").refused(400, "invalid_hook_id")
+	r.answer(503)
+	account := c.AddAccount(SeedAccount{Balance: "1"})
+	for range 3 {
+		c.Adjust(account, "1")
+	}
+	c.quiet()
+	stored := c.get(path + "?page_size=3").ok()
+	require.Equal(t, "4", stored.header.Get("X-TotalItems"))
+	require.Len(t, stored.list(), 3)
+	require.Contains(t, string(stored.body), string(r.raw[1]), "the complete message, as it was sent")
+	all := c.get(path).list()
+	last := all[3]
+	hook := c.get("hooks/" + id).object()
+	require.Equal(t, last["id"], hook["last_undeliverable"])
+	require.Equal(t, last["timestamp"], hook["last_undeliverable_timestamp"])
+
+	dismiss := func(ids ...any) answer {
+		return c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": ids}))
+	}
+	dismiss(last["id"], "nothing").refused(400, "invalid_message_id")
+	dismiss().refused(400, "invalid_request")
+	dismiss(5).refused(400, "invalid_request")
+	c.post(path+"/dismiss", `{}`).refused(400, "invalid_request")
+	c.post("hooks/nothing/undeliverable/dismiss", `{"message_ids":["x"]}`).refused(400, "invalid_hook_id")
+	require.Len(t, c.get(path).list(), 4)
+
+	sent := len(r.types())
+	c.Advance(time.Hour)
+	c.quiet()
+	require.Equal(t, "undeliverable_alert", r.types()[sent])
+	require.Len(t, c.get(path).list(), 4, "an alert is not stored")
+	r.answer(200)
+	dismiss(last["id"]).empty(204)
+	require.Equal(t, all[2]["id"], c.get("hooks/" + id).object()["last_undeliverable"])
+	c.Advance(time.Hour)
+	c.quiet()
+	require.Len(t, r.types(), sent+2, "alerts go on while one remains")
+	dismiss(all[0]["id"], all[1]["id"], all[2]["id"]).empty(204)
+	require.Nil(t, c.get("hooks/" + id).object()["last_undeliverable"])
+	c.get(path).empty(204)
+	c.Advance(3 * time.Hour)
+	c.quiet()
+	require.Len(t, r.types(), sent+2, "and stop when all are dismissed")
+
+	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
+	r.answer(503)
+	c.Adjust(account, "1")
+	c.quiet()
+	c.get(path).empty(204)
+}
+
+func TestHooks_DeliveryIsRetried(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Second, time.Minute))
+	id := c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	account := c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	c.Advance(time.Second)
+	c.quiet()
+	r.answer(200)
+	c.Advance(time.Minute)
+	c.quiet()
+	var attempts []int
+	for _, delivery := range c.Deliveries()[1:] {
+		require.Equal(t, c.Deliveries()[1].MessageID, delivery.MessageID)
+		attempts = append(attempts, delivery.Attempt)
+	}
+	require.Equal(t, []int{1, 2, 3}, attempts)
+	c.get("hooks/" + id + "/undeliverable").empty(204)
+
+	r.answer(500)
+	c.Adjust(account, "1")
+	c.quiet()
+	c.get("hooks/" + id + "/undeliverable").empty(204)
+	for range 2 {
+		c.Advance(time.Minute)
+		c.quiet()
+	}
+	require.Len(t, c.get("hooks/"+id+"/undeliverable").list(), 1)
+}
+
+func TestHooks_HTTPOnLoopbackIsANamedOption(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(r.Close)
+	c := start(t, AllowHTTPOnLoopback())
+	c.addHook(hookText(t, r.URL, nil))
+	c.post("hooks", hookText(t, "http://192.0.2.1/", nil)).refused(400, "invalid_uri")
+	c.post("hooks", hookText(t, "ftp://127.0.0.1/", nil)).refused(400, "invalid_uri")
+}
+
+// Close ends a delivery that hangs, and a receiver that hangs is no answer to a ping.
+func TestHooks_AReceiverThatHangs(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	var asked atomic.Int32
+	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		_, _ = io.Copy(io.Discard, request.Body)
+		if asked.Add(1) == 1 {
+			return
+		}
+		select {
+		case <-release:
+		case <-request.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { close(release); r.Close() })
+	c := start(t, AllowHTTPOnLoopback(), DeliveryTimeout(100*time.Millisecond))
+	c.addHook(hookText(t, r.URL, nil))
+	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
+	c.AddAccount(SeedAccount{Balance: "1"})
+	require.NoError(t, c.Close())
+}

@@ -1,0 +1,152 @@
+package prepaidtest
+
+import (
+	"strconv"
+	"time"
+)
+
+// typeCode is the four-digit type of a history item. The reference names those up to 1141 and 2950; the others
+// are this emulator's own.
+type typeCode string
+
+const (
+	codeClearing           typeCode = "1115"
+	codePOSCredit          typeCode = "1116"
+	codeClearingCreditBack typeCode = "1117"
+	codePurchase           typeCode = "1118"
+	codePurchaseReversal   typeCode = "1120"
+	codeClearingReversal   typeCode = "1125"
+	codeATMCash            typeCode = "1141"
+	codeLoad               typeCode = "2950"
+	codeCardToCard         typeCode = "2951" // own
+	codeDirectEntryOut     typeCode = "2960" // own
+	codeFundingRedemption  typeCode = "3010" // own
+	codeFundingReversal    typeCode = "3011" // own
+	codeFundingRefund      typeCode = "3012" // own
+	codeAdjustment         typeCode = "3900" // own; Adjust
+)
+
+func (t typeCode) describe() string {
+	switch t {
+	case codeClearing:
+		return "Clearing"
+	case codePOSCredit:
+		return "Point of sale credit"
+	case codeClearingCreditBack:
+		return "Clearing credit back"
+	case codePurchase:
+		return "Purchase authorisation"
+	case codePurchaseReversal:
+		return "Purchase authorisation reversal"
+	case codeClearingReversal:
+		return "Clearing reversal"
+	case codeATMCash:
+		return "ATM cash authorisation"
+	case codeLoad:
+		return "Load"
+	case codeCardToCard:
+		return "Card to card transfer"
+	case codeDirectEntryOut:
+		return "Direct entry out"
+	case codeFundingRedemption:
+		return "Funding redemption"
+	case codeFundingReversal:
+		return "Funding redemption reversal"
+	case codeFundingRefund:
+		return "Funding refund"
+	case codeAdjustment:
+		return "Adjustment"
+	}
+	return "Transaction"
+}
+
+// merchant is where a card was used.
+type merchant struct{ acceptor, terminal, acquirer, category string }
+
+// entry is a movement to be booked. Credits are positive, debits negative.
+type entry struct {
+	code      typeCode
+	amount    money
+	fee       money // zero or more; taken on top
+	parent    int64
+	merchant  merchant
+	reference string
+}
+
+// item is a booked movement: an element of the history.
+type item struct {
+	entry
+	id         int64
+	account    string
+	running    money
+	occurredAt time.Time
+}
+
+// itemBody is a history item as it is answered (2.8).
+type itemBody struct {
+	ID              string `json:"id"`
+	ParentID        string `json:"parent_id"`
+	AccountID       string `json:"account_id"`
+	Type            string `json:"type"`
+	Description     string `json:"type_description"`
+	Amount          money  `json:"amount"`
+	AmountCurrency  string `json:"amount_currency"`
+	Fee             money  `json:"fee_amount"`
+	FeeCurrency     string `json:"fee_amount_currency"`
+	Running         money  `json:"running_balance_amount"`
+	RunningCurrency string `json:"running_balance_amount_currency"`
+	OccurredAt      stamp  `json:"occurred_at"`
+	CardAcceptorID  string `json:"card_acceptor_id"`
+	TerminalID      string `json:"terminal_id"`
+	AcquirerID      string `json:"acquirer_id"`
+	Category        string `json:"merchant_category_code"`
+	Reference       string `json:"reference"`
+}
+
+const currency = "AUD"
+
+func (i item) parentID() string {
+	if i.parent == 0 {
+		return ""
+	}
+	return strconv.FormatInt(i.parent, 10)
+}
+
+func (i item) body() itemBody {
+	return itemBody{
+		ID: strconv.FormatInt(i.id, 10), ParentID: i.parentID(), AccountID: i.account,
+		Type: string(i.code), Description: i.code.describe(),
+		Amount: i.amount, AmountCurrency: currency, Fee: i.fee, FeeCurrency: currency,
+		Running: i.running, RunningCurrency: currency, OccurredAt: stamp(i.occurredAt),
+		CardAcceptorID: i.merchant.acceptor, TerminalID: i.merchant.terminal, AcquirerID: i.merchant.acquirer,
+		Category: i.merchant.category, Reference: i.reference,
+	}
+}
+
+// room tells whether an account can take amount without leaving the range of money, and, for a debit, without
+// going below zero.
+func (a *account) room(amount money) bool {
+	balance, ok := a.balance.plus(amount)
+	return ok && (amount >= 0 || balance >= 0)
+}
+
+// post books an entry. It is the only place where a balance changes, so that a balance is always the sum of its
+// history. It needs s.mu. Time never runs back within an account. The sum of a forced posting is not checked
+// against zero; an amount beyond the range of money cannot be posted and is reported false.
+func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
+	balance, ok := a.balance.plus(e.amount)
+	if ok {
+		balance, ok = balance.plus(-e.fee)
+	}
+	if !ok {
+		return item{}, false
+	}
+	if n := len(a.items); n > 0 && at.Before(a.items[n-1].occurredAt) {
+		at = a.items[n-1].occurredAt
+	}
+	booked := item{entry: e, id: s.ids.transaction(), account: a.id, running: balance, occurredAt: at}
+	a.balance = balance
+	a.items = append(a.items, booked)
+	s.announce(a, booked, at)
+	return booked, true
+}

@@ -1,0 +1,187 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const vendorJSON = "application/vnd.vendor+json"
+
+// caller is a plain HTTP caller of a server: it knows the reference and nothing of this package's types.
+type caller struct {
+	*Server
+	t     *testing.T
+	http  *http.Client
+	token string
+}
+
+// answer is what came back.
+type answer struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   []byte
+}
+
+func start(t *testing.T, options ...Option) *caller {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &caller{Server: NewServer(t, options...), t: t, http: &http.Client{Transport: transport}}
+	c.token = c.newToken()
+	return c
+}
+
+func (c *caller) newToken() string {
+	c.t.Helper()
+	got := c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials")
+	require.Equal(c.t, 200, got.status, string(got.body))
+	return got.object()["access_token"].(string)
+}
+
+func basic(id, secret string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+}
+
+func (c *caller) tokenRequest(authorization, body string) answer {
+	c.t.Helper()
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	if authorization != "" {
+		header.Set("Authorization", authorization)
+	}
+	return c.send("POST", "token", body, header)
+}
+
+// send makes a request as it is told and fails the test when no answer comes.
+func (c *caller) send(method, path, body string, header http.Header) answer {
+	c.t.Helper()
+	got, err := c.try(method, path, body, header)
+	require.NoError(c.t, err)
+	return got
+}
+
+func (c *caller) try(method, path, body string, header http.Header) (answer, error) {
+	c.t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.URL+path, reader)
+	require.NoError(c.t, err)
+	request.Header = header
+	response, err := c.http.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return answer{c.t, response.StatusCode, response.Header, text}, err
+}
+
+func (c *caller) header(body string) http.Header {
+	header := http.Header{"Authorization": {"Bearer " + c.token}}
+	if body != "" {
+		header.Set("Content-Type", vendorJSON)
+	}
+	return header
+}
+
+// do makes a request with token and media type.
+func (c *caller) do(method, path, body string) answer {
+	c.t.Helper()
+	return c.send(method, path, body, c.header(body))
+}
+
+func (c *caller) get(path string) answer {
+	c.t.Helper()
+	return c.do("GET", path, "")
+}
+
+func (c *caller) post(path, body string) answer {
+	c.t.Helper()
+	return c.do("POST", path, body)
+}
+
+// object reads the body as a JSON object with exact numbers, and checks the media type on the way.
+func (a answer) object() map[string]any {
+	a.t.Helper()
+	var object map[string]any
+	a.decode(&object)
+	return object
+}
+
+func (a answer) list() []map[string]any {
+	a.t.Helper()
+	var list []map[string]any
+	a.decode(&list)
+	return list
+}
+
+func (a answer) decode(into any) {
+	a.t.Helper()
+	require.Equal(a.t, vendorJSON, a.header.Get("Content-Type"))
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.UseNumber()
+	require.NoError(a.t, decoder.Decode(into), string(a.body))
+}
+
+// refused checks an error's status, code and shape, and returns its description.
+func (a answer) refused(status int, code string) string {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, string(a.body))
+	got := a.object()
+	require.Equal(a.t, code, got["error"])
+	for name := range got {
+		require.Contains(a.t, []string{"error", "error_description"}, name)
+	}
+	description, _ := got["error_description"].(string)
+	return description
+}
+
+// empty checks a success without a body.
+func (a answer) empty(status int) {
+	a.t.Helper()
+	require.Equal(a.t, status, a.status, string(a.body))
+	require.Empty(a.t, a.body)
+	require.Empty(a.t, a.header.Get("Content-Type"))
+}
+
+func (a answer) ok() answer {
+	a.t.Helper()
+	require.Equal(a.t, 200, a.status, string(a.body))
+	return a
+}
+
+// body builds a JSON object from another one with members changed; nil removes a member.
+func body(t *testing.T, from string, changes map[string]any) string {
+	t.Helper()
+	members := make(map[string]any)
+	decoder := json.NewDecoder(strings.NewReader(from))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(&members))
+	for name, value := range changes {
+		target := members
+		path := strings.Split(name, ".")
+		for _, step := range path[:len(path)-1] {
+			target = target[step].(map[string]any)
+		}
+		if last := path[len(path)-1]; value == nil {
+			delete(target, last)
+		} else {
+			target[last] = value
+		}
+	}
+	text, err := json.Marshal(members)
+	require.NoError(t, err)
+	return string(text)
+}

@@ -1,0 +1,123 @@
+package prepaidtest
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// money is an amount in ten-thousandths of a currency unit: exact, and large enough for any program.
+type money int64
+
+const (
+	moneyDecimals = 4
+	moneyUnit     = 10_000
+)
+
+// errMoney says that a text is no amount this emulator can hold. It never quotes the text.
+var errMoney = errors.New("must be a decimal number with at most four decimals")
+
+// parseMoney reads a JSON number: base ten, optional fraction and exponent, no leading zero.
+func parseMoney(text string) (money, error) {
+	rest, negative := strings.CutPrefix(text, "-")
+	mantissa, exponentText, hasExponent := strings.Cut(strings.ToLower(rest), "e")
+	whole, fraction, hasPoint := strings.Cut(mantissa, ".")
+	exponent := 0
+	if hasExponent {
+		var err error
+		if exponent, err = strconv.Atoi(exponentText); err != nil || exponent < -20 || exponent > 20 {
+			return 0, errMoney
+		}
+	}
+	if !isDigits(whole) || (hasPoint && !isDigits(fraction)) || (len(whole) > 1 && whole[0] == '0') {
+		return 0, errMoney
+	}
+	// The value is digits × 10^shift ten-thousandths.
+	digits := strings.TrimLeft(whole+fraction, "0")
+	shift := exponent - len(fraction) + moneyDecimals
+	for shift < 0 && strings.HasSuffix(digits, "0") {
+		digits, shift = digits[:len(digits)-1], shift+1
+	}
+	if digits == "" {
+		return 0, nil
+	}
+	if shift < 0 || shift > 18 {
+		return 0, errMoney
+	}
+	value, err := strconv.ParseInt(digits+strings.Repeat("0", shift), 10, 64)
+	if err != nil {
+		return 0, errMoney
+	}
+	if negative {
+		value = -value
+	}
+	return money(value), nil
+}
+
+// parseLoadAmount reads initial_load_amount in every written form of 4.4: decimal, 0 or 0o for octal, 0x for
+// hexadecimal; with a decimal point always base ten.
+func parseLoadAmount(text string) (money, error) {
+	if text == "" || strings.HasPrefix(text, "-") {
+		return 0, errors.New("must be zero or more")
+	}
+	lower := strings.ToLower(text)
+	digits, base := "", 0
+	switch {
+	case strings.HasPrefix(lower, "0x"):
+		digits, base = lower[2:], 16
+	case strings.Contains(lower, "."):
+		for len(lower) > 1 && lower[0] == '0' && lower[1] != '.' {
+			lower = lower[1:]
+		}
+		return parseMoney(lower)
+	case strings.HasPrefix(lower, "0o"):
+		digits, base = lower[2:], 8
+	case len(lower) > 1 && lower[0] == '0' && isDigits(lower):
+		digits, base = lower[1:], 8
+	default:
+		return parseMoney(lower)
+	}
+	value, err := strconv.ParseUint(digits, base, 63)
+	if err != nil || value > math.MaxInt64/moneyUnit {
+		return 0, errors.New("must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x")
+	}
+	return money(value * moneyUnit), nil
+}
+
+// plus adds and reports false when the sum cannot be held.
+func (m money) plus(other money) (money, bool) {
+	sum := m + other
+	if (other > 0 && sum < m) || (other < 0 && sum > m) {
+		return 0, false
+	}
+	return sum, true
+}
+
+// String prints plain decimals, at least two.
+func (m money) String() string {
+	sign, value := "", uint64(m)
+	if m < 0 {
+		sign, value = "-", -value
+	}
+	fraction := strconv.FormatUint(moneyUnit+value%moneyUnit, 10)[1:]
+	for len(fraction) > 2 && fraction[len(fraction)-1] == '0' {
+		fraction = fraction[:len(fraction)-1]
+	}
+	return sign + strconv.FormatUint(value/moneyUnit, 10) + "." + fraction
+}
+
+// MarshalJSON writes a JSON number.
+func (m money) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
+
+func isDigits(text string) bool {
+	if text == "" {
+		return false
+	}
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,243 @@
+package prepaidtest
+
+import (
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Option sets what the reference leaves open, or what a test wants different. Each states its default.
+type Option func(*settings)
+
+// settings is a server's configuration, fixed once it runs.
+type settings struct {
+	vendor       string
+	clientID     string
+	clientSecret string
+	lenient      bool
+	production   bool
+	logger       *slog.Logger
+	address      string
+	listener     net.Listener
+
+	start  time.Time
+	frozen bool
+	seed   *uint64
+
+	tokenLifetime                 time.Duration
+	rateLimit                     int
+	rateSpan                      time.Duration
+	retryAfter                    bool
+	badTokenOnReport              int
+	quotedStrings                 bool
+	pageMin, pageDefault, pageMax int
+	noCompanyPaging               bool
+
+	initialStatus          string
+	clearOmitted           bool
+	customPlasticExpiry    bool
+	walletWithCertificates string
+	otherWallets           []string
+	cardNetwork            string
+	failedTransfer         EmptyTransactionID
+	emptyDirectEntry       bool
+	simulationDelay        time.Duration
+	reportDelay            time.Duration
+	otpLifetime            time.Duration
+	permitted              []int64 // nil for every company
+	webhooks               webhookSettings
+	requestLog             int
+}
+
+type webhookSettings struct {
+	roots        *x509.CertPool
+	httpLoopback bool
+	signature    Signature
+	retries      []time.Duration
+	timeout      time.Duration
+	alertEvery   time.Duration
+	pingType     string
+	alertType    string
+	filters      map[string]func(Transaction) bool
+}
+
+func newSettings(options []Option) (settings, error) {
+	s := settings{
+		vendor: "vendor", clientID: "emulator-client", clientSecret: "emulator-secret", address: "127.0.0.1:0",
+		tokenLifetime: time.Hour, rateLimit: 1000, rateSpan: 10 * time.Second, badTokenOnReport: 401,
+		pageMin: 1, pageDefault: 50, pageMax: 500,
+		initialStatus: "pre_active", walletWithCertificates: "applepay", otherWallets: []string{"googlepay", "samsungpay"},
+		cardNetwork: "mastercard", simulationDelay: 100 * time.Millisecond, reportDelay: 100 * time.Millisecond,
+		otpLifetime: 10 * time.Minute, requestLog: 10_000,
+		webhooks: webhookSettings{
+			signature: Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"},
+			timeout:   5 * time.Second, alertEvery: time.Hour, pingType: "ping", alertType: "undeliverable_alert",
+		},
+	}
+	for _, option := range options {
+		if option != nil {
+			option(&s)
+		}
+	}
+	err := s.validate()
+	return s, err
+}
+
+func (s *settings) validate() error {
+	var faults []error
+	check := func(ok bool, rule string) {
+		if !ok {
+			faults = append(faults, errors.New("prepaidtest: "+rule))
+		}
+	}
+	check(s.vendor != "" && !strings.ContainsAny(s.vendor, " /;+"), "Vendor: must be one word")
+	check(s.clientID != "" && s.clientSecret != "" && !strings.Contains(s.clientID, ":"), "Credentials: both are required, and no colon in the id")
+	check(s.pageMin >= 1 && s.pageMin <= s.pageDefault && s.pageDefault <= s.pageMax, "PageSizes: must rise and begin at 1 or above")
+	check(s.tokenLifetime > 0, "TokenLifetime: must be positive")
+	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
+	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(s.badTokenOnReport == 400 || s.badTokenOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
+	check(s.requestLog >= 0, "RequestLog: must not be negative")
+	return errors.Join(faults...)
+}
+
+// Vendor sets the word in application/vnd.<vendor>+json. Default "vendor".
+func Vendor(word string) Option { return func(s *settings) { s.vendor = word } }
+
+// Credentials sets the OAuth client that may have tokens. Default "emulator-client" and "emulator-secret".
+func Credentials(clientID, clientSecret string) Option {
+	return func(s *settings) { s.clientID, s.clientSecret = clientID, clientSecret }
+}
+
+// Lenient switches strictness off: any Content-Type, unknown members and parameters, values over the limits,
+// null for an absent member, quoted numbers and any RFC 3339 time are then accepted. By default each is refused
+// with a description that names the field.
+func Lenient() Option { return func(s *settings) { s.lenient = true } }
+
+// Production makes the server a production environment, where the simulator's paths answer 404. By default it
+// is a test environment.
+func Production() Option { return func(s *settings) { s.production = true } }
+
+// WithLogger logs one line a request: operation, status, duration. Nothing is logged by default.
+func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logger = logger } }
+
+// ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.
+func ListenOn(hostPort string) Option { return func(s *settings) { s.address = hostPort } }
+
+// WithListener serves on listener, which the server then owns, instead of opening a port: an in-memory listener
+// lets the emulator live inside a testing/synctest bubble.
+func WithListener(listener net.Listener) Option { return func(s *settings) { s.listener = listener } }
+
+// StartAt sets the server's clock at start; it runs on from there. Default: the real time.
+func StartAt(at time.Time) Option { return func(s *settings) { s.start = at } }
+
+// FrozenClock stops the server's clock: it then moves with Advance only. By default it runs as real time does.
+func FrozenClock() Option { return func(s *settings) { s.frozen = true } }
+
+// Seed makes every id the server hands out the same in each run. By default they are random.
+func Seed(seed uint64) Option { return func(s *settings) { s.seed = &seed } }
+
+// TokenLifetime sets how long an access token lives, on the server's clock. Default one hour.
+func TokenLifetime(d time.Duration) Option { return func(s *settings) { s.tokenLifetime = d } }
+
+// RateLimit sets how many requests one client address may send in a window; the first request opens the window,
+// and all beyond the limit get 429 until it ends. Zero requests switches the limit off. Default 1,000 in 10 s.
+func RateLimit(requests int, window time.Duration) Option {
+	return func(s *settings) { s.rateLimit, s.rateSpan = requests, window }
+}
+
+// NoRateLimit switches the rate limit off, for load tests.
+func NoRateLimit() Option { return func(s *settings) { s.rateLimit = 0 } }
+
+// WithRetryAfter sends Retry-After with each 429: seconds, rounded up, until the window ends. The reference
+// knows no such header; it is not sent by default.
+func WithRetryAfter() Option { return func(s *settings) { s.retryAfter = true } }
+
+// BadTokenOnReportStart sets the status of a report start with a bad token: 401 as everywhere, the default, or
+// 400, as one reading of the operation's own row has it.
+func BadTokenOnReportStart(status int) Option {
+	return func(s *settings) { s.badTokenOnReport = status }
+}
+
+// QuotedStrings sends the octet-stream strings (report id, key exchange data) as JSON strings. By default they
+// are bare.
+func QuotedStrings() Option { return func(s *settings) { s.quotedStrings = true } }
+
+// PageSizes sets the internal minimum and maximum page size, and the size when page_size is absent. Defaults 1,
+// 50 and 500. The size applied is reported in X-PageSize.
+func PageSizes(least, normal, most int) Option {
+	return func(s *settings) { s.pageMin, s.pageDefault, s.pageMax = least, normal, most }
+}
+
+// NoCompanySearchPaging leaves the paging headers off the answers of the company search, for which the
+// reference shows none. By default they are sent.
+func NoCompanySearchPaging() Option { return func(s *settings) { s.noCompanyPaging = true } }
+
+// InitialStatus sets the status of a new account. Default "pre_active": the cardholder activates the card first.
+func InitialStatus(status string) Option { return func(s *settings) { s.initialStatus = status } }
+
+// ClearOmittedMembers makes PUT /accounts/{id} clear client_account_key, display_name and portal_identifier
+// when the body does not have them. By default they are kept. The registration is always replaced whole.
+func ClearOmittedMembers() Option { return func(s *settings) { s.clearOmitted = true } }
+
+// CustomPlasticExpiry makes plastic_expiry of a creation effective, as with a manufacturing batch that allows
+// it. By default the member is accepted and has no effect.
+func CustomPlasticExpiry() Option { return func(s *settings) { s.customPlasticExpiry = true } }
+
+// WalletProviders sets the names of the three wallets in POST /accounts/{id}/wallet/{provider}. The first is the
+// one that needs nonce, nonce_signature and certificates. Defaults "applepay", "googlepay", "samsungpay".
+func WalletProviders(withCertificates, second, third string) Option {
+	return func(s *settings) {
+		s.walletWithCertificates, s.otherWallets = withCertificates, []string{second, third}
+	}
+}
+
+// CardNetwork sets the provider member of the wallet answer. Default "mastercard".
+func CardNetwork(name string) Option { return func(s *settings) { s.cardNetwork = name } }
+
+// EmptyTransactionID is how an answer shows that transaction_id is empty.
+type EmptyTransactionID int
+
+const (
+	// EmptyString sends "", and is the default.
+	EmptyString EmptyTransactionID = iota
+	// EmptyNull sends null.
+	EmptyNull
+	// EmptyAbsent leaves the member out.
+	EmptyAbsent
+	// EmptyZero sends 0.
+	EmptyZero
+)
+
+// FailedTransfer sets how a failed transfer shows its empty transaction_id. Default EmptyString.
+func FailedTransfer(form EmptyTransactionID) Option {
+	return func(s *settings) { s.failedTransfer = form }
+}
+
+// EmptyIDForFailedDirectEntry makes a direct entry out that fails answer 200 with an empty transaction_id, as a
+// card-to-card transfer does. By default it answers 400, since its row requires the transaction_id.
+func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDirectEntry = true } }
+
+// SimulationDelay sets how long clear and reverse_clear take to have their effect, on the server's clock.
+// Default 100 ms.
+func SimulationDelay(d time.Duration) Option { return func(s *settings) { s.simulationDelay = d } }
+
+// ReportDelay sets how long a report run takes, on the server's clock. Default 100 ms.
+func ReportDelay(d time.Duration) Option { return func(s *settings) { s.reportDelay = d } }
+
+// OTPLifetime sets how long the one-time password of a PIN change is good for, on the server's clock. Default
+// ten minutes.
+func OTPLifetime(d time.Duration) Option { return func(s *settings) { s.otpLifetime = d } }
+
+// PermittedCompanies names the companies whose policy and webhooks the caller may change. Default: all that
+// exist.
+func PermittedCompanies(ids ...int64) Option {
+	return func(s *settings) { s.permitted = append([]int64{}, ids...) }
+}
+
+// RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000.
+func RequestLog(size int) Option { return func(s *settings) { s.requestLog = size } }

@@ -1,0 +1,63 @@
+package prepaidtest
+
+import (
+	"crypto/x509"
+	"time"
+)
+
+// Signature says how webhook messages are signed: an HMAC-SHA256 of the body. The reference does not show it.
+type Signature struct {
+	// Header carries the sum. Default "X-Signature"; no signature when empty.
+	Header string
+	// KeyIDHeader carries the hook's hmac_key_id. Default "X-Hmac-Key-Id"; not sent when empty.
+	KeyIDHeader string
+	// Prefix stands before the sum, for example "sha256=". Default none.
+	Prefix string
+	// Base64 encodes the sum in standard Base64. Default lower hex.
+	Base64 bool
+	// KeyText uses the 64 characters of hmac_key_secret as the key. Default: the 32 bytes they stand for.
+	KeyText bool
+}
+
+// WithSignature sets how webhook messages are signed. The default is that of the fields of Signature.
+func WithSignature(form Signature) Option { return func(s *settings) { s.webhooks.signature = form } }
+
+// WithWebhookRoots sets the certificate authorities that webhook receivers are checked against. Default: those
+// of the system. A receiver made with httptest.NewTLSServer needs a pool with its Certificate().
+func WithWebhookRoots(roots *x509.CertPool) Option {
+	return func(s *settings) { s.webhooks.roots = roots }
+}
+
+// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host. By default an address must be
+// https, as the reference has it.
+func AllowHTTPOnLoopback() Option { return func(s *settings) { s.webhooks.httpLoopback = true } }
+
+// DeliveryRetries sets the pauses before each further attempt to deliver a message, on the server's clock. By
+// default there is one attempt. What fails in the last attempt is undeliverable.
+func DeliveryRetries(pauses ...time.Duration) Option {
+	return func(s *settings) { s.webhooks.retries = pauses }
+}
+
+// DeliveryTimeout bounds one attempt, pings included. Default 5 s of real time.
+func DeliveryTimeout(d time.Duration) Option { return func(s *settings) { s.webhooks.timeout = d } }
+
+// AlertEvery sets the interval of undeliverable alerts, on the server's clock, while undismissed messages
+// remain. Default one hour.
+func AlertEvery(d time.Duration) Option { return func(s *settings) { s.webhooks.alertEvery = d } }
+
+// MessageTypes sets the type member of pings and alerts, which the reference does not show. Defaults "ping" and
+// "undeliverable_alert".
+func MessageTypes(ping, alert string) Option {
+	return func(s *settings) { s.webhooks.pingType, s.webhooks.alertType = ping, alert }
+}
+
+// WithFilter makes the server accept spec as a filter_spec and send the transactions for which match returns
+// true. The reference shows only "*", and by default every other filter_spec is refused.
+func WithFilter(spec string, match func(Transaction) bool) Option {
+	return func(s *settings) {
+		if s.webhooks.filters == nil {
+			s.webhooks.filters = make(map[string]func(Transaction) bool)
+		}
+		s.webhooks.filters[spec] = match
+	}
+}

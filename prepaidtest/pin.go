@@ -1,0 +1,128 @@
+package prepaidtest
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"time"
+)
+
+// pinChange is a PIN change under way.
+type pinChange struct {
+	account  string
+	device   string
+	otp      string
+	expires  time.Time
+	finished bool
+}
+
+// pinBody is this emulator's own answer, since the reference shows none: {"operation_id": …, "status": …} with
+// status initiated, validated or executed.
+type pinBody struct {
+	OperationID string `json:"operation_id"`
+	Status      string `json:"status"`
+}
+
+// initiatePIN answers POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
+// Any communication_method is taken: the reference shows no values.
+func (s *Server) initiatePIN(c *call) reply {
+	var eaid, device, address, method string
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("eaid", &eaid).required()
+		b.string("device_id", &device).required()
+		b.string("ip_address", &address).required()
+		b.string("communication_method", &method).required()
+	}); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.accounts[eaid]
+	if a == nil {
+		return c.accountNotFound()
+	}
+	if a.personal.MobileNumber == "" || a.personal.EmailAddress == "" {
+		return c.unusable("the registration needs mobile_number and email_address")
+	}
+	now := s.clock.now()
+	for id, old := range s.pinChanges {
+		if !now.Before(old.expires) {
+			delete(s.pinChanges, id)
+		}
+	}
+	id := s.ids.uuid()
+	s.pinChanges[id] = &pinChange{account: eaid, device: device, otp: s.ids.digits(6), expires: now.Add(s.settings.otpLifetime)}
+	return c.json(http.StatusOK, pinBody{id, "initiated"})
+}
+
+// validatePIN answers POST /pin/validate: it opens the envelope and checks the one-time password.
+func (s *Server) validatePIN(c *call) reply {
+	return s.sealedPIN(c, func(id string, _ *pinChange, _ string) reply {
+		return c.json(http.StatusOK, pinBody{id, "validated"})
+	})
+}
+
+// executePIN answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
+// insist on a validation before.
+func (s *Server) executePIN(c *call) reply {
+	return s.sealedPIN(c, func(id string, change *pinChange, pin string) reply {
+		change.finished = true
+		s.accounts[change.account].pin = pin
+		return c.json(http.StatusOK, pinBody{id, "executed"})
+	})
+}
+
+func (s *Server) sealedPIN(c *call, use func(id string, change *pinChange, pin string) reply) reply {
+	var device, address, id string
+	var sealed envelope
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("device_id", &device).required()
+		b.string("ip_address", &address).required()
+		b.string("operation_id", &id).required().form(isUUID, "must be a UUID")
+		sealed.bind(b)
+	}); refusal != nil {
+		return *refusal
+	}
+	identity, err := s.pinKey()
+	if err != nil {
+		return c.refuse(http.StatusInternalServerError, "server_error", "")
+	}
+	otp, pin, err := sealed.open(identity)
+	if err != nil {
+		return c.refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change := s.pinChanges[id]
+	switch {
+	case change == nil || change.finished || !s.clock.now().Before(change.expires):
+		return c.refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
+	case change.device != device:
+		return c.refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
+	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
+		return c.refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
+	}
+	return use(id, change, pin)
+}
+
+// OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An
+// unknown operation fails the test.
+func (s *Server) OTP(operationID string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	change := s.pinChanges[operationID]
+	if change == nil {
+		s.fail("OTP: the operation does not exist")
+		return ""
+	}
+	return change.otp
+}
+
+// PINOf returns the PIN of an account, empty until one was set.
+func (s *Server) PINOf(eaid string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if a := s.known(eaid); a != nil {
+		return a.pin
+	}
+	return ""
+}

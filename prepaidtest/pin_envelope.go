@@ -1,0 +1,133 @@
+package prepaidtest
+
+import (
+	"crypto"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"time"
+)
+
+// pinIdentity is the operator's key pair with its certificate.
+type pinIdentity struct {
+	key         *rsa.PrivateKey
+	certificate []byte // DER
+}
+
+// newPINIdentity takes a tenth of a second or so, and is therefore made when first needed.
+func newPINIdentity() (*pinIdentity, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "PIN change"},
+		NotBefore: now.AddDate(-1, 0, 0), NotAfter: now.AddDate(10, 0, 0), KeyUsage: x509.KeyUsageKeyEncipherment,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, err
+	}
+	return &pinIdentity{key: key, certificate: der}, nil
+}
+
+// PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
+// for. Its fingerprint is the SHA-256 of the DER in lower hex.
+func (s *Server) PINCertificate() []byte {
+	identity, err := s.pinKey()
+	if err != nil {
+		s.fail("PINCertificate: %v", err)
+		return nil
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: identity.certificate})
+}
+
+func (i *pinIdentity) fingerprint() string {
+	sum := sha256.Sum256(i.certificate)
+	return hex.EncodeToString(sum[:])
+}
+
+// envelope is the encrypted part of a PIN request (4.7), decoded from hex.
+type envelope struct {
+	data, key, iv []byte
+	fingerprint   string
+	hash          string
+}
+
+func (e *envelope) bind(b *binder) {
+	for name, into := range map[string]*[]byte{"encrypted_data": &e.data, "encrypted_key": &e.key, "iv": &e.iv} {
+		var text string
+		v := b.string(name, &text).required()
+		if !v.usable {
+			continue
+		}
+		var err error
+		if *into, err = hex.DecodeString(text); err != nil {
+			v.fault("must be hex")
+		}
+	}
+	b.string("public_key_fingerprint", &e.fingerprint).required()
+	// The reference speaks of a default when the hash is not specified.
+	e.hash = "SHA256"
+	b.string("oaep_hashing_algorithm", &e.hash).oneOf("SHA256", "SHA512")
+}
+
+// open undoes the envelope; its errors name the part that is wrong.
+func (e *envelope) open(identity *pinIdentity) (otp, pin string, err error) {
+	if e.fingerprint != identity.fingerprint() {
+		return "", "", errors.New("public_key_fingerprint is not that of the certificate")
+	}
+	hash := crypto.SHA256
+	if e.hash == "SHA512" {
+		hash = crypto.SHA512
+	}
+	key, err := rsa.DecryptOAEP(hash.New(), nil, identity.key, e.key, nil)
+	if err != nil {
+		return "", "", errors.New("encrypted_key cannot be decrypted")
+	}
+	if len(key) != 16 {
+		return "", "", errors.New("encrypted_key is not a key of 128 bits")
+	}
+	if len(e.iv) != aes.BlockSize {
+		return "", "", errors.New("iv must have 16 bytes")
+	}
+	if len(e.data) == 0 || len(e.data)%aes.BlockSize != 0 {
+		return "", "", errors.New("encrypted_data is not a number of whole blocks")
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return "", "", errors.New("encrypted_key is not a key of 128 bits")
+	}
+	plain := make([]byte, len(e.data))
+	cipher.NewCBCDecrypter(block, e.iv).CryptBlocks(plain, e.data)
+	return payload(plain)
+}
+
+// payload strips the PKCS#7 padding and reads the two members.
+func payload(plain []byte) (otp, pin string, err error) {
+	wrong := errors.New("encrypted_data does not hold the payload")
+	padding := int(plain[len(plain)-1])
+	if padding == 0 || padding > aes.BlockSize {
+		return "", "", wrong
+	}
+	for _, c := range plain[len(plain)-padding:] {
+		if int(c) != padding {
+			return "", "", wrong
+		}
+	}
+	members, err := parseObject(plain[:len(plain)-padding])
+	if err != nil || len(members) != 2 || json.Unmarshal(members["otp"], &otp) != nil || json.Unmarshal(members["pin"], &pin) != nil {
+		return "", "", wrong
+	}
+	return otp, pin, nil
+}

@@ -1,0 +1,166 @@
+package prepaidtest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+// policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
+// what is.
+type policy struct {
+	closed     bool
+	categories []int64
+	merchants  []merchantRule
+	terminals  []terminalRule
+}
+
+type categoryRule struct {
+	Code string `json:"merchant_category_code"`
+}
+
+type merchantRule struct {
+	AcquirerID  int64  `json:"acquirer_id"`
+	AcceptorID  string `json:"card_acceptor_id"`
+	Description string `json:"description"`
+	ID          int64  `json:"id"`
+}
+
+type terminalRule struct {
+	AcquirerID   int64  `json:"acquirer_id"`
+	AcceptorID   string `json:"card_acceptor_id"`
+	TerminalID   string `json:"terminal_id"`
+	NameLocation string `json:"card_acceptor_name_location,omitzero"`
+	Description  string `json:"description,omitzero"`
+	ID           int64  `json:"id"`
+}
+
+// policyBody has the lists that an operation shows; a list that is shown is there even when empty.
+type policyBody struct {
+	DefaultAction string         `json:"default_action"`
+	Description   string         `json:"description"`
+	Terminals     []terminalRule `json:"terminals,omitzero"`
+	Categories    []categoryRule `json:"categories,omitzero"`
+	Merchants     []merchantRule `json:"merchants,omitzero"`
+}
+
+func (p *policy) head() policyBody {
+	if p.closed {
+		return policyBody{DefaultAction: "deny", Description: "Closed loop: what is listed is allowed"}
+	}
+	return policyBody{DefaultAction: "allow", Description: "Open loop: what is listed is blocked"}
+}
+
+func (p *policy) categoryRules() []categoryRule {
+	rules := make([]categoryRule, len(p.categories))
+	for i, code := range p.categories {
+		rules[i] = categoryRule{categoryCode(code)}
+	}
+	return rules
+}
+
+func categoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
+
+// approves decides a simulated transaction.
+func (p *policy) approves(m merchant) bool {
+	acquirer, err := strconv.ParseInt(m.acquirer, 10, 64)
+	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.acceptor }
+	listed := slices.ContainsFunc(p.categories, func(code int64) bool { return categoryCode(code) == m.category }) ||
+		slices.ContainsFunc(p.merchants, func(r merchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
+		slices.ContainsFunc(p.terminals, func(r terminalRule) bool {
+			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.terminal
+		})
+	return listed == p.closed
+}
+
+func (s *Server) policyWhole(c *call) reply {
+	return s.withPolicy(c, func(p *policy) any {
+		body := p.head()
+		body.Terminals, body.Categories, body.Merchants = shown(p.terminals), p.categoryRules(), shown(p.merchants)
+		return body
+	})
+}
+
+func (s *Server) policyCategories(c *call) reply {
+	return s.withPolicy(c, func(p *policy) any {
+		body := p.head()
+		body.Categories = p.categoryRules()
+		return body
+	})
+}
+
+func (s *Server) policyMerchants(c *call) reply {
+	return s.withPolicy(c, func(p *policy) any {
+		body := p.head()
+		body.Merchants = shown(p.merchants)
+		return body
+	})
+}
+
+func (s *Server) policyTerminals(c *call) reply {
+	return s.withPolicy(c, func(p *policy) any {
+		body := p.head()
+		body.Terminals = shown(p.terminals)
+		return body
+	})
+}
+
+// shown makes an empty list one that omitzero does not leave out.
+func shown[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// policyRestrictions answers the deprecated view. It knows categories and terminals only; merchant rules have no
+// place in it.
+func (s *Server) policyRestrictions(c *call) reply {
+	type terminal struct {
+		RuleType string `json:"rule_type"`
+		Acquirer string `json:"acquirer"`
+		Acceptor string `json:"acceptor"`
+		Terminal string `json:"terminal"`
+	}
+	type category struct {
+		RuleType string `json:"rule_type"`
+		Code     string `json:"category_code"`
+	}
+	return s.withPolicy(c, func(p *policy) any {
+		body := struct {
+			Type       string     `json:"type"`
+			Terminals  []terminal `json:"terminal_rules"`
+			Categories []category `json:"category_rules"`
+		}{Type: "open", Terminals: []terminal{}, Categories: []category{}}
+		rule := "must_block"
+		if p.closed {
+			body.Type, rule = "close", "must_allow"
+		}
+		for _, r := range p.terminals {
+			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.AcceptorID, r.TerminalID})
+		}
+		for _, code := range p.categories {
+			body.Categories = append(body.Categories, category{rule, categoryCode(code)})
+		}
+		return body
+	})
+}
+
+func (s *Server) withPolicy(c *call, read func(*policy) any) reply {
+	id, ok := companyID(c.params[0])
+	if !ok {
+		return c.unusable("invalid fields: id must be a number")
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	owner := s.companies[id]
+	if owner == nil || owner.policy == nil {
+		return c.noPolicy()
+	}
+	return c.json(http.StatusOK, read(owner.policy))
+}
+
+func (c *call) noPolicy() reply {
+	return c.refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
+}

@@ -1,0 +1,24 @@
+package prepaidtest_test
+
+import (
+	"testing"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func TestPaysOnceWhenTheAnswerIsLost(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+
+	key := prepaid.NewRequestID()
+	_, err := srv.Client().Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
+		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	})
+	if err != nil || srv.Movements(string(key)) != 1 || srv.Balance(string(from)) != "74.50" {
+		t.Fatal(err, srv.Requests())
+	}
+}

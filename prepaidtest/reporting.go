@@ -1,0 +1,107 @@
+package prepaidtest
+
+import (
+	"encoding/csv"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// DailySettlement is a report template every server has: one row for each item of the ledger, as it stood
+	// when the run was started.
+	DailySettlement = "daily_settlement"
+	// reportRetention is counted from the request (section 8).
+	reportRetention = 4 * time.Hour
+)
+
+// ReportFunc writes the CSV text of one report and returns its number of records, the header row not counted.
+// An error before much is written makes the answer 500, which asks for a new run; a later one cuts it short. It
+// is called each time the report is read, by several readers at once if they ask so, and may write any amount:
+// nothing is kept in memory.
+type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)
+
+// reportRun is one run of a template.
+type reportRun struct {
+	id, template string
+	headers      bool
+	requested    time.Time
+	ready        time.Time
+	write        ReportFunc
+}
+
+// AddReport registers a template, or replaces it.
+func (s *Server) AddReport(template string, run ReportFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.templates[template] = func() ReportFunc { return run }
+}
+
+// AddReportCSV registers a template with a fixed text. Its first row is the header row, left out of a report
+// that is started without column headers. A text that is not CSV fails the test.
+func (s *Server) AddReportCSV(template, text string) {
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.FieldsPerRecord = -1
+	rows, err := reader.ReadAll()
+	if err != nil || len(rows) == 0 {
+		s.fail("AddReportCSV: the text has no header row or is not CSV")
+		return
+	}
+	s.AddReport(template, func(w io.Writer, headers bool) (int, error) {
+		shown := rows
+		if !headers {
+			shown = rows[1:]
+		}
+		return len(rows) - 1, csv.NewWriter(w).WriteAll(shown)
+	})
+}
+
+// startReport answers GET /reporting/templates/{templatename}.
+func (s *Server) startReport(c *call) reply {
+	var headers bool
+	if refusal := c.bindQuery(func(q *query) { q.requiredBoolean("include_column_headers", &headers) }); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	begin := s.templates[c.params[0]]
+	if begin == nil {
+		return c.unusable("invalid fields: templatename is no template")
+	}
+	now := s.clock.now()
+	if last := s.lastRun[c.params[0]]; last != nil && now.Before(last.ready) {
+		return c.refuse(http.StatusConflict, "duplicate_request", "a run of the template has not finished")
+	}
+	for id, old := range s.runs {
+		if old.gone(now) {
+			delete(s.runs, id)
+		}
+	}
+	run := &reportRun{
+		id: s.ids.uuid(), template: c.params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay), write: begin(),
+	}
+	s.runs[run.id], s.lastRun[run.template] = run, run
+	return c.octets(run.id)
+}
+
+func (r *reportRun) gone(now time.Time) bool { return !now.Before(r.requested.Add(reportRetention)) }
+
+// reportResult answers GET /reporting/templates/{templatename}/reports/{reportid}: 204 with the shape of an
+// error while the run is under way, and 400 for a run that does not exist or is older than four hours.
+func (s *Server) reportResult(c *call) reply {
+	s.mu.RLock()
+	now := s.clock.now()
+	run := s.runs[c.params[1]]
+	s.mu.RUnlock()
+	if run == nil || run.template != c.params[0] || run.gone(now) {
+		return c.unusable("invalid fields: reportid is no report of the template, or no longer available")
+	}
+	if now.Before(run.ready) {
+		return c.refuse(http.StatusNoContent, "report_processing", "the report is being processed, please wait")
+	}
+	return reply{
+		status: http.StatusOK, contentType: s.mediaType(),
+		stream: func(w io.Writer) error { return writeReport(w, run) },
+	}
+}

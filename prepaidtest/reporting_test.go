@@ -1,0 +1,178 @@
+package prepaidtest
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const settlement = "reporting/templates/daily_settlement"
+
+func TestReport_3_2_Run(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), ReportDelay(time.Minute), TokenLifetime(10*time.Hour))
+	c.AddAccount(SeedAccount{Balance: "5"})
+	started := c.get(settlement + "?include_column_headers=true").ok()
+	require.Equal(t, "application/octet-stream", started.header.Get("Content-Type"))
+	run := string(started.body)
+	require.True(t, isUUID(run))
+
+	c.get(settlement+"?include_column_headers=true").refused(409, "duplicate_request")
+	c.get(settlement+"?include_column_headers=false").refused(409, "duplicate_request")
+	header := c.header("")
+	header.Set("Connection", "close") // the body of the 204 must not meet another request
+	require.Equal(t, 204, c.send("GET", settlement+"/reports/"+run, "", header).status)
+	c.AddAccount(SeedAccount{Balance: "7"}) // after the start: not in the report
+
+	c.Advance(time.Minute)
+	got := c.get(settlement + "/reports/" + run).ok().object()
+	require.Equal(t, json.Number("1"), got["totalrecords"])
+	rows, err := csv.NewReader(strings.NewReader(got["reportdata"].(string))).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	require.Equal(t, "account_id", rows[0][2])
+	require.Equal(t, "5.00", rows[1][4])
+
+	again := string(c.get(settlement + "?include_column_headers=false").ok().body)
+	require.NotEqual(t, run, again)
+	c.Advance(4*time.Hour - time.Minute - time.Nanosecond)
+	c.get(settlement + "/reports/" + run).ok()
+	c.Advance(time.Nanosecond)
+	require.Contains(t, c.get(settlement+"/reports/"+run).refused(400, "invalid_request"), "reportid")
+	second := c.get(settlement + "/reports/" + again).ok().object()
+	require.Equal(t, json.Number("2"), second["totalrecords"])
+	require.Equal(t, 2, strings.Count(second["reportdata"].(string), "\n"))
+}
+
+func TestReport_4_2_BadInput(t *testing.T) {
+	t.Parallel()
+	c := start(t, ReportDelay(0))
+	require.Contains(t, c.get(settlement).refused(400, "invalid_request"), "include_column_headers")
+	require.Contains(t, c.get(settlement+"?include_column_headers=1").refused(400, "invalid_request"), "include_column_headers")
+	require.Contains(t, c.get("reporting/templates/nothing?include_column_headers=true").refused(400, "invalid_request"), "templatename")
+	c.AddReportCSV("fixed", "a,b\n1,2\n\"x\ty\"\"z\\\",é\n")
+	run := string(c.get("reporting/templates/fixed?include_column_headers=false").ok().body)
+	c.get(settlement+"/reports/"+run).refused(400, "invalid_request")
+	c.get("reporting/templates/fixed/reports/nothing").refused(400, "invalid_request")
+	got := c.get("reporting/templates/fixed/reports/" + run).ok().object()
+	require.Equal(t, "1,2\n\"x\ty\"\"z\\\",é\n", got["reportdata"])
+	require.Equal(t, json.Number("2"), got["totalrecords"])
+}
+
+// The 204 with a body is on the wire as the service writes it, which only a raw connection can show. The same
+// connection serves the next request.
+func TestReport_7_ProcessingHasAnErrorShapedBody(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
+	connection, err := net.Dial("tcp", strings.Split(c.URL, "/")[2])
+	require.NoError(t, err)
+	defer func() { _ = connection.Close() }()
+	require.NoError(t, connection.SetDeadline(time.Now().Add(10*time.Second)))
+	reader := bufio.NewReader(connection)
+	ask := func(closing string) {
+		_, err := io.WriteString(connection, "GET /3.0/"+settlement+"/reports/"+run+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+c.token+"\r\n"+closing+"\r\n")
+		require.NoError(t, err)
+	}
+	for _, closing := range []string{"", "", "Connection: close\r\n"} {
+		ask(closing)
+		status, err := reader.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "HTTP/1.1 204 No Content\r\n", status)
+		length := ""
+		for {
+			line, err := reader.ReadString('\n')
+			require.NoError(t, err)
+			if value, found := strings.CutPrefix(line, "Content-Length: "); found {
+				length = strings.TrimSpace(value)
+			}
+			if line == "\r\n" {
+				break
+			}
+		}
+		text := make([]byte, len(`{"error":"report_processing","error_description":"the report is being processed, please wait"}`))
+		require.Equal(t, "94", length)
+		_, err = io.ReadFull(reader, text)
+		require.NoError(t, err)
+		var shape map[string]string
+		require.NoError(t, json.Unmarshal(text, &shape))
+		require.Equal(t, "report_processing", shape["error"])
+	}
+	_, err = reader.ReadByte()
+	require.ErrorIs(t, err, io.EOF)
+
+	c.Advance(time.Minute)
+	c.get(settlement + "/reports/" + run).ok()
+	statuses := make([]int, 0, 6)
+	for _, request := range c.Requests() {
+		statuses = append(statuses, request.Status)
+	}
+	require.Equal(t, []int{200, 200, 204, 204, 204, 200}, statuses)
+}
+
+func TestReport_4_2_AFailedRunIs500(t *testing.T) {
+	t.Parallel()
+	c := start(t, ReportDelay(0))
+	c.AddReport("broken", func(w io.Writer, _ bool) (int, error) {
+		_, _ = io.WriteString(w, "a,b\n")
+		return 0, errors.New("no")
+	})
+	run := string(c.get("reporting/templates/broken?include_column_headers=true").ok().body)
+	c.get("reporting/templates/broken/reports/"+run).refused(500, "server_error")
+	requests := c.Requests()
+	require.Equal(t, 500, requests[len(requests)-1].Status)
+}
+
+// A report of 4 MB is streamed, and one that fails in the middle of it is cut off.
+func TestReport_IsStreamed(t *testing.T) {
+	t.Parallel()
+	c := start(t, ReportDelay(0))
+	line := []byte(strings.Repeat("x", 1023) + "\n")
+	fail := false
+	c.AddReport("large", func(w io.Writer, _ bool) (int, error) {
+		for range 4 << 10 {
+			if _, err := w.Write(line); err != nil {
+				return 0, err
+			}
+		}
+		if fail {
+			return 0, errors.New("late")
+		}
+		return 4 << 10, nil
+	})
+	run := string(c.get("reporting/templates/large?include_column_headers=true").ok().body)
+	read := func() (int64, error) {
+		request, err := http.NewRequestWithContext(t.Context(), "GET", c.URL+"reporting/templates/large/reports/"+run, nil)
+		require.NoError(t, err)
+		request.Header = c.header("")
+		response, err := c.http.Do(request)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		return io.Copy(io.Discard, response.Body)
+	}
+	n, err := read()
+	require.NoError(t, err)
+	require.Equal(t, int64(4<<10*1025+len(`{"reportdata":"","totalrecords":4096}`)), n)
+	fail = true
+	_, err = read()
+	require.Error(t, err)
+}
+
+func TestReport_MisuseFailsTheTest(t *testing.T) {
+	t.Parallel()
+	s, err := Start()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	s.AddReportCSV("bad", "a\"b,\n")
+	s.AddReportCSV("empty", "")
+	require.Len(t, s.templates, 1)
+}

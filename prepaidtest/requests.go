@@ -1,0 +1,120 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// masked stands for a secret in the log.
+const masked = "[REDACTED]"
+
+// maxLoggedBody bounds what is kept of a request body.
+const maxLoggedBody = 16 << 10
+
+// Request is one request as the server saw it, for a test to look at. Printing one gives a line without query
+// and body, so that a failure message shows no personal data.
+type Request struct {
+	// Time is the server's clock on arrival.
+	Time time.Time
+	// Method is the HTTP method.
+	Method string
+	// Template is the path template of the reference, for example "/accounts/{id}/transfer"; empty for a path
+	// that is none of the service's.
+	Template string
+	// Path is the path as it came, percent-encoded, without the query.
+	Path string
+	// Query holds the query parameters; nil when there are none.
+	Query url.Values
+	// Header holds the headers, with Authorization masked but for its scheme.
+	Header http.Header
+	// Body is the request body with the members that hold secrets masked, cut at 16 KiB.
+	Body string
+	// Status is the HTTP status answered, or 0 when a fault cut the connection before any answer.
+	Status int
+	// Fault tells whether an armed fault was used on this request.
+	Fault bool
+}
+
+// Format prints one line with every verb: time, method, path, status.
+func (r Request) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "%s %s %s %d", r.Time.Format(time.RFC3339Nano), r.Method, r.Path, r.Status)
+	if r.Fault {
+		_, _ = fmt.Fprint(f, " (fault)")
+	}
+}
+
+// Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
+func (s *Server) Requests() []Request { return s.requests.all() }
+
+func (s *Server) record(c *call, status int, fault *Fault, took time.Duration) {
+	entry := Request{
+		Time: c.at, Method: c.request.Method, Path: c.request.URL.EscapedPath(),
+		Header: c.request.Header.Clone(), Status: status, Fault: fault != nil,
+	}
+	if c.request.URL.RawQuery != "" {
+		entry.Query = c.request.URL.Query()
+	}
+	if c.route != nil {
+		entry.Template = c.route.template
+	}
+	if fault.drops() {
+		entry.Status = 0
+	}
+	if authorisation := entry.Header.Get("Authorization"); authorisation != "" {
+		entry.Header.Set("Authorization", maskAuthorization(authorisation))
+	}
+	if s.settings.requestLog > 0 {
+		entry.Body = maskBody(c.body)
+		s.requests.add(entry)
+	}
+	if s.settings.logger != nil {
+		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
+			slog.Int("status", entry.Status), slog.Bool("fault", entry.Fault), slog.Duration("took", took))
+	}
+}
+
+func maskAuthorization(value string) string {
+	for _, scheme := range []string{"Basic", "Bearer"} {
+		if len(value) > len(scheme) && value[:len(scheme)+1] == scheme+" " {
+			return scheme + " " + masked
+		}
+	}
+	return masked
+}
+
+// secretMembers are the members of any request that hold a secret.
+func secretMembers() []string {
+	return []string{
+		"hmac_key_secret", "ephemeral_key", "encrypted_data", "encrypted_key", "iv", "nonce", "nonce_signature", "certificates",
+	}
+}
+
+func maskBody(body []byte) string {
+	if len(body) == 0 {
+		return ""
+	}
+	text := body
+	members, err := parseObject(quoteLoadAmount(body))
+	if err != nil {
+		if body[0] == '{' {
+			return masked // cannot be read, so it cannot be masked in parts
+		}
+	} else {
+		hidden := false
+		for _, name := range secretMembers() {
+			if _, present := members[name]; present {
+				members[name], hidden = json.RawMessage(`"`+masked+`"`), true
+			}
+		}
+		if hidden {
+			if text, err = json.Marshal(members); err != nil {
+				return masked
+			}
+		}
+	}
+	return string(text[:min(len(text), maxLoggedBody)])
+}

@@ -1,0 +1,262 @@
+package prepaidtest
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// maxBody bounds a request body; the largest the reference knows is a few kilobytes.
+const maxBody = 4 << 20
+
+// Server is one emulator with its own state. Make it with NewServer in a test or with Start in a program. It is
+// safe for concurrent use, and servers share nothing, so that parallel tests can each have one.
+type Server struct {
+	// URL is the base URL with its path prefix, for example "http://127.0.0.1:40123/3.0/".
+	URL string
+
+	settings settings
+	routes   []*route
+	clock    *clock
+	ids      *identifiers
+	rates    *rateLimiter
+	faults   *faultQueue
+	requests *ring[Request]
+
+	tb       testing.TB // nil when started by a program
+	http     *http.Server
+	front    *frontDoor     // nil until serving
+	stopping chan struct{}  // closed by Close
+	work     sync.WaitGroup // handlers, deliveries and the accept loop
+	pinKey   func() (*pinIdentity, error)
+	sender   *http.Client
+	sending  chan struct{} // slots for deliveries on their way
+
+	mu         sync.RWMutex // guards all below
+	closed     bool
+	closing    []func() error
+	companies  map[int64]*company
+	accounts   map[string]*account
+	order      []*account // all accounts, oldest first
+	byKey      map[accountKey][]*account
+	tokens     map[string]time.Time // expiry of each access token
+	transfers  map[transferKey]cachedTransfer
+	transferQ  []transferKey // keys of transfers, oldest first
+	movements  map[string]int
+	approvals  map[string]*authorisation
+	redeemed   map[int64]*redemption
+	policyIDs  int64
+	templates  map[string]func() ReportFunc
+	runs       map[string]*reportRun
+	lastRun    map[string]*reportRun
+	dipKeys    map[dipKey]bool
+	dipUsed    map[[32]byte]bool
+	pinChanges map[string]*pinChange
+	hooks      map[string]*hook
+	hookOrder  []*hook
+	deliveries *ring[Delivery]
+	pending    int // messages queued or on their way
+	idle       []chan struct{}
+}
+
+// NewServer starts an emulator that is closed with the test. It holds company 42, whose client_id is "acme".
+func NewServer(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	s, err := newServer(t, options)
+	if err == nil {
+		err = s.listen()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// Start starts an emulator for a program. Close it at the end. It fails when an option is out of its range or
+// the address cannot be listened on.
+func Start(options ...Option) (*Server, error) {
+	s, err := newServer(nil, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newServer(tb testing.TB, options []Option) (*Server, error) {
+	settings, err := newSettings(options)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		settings: settings, tb: tb, routes: routes(),
+		clock: newClock(settings.start, settings.frozen), ids: newIdentifiers(settings.seed),
+		rates: newRateLimiter(settings.rateLimit, settings.rateSpan), faults: newFaultQueue(),
+		requests: newRing[Request](settings.requestLog), deliveries: newRing[Delivery](settings.requestLog),
+		stopping: make(chan struct{}), sending: make(chan struct{}, 8), sender: newSender(settings.webhooks),
+		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
+		tokens: make(map[string]time.Time), transfers: make(map[transferKey]cachedTransfer), movements: make(map[string]int),
+		approvals: make(map[string]*authorisation), redeemed: make(map[int64]*redemption),
+		templates: make(map[string]func() ReportFunc), runs: make(map[string]*reportRun), lastRun: make(map[string]*reportRun),
+		dipKeys: make(map[dipKey]bool), dipUsed: make(map[[32]byte]bool), pinChanges: make(map[string]*pinChange),
+		hooks: make(map[string]*hook),
+	}
+	s.pinKey = sync.OnceValues(newPINIdentity)
+	s.templates[DailySettlement] = s.dailySettlement
+	s.AddCompany(Company{ID: DefaultCompany, ClientID: DefaultProgramClientID, ProgramID: "acme-cards"})
+	return s, nil
+}
+
+func (s *Server) listen() error {
+	listener := s.settings.listener
+	if listener == nil {
+		var err error
+		if listener, err = net.Listen("tcp", s.settings.address); err != nil {
+			return err
+		}
+	}
+	s.URL = "http://" + listener.Addr().String() + prefix + "/"
+	s.front = newFrontDoor(listener)
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	s.work.Go(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
+	s.work.Go(s.front.accept)
+	return nil
+}
+
+// Close stops the server: it cuts open connections, ends waiting deliveries and returns when all is quiet.
+// Closing twice does nothing.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	closing := s.closing
+	s.mu.Unlock()
+
+	var faults []error
+	for _, do := range closing {
+		faults = append(faults, do())
+	}
+	close(s.stopping)
+	if s.http != nil {
+		faults = append(faults, s.http.Close())
+		s.front.stop()
+	}
+	s.clock.close()
+	s.work.Wait()
+	s.sender.CloseIdleConnections()
+	return errors.Join(faults...)
+}
+
+// enter counts a handler in; false after Close.
+func (s *Server) enter() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return false
+	}
+	s.work.Add(1)
+	return true
+}
+
+// ServeHTTP answers one request. The server does this on its own address; the method is there to mount the
+// emulator elsewhere. Paths must keep the prefix /3.0/.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.enter() {
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.work.Done()
+	began := time.Now()
+	s.clock.settle()
+	c := &call{server: s, request: r, at: s.clock.now()}
+	var err error
+	if c.body, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1)); err != nil {
+		return // the caller has gone away
+	}
+	if len(c.body) > maxBody {
+		_, _ = io.Copy(io.Discard, r.Body) // an answer before the end of a request can get lost
+		s.write(w, r, c.refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"))
+		return
+	}
+	answer, fault := s.answer(c)
+	switch {
+	case answer.stream == nil: // in the log before the caller can look
+		s.record(c, answer.status, fault, time.Since(began))
+		s.deliver(w, r, answer, fault)
+	case fault.cuts():
+		s.record(c, answer.status, fault, time.Since(began))
+		s.deliverStream(w, answer, fault)
+	default:
+		status := s.writeStream(w, c, answer)
+		s.record(c, status, fault, time.Since(began))
+	}
+}
+
+// answer decides what a request gets, in the order of a gateway: rate, path, token, armed fault, operation.
+func (s *Server) answer(c *call) (reply, *Fault) {
+	route, params, pathKnown := s.find(c.request)
+	c.route, c.params = route, params
+	if wait := s.rates.exceeded(clientAddress(c.request), c.at); wait > 0 {
+		refusal := c.refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
+		if s.settings.retryAfter {
+			refusal.retryAfter = int((wait + time.Second - 1) / time.Second)
+		}
+		return refusal, nil
+	}
+	switch {
+	case route == nil && pathKnown:
+		return c.refuse(http.StatusMethodNotAllowed, "method_not_allowed", "the path has no such method"), nil
+	case route == nil:
+		return c.refuse(http.StatusNotFound, "not_found", "there is no such path"), nil
+	case route.testOnly && s.settings.production:
+		return c.refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
+	}
+	if !route.open {
+		if refusal := s.authorise(c); refusal != nil {
+			return *refusal, nil
+		}
+	}
+	fault := s.faults.take(route.name())
+	if fault != nil {
+		if before := fault.before(c); before != nil {
+			return *before, fault
+		}
+	}
+	if !route.query && !s.settings.lenient && c.request.URL.RawQuery != "" {
+		return c.unusable("this operation has no query parameters"), fault
+	}
+	return route.handle(s, c), fault
+}
+
+func (s *Server) mediaType() string { return "application/vnd." + s.settings.vendor + "+json" }
+
+// fail reports the wrong use of the kit: it fails the test, or goes to the log of a program.
+func (s *Server) fail(format string, args ...any) {
+	if s.tb != nil {
+		s.tb.Helper()
+		s.tb.Errorf("prepaidtest: "+format, args...)
+		return
+	}
+	if s.settings.logger != nil {
+		s.settings.logger.Error("prepaidtest: wrong use", slog.String("reason", format))
+	}
+}
+
+func clientAddress(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

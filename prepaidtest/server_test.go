@@ -1,0 +1,310 @@
+package prepaidtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOperationsAreTheReferences44(t *testing.T) {
+	t.Parallel()
+	names := Operations()
+	require.Len(t, names, 44)
+	unique := make(map[string]bool)
+	for _, name := range names {
+		unique[name] = true
+	}
+	require.Len(t, unique, 44)
+	require.True(t, unique["GET /reporting/templates/{templatename}/reports/{reportid}"])
+	require.True(t, unique["POST /hooks/{id}/undeliverable/dismiss"])
+}
+
+// The project's own table of operations must name the same ones.
+func TestOperationsMatchTheProjectsTable(t *testing.T) {
+	t.Parallel()
+	table, err := os.ReadFile("../operations.txt")
+	if os.IsNotExist(err) {
+		t.Skip("no operations.txt")
+	}
+	require.NoError(t, err)
+	for _, name := range Operations() {
+		method, template, _ := strings.Cut(name, " ")
+		found := false
+		for line := range strings.Lines(string(table)) {
+			fields := strings.Fields(line)
+			found = found || (len(fields) > 1 && fields[0] == method && fields[1] == template)
+		}
+		require.True(t, found, name)
+	}
+}
+
+func TestToken_4_1(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), TokenLifetime(20*time.Minute))
+	good, grant := basic("emulator-client", "emulator-secret"), "grant_type=client_credentials"
+
+	got := c.tokenRequest(good, grant).ok().object()
+	require.Equal(t, "bearer", got["token_type"])
+	require.Equal(t, "1200", got["expires_in"].(fmt.Stringer).String())
+	require.Len(t, got, 3)
+
+	for _, test := range []struct {
+		name, authorization, body string
+		status                    int
+		code                      string
+	}{
+		{"no credentials", "", grant, 400, "invalid_client"},
+		{"no secret", basic("emulator-client", ""), grant, 400, "invalid_client"},
+		{"no id", basic("", "emulator-secret"), grant, 400, "invalid_client"},
+		{"not Base64", "Basic ???", grant, 400, "invalid_client"},
+		{"URL alphabet is not MIME", "Basic " + strings.ReplaceAll(strings.ReplaceAll(basic("a?>", "b?>")[6:], "+", "-"), "/", "_"), grant, 400, "invalid_client"},
+		{"another scheme", "Bearer x", grant, 400, "invalid_client"},
+		{"wrong secret", basic("emulator-client", "wrong"), grant, 401, "invalid_client"},
+		{"wrong id", basic("somebody", "emulator-secret"), grant, 401, "invalid_client"},
+		{"escaped secret", basic("emulator-client", "emulator%2Dsecret"), grant, 401, "invalid_client"},
+		{"no grant", good, "", 400, "invalid_request"},
+		{"two grants", good, grant + "&" + grant, 400, "invalid_request"},
+		{"secret in the body", good, grant + "&client_secret=x", 400, "invalid_request"},
+		{"another grant", good, "grant_type=password", 400, "unsupported_grant_type"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c.tokenRequest(test.authorization, test.body).refused(test.status, test.code)
+		})
+	}
+	c.send("POST", "token", grant, http.Header{"Authorization": {good}, "Content-Type": {vendorJSON}}).refused(400, "invalid_request")
+}
+
+func TestAuthentication_5(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), TokenLifetime(time.Hour))
+	first := c.token
+	c.Advance(30 * time.Minute)
+	c.token = c.newToken()
+	require.NotEqual(t, first, c.token)
+
+	with := func(authorization string) answer {
+		header := http.Header{}
+		if authorization != "" {
+			header.Set("Authorization", authorization)
+		}
+		return c.send("GET", "policy/42/policy", "", header)
+	}
+	with("Bearer " + first).ok() // several at once
+	with("bearer " + c.token).ok()
+	for _, bad := range []string{"", "Bearer", "Bearer x", c.token, "Basic " + c.token} {
+		with(bad).refused(401, "unauthorized")
+	}
+	c.Advance(30*time.Minute - time.Nanosecond)
+	with("Bearer " + first).ok()
+	c.Advance(time.Nanosecond)
+	with("Bearer "+first).refused(401, "unauthorized")
+	with("Bearer " + c.token).ok()
+	c.RevokeTokens()
+	with("Bearer "+c.token).refused(401, "unauthorized")
+}
+
+func TestEveryOperationNeedsAToken_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, name := range Operations()[1:] {
+		method, template, _ := strings.Cut(name, " ")
+		path := strings.NewReplacer("/{", "/", "}", "").Replace(template)[1:]
+		c.send(method, path, "", http.Header{}).refused(401, "unauthorized")
+	}
+}
+
+func TestReportStartMayAnswerABadTokenWith400_4_2(t *testing.T) {
+	t.Parallel()
+	c := start(t, BadTokenOnReportStart(400))
+	path := "reporting/templates/daily_settlement"
+	c.send("GET", path+"?include_column_headers=true", "", http.Header{}).refused(400, "unauthorized")
+	c.send("GET", path+"/reports/x", "", http.Header{}).refused(401, "unauthorized")
+}
+
+func TestRouting(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, path := range []string{"", "accounts/", "accounts//status", "nothing", "accounts/a/b/c/d", "policy/42/nothing"} {
+		c.get(path).refused(404, "not_found")
+	}
+	c.do("DELETE", "accounts/a", "").refused(405, "method_not_allowed")
+	got, err := http.Get(strings.TrimSuffix(c.URL, "3.0/") + "accounts")
+	require.NoError(t, err)
+	require.NoError(t, got.Body.Close())
+	require.Equal(t, 404, got.StatusCode)
+	http.DefaultClient.CloseIdleConnections()
+
+	id := c.AddAccount(SeedAccount{ID: "a/b c"})
+	c.get("accounts/a%2Fb%20c").ok()
+	require.Equal(t, "a/b c", id)
+}
+
+func TestRateLimit_8(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), WithRetryAfter())
+	for range 999 { // the token request was the first
+		c.get("policy/42/policy").ok()
+	}
+	c.Advance(7500 * time.Millisecond)
+	got := c.get("policy/42/policy")
+	got.refused(429, "rate_limit_exceeded")
+	require.Equal(t, "3", got.header.Get("Retry-After"))
+	c.Advance(2499 * time.Millisecond)
+	c.tokenRequest("", "").refused(429, "rate_limit_exceeded")
+	c.Advance(time.Millisecond)
+	c.get("policy/42/policy").ok()
+}
+
+func TestRateLimitIsASetting(t *testing.T) {
+	t.Parallel()
+	c := start(t, RateLimit(2, time.Hour))
+	c.get("policy/42/policy").ok()
+	got := c.get("policy/42/policy")
+	got.refused(429, "rate_limit_exceeded")
+	require.Empty(t, got.header.Get("Retry-After"))
+
+	free := start(t, NoRateLimit())
+	for range 1100 {
+		free.get("policy/42/policy").ok()
+	}
+}
+
+func TestStrictness(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	plastic := "accounts/" + id + "/plastic"
+	for _, test := range []struct{ name, body, field string }{
+		{"unknown member", `{"plastic_enabled":true,"colour":"red"}`, "colour"},
+		{"missing member", `{}`, "plastic_enabled"},
+		{"wrong type", `{"plastic_enabled":"true"}`, "plastic_enabled"},
+		{"null", `{"plastic_enabled":null}`, "plastic_enabled"},
+		{"twice", `{"plastic_enabled":true,"plastic_enabled":false}`, "twice"},
+		{"not an object", `[true]`, "object"},
+		{"not JSON", `{"plastic_enabled":tru}`, "object"},
+		{"text behind", `{"plastic_enabled":true} x`, "after"},
+		{"other case", `{"Plastic_Enabled":true}`, "plastic_enabled"},
+		{"bad UTF-8", "{\"plastic_enabled\":true,\"initiating_user_id\":\"\xff\"}", "UTF-8"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			require.Contains(t, c.do("PUT", plastic, test.body).refused(404, "invalid_request"), test.field)
+		})
+	}
+	for _, media := range []string{"", "application/json", "text/plain", vendorJSON + "; version=1", "application/vnd.other+json"} {
+		header := c.header("")
+		if media != "" {
+			header.Set("Content-Type", media)
+		}
+		require.Contains(t, c.send("PUT", plastic, `{"plastic_enabled":true}`, header).refused(404, "invalid_request"), "Content-Type")
+	}
+	header := c.header("")
+	header.Set("Content-Type", vendorJSON+"; charset=UTF-8")
+	c.send("PUT", plastic, `{"plastic_enabled":true}`, header).empty(200)
+
+	require.Contains(t, c.get("accounts/"+id+"?with_everything=1").refused(404, "invalid_request"), "with_everything")
+	require.Contains(t, c.get("accounts/"+id+"?with_bpay=1&with_bpay=1").refused(404, "invalid_request"), "with_bpay")
+	c.get("accounts/"+id+"/status?with_personal=1").refused(404, "invalid_request")
+	c.get("policy/mccodes?page_number=one").refused(400, "invalid_request")
+}
+
+func TestARefusalNeverQuotesAValue(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	const secret = "SECRETVALUE"
+	for _, body := range []string{
+		`{"status":"` + secret + `"}`, `{"status":{"a":"` + secret + `"}}`, `{"status":` + secret + `}`,
+	} {
+		got := c.do("PUT", "accounts/"+id+"/status", body)
+		require.Equal(t, 404, got.status)
+		require.NotContains(t, string(got.body), secret)
+	}
+}
+
+func TestLenient(t *testing.T) {
+	t.Parallel()
+	c := start(t, Lenient())
+	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
+	header := c.header("")
+	header.Set("Content-Type", "text/plain")
+	got := c.send("POST", "accounts/"+from+"/transfer", `{"amount":"2.50","source_reference":"`+strings.Repeat("x", 80)+`","destination_reference":"",
+		"destination_account_id":"`+to+`","transaction_type":1,"request_id":null,"more":1}`, header).ok().object()
+	require.NotEmpty(t, got["transaction_id"])
+	require.Equal(t, "7.50", c.Balance(from))
+	c.get("accounts/" + from + "/transactions?start_date=2000-01-01T10:00:00.5%2B10:00&x=1").ok()
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]Option{
+		"Vendor": Vendor("a b"), "Credentials": Credentials("a:b", "c"), "PageSizes": PageSizes(5, 2, 10), "TokenLifetime": TokenLifetime(0),
+		"RateLimit": RateLimit(1, 0), "InitialStatus": InitialStatus("new"), "BadTokenOnReportStart": BadTokenOnReportStart(500), "RequestLog": RequestLog(-1),
+	} {
+		_, err := Start(option)
+		require.ErrorContains(t, err, name)
+	}
+}
+
+func TestStartForAProgram(t *testing.T) {
+	t.Parallel()
+	s, err := Start(Seed(7))
+	require.NoError(t, err)
+	other, err := Start(Seed(7))
+	require.NoError(t, err)
+	require.Equal(t, s.AddAccount(SeedAccount{}), other.AddAccount(SeedAccount{}), "the same seed gives the same ids")
+	require.NotEqual(t, s.URL, other.URL)
+	require.Equal(t, "", s.Balance("unknown"), "no test to fail, no panic")
+	_, err = Start(ListenOn(strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/3.0/")))
+	require.Error(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	require.NoError(t, other.Close())
+}
+
+func TestMountedElsewhere(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	recorder := httptest.NewRecorder()
+	s.ServeHTTP(recorder, httptest.NewRequest("GET", "/3.0/policy/mccodes", nil))
+	require.Equal(t, 401, recorder.Code)
+	require.NoError(t, s.Close())
+	recorder = httptest.NewRecorder()
+	s.ServeHTTP(recorder, httptest.NewRequest("GET", "/3.0/policy/mccodes", nil))
+	require.Equal(t, 503, recorder.Code)
+}
+
+func TestCloseEndsWhatWaits(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.Inject("GET /policy/mccodes", Delay(time.Hour))
+	request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), "GET", c.URL+"policy/mccodes", nil)
+	require.NoError(t, err)
+	request.Header = c.header("")
+	failed := make(chan error, 1)
+	go func() {
+		response, err := c.http.Do(request)
+		if err == nil {
+			_, err = io.ReadAll(response.Body)
+			_ = response.Body.Close()
+		}
+		failed <- err
+	}()
+	require.Eventually(t, func() bool { return c.ArmedFaults() == 0 }, 5*time.Second, time.Millisecond)
+	require.NoError(t, c.Close())
+	<-failed
+}
+
+func TestTooLargeABody(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.post("accounts", strings.Repeat(" ", maxBody+1)).refused(413, "invalid_request")
+	c.post("accounts", strings.Repeat(" ", maxBody)).refused(404, "invalid_request")
+}

@@ -1,0 +1,287 @@
+package prepaidtest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// authorisation is a simulated transaction that later ones can refer to.
+type authorisation struct {
+	id       string
+	account  string
+	kind     string
+	amount   money // as asked for, positive
+	merchant merchant
+	item     int64
+	state    authorisationState
+}
+
+type authorisationState int
+
+const (
+	authorisationOpen authorisationState = iota
+	authorisationReversed
+	authorisationCleared
+	authorisationUncleared // cleared, and the clearing reversed
+)
+
+// simulated is the input of the five operations (2.15).
+type simulated struct {
+	kind, account, authorisation               string
+	bankName, location, locationCode, currency string
+	amount                                     money
+	merchant                                   merchant
+}
+
+// simulateBody is the answer; each operation leaves out what it does not have.
+type simulateBody struct {
+	Reference     *string `json:"transaction_reference,omitempty"`
+	Authorisation *string `json:"authorization_id,omitempty"`
+	Success       bool    `json:"success"`
+	Message       string  `json:"message"`
+}
+
+// bind reads the members; located and authorised say whether the operation has the place and authorization_id.
+func (in *simulated) bind(located, authorised bool) func(*binder) {
+	return func(b *binder) {
+		b.string("transaction_type", &in.kind).required().oneOf("Purchase", "Withdrawal", "PosCredit")
+		b.string("account_id", &in.account).required()
+		b.decimal("amount", &in.amount, true).required().positive()
+		b.string("acquirer_id", &in.merchant.acquirer).required()
+		b.string("merchant_id", &in.merchant.acceptor).required()
+		b.string("terminal_id", &in.merchant.terminal).required()
+		b.string("mcc", &in.merchant.category).required().form(isCategory, "must have four digits")
+		if located {
+			b.string("bank_name", &in.bankName)
+			b.string("location", &in.location)
+			b.string("location_code", &in.locationCode)
+			b.string("currency_code", &in.currency)
+		}
+		if authorised {
+			b.string("authorization_id", &in.authorisation)
+		}
+	}
+}
+
+func (in *simulated) entry(code typeCode, amount money, parent int64) entry {
+	return entry{code: code, amount: amount, parent: parent, merchant: in.merchant, reference: in.location}
+}
+
+// signed is the effect of a transaction on the balance.
+func signed(kind string, amount money) money {
+	if kind == "PosCredit" {
+		return amount
+	}
+	return -amount
+}
+
+// usable checks rule 1 of 4.6. It needs s.mu.
+func (s *Server) usable(in *simulated) (*account, string) {
+	a := s.accounts[in.account]
+	switch {
+	case a == nil:
+		return nil, "Invalid account"
+	case a.status == "closed":
+		return nil, "Account closed"
+	case a.status != "active":
+		return nil, "Account not active"
+	case !a.plastic:
+		return nil, "Plastic not enabled"
+	}
+	return a, ""
+}
+
+// simulateTransact answers POST /simulation/transact.
+func (s *Server) simulateTransact(c *call) reply {
+	var in simulated
+	if refusal := c.bindBody(in.bind(true, false)); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := func(message string) reply {
+		return c.json(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
+	}
+	a, problem := s.usable(&in)
+	if problem != "" {
+		return failed(problem)
+	}
+	amount := signed(in.kind, in.amount)
+	switch {
+	case in.kind == "Withdrawal" && !isATM(in.merchant.category):
+		return failed("A withdrawal needs an ATM merchant category")
+	case a.company.policy != nil && !a.company.policy.approves(in.merchant):
+		return failed("Declined by policy")
+	case !a.room(amount):
+		return failed("Insufficient funds")
+	}
+	made := s.open(a, &in, transactCode(in.kind), 0)
+	return c.json(http.StatusOK, simulateBody{
+		Reference: new(strconv.FormatInt(made.item, 10)), Authorisation: &made.id, Success: true, Message: "Approved",
+	})
+}
+
+func transactCode(kind string) typeCode {
+	switch kind {
+	case "Withdrawal":
+		return codeATMCash
+	case "PosCredit":
+		return codePOSCredit
+	}
+	return codePurchase
+}
+
+// isATM knows the categories of cash disbursement.
+func isATM(category string) bool { return slices.Contains([]string{"6010", "6011"}, category) }
+
+// open books an authorisation under a new id. It needs s.mu.
+func (s *Server) open(a *account, in *simulated, code typeCode, parent int64) *authorisation {
+	booked, _ := s.post(a, in.entry(code, signed(in.kind, in.amount), parent), s.clock.now())
+	made := &authorisation{
+		id: s.ids.digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
+	}
+	s.approvals[made.id] = made
+	return made
+}
+
+// matching finds an authorisation of the same account, transaction_type and merchant category, acceptor,
+// terminal and acquirer, in one of the states. It needs s.mu.
+func (s *Server) matching(in *simulated, state authorisationState) *authorisation {
+	made := s.approvals[in.authorisation]
+	if made == nil || made.account != in.account || made.kind != in.kind || made.merchant != in.merchant || made.state != state {
+		return nil
+	}
+	return made
+}
+
+// simulateAdvice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
+// purchase has taken place. A matched authorisation keeps its id with the new amount.
+func (s *Server) simulateAdvice(c *call) reply {
+	var in simulated
+	if refusal := c.bindBody(in.bind(true, true)); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := func(message string) reply {
+		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: message})
+	}
+	a, problem := s.usable(&in)
+	if problem != "" {
+		return failed(problem)
+	}
+	if in.kind != "Purchase" {
+		return failed("An advice is for purchases")
+	}
+	if s.mistyped(&in) {
+		return failed("The transaction type is not that of the authorisation")
+	}
+	made := s.matching(&in, authorisationOpen)
+	if made == nil {
+		made = s.open(a, &in, codePurchase, 0)
+	} else {
+		now := s.clock.now()
+		s.post(a, in.entry(codePurchaseReversal, made.amount, made.item), now)
+		advice, _ := s.post(a, in.entry(codePurchase, -in.amount, made.item), now)
+		made.amount, made.item = in.amount, advice.id
+	}
+	return c.json(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
+}
+
+// simulateReverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
+func (s *Server) simulateReverse(c *call) reply {
+	var in simulated
+	if refusal := c.bindBody(in.bind(true, true)); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := func(message string) reply {
+		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: message})
+	}
+	a, problem := s.usable(&in)
+	if problem != "" {
+		return failed(problem)
+	}
+	if s.mistyped(&in) {
+		return failed("The transaction type is not that of the authorisation")
+	}
+	made := s.matching(&in, authorisationOpen)
+	if made == nil || made.kind != "Purchase" {
+		return failed("There is no matching purchase authorisation")
+	}
+	if in.amount > made.amount {
+		return failed("The amount is more than was authorised")
+	}
+	s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now())
+	if made.amount -= in.amount; made.amount == 0 {
+		made.state = authorisationReversed
+	}
+	return c.json(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
+}
+
+// mistyped holds rule 2 of 4.6. It needs s.mu.
+func (s *Server) mistyped(in *simulated) bool {
+	made := s.approvals[in.authorisation]
+	return made != nil && made.account == in.account && made.kind != in.kind
+}
+
+// simulateClear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
+// booked whatever the balance: the merchant has been paid.
+func (s *Server) simulateClear(c *call) reply {
+	return s.later(c, func(a *account, in *simulated, at time.Time) {
+		amount := signed(in.kind, in.amount)
+		made := s.matching(in, authorisationOpen)
+		if made == nil {
+			forced, ok := s.post(a, in.entry(codeClearing, amount, 0), at)
+			if ok && s.approvals[in.authorisation] == nil && in.authorisation != "" {
+				// A forced posting can be reversed under the id it came with.
+				s.approvals[in.authorisation] = &authorisation{
+					id: in.authorisation, account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant,
+					item: forced.id, state: authorisationCleared,
+				}
+			}
+			return
+		}
+		s.post(a, in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), at)
+		clearing, _ := s.post(a, in.entry(codeClearing, amount, made.item), at)
+		made.amount, made.item, made.state = in.amount, clearing.id, authorisationCleared
+	})
+}
+
+// simulateReverseClear answers POST /simulation/reverse_clear. It always books a clearing reversal; a matching
+// clearing becomes its parent.
+func (s *Server) simulateReverseClear(c *call) reply {
+	return s.later(c, func(a *account, in *simulated, at time.Time) {
+		var parent int64
+		if made := s.matching(in, authorisationCleared); made != nil {
+			parent, made.state = made.item, authorisationUncleared
+		}
+		s.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
+	})
+}
+
+// later accepts a request now and carries it out after the simulation delay.
+func (s *Server) later(c *call, effect func(*account, *simulated, time.Time)) reply {
+	var in simulated
+	if refusal := c.bindBody(in.bind(false, true)); refusal != nil {
+		return *refusal
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, problem := s.usable(&in)
+	if problem != "" {
+		return c.json(http.StatusOK, simulateBody{Message: problem})
+	}
+	if s.mistyped(&in) {
+		return c.json(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
+	}
+	s.clock.after(s.settings.simulationDelay, func(at time.Time) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		effect(a, &in, at)
+	})
+	return c.json(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
+}

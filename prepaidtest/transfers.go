@@ -1,0 +1,173 @@
+package prepaidtest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// transferCacheLife is how long the answer to a request_id is kept (section 8).
+const transferCacheLife = 30 * 24 * time.Hour
+
+// transferKey scopes a request_id to its operation.
+type transferKey struct{ operation, requestID string }
+
+// cachedTransfer is the answer of a transfer that was made.
+type cachedTransfer struct {
+	body    []byte
+	expires time.Time
+}
+
+type transferBody struct {
+	TransactionID int64  `json:"transaction_id"`
+	CorrelationID string `json:"correlation_id"`
+}
+
+// failedTransferBody has an empty transaction_id, in the form chosen with FailedTransfer.
+func (c *call) failedTransfer() reply {
+	correlation := c.server.ids.uuid()
+	switch c.server.settings.failedTransfer {
+	case EmptyNull:
+		return c.json(http.StatusOK, struct {
+			TransactionID *int64 `json:"transaction_id"`
+			CorrelationID string `json:"correlation_id"`
+		}{nil, correlation})
+	case EmptyAbsent:
+		return c.json(http.StatusOK, struct {
+			CorrelationID string `json:"correlation_id"`
+		}{correlation})
+	case EmptyZero:
+		return c.json(http.StatusOK, transferBody{0, correlation})
+	}
+	return c.json(http.StatusOK, struct {
+		TransactionID string `json:"transaction_id"`
+		CorrelationID string `json:"correlation_id"`
+	}{"", correlation})
+}
+
+// once answers a repeated request_id from the cache; otherwise it makes the transfer and keeps the answer when
+// it succeeded. Everything happens under one lock, so that two requests with the same id at the same time make
+// one movement.
+func (s *Server) once(c *call, requestID string, move func(now time.Time) (id int64, refusal *reply)) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.now()
+	s.forgetTransfers(now)
+	key := transferKey{c.route.name(), requestID}
+	if cached, known := s.transfers[key]; known && requestID != "" {
+		return reply{status: http.StatusOK, contentType: s.mediaType(), body: cached.body}
+	}
+	id, refusal := move(now)
+	if refusal != nil {
+		return *refusal
+	}
+	answer := c.json(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.uuid()})
+	if requestID != "" {
+		s.movements[requestID]++
+		s.transfers[key] = cachedTransfer{body: answer.body, expires: now.Add(transferCacheLife)}
+		s.transferQ = append(s.transferQ, key)
+	}
+	return answer
+}
+
+// forgetTransfers drops answers older than 30 days. Since all live equally long, the queue is in order.
+func (s *Server) forgetTransfers(now time.Time) {
+	for len(s.transferQ) > 0 && !now.Before(s.transfers[s.transferQ[0]].expires) {
+		delete(s.transfers, s.transferQ[0])
+		s.transferQ = s.transferQ[1:]
+	}
+}
+
+// transfer answers POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
+// destination that does not exist or can take no money are failed transfers: 200 with an empty transaction_id,
+// and not cached.
+func (s *Server) transfer(c *call) reply {
+	var in struct {
+		initiator, requestID, sourceReference, destinationReference, destination string
+		amount                                                                   money
+		kind                                                                     int64
+	}
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("initiator_username", &in.initiator)
+		b.string("request_id", &in.requestID).max(100)
+		b.decimal("amount", &in.amount, false).required().positive()
+		b.string("source_reference", &in.sourceReference).required().max(75)
+		b.string("destination_reference", &in.destinationReference).required().max(75)
+		b.string("destination_account_id", &in.destination).required()
+		b.integer("transaction_type", &in.kind).required()
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.once(c, in.requestID, func(now time.Time) (int64, *reply) {
+		source, destination := s.accounts[c.params[0]], s.accounts[in.destination]
+		if source == nil {
+			return 0, new(c.unusable("the source account does not exist"))
+		}
+		if source.status != "active" || destination == nil || destination == source || !destination.receives() ||
+			!source.room(-in.amount) || !destination.room(in.amount) {
+			return 0, new(c.failedTransfer())
+		}
+		code := codeCardToCard
+		if strconv.FormatInt(in.kind, 10) == string(codeLoad) {
+			code = codeLoad
+		}
+		out, _ := s.post(source, entry{code: code, amount: -in.amount, reference: in.sourceReference}, now)
+		s.post(destination, entry{code: code, amount: in.amount, parent: out.id, reference: in.destinationReference}, now)
+		return out.id, nil
+	})
+}
+
+// receives tells whether money may come in: an account that is over and done with takes none.
+func (a *account) receives() bool {
+	switch a.status {
+	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":
+		return false
+	}
+	return true
+}
+
+// directEntryOut answers POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
+// payment that cannot be made is refused with 400, unless EmptyIDForFailedDirectEntry is set.
+func (s *Server) directEntryOut(c *call) reply {
+	var in struct {
+		initiator, requestID, sourceReference, destinationReference string
+		bankBSB, accountNumber, accountName, bsb                    string
+		amount                                                      money
+	}
+	if refusal := c.bindBody(func(b *binder) {
+		b.string("initiating_user_id", &in.initiator)
+		b.string("request_id", &in.requestID).max(100)
+		b.decimal("amount", &in.amount, false).required().positive()
+		b.string("source_reference", &in.sourceReference).required().max(75)
+		b.string("destination_reference", &in.destinationReference).required().max(75)
+		b.object("destination_account_info", func(b *binder) {
+			b.string("bsb", &in.bankBSB).required().form(isBSB, "must have six digits")
+			b.string("account_number", &in.accountNumber).required().form(isDigits, "may have digits only")
+			b.string("account_name", &in.accountName).required()
+		}).required()
+		b.string("bsb", &in.bsb).required()
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.once(c, in.requestID, func(now time.Time) (int64, *reply) {
+		failed := func(description string) *reply {
+			if s.settings.emptyDirectEntry {
+				return new(c.failedTransfer())
+			}
+			return new(c.unusable(description))
+		}
+		source := s.accounts[c.params[0]]
+		switch {
+		case source == nil:
+			return 0, new(c.unusable("the source account does not exist"))
+		case source.status != "active":
+			return 0, failed("the source account is not active")
+		case !source.room(-in.amount):
+			return 0, failed("invalid fields: amount is more than the balance")
+		}
+		out, _ := s.post(source, entry{code: codeDirectEntryOut, amount: -in.amount, reference: in.sourceReference}, now)
+		return out.id, nil
+	})
+}
+
+func isBSB(text string) bool { return len(text) == 6 && isDigits(text) }

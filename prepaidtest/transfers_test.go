@@ -1,0 +1,221 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func transferTo(t *testing.T, destination string, changes map[string]any) string {
+	t.Helper()
+	return body(t, body(t, `{"amount":25.50,"source_reference":"s","destination_reference":"d","transaction_type":1}`,
+		map[string]any{"destination_account_id": destination}), changes)
+}
+
+func TestTransfer_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	got := c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"initiator_username": "u", "request_id": "r1"})).ok().object()
+	require.Len(t, got, 2)
+	require.True(t, isUUID(got["correlation_id"].(string)))
+	require.Equal(t, "74.50", c.Balance(from))
+	require.Equal(t, "25.50", c.Balance(to))
+	out, in := c.Transactions(from)[1], c.Transactions(to)[0]
+	require.Equal(t, got["transaction_id"].(json.Number).String(), out.ID)
+	require.Equal(t, []string{"2951", "-25.50", "74.50", "s"}, []string{out.Type, out.Amount, out.RunningBalance, out.Reference})
+	require.Equal(t, []string{"2951", "25.50", "25.50", "d", out.ID}, []string{in.Type, in.Amount, in.RunningBalance, in.Reference, in.ParentID})
+
+	c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"transaction_type": 2950})).ok()
+	require.Equal(t, "2950", c.Transactions(to)[1].Type)
+	require.Equal(t, "Load", c.Transactions(to)[1].Description)
+}
+
+func TestTransfer_4_4_InputIsChecked(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	for _, test := range []struct {
+		field string
+		value any
+	}{
+		{"amount", nil}, {"amount", 0}, {"amount", -1}, {"amount", "25.50"}, {"amount", 0.00001}, {"source_reference", nil},
+		{"source_reference", strings.Repeat("s", 76)}, {"destination_reference", nil}, {"destination_reference", strings.Repeat("s", 76)},
+		{"destination_account_id", nil}, {"transaction_type", nil}, {"transaction_type", "2950"}, {"request_id", strings.Repeat("r", 101)},
+		{"initiating_user_id", "x"},
+	} {
+		description := c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{test.field: test.value})).refused(400, "invalid_request")
+		require.Contains(t, description, test.field)
+	}
+	c.post("accounts/nobody/transfer", transferTo(t, to, nil)).refused(400, "invalid_request")
+	require.Equal(t, "100.00", c.Balance(from))
+}
+
+func TestTransfer_8_RequestIDIsCachedFor30Days(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), TokenLifetime(100*24*time.Hour))
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	send := func(changes map[string]any) string {
+		return string(c.post("accounts/"+from+"/transfer", transferTo(t, to, changes)).ok().body)
+	}
+	first := send(map[string]any{"request_id": "r"})
+	require.Equal(t, first, send(map[string]any{"request_id": "r"}))
+	require.Equal(t, first, send(map[string]any{"request_id": "r", "amount": 1, "source_reference": "other"}))
+	require.Equal(t, 1, c.Movements("r"))
+	require.Equal(t, "74.50", c.Balance(from))
+	c.Advance(30*24*time.Hour - time.Nanosecond)
+	require.Equal(t, first, send(map[string]any{"request_id": "r"}))
+	c.Advance(time.Nanosecond)
+	require.NotEqual(t, first, send(map[string]any{"request_id": "r"}))
+	require.Equal(t, 2, c.Movements("r"))
+
+	require.NotEqual(t, send(map[string]any{"amount": 1}), send(map[string]any{"amount": 1}), "no request_id, no cache")
+	require.NotEqual(t, send(map[string]any{"amount": 1, "request_id": ""}), send(map[string]any{"amount": 1, "request_id": ""}))
+	require.Zero(t, c.Movements(""))
+}
+
+func TestTransfer_8_TheCacheIsPerOperation(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"request_id": "r"})).ok()
+	c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "r"})).ok()
+	require.Equal(t, 2, c.Movements("r"))
+}
+
+func TestTransfer_4_4_FailuresHaveNoTransactionIDAndAreNotCached(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
+	inactive, closed := c.AddAccount(SeedAccount{Balance: "50", Status: "pre_active"}), c.AddAccount(SeedAccount{Status: "closed"})
+	for _, test := range []struct{ name, from, to string }{
+		{"insufficient funds", from, to}, {"source not active", inactive, to}, {"unknown destination", from, "nobody"}, {"closed destination", from, closed}, {"itself", from, from},
+	} {
+		got := c.post("accounts/"+test.from+"/transfer", transferTo(t, test.to, map[string]any{"request_id": "f"})).ok().object()
+		require.Equal(t, "", got["transaction_id"], test.name)
+		require.NotEmpty(t, got["correlation_id"], test.name)
+	}
+	require.Zero(t, c.Movements("f"))
+	c.Adjust(from, "90")
+	got := c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"request_id": "f"})).ok().object()
+	require.NotEmpty(t, got["transaction_id"])
+	require.Equal(t, 1, c.Movements("f"))
+}
+
+func TestTransfer_EmptyTransactionIDHasFourForms(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[EmptyTransactionID]string{
+		EmptyString: `"transaction_id":"",`, EmptyNull: `"transaction_id":null,`, EmptyZero: `"transaction_id":0,`, EmptyAbsent: `{"correlation_id"`,
+	} {
+		c := start(t, FailedTransfer(form))
+		from := c.AddAccount(SeedAccount{})
+		require.Contains(t, string(c.post("accounts/"+from+"/transfer", transferTo(t, "nobody", nil)).ok().body), want)
+	}
+}
+
+func directEntry(t *testing.T, changes map[string]any) string {
+	t.Helper()
+	return body(t, `{"amount":10,"source_reference":"s","destination_reference":"d","bsb":"062000",
+		"destination_account_info":{"bsb":"062000","account_number":"12345678","account_name":"A Lovelace"}}`, changes)
+}
+
+func TestDirectEntryOut_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from := c.AddAccount(SeedAccount{Balance: "25"})
+	first := c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "d", "initiating_user_id": "u"})).ok()
+	again := c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "d"})).ok()
+	require.Equal(t, first.body, again.body)
+	require.Equal(t, "15.00", c.Balance(from))
+	require.Equal(t, "2960", c.Transactions(from)[1].Type)
+	for _, test := range []struct {
+		field string
+		value any
+	}{
+		{"amount", nil}, {"amount", 0}, {"source_reference", strings.Repeat("x", 76)}, {"destination_reference", nil}, {"bsb", nil}, {"destination_account_info", nil},
+		{"destination_account_info.bsb", "62000"}, {"destination_account_info.bsb", "06200a"}, {"destination_account_info.account_number", "12-3"},
+		{"destination_account_info.account_name", nil}, {"request_id", strings.Repeat("x", 101)}, {"destination_account_id", "x"},
+	} {
+		description := c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{test.field: test.value})).refused(400, "invalid_request")
+		require.Contains(t, description, test.field)
+	}
+	require.Contains(t, c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"amount": 16})).refused(400, "invalid_request"), "amount")
+	c.SetStatus(from, "inactive")
+	c.post("accounts/"+from+"/directentryout", directEntry(t, nil)).refused(400, "invalid_request")
+	c.post("accounts/nobody/directentryout", directEntry(t, nil)).refused(400, "invalid_request")
+
+	other := start(t, EmptyIDForFailedDirectEntry())
+	from = other.AddAccount(SeedAccount{})
+	require.Equal(t, "", other.post("accounts/"+from+"/directentryout", directEntry(t, nil)).ok().object()["transaction_id"])
+}
+
+// A hundred callers with one request_id at the same time make one movement and all get the same answer.
+func TestTransfer_OneRequestIDAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+	text := transferTo(t, to, map[string]any{"request_id": "same"})
+	answers := make([]string, 100)
+	var group sync.WaitGroup
+	for i := range answers {
+		group.Go(func() {
+			got, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+			if err == nil && got.status == http.StatusOK {
+				answers[i] = string(got.body)
+			}
+		})
+	}
+	group.Wait()
+	for _, got := range answers {
+		require.NotEmpty(t, got)
+		require.Equal(t, answers[0], got)
+	}
+	require.Equal(t, 1, c.Movements("same"))
+	require.Equal(t, "74.50", c.Balance(from))
+}
+
+// Whatever happens at the same time, money is neither made nor lost and every balance is its history's sum.
+func TestLedgerHoldsUnderConcurrentMovements(t *testing.T) {
+	t.Parallel()
+	c := start(t, NoRateLimit())
+	var ids []string
+	for range 5 {
+		ids = append(ids, c.AddAccount(SeedAccount{Balance: "20"}))
+	}
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() {
+			for i := range 60 {
+				from, to := ids[(worker+i)%5], ids[(worker+i*3+1)%5]
+				text := transferTo(t, to, map[string]any{"amount": json.Number(strconv.Itoa(i%9+1) + ".25"), "request_id": "w" + strconv.Itoa(worker%4) + "-" + strconv.Itoa(i)})
+				_, _ = c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+			}
+		})
+	}
+	group.Wait()
+	var total money
+	for _, id := range ids {
+		var sum money
+		for _, item := range c.Transactions(id) {
+			amount, err := parseMoney(item.Amount)
+			require.NoError(t, err)
+			sum += amount
+			require.Equal(t, sum.String(), item.RunningBalance)
+			require.GreaterOrEqual(t, sum, money(0))
+		}
+		require.Equal(t, sum.String(), c.Balance(id))
+		total += sum
+	}
+	require.Equal(t, "100.00", total.String())
+	for worker := range 4 {
+		for i := range 60 {
+			require.LessOrEqual(t, c.Movements("w"+strconv.Itoa(worker)+"-"+strconv.Itoa(i)), 1)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package prepaidtest
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWalletTokens_2_9(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	c.get("accounts/" + id + "/tokens").empty(204)
+	c.get("accounts/nobody/tokens").refused(404, "account_not_found")
+	c.AddWalletToken(id, WalletToken{CurrentStatusCode: "suspended", Suspenders: []string{"issuer"}, Device: WalletDevice{DeviceType: "watch1"}})
+	tokens := c.get("accounts/" + id + "/tokens").ok().list()
+	require.Len(t, tokens, 1)
+	token := tokens[0]
+	for _, required := range []string{
+		"storage_technology", "device", "last_comment_id", "token_type", "token_requestor_id", "token_assurance_level", "current_status_date_time",
+		"current_status_code", "current_status_description", "account_pan_sequence_number", "expiration_date", "token_unique_reference", "token_deleted_from_consumer_app",
+	} {
+		require.Contains(t, token, required)
+	}
+	require.Equal(t, "suspended", token["current_status_code"])
+	require.Equal(t, []any{"issuer"}, token["suspenders"])
+	require.Len(t, token["token_unique_reference"], 48)
+	require.LessOrEqual(t, len(token["token_requestor_id"].(string)), 11)
+	require.Len(t, token["expiration_date"], 4)
+	require.Equal(t, map[string]any{"device_type": "watch1"}, token["device"])
+}
+
+func TestProvisionWallet_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{ProductType: "gift"})
+	const certified = `{"nonce":"n","nonce_signature":"s","certificates":["c"],"initiating_user_id":"u"}`
+
+	first := c.post("accounts/"+id+"/wallet/applepay", certified).ok().object()
+	require.Equal(t, "gift", first["pruduct_type"])
+	require.Equal(t, "mastercard", first["provider"])
+	require.Len(t, first["pan_last_four"], 4)
+	require.Equal(t, "ada@example.com", first["registration"].(map[string]any)["email_address"])
+	for _, name := range []string{"activation_data", "encrypted_pass_data", "ephemeral_public_key"} {
+		require.NotEmpty(t, first[name])
+	}
+	require.NotContains(t, first, "issuer_initiated_digitization_data")
+	for _, missing := range []string{"nonce", "nonce_signature", "certificates"} {
+		require.Contains(t, c.post("accounts/"+id+"/wallet/applepay", body(t, certified, map[string]any{missing: nil})).refused(404, "invalid_request"), missing)
+	}
+	c.post("accounts/"+id+"/wallet/applepay", body(t, certified, map[string]any{"certificates": []string{}})).refused(404, "invalid_request")
+
+	reference := strings.Repeat("R", 48)
+	for _, provider := range []string{"googlepay", "samsungpay"} {
+		other := c.post("accounts/"+id+"/wallet/"+provider, `{"token_unique_reference":"`+reference+`"}`).ok().object()
+		require.NotEmpty(t, other["issuer_initiated_digitization_data"])
+		require.NotContains(t, other, "activation_data")
+	}
+	c.post("accounts/"+id+"/wallet/googlepay", certified).ok() // ignored by the other two
+	tokens := c.get("accounts/" + id + "/tokens").ok().list()
+	require.Len(t, tokens, 4)
+	require.Equal(t, reference, tokens[1]["token_unique_reference"])
+
+	c.post("accounts/"+id+"/wallet/paypal", certified).refused(404, "unsupported_provider")
+	c.post("accounts/"+id+"/wallet/googlepay", `{"token_unique_reference":"short"}`).refused(404, "invalid_request")
+	c.post("accounts/nobody/wallet/googlepay", `{}`).refused(404, "account_not_found")
+	bare := c.AddAccount(SeedAccount{Personal: &Personal{FirstName: "A"}, Status: "inactive"})
+	description := c.post("accounts/"+bare+"/wallet/googlepay", `{}`).refused(404, "invalid_request")
+	for _, field := range []string{"sex", "email_address", "mobile_number", "status"} {
+		require.Contains(t, description, field)
+	}
+	require.Len(t, c.get("accounts/"+id+"/tokens").list(), 4)
+
+	named := start(t, WalletProviders("one", "two", "three"), CardNetwork("network"))
+	id = named.AddAccount(SeedAccount{})
+	named.post("accounts/"+id+"/wallet/applepay", certified).refused(404, "unsupported_provider")
+	require.Equal(t, "network", named.post("accounts/"+id+"/wallet/three", `{}`).ok().object()["provider"])
+}
+
+func TestDIP_4_4(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	const application, key = "123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174001"
+	secret := func(first byte) string {
+		return base64.StdEncoding.EncodeToString(append([]byte{first}, make([]byte, 31)...))
+	}
+	text := func(changes map[string]any) string {
+		return body(t, `{"application_id":"`+application+`","key_id":"`+key+`","ephemeral_key":"`+secret(1)+`"}`, changes)
+	}
+	got := c.post("accounts/"+id+"/dip", text(nil)).ok()
+	require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"))
+
+	sealed, err := base64.StdEncoding.DecodeString(string(got.body))
+	require.NoError(t, err)
+	block, err := aes.NewCipher(append([]byte{1}, make([]byte, 31)...))
+	require.NoError(t, err)
+	opener, err := cipher.NewGCM(block)
+	require.NoError(t, err)
+	plain, err := opener.Open(nil, sealed[:12], sealed[12:], nil)
+	require.NoError(t, err)
+	var data map[string]string
+	require.NoError(t, json.Unmarshal(plain, &data))
+	require.Equal(t, id, data["account_id"])
+
+	for _, test := range []struct {
+		changes map[string]any
+		code    string
+	}{
+		{map[string]any{"application_id": nil}, "bad_application_id"}, {map[string]any{"application_id": "app"}, "bad_application_id"},
+		{map[string]any{"key_id": nil}, "bad_key_id"}, {map[string]any{"key_id": 5}, "bad_key_id"},
+		{map[string]any{"ephemeral_key": nil}, "bad_ephemeral_key"}, {map[string]any{"ephemeral_key": "AAAA"}, "bad_ephemeral_key"},
+		{map[string]any{"ephemeral_key": "not Base64"}, "bad_ephemeral_key"}, {nil, "bad_ephemeral_key"}, // used before
+		{map[string]any{"more": 1}, "invalid_request"},
+	} {
+		c.post("accounts/"+id+"/dip", text(test.changes)).refused(400, test.code)
+	}
+	c.post("accounts/nobody/dip", text(map[string]any{"ephemeral_key": secret(2)})).refused(400, "bad_account")
+	c.post("accounts/"+c.AddAccount(SeedAccount{Status: "closed"})+"/dip", text(map[string]any{"ephemeral_key": secret(2)})).refused(400, "bad_account")
+
+	c.AddApplication(application, "123e4567-e89b-12d3-a456-426614174009")
+	c.post("accounts/"+id+"/dip", text(map[string]any{"ephemeral_key": secret(3)})).refused(400, "bad_key_id")
+	c.post("accounts/"+id+"/dip", text(map[string]any{"ephemeral_key": secret(3), "application_id": key})).refused(400, "bad_application_id")
+	c.AddApplication(application, key)
+	c.post("accounts/"+id+"/dip", text(map[string]any{"ephemeral_key": secret(3)})).ok()
+
+	quoted := start(t, QuotedStrings())
+	got = quoted.post("accounts/"+quoted.AddAccount(SeedAccount{})+"/dip", text(nil)).ok()
+	require.True(t, json.Valid(got.body))
+}
