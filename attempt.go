@@ -215,11 +215,12 @@ func readBounded(response *http.Response, limit int64, buffer *bytes.Buffer) ([]
 // apiError reads an error answer; whatever its body is, the status counts.
 func (c *call) apiError(a *attempt) *APIError {
 	failure := &APIError{
-		StatusCode:  a.status,
-		RetryAfter:  a.retryAfter,
-		Header:      a.header,
-		Body:        bytes.Clone(a.body),
-		inputStatus: c.op.inputStatus,
+		StatusCode:   a.status,
+		RetryAfter:   a.retryAfter,
+		Header:       a.header,
+		Body:         bytes.Clone(a.body),
+		inputStatus:  c.op.inputStatus,
+		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
 	var shape struct {
 		Error       string `json:"error"`

@@ -84,6 +84,8 @@ type APIError struct {
 
 	// inputStatus marks a 404 that may mean bad input rather than a missing account.
 	inputStatus bool
+	// reportFailed marks the 500 of a report poll.
+	reportFailed bool
 }
 
 // Error gives status and code.
@@ -118,6 +120,8 @@ func (e *APIError) Is(target error) bool {
 		return e.StatusCode == http.StatusTooManyRequests
 	case ErrServer:
 		return e.StatusCode >= 500
+	case ErrReportFailed:
+		return e.reportFailed
 	}
 	return false
 }

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// do takes all steps. A step that fails is reported, and the next ones are tried as far as they can be.
+func (q *quickstart) do(ctx context.Context, rows []row) {
+	fmt.Fprintln(q.out, "prepaid quickstart")
+	if q.emulator != nil {
+		fmt.Fprintln(q.out, "An emulator of the service runs inside this process; nothing leaves this machine.")
+	}
+	q.check(ctx)
+	q.issue(ctx, rows)
+	q.activateAndLoad(ctx, rows)
+	if len(q.cards) < 2 {
+		q.fail(errors.New("fewer than two cards: the other steps need two"))
+		return
+	}
+	q.buy(ctx)
+	q.transfer(ctx)
+	q.history(ctx, q.cards[0])
+	q.policy(ctx)
+	q.report(ctx)
+	q.changePIN(ctx)
+	q.hook(ctx)
+	q.lostAnswer(ctx)
+	q.addUp(ctx)
+}
+
+func (q *quickstart) check(ctx context.Context) {
+	q.title("Check the deployment: address, TLS, credentials, whitelist, media type, clock")
+	result, err := q.client.Check(ctx)
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	q.say("token valid for %s, media type %s, clock skew %s", result.TokenLifetime.Round(time.Second), result.MediaType, result.ClockSkew)
+}
+
+func (q *quickstart) issue(ctx context.Context, rows []row) {
+	q.title("Issue a card to each line of the file; a second run finds the same cards")
+	var refused []row
+	q.table("LINE\tKEY\tACCOUNT ID\tSTATUS\tHOW", func(w io.Writer) {
+		for _, r := range rows {
+			if r.err == nil {
+				var account *prepaid.Account
+				var how string
+				if account, how, r.err = q.issueOne(ctx, r); r.err == nil {
+					fmt.Fprintf(w, "    %4d\t%s\t%s\t%s\t%s\n", r.line, r.key, account.ID, account.Status, how)
+					q.cards = append(q.cards, card{key: r.key, id: account.ID})
+					continue
+				}
+			}
+			refused = append(refused, r)
+		}
+	})
+	for _, r := range refused {
+		q.failures++
+		q.say("line %d %s refused: %v", r.line, r.key, r.err)
+	}
+}
+
+func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Account, string, error) {
+	issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
+		ProgramClientID: q.program,
+		Account: prepaid.CreateAccountParams{
+			CompanyID: q.company, ClientAccountKey: r.key, Registration: r.cardholder,
+		},
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if issued.Created {
+		return issued.Account, "created", nil
+	}
+	return issued.Account, "was there", nil
+}
+
+func (q *quickstart) activateAndLoad(ctx context.Context, rows []row) {
+	q.title("Activate the cards and load them from the float account, each under a request id of its own")
+	loads := map[string]prepaid.Amount{}
+	for _, r := range rows {
+		loads[r.key] = r.load
+	}
+	today := time.Now()
+	q.table("KEY\t   LOADED\tTRANSACTION\t  BALANCE", func(w io.Writer) {
+		for _, c := range q.cards {
+			if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.AccountStatusActive); err != nil {
+				q.fail(err)
+				continue
+			}
+			result, err := q.client.Accounts.Transfer(ctx, q.float, prepaid.TransferParams{
+				// Derived, not random: after a crash the same run has the same ids, and nobody is paid twice.
+				RequestID: prepaid.DeriveRequestID(today, "quickstart", "load", string(c.id)),
+				Amount:    loads[c.key], Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
+				SourceReference: "QUICKSTART LOAD", DestinationReference: "INITIAL LOAD",
+			})
+			if err != nil {
+				q.fail(err)
+				continue
+			}
+			fmt.Fprintf(w, "    %s\t%9s\t%s\t%9s\n", c.key, loads[c.key], result.TransactionID, q.balance(ctx, c.id))
+		}
+	})
+}
+
+func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) string {
+	account, err := q.client.Accounts.Status(ctx, id)
+	if err != nil {
+		q.fail(err)
+		return "?"
+	}
+	return account.Balance.String()
+}
+
+const (
+	groceries = prepaid.MCC("5411")
+	gambling  = prepaid.MCC("7995")
+)
+
+// purchase simulates one, and tells how it went.
+func (q *quickstart) purchase(ctx context.Context, c card, amount string, category prepaid.MCC) (*prepaid.SimulationResult, error) {
+	result, err := q.client.Simulation.Transact(ctx, prepaid.SimulateParams{
+		Type: prepaid.SimulatedPurchase, AccountID: c.id, Amount: prepaid.MustAmount(amount),
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: category,
+		BankName: "Example Bank", Location: "Sydney", LocationCode: "AU", CurrencyCode: "036",
+	})
+	q.settle(ctx)
+	return result, err
+}
+
+func (q *quickstart) buy(ctx context.Context) {
+	q.title("Buy through the simulator (test environment only)")
+	for i, c := range q.cards {
+		amount := prepaid.Cents(int64(1995 + 500*i)).String()
+		result, err := q.purchase(ctx, c, amount, groceries)
+		if err != nil {
+			q.fail(err)
+			continue
+		}
+		q.say("%s  %9s at category %s: %s, balance %9s", c.key, amount, groceries, approval(result.Success), q.balance(ctx, c.id))
+	}
+}
+
+func approval(success bool) string {
+	if success {
+		return "approved"
+	}
+	return "declined"
+}
+
+func (q *quickstart) transfer(ctx context.Context) {
+	from, to := q.cards[0], q.cards[1]
+	q.title("Transfer between two cards")
+	result, err := q.client.Accounts.Transfer(ctx, from.id, q.transferParams("gift", "30.00", to))
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	q.say("30.00 from %s to %s: transaction %s", from.key, to.key, result.TransactionID)
+	q.say("balances %s %s, %s %s", from.key, q.balance(ctx, from.id), to.key, q.balance(ctx, to.id))
+}
+
+func (q *quickstart) transferParams(what, amount string, to card) prepaid.TransferParams {
+	return prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to.id,
+		SourceReference: "QUICKSTART " + what, DestinationReference: "QUICKSTART " + what,
+	}
+}
+
+func (q *quickstart) history(ctx context.Context, c card) {
+	q.title("Read the history of " + c.key + ", two items a page, the next page fetched ahead")
+	q.table("WHEN (UTC)\tTYPE\tDESCRIPTION\t   AMOUNT\t  BALANCE", func(w io.Writer) {
+		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 1}}
+		for t, err := range q.client.Accounts.Transactions(ctx, c.id, params) {
+			if err != nil {
+				q.fail(err)
+				return
+			}
+			fmt.Fprintf(w, "    %s\t%s\t%s\t%9s\t%9s\n", t.OccurredAt.Format(time.DateTime), t.Type, t.TypeDescription, t.Amount, t.RunningBalance)
+		}
+	})
+}
+
+func (q *quickstart) policy(ctx context.Context) {
+	q.title("Block a merchant category for the whole program, and buy there")
+	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{
+		Reason: "quickstart", Add: []prepaid.MCC{gambling},
+	})
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	policy, err := q.client.Policy.Categories(ctx, q.company)
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	q.say("default action %s, category rules %v", policy.DefaultAction, policy.Categories)
+	result, err := q.purchase(ctx, q.cards[0], "5.00", gambling)
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	q.say("%s       5.00 at category %s: %s (%s)", q.cards[0].key, gambling, approval(result.Success), result.Message)
+	if result.Success && policy.DefaultAction == prepaid.PolicyActionAllow {
+		q.fail(errors.New("the blocked category was approved"))
+	}
+	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	q.say("rule removed again")
+}
