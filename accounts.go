@@ -318,7 +318,8 @@ func (p SearchCompanyParams) request(company CompanyID) request {
 }
 
 // SearchCompany iterates over the accounts of a company, from Paging.Page on. The reference shows no paging
-// headers here: without them the iteration ends at an empty page or one shorter than the first.
+// headers here: without them the iteration ends at an empty page, one shorter than the first, or a later one that is
+// refused with 400.
 //
 // Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
 //

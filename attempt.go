@@ -142,7 +142,7 @@ func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slo
 		// A transport that says it asked for a connection and never got one sent nothing. One that says nothing is
 		// believed only when its error is that of a dial.
 		a.sent = connected.Load() || (!asked.Load() && !isDialError(err))
-		a.connectFailed = !a.sent && ctx.Err() == nil && !isCertificateError(err)
+		a.connectFailed = !a.sent && !isCertificateError(err)
 		a.err = transportError(ctx, a.sent, "connect", err)
 		if a.sent {
 			a.err = transportError(ctx, true, "answer", err)
@@ -283,6 +283,9 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 
 // authorize gets the token for this attempt; after a 401 it asks for another one.
 func (c *call) authorize(ctx context.Context) error {
+	if c.client.closed.Load() { // during a pause; a token source of the caller's does not know
+		return ErrClosed
+	}
 	token, err := c.client.tokens.Token(ctx, c.rejected)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -292,7 +295,7 @@ func (c *call) authorize(ctx context.Context) error {
 	case err != nil:
 		return tokenError(err)
 	case token == nil || token.AccessToken == "":
-		return &TokenError{Err: errors.New("the token source returned no token")}
+		return &TokenError{Err: errNoToken}
 	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken:
 		return errSameToken
 	}
@@ -300,7 +303,10 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-var errSameToken = errors.New("the rejected token again")
+var (
+	errSameToken = errors.New("the rejected token again")
+	errNoToken   = errors.New("the token source returned no token")
+)
 
 // tokenError wraps err once, without the parts of x/oauth2's errors that hold the credentials.
 func tokenError(err error) error {
@@ -316,6 +322,9 @@ func tokenError(err error) error {
 	}
 	if inner, ok := errors.AsType[*CallError](err); ok {
 		err = inner.Err
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // of a foreign source
 	}
 	return &TokenError{Err: err}
 }

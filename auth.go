@@ -67,8 +67,11 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
 	token, err := c.tokens.Token(ctx, nil)
-	if err == nil {
+	if err == nil && token != nil && token.AccessToken != "" {
 		return token, nil
+	}
+	if err == nil {
+		err = errNoToken
 	}
 	if ended := ctx.Err(); ended != nil {
 		err = ended

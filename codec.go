@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"mime"
 	"strconv"
 	"strings"
@@ -130,17 +129,14 @@ func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 }
 
 func parseInteger(text string) (int64, error) {
-	if whole, fraction, ok := strings.Cut(text, "."); ok && fraction != "" && strings.Trim(fraction, "0") == "" {
+	if whole, ok := integerText([]byte(text)); ok { // 12 for 12.0 and 1.2e1
 		text = whole
 	}
-	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return value, nil
+	value, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, errNotAnInteger
 	}
-	// 1.2e3 is legal JSON; a float holds it exactly below 2^53.
-	if value, err := strconv.ParseFloat(text, 64); err == nil && value == math.Trunc(value) && math.Abs(value) < 1<<53 {
-		return int64(value), nil
-	}
-	return 0, errNotAnInteger
+	return value, nil
 }
 
 // decodeJSON reads an answer's one JSON value into out.
@@ -190,7 +186,7 @@ func decodeNone(a *attempt) error {
 
 // undecodable makes the DecodeError of a, without the content that json quotes in its errors.
 func (a *attempt) undecodable(err error) error {
-	failure := &DecodeError{StatusCode: a.status, MediaType: a.mediaType, Err: err}
+	failure := &DecodeError{StatusCode: a.status, MediaType: printableMediaType(a.mediaType), Err: err}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		failure.Offset, failure.Err = semantic.ByteOffset, errWrongType
 		if semantic.Err != nil {

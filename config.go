@@ -109,9 +109,6 @@ func (c Config) check(v *validator) {
 	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		v.fault("user_agent", "must be printable ASCII")
 	}
-	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
-		v.fault("rate_share", "must be above 0 and at most 1")
-	}
 	for _, limit := range []struct {
 		field string
 		value int64
@@ -130,6 +127,9 @@ func (c Config) check(v *validator) {
 			v.fault(limit.field, "must not be negative")
 		}
 	}
+	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
+		v.fault("rate_share", "must be above 0 and at most 1")
+	}
 }
 
 func (c Config) checkBaseURL(v *validator) {
@@ -138,7 +138,7 @@ func (c Config) checkBaseURL(v *validator) {
 		return
 	}
 	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Host == "" || u.Opaque != "" {
+	if err != nil || u.Hostname() == "" || u.Opaque != "" {
 		v.fault("base_url", "must be an absolute address")
 		return
 	}
@@ -201,34 +201,27 @@ func orDuration(d *time.Duration, value time.Duration) {
 // PREPAID_CLIENT_SECRET, or the file that PREPAID_CLIENT_SECRET_FILE names. It returns all faults at once as a
 // *ValidationError whose fields are the names of the variables.
 func ConfigFromEnv() (Config, error) {
-	v := validator{}
-	required := func(name string) string {
-		value := os.Getenv(name)
-		v.required(name, value)
-		return value
-	}
 	config := Config{
-		BaseURL:     required("PREPAID_BASE_URL"),
-		Vendor:      required("PREPAID_VENDOR"),
+		BaseURL:     os.Getenv("PREPAID_BASE_URL"),
+		Vendor:      os.Getenv("PREPAID_VENDOR"),
 		Environment: Environment(os.Getenv("PREPAID_ENVIRONMENT")),
-		Credentials: Credentials{ClientID: required("PREPAID_CLIENT_ID")},
+		Credentials: Credentials{ClientID: os.Getenv("PREPAID_CLIENT_ID")},
 	}
 	if config.Environment == "production" {
 		config.Environment = EnvironmentProduction
 	}
-	secret := os.Getenv("PREPAID_CLIENT_SECRET")
+	secret, unreadable := os.Getenv("PREPAID_CLIENT_SECRET"), false
 	if file := os.Getenv("PREPAID_CLIENT_SECRET_FILE"); file != "" && secret == "" {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			v.fault("PREPAID_CLIENT_SECRET_FILE", "must name a readable file")
-		}
-		secret = strings.TrimRight(string(content), "\r\n")
+		secret, unreadable = strings.TrimRight(string(content), "\r\n"), err != nil
 	}
-	v.required("PREPAID_CLIENT_SECRET", secret)
 	config.Credentials.ClientSecret = NewSecret(secret)
-	if len(v.faults) == 0 {
-		for _, fault := range faultsOf(config.Validate()) {
-			v.fault(envName(fault.Field), fault.Rule)
+	v := validator{}
+	for _, fault := range faultsOf(config.Validate()) {
+		if name := envName(fault.Field); unreadable && name == "PREPAID_CLIENT_SECRET" {
+			v.fault("PREPAID_CLIENT_SECRET_FILE", "must name a readable file")
+		} else {
+			v.fault(name, fault.Rule)
 		}
 	}
 	if len(v.faults) > 0 {

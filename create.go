@@ -79,10 +79,10 @@ func (p CreateAccountParams) check(v *validator) {
 	v.text("initiating_user_id", p.InitiatingUserID, 0)
 	p.PortalIdentifier.check(v, "portal_identifier")
 	v.text("mdes_config_id", p.MDESConfigID, 10)
+	v.text("corresponding_account_id", string(p.CorrespondingAccountID), 0)
 	if p.CardholderType != 0 && !p.CardholderType.Known() {
 		v.fault("card_holder_type", "must be 1 (primary) or 2 (secondary)")
 	}
-	v.text("corresponding_account_id", string(p.CorrespondingAccountID), 0)
 	oneOf(v, "request_type", p.RequestType, RequestTypeNew, RequestTypeReplace)
 	if p.RequestType == RequestTypeReplace {
 		v.accountID("account_id_to_replace", p.AccountIDToReplace)

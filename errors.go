@@ -98,7 +98,10 @@ func (e *APIError) Error() string {
 }
 
 // Format prints Error for every verb, so that the body stays out of %#v and %+v.
-func (e *APIError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
+func (e APIError) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(e.Error())) }
+
+// MarshalText returns the text of Error, so that the rest stays out of JSON, which logs are often written in.
+func (e APIError) MarshalText() ([]byte, error) { return []byte(e.Error()), nil }
 
 // Is matches the code and the sentinel of the status.
 func (e *APIError) Is(target error) bool {
@@ -126,19 +129,24 @@ func (e *APIError) Is(target error) bool {
 	return false
 }
 
-// printableCode keeps a hostile code from breaking a log line.
+// printableCode keeps what is no code, and may repeat what was sent, out of the text: a code that is not listed
+// prints when it looks like those that are.
 func printableCode(code ErrorCode) string {
 	const longest = 64
-	text := string(code)
-	if len(text) > longest {
-		text = text[:longest]
+	if len(code) > longest || strings.ContainsFunc(string(code), func(r rune) bool { return !isLower(r) && r != '_' }) {
+		return "unlisted code"
 	}
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' {
-			return '_'
-		}
-		return r
-	}, text)
+	return string(code)
+}
+
+// printableMediaType does the same for a Content-Type without parameters.
+func printableMediaType(mediaType string) string {
+	const longest = 100
+	kind, subtype, slash := strings.Cut(mediaType, "/")
+	if len(mediaType) > longest || !slash && kind != "" || !isToken(kind) || !isToken(strings.ReplaceAll(subtype, "+", "")) {
+		return "?"
+	}
+	return mediaType
 }
 
 // ErrorCode is the service's error code. It is an error, for errors.Is(err, prepaid.CodeInvalidURI). A code

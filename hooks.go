@@ -190,7 +190,9 @@ var opUpdateHook = operation{
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
 	r, v := hookRequest(opUpdateHook, id)
-	v.httpsURI("uri", params.URI)
+	if v.text("uri", params.URI, 0) {
+		v.httpsURI("uri", params.URI)
+	}
 	v.text("filter_spec", params.FilterSpec, 0)
 	oneOf(&v, "reliability_mode", params.ReliabilityMode, ReliabilityModeNone, ReliabilityModeStoreUndeliverable)
 	v.hmacKeyID("hmac_key_id", params.HMACKeyID)

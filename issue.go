@@ -3,7 +3,9 @@ package prepaid
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"time"
 )
@@ -26,6 +28,18 @@ type Issued struct {
 	Created bool
 }
 
+// Format prints p without personal data.
+func (p IssueParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs p without personal data.
+func (p IssueParams) LogValue() slog.Value { return redactedValue(p) }
+
+// Format prints i without personal data.
+func (i Issued) Format(f fmt.State, verb rune) { formatRedacted(f, verb, i) }
+
+// LogValue logs i without personal data.
+func (i Issued) LogValue() slog.Value { return redactedValue(i) }
+
 const (
 	defaultSettle  = 30 * time.Second
 	firstLookPause = 200 * time.Millisecond
@@ -46,7 +60,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	v.required("client_account_key", params.Account.ClientAccountKey)
 	params.Account.check(&v)
 	if len(v.faults) > 0 {
-		return nil, issueError(OutcomeRejected, &ValidationError{Faults: v.faults})
+		return nil, issueError(OutcomeRejected, &ValidationError{Faults: v.faults}, nil)
 	}
 	find := FindCreatedParams{
 		ProgramClientID:  params.ProgramClientID,
@@ -58,7 +72,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	case err == nil:
 		return &Issued{Account: account}, nil
 	case !errors.Is(err, ErrNotSeen):
-		return nil, issueError(OutcomeNotProcessed, err)
+		return nil, issueError(OutcomeNotProcessed, err, err)
 	}
 	summary, failure := s.Create(ctx, params.Account)
 	outcome := OutcomeOf(failure)
@@ -76,17 +90,18 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	if failure != nil {
 		err = &bothCauses{last: err, earlier: failure, unknown: outcome == OutcomeUnknown}
 	}
-	return nil, issueError(outcome, err)
+	return nil, issueError(outcome, err, failure)
 }
 
-// issueError puts what is known of the creation in front of what a look for it met.
-func issueError(outcome Outcome, err error) error {
+// issueError puts what is known of the creation in front of what a look for it met; sent is the call whose times
+// count.
+func issueError(outcome Outcome, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
-	if inner, ok := errors.AsType[*CallError](err); ok {
-		failure.Attempts, failure.FirstSent, failure.LastSent = inner.Attempts, inner.FirstSent, inner.LastSent
-		if inner.Err != nil && failure.Err == error(inner) {
-			failure.Err = inner.Err
-		}
+	if call, ok := errors.AsType[*CallError](sent); ok {
+		failure.Attempts, failure.FirstSent, failure.LastSent = call.Attempts, call.FirstSent, call.LastSent
+	}
+	if inner, ok := errors.AsType[*CallError](err); ok && inner.Err != nil && err == error(inner) {
+		failure.Err = inner.Err
 	}
 	return failure
 }

@@ -109,6 +109,9 @@ type traceKey struct{}
 
 // WithTrace adds t to the calls of a context, after Config.Trace. It changes nothing that is sent.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
+	if t == nil {
+		return ctx
+	}
 	outer, _ := ctx.Value(traceKey{}).([]*Trace)
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t))
 }
@@ -159,13 +162,10 @@ func (c *call) observeStart(ctx context.Context, number int) context.Context {
 func (c *call) observeAttempt(ctx context.Context, again bool) {
 	a := c.last
 	quietly := len(c.traces) == 0 && (!again || !c.client.log.Enabled(ctx, slog.LevelWarn))
-	if quietly {
+	if quietly || c.gaveUp || a.started.IsZero() { // nothing was sent since the last report
 		return
 	}
-	seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again}
-	if !a.started.IsZero() {
-		seen.Duration = time.Since(a.started)
-	}
+	seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again, Duration: time.Since(a.started)}
 	if !a.succeeded(&c.op) {
 		seen.Err = a.cause()
 	}

@@ -3,9 +3,12 @@ package prepaid
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -44,14 +47,17 @@ type Page[T any] struct {
 
 // Last reports whether no page follows: by the service's count, or because this page is empty.
 func (p *Page[T]) Last() bool {
-	if p.told {
+	if p.told || p.TotalPages > 0 {
 		return p.Number >= p.TotalPages
 	}
 	return p.received == 0 && len(p.Items) == 0
 }
 
+// Format prints the page; items with personal data redact themselves.
+func (p Page[T]) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
 // LogValue logs the numbers, not the items: a JSON log would write them out whole.
-func (p *Page[T]) LogValue() slog.Value {
+func (p Page[T]) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("number", p.Number), slog.Int("items", len(p.Items)),
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
@@ -78,9 +84,7 @@ var pageSeed = maphash.MakeSeed()
 // pageRequest adds the paging parameters to a copy of r.
 func pageRequest(r request, number, size int, bulk bool) request {
 	query := make(url.Values, len(r.query)+2)
-	for name, values := range r.query {
-		query[name] = values
-	}
+	maps.Copy(query, r.query)
 	query.Set("page_number", strconv.Itoa(number))
 	if size > 0 {
 		query.Set("page_size", strconv.Itoa(size))
@@ -128,8 +132,10 @@ func (p *Page[T]) decode(a *attempt) error {
 // readHeader takes the three paging headers; garbage counts as not told.
 func (p *Page[T]) readHeader(header http.Header) {
 	number := func(name string) (int, bool) {
-		n, err := strconv.Atoi(header.Get(name))
-		return n, err == nil && n >= 0
+		if n, err := strconv.Atoi(header.Get(name)); err == nil && n >= 0 {
+			return n, true
+		}
+		return 0, false
 	}
 	p.Size, _ = number("X-PageSize")
 	p.TotalItems, _ = number("X-TotalItems")
@@ -149,7 +155,9 @@ func items[T any](ctx context.Context, c *Client, r request, paging Paging, keep
 		var end pageEnd
 		for page, err := range pages {
 			if err != nil {
-				yield(nil, err)
+				if !end.seen || end.told || !errors.Is(err, ErrBadRequest) { // see pageEnd
+					yield(nil, err)
+				}
 				return
 			}
 			last, err := end.after(page.told, page.Number, page.TotalPages, page.received, page.fingerprint)
@@ -173,9 +181,11 @@ func items[T any](ctx context.Context, c *Client, r request, paging Paging, keep
 }
 
 // pageEnd finds the last page: by X-TotalPages when told, otherwise by an empty page or one shorter than the
-// first. A page equal to the one before ends with an error: the service ignored page_number.
+// first, or a 400, as a page_number beyond the last page may give. A page equal to the one before ends with an
+// error: the service ignored page_number.
 type pageEnd struct {
 	seen        bool
+	told        bool
 	first       int // items of the first page
 	fingerprint uint64
 }
@@ -187,7 +197,7 @@ func (e *pageEnd) after(told bool, number, total, received int, fingerprint uint
 	if !e.seen {
 		e.first = received
 	}
-	e.seen, e.fingerprint = true, fingerprint
+	e.seen, e.told, e.fingerprint = true, told, fingerprint
 	if received == 0 {
 		return true, nil
 	}

@@ -16,7 +16,8 @@ import (
 func formatRedacted(f fmt.State, _ rune, v any) {
 	value := reflect.ValueOf(v)
 	var b strings.Builder
-	b.WriteString(value.Type().Name())
+	name, _, _ := strings.Cut(value.Type().Name(), "[") // without the type's own arguments
+	b.WriteString(name)
 	b.WriteByte('{')
 	first := true
 	for name, field := range setFields(value) {
@@ -24,7 +25,7 @@ func formatRedacted(f fmt.State, _ rune, v any) {
 			b.WriteByte(' ')
 		}
 		first = false
-		fmt.Fprintf(&b, "%s:%v", name, field)
+		fmt.Fprintf(&b, "%s:%+v", name, field)
 	}
 	b.WriteByte('}')
 	_, _ = f.Write([]byte(b.String()))
@@ -49,6 +50,9 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 			}
 			var shown any = redacted
 			if _, marked := field.Tag.Lookup("redact"); !marked {
+				if content.Kind() == reflect.Pointer && content.Elem().Kind() != reflect.Struct {
+					content = content.Elem() // an optional text or flag, not its address
+				}
 				shown = content.Interface()
 			}
 			if !yield(field.Name, shown) {

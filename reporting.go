@@ -59,7 +59,8 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 			return err
 		}
 		var v validator
-		if v.pathID("id", id); len(v.faults) > 0 {
+		v.pathID("id", id)
+		if len(v.faults) > 0 || id[0] == '{' || id[0] == '[' { // an object is no id: the polls would ask for nonsense
 			return a.undecodable(errUnexpectedBody)
 		}
 		run.ID = id

@@ -132,6 +132,9 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	requiredOneOf(&v, "transaction_type", p.Type, SimulatedPurchase, SimulatedWithdrawal, SimulatedPOSCredit)
 	v.accountID("account_id", p.AccountID)
 	v.positive("amount", p.Amount)
+	v.text("acquirer_id", p.AcquirerID, 0)
+	v.text("merchant_id", p.MerchantID, 0)
+	v.text("terminal_id", p.TerminalID, 0)
 	if p.Type == SimulatedWithdrawal || p.MerchantCategoryCode != "" {
 		v.mcc("mcc", p.MerchantCategoryCode)
 	}
@@ -139,7 +142,6 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 		name, value string
 		taken       bool
 	}{
-		{"acquirer_id", p.AcquirerID, true}, {"merchant_id", p.MerchantID, true}, {"terminal_id", p.TerminalID, true},
 		{"bank_name", p.BankName, located}, {"location", p.Location, located},
 		{"location_code", p.LocationCode, located}, {"currency_code", p.CurrencyCode, located},
 		{"authorization_id", p.AuthorizationID, authorized},

@@ -114,6 +114,12 @@ type DirectEntryOutParams struct {
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
+// Format prints p without the bank account's number and name.
+func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs p without the bank account's number and name.
+func (p DirectEntryOutParams) LogValue() slog.Value { return redactedValue(p) }
+
 var opDirectEntryOut = operation{
 	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
 	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,

@@ -133,8 +133,8 @@ func (v *validator) email(field, value string) {
 	if value == "" {
 		return
 	}
-	address, err := mail.ParseAddress(value)
-	if err != nil || address.Address != value {
+	address, err := mail.ParseAddress(value) // it also takes "Name <address>", and unquotes a local part
+	if err != nil || address.Address != value && address.String() != "<"+value+">" {
 		v.fault(field, "must be an e-mail address")
 	}
 }
@@ -178,8 +178,8 @@ func (v *validator) key256(field, value string) {
 	if !v.required(field, value) {
 		return
 	}
-	if key, err := base64.StdEncoding.DecodeString(value); err != nil || len(key) != 32 {
-		v.fault(field, "must be 32 bytes in Base64")
+	if key, err := base64.StdEncoding.DecodeString(value); err != nil || len(key) != 32 || len(value) != 44 {
+		v.fault(field, "must be 32 bytes in Base64") // the decoder passes over line ends
 	}
 }
 

@@ -111,6 +111,12 @@ type WalletToken struct {
 	DeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
 }
 
+// Format prints t without the device's name.
+func (t WalletToken) Format(f fmt.State, verb rune) { formatRedacted(f, verb, t) }
+
+// LogValue logs t without the device's name.
+func (t WalletToken) LogValue() slog.Value { return redactedValue(t) }
+
 var opWalletTokens = operation{
 	Operation: Operation{"Accounts.WalletTokens", "GET", "/accounts/{id}/tokens"},
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,

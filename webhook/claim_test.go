@@ -1,0 +1,170 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// scripted is a ClaimStore and a Claim that answers as told and notes what it was asked.
+type scripted struct {
+	state                ClaimState
+	claim, done, release func(ctx context.Context) error
+	ids                  []string
+	leases               []time.Duration
+	settled              []string
+}
+
+func (s *scripted) Claim(ctx context.Context, id string, lease time.Duration) (Claim, error) {
+	s.ids, s.leases = append(s.ids, id), append(s.leases, lease)
+	if s.claim != nil {
+		return s, s.claim(ctx)
+	}
+	return s, nil
+}
+
+func (s *scripted) State() ClaimState { return s.state }
+
+func (s *scripted) Done(ctx context.Context) error {
+	s.settled = append(s.settled, "done")
+	if s.done != nil {
+		return s.done(ctx)
+	}
+	return nil
+}
+
+func (s *scripted) Release(ctx context.Context) error {
+	s.settled = append(s.settled, "release")
+	if s.release != nil {
+		return s.release(ctx)
+	}
+	return nil
+}
+
+func TestClaimStoreTroubles(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("store down")
+	fails := func(context.Context) error { return fault }
+	panics := func(context.Context) error { panic("SECRET") }
+	hangs := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	refuse := errors.New("refused")
+	for name, c := range map[string]struct {
+		store   scripted
+		handle  error
+		status  int
+		handled int
+		settled []string
+		reports []int
+	}{
+		"fine":        {store: scripted{state: ClaimWon}, status: 200, handled: 1, settled: []string{"done"}},
+		"refused":     {store: scripted{state: ClaimWon}, handle: refuse, status: 500, handled: 1, settled: []string{"release"}, reports: []int{500}},
+		"done before": {store: scripted{state: ClaimDone}, status: 200},
+		"in flight":   {store: scripted{state: ClaimInFlight}, status: 503, reports: []int{503}},
+		"no state":    {store: scripted{}, status: 503, reports: []int{503}},
+		"claim fails": {store: scripted{state: ClaimWon, claim: fails}, status: 503, reports: []int{503}},
+		"claim exits": {
+			store:  scripted{state: ClaimWon, claim: func(context.Context) error { runtime.Goexit(); return nil }},
+			status: 500, reports: []int{500},
+		},
+		"claim panics":   {store: scripted{state: ClaimWon, claim: panics}, status: 503, reports: []int{503}},
+		"done fails":     {store: scripted{state: ClaimWon, done: fails}, status: 200, handled: 1, settled: []string{"done"}, reports: []int{0}},
+		"done panics":    {store: scripted{state: ClaimWon, done: panics}, status: 200, handled: 1, settled: []string{"done"}, reports: []int{0}},
+		"done hangs":     {store: scripted{state: ClaimWon, done: hangs}, status: 200, handled: 1, settled: []string{"done"}, reports: []int{0}},
+		"release fails":  {store: scripted{state: ClaimWon, release: fails}, handle: refuse, status: 500, handled: 1, settled: []string{"release"}, reports: []int{0, 500}},
+		"release, lost":  {store: scripted{state: ClaimWon, release: func(context.Context) error { return ErrClaimLost }}, handle: refuse, status: 500, handled: 1, settled: []string{"release"}, reports: []int{500}},
+		"release panics": {store: scripted{state: ClaimWon, release: panics}, handle: refuse, status: 500, handled: 1, settled: []string{"release"}, reports: []int{0, 500}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var seen recorder
+				config := open(func(ctx context.Context, m *prepaid.Message) error {
+					return errors.Join(seen.take(ctx, m), c.handle)
+				})
+				config.Claims, config.OnFailure = &c.store, seen.fail
+				w := post(t, newHandler(t, config), transaction)
+				require.Equal(t, c.status, w.Code)
+				require.Equal(t, c.status == 503, w.Header().Get("Retry-After") != "")
+				require.Equal(t, c.handled, seen.count())
+				require.Equal(t, c.settled, c.store.settled)
+				require.Equal(t, []string{"h1/m1"}, c.store.ids)
+				require.Equal(t, []time.Duration{20 * time.Second}, c.store.leases)
+				var reports []int
+				for _, failed := range seen.failed() {
+					reports = append(reports, failed.status)
+					require.NotContains(t, failed.err.Error(), "SECRET")
+				}
+				require.Equal(t, c.reports, reports)
+			})
+		})
+	}
+}
+
+// The store is asked with time of its own when that of the handling is used up.
+func TestReleaseAfterTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var seen recorder
+		config := open(func(ctx context.Context, _ *prepaid.Message) error { <-ctx.Done(); return ctx.Err() })
+		config.Claims = &scripted{state: ClaimWon, release: func(ctx context.Context) error { return ctx.Err() }}
+		config.OnFailure = seen.fail
+		require.Equal(t, 500, post(t, newHandler(t, config), transaction).Code)
+		synctest.Wait()
+		require.Len(t, seen.failed(), 1, "the release did not fail")
+	})
+}
+
+// A store that hangs in Claim is bounded by Timeout.
+func TestClaimStoreHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var seen recorder
+		config := open(seen.take)
+		config.Claims = &scripted{state: ClaimWon, claim: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+		began := time.Now()
+		require.GreaterOrEqual(t, post(t, newHandler(t, config), transaction).Code, 500)
+		require.Equal(t, 20*time.Second, time.Since(began))
+		require.Zero(t, seen.count())
+	})
+}
+
+func TestClaimKey(t *testing.T) {
+	t.Parallel()
+	sum := func(m *prepaid.Message) {
+		key := claimKey(m)
+		require.Len(t, key, len("sha256:")+64)
+		require.True(t, strings.HasPrefix(key, "sha256:"))
+	}
+	require.Empty(t, claimKey(&prepaid.Message{HookID: "h"}))
+	require.Equal(t, "h/m", claimKey(&prepaid.Message{HookID: "h", ID: "m"}))
+	require.Equal(t, "/m", claimKey(&prepaid.Message{ID: "m"}))
+	require.Len(t, claimKey(&prepaid.Message{HookID: "h", ID: strings.Repeat("x", 126)}), 128)
+	for _, odd := range []string{strings.Repeat("x", 127), "a b", "a\x00", "ä", "\xff", "\n"} {
+		sum(&prepaid.Message{HookID: "h", ID: odd})
+	}
+	require.NotEqual(t, claimKey(&prepaid.Message{ID: "a b"}), claimKey(&prepaid.Message{ID: "a  b"}))
+}
+
+// An id as long as the body may be is still told apart from others.
+func TestHugeID(t *testing.T) {
+	t.Parallel()
+	var seen recorder
+	store := &scripted{state: ClaimWon}
+	config := open(seen.take)
+	config.Claims = store
+	handler := newHandler(t, config)
+	huge := strings.Repeat("a", 1_000_000)
+	require.Equal(t, 200, post(t, handler, `{"id":"`+huge+`","type":"transaction"}`).Code)
+	require.Equal(t, 200, post(t, handler, `{"id":"`+huge+`b","type":"transaction"}`).Code)
+	require.Equal(t, 2, seen.count())
+	require.NotEqual(t, store.ids[0], store.ids[1])
+	require.LessOrEqual(t, len(store.ids[0]), 128)
+}

@@ -1,0 +1,145 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// stored plays the service: pages over what is stored, which shift when a message is dismissed.
+type stored struct {
+	ids     []string
+	size    int
+	quiet   bool // no paging headers
+	repeats bool // ignores page_number
+	onList  func(s *stored, number int) error
+	onDrop  func(s *stored, id string) error
+	lists   int
+	dropped []string
+}
+
+func (s *stored) UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+	s.lists++
+	number := params.Paging.Page
+	if hookID != "h1" || number < 1 || ctx.Err() != nil {
+		return nil, errors.Join(errors.New("bad call"), ctx.Err())
+	}
+	if s.lists > 10_000 {
+		return nil, errors.New("lists for ever")
+	}
+	if s.onList != nil {
+		if err := s.onList(s, number); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.ids) == 0 {
+		return &prepaid.Page[prepaid.Message]{Number: number}, nil // 204
+	}
+	pages := (len(s.ids) + s.size - 1) / s.size
+	if s.repeats {
+		number = 1
+	}
+	if number > pages {
+		if s.quiet {
+			return &prepaid.Page[prepaid.Message]{Number: number}, nil
+		}
+		return nil, refused(prepaid.CodeInvalidRequest)
+	}
+	page := &prepaid.Page[prepaid.Message]{Number: number}
+	if !s.quiet {
+		page.Size, page.TotalPages, page.TotalItems = s.size, pages, len(s.ids)
+	}
+	for _, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
+		page.Items = append(page.Items, prepaid.Message{ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction})
+	}
+	return page, nil
+}
+
+func (s *stored) Dismiss(ctx context.Context, hookID string, ids ...string) error {
+	if hookID != "h1" || len(ids) != 1 || ctx.Err() != nil {
+		return errors.Join(errors.New("bad call"), ctx.Err())
+	}
+	if s.onDrop != nil {
+		if err := s.onDrop(s, ids[0]); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(s.ids, ids[0]) {
+		return refused(prepaid.CodeInvalidMessageID)
+	}
+	s.drop(ids[0])
+	return nil
+}
+
+func (s *stored) drop(id string) {
+	s.dropped = append(s.dropped, id)
+	s.ids = slices.DeleteFunc(s.ids, func(each string) bool { return each == id })
+}
+
+func refused(code prepaid.ErrorCode) error {
+	return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: 400, Code: code}}
+}
+
+func numbered(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	return ids
+}
+
+// taker handles messages and counts them.
+type taker struct {
+	seen []string
+	fail func(id string) error
+}
+
+func (h *taker) handle(_ context.Context, m *prepaid.Message) error {
+	h.seen = append(h.seen, m.ID)
+	if h.fail != nil {
+		return h.fail(m.ID)
+	}
+	return nil
+}
+
+// failures returns the ids of the messages that err names.
+func failures(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	require.True(t, ok)
+	var ids []string
+	for _, each := range joined.Unwrap() {
+		if failed, ok := errors.AsType[*MessageError](each); ok {
+			ids = append(ids, failed.MessageID)
+		}
+	}
+	return ids
+}
+
+// errDropped stands for a dismissal that is acknowledged but has no effect.
+var errDropped = errors.New("dropped")
+
+type forgetful struct{ *stored }
+
+func (f *forgetful) Dismiss(ctx context.Context, hookID string, ids ...string) error {
+	if err := f.stored.Dismiss(ctx, hookID, ids...); !errors.Is(err, errDropped) {
+		return err
+	}
+	return nil
+}
+
+type hanging struct{ *stored }
+
+func (hanging) Dismiss(ctx context.Context, _ string, _ ...string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}

@@ -1,0 +1,419 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	for _, quiet := range []bool{false, true} {
+		for _, count := range []int{0, 1, 2, 3, 4, 5, 6, 7, 250} {
+			for _, bad := range []int{0, 1, 2, 3} { // every bad-th message fails
+				t.Run(fmt.Sprint(quiet, count, bad), func(t *testing.T) {
+					t.Parallel()
+					service := &stored{ids: numbered(count), size: 3, quiet: quiet}
+					var want, left []string
+					isBad := func(id string) bool { n, _ := strconv.Atoi(id); return bad > 0 && n%bad == 0 }
+					for _, id := range service.ids {
+						if isBad(id) {
+							left = append(left, id)
+						} else {
+							want = append(want, id)
+						}
+					}
+					took := &taker{fail: func(id string) error {
+						if isBad(id) {
+							return errors.New("no")
+						}
+						return nil
+					}}
+					handled, err := Drain(t.Context(), service, "h1", took.handle)
+					require.Equal(t, len(want), handled)
+					require.Equal(t, want, service.dropped)
+					require.ElementsMatch(t, numbered(count), took.seen, "each once")
+					require.ElementsMatch(t, left, service.ids)
+					require.Equal(t, left == nil, err == nil)
+					require.Equal(t, left[:min(len(left), drainErrors)], failures(t, err))
+				})
+			}
+		}
+	}
+}
+
+func TestDrainReportsTheRestAsNumber(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(250), size: 100}
+	handled, err := Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { panic("SECRET") })
+	require.Zero(t, handled)
+	require.Len(t, failures(t, err), 100)
+	require.ErrorContains(t, err, "webhook: 150 more messages failed")
+	require.ErrorContains(t, err, `webhook: message "7": webhook: function panicked`)
+	require.NotContains(t, err.Error(), "SECRET")
+	require.Equal(t, 3, service.lists)
+}
+
+// The usual case costs one list for each page and one dismissal for each message.
+func TestDrainAsksNoMoreThanNeeded(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(250), size: 100}
+	handled, err := Drain(t.Context(), service, "h1", (&taker{}).handle)
+	require.NoError(t, err)
+	require.Equal(t, 250, handled)
+	require.Equal(t, 3, service.lists)
+
+	service = &stored{ids: numbered(6), size: 3, quiet: true}
+	_, err = Drain(t.Context(), service, "h1", (&taker{}).handle)
+	require.NoError(t, err)
+	require.Equal(t, 3, service.lists, "the third is empty")
+
+	service = &stored{ids: numbered(3), size: 3, onDrop: func(*stored, string) error { return refused(prepaid.CodeInvalidMessageID) }}
+	_, err = Drain(t.Context(), service, "h1", (&taker{}).handle)
+	require.NoError(t, err, "dismissed by somebody else")
+	require.Equal(t, 1, service.lists)
+
+	service = &stored{ids: append(numbered(2), ""), size: 3}
+	service.onDrop = func(s *stored, _ string) error { s.ids = append(s.ids, "late"); return nil }
+	_, err = Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
+	require.Error(t, err)
+	require.Equal(t, 1, service.lists, "one page, nothing dismissed")
+}
+
+// What came in at the front while a later page was read is found on the next pass.
+func TestDrainLooksAgainFromTheFront(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(8), size: 3, quiet: true}
+	took := &taker{fail: func(id string) error {
+		if id == "3" {
+			service.ids = slices.Insert(service.ids, 0, "new")
+		}
+		if id == "3" || id == "4" || id == "5" || id == "new" {
+			return nil
+		}
+		return errors.New("no")
+	}}
+	handled, err := Drain(t.Context(), service, "h1", took.handle)
+	require.Equal(t, 4, handled)
+	require.Equal(t, []string{"0", "1", "2", "6", "7"}, failures(t, err))
+	require.Equal(t, []string{"0", "1", "2", "6", "7"}, service.ids)
+}
+
+// Messages that cannot be dismissed do not end the drain as long as others can.
+func TestDrainPassesOverWhatStays(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(7), size: 3, onDrop: func(_ *stored, id string) error {
+		if id == "1" || id == "4" || id == "6" {
+			return refused(prepaid.CodeServerError)
+		}
+		return nil
+	}}
+	took := &taker{}
+	handled, err := Drain(t.Context(), service, "h1", took.handle)
+	require.Equal(t, 7, handled)
+	require.Equal(t, numbered(7), took.seen)
+	require.Equal(t, []string{"1", "4", "6"}, failures(t, err))
+	require.NotErrorIs(t, err, errDismiss)
+}
+
+// Others dismiss messages at the same time: one stale id loses nothing, and a page may be gone.
+func TestDrainBesideAnother(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(10), size: 3}
+	took := &taker{fail: func(id string) error {
+		if id == "0" || id == "4" || id == "5" {
+			return errors.New("no")
+		}
+		return nil
+	}}
+	service.onDrop = func(s *stored, id string) error {
+		if id == "1" || id == "6" {
+			s.ids = slices.DeleteFunc(s.ids, func(each string) bool { return each == id })
+		}
+		return nil
+	}
+	service.onList = func(s *stored, number int) error {
+		if number == 2 && len(s.ids) > 2 {
+			s.ids = s.ids[:2] // page 2 is no more
+		}
+		return nil
+	}
+	handled, err := Drain(t.Context(), service, "h1", took.handle)
+	require.Equal(t, []string{"0"}, failures(t, err)[:1])
+	require.Len(t, took.seen, handled+len(failures(t, err)))
+	require.Len(t, slices.Compact(slices.Sorted(slices.Values(took.seen))), len(took.seen), "each once")
+	require.Contains(t, took.seen, "1")
+	require.NotErrorIs(t, err, prepaid.CodeInvalidMessageID)
+	require.NotErrorIs(t, err, prepaid.CodeInvalidRequest)
+}
+
+// New messages keep coming, at either end: Drain ends all the same.
+func TestDrainDoesNotChaseNewMessages(t *testing.T) {
+	t.Parallel()
+	for name, front := range map[string]bool{"newest first": true, "newest last": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := &stored{ids: numbered(7), size: 3}
+			next := 100
+			took := &taker{fail: func(id string) error {
+				for range 2 {
+					next++
+					if front {
+						service.ids = slices.Insert(service.ids, 0, strconv.Itoa(next))
+					} else {
+						service.ids = append(service.ids, strconv.Itoa(next))
+					}
+				}
+				if id == "2" {
+					return errors.New("no")
+				}
+				return nil
+			}}
+			handled, err := Drain(t.Context(), service, "h1", took.handle)
+			require.Len(t, took.seen, 7)
+			require.Equal(t, 7-len(failures(t, err)), handled)
+		})
+	}
+}
+
+// A service that lists what was dismissed, or the same page again and again, does not make a loop or a repeat.
+func TestDrainOnStubbornService(t *testing.T) {
+	t.Parallel()
+	for name, service := range map[string]*stored{
+		"keeps listing":               {onDrop: func(*stored, string) error { return errDropped }},
+		"keeps listing, quiet":        {onDrop: func(*stored, string) error { return errDropped }, quiet: true},
+		"one page only, quiet":        {repeats: true, quiet: true},
+		"one page only":               {repeats: true},
+		"one page only, keeps, quiet": {repeats: true, quiet: true, onDrop: func(*stored, string) error { return errDropped }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service.ids, service.size = numbered(7), 3
+			took := &taker{fail: func(id string) error {
+				if id == "1" {
+					return errors.New("no")
+				}
+				return nil
+			}}
+			keeps := &forgetful{service}
+			handled, err := Drain(t.Context(), keeps, "h1", took.handle)
+			require.Equal(t, []string{"1"}, failures(t, err))
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(took.seen))), len(took.seen), "each once")
+			require.Equal(t, len(took.seen)-1, handled)
+			require.Less(t, service.lists, 40)
+		})
+	}
+}
+
+// After a dismissal of unknown outcome the list tells whether it took place.
+func TestDrainDismissalUnknown(t *testing.T) {
+	t.Parallel()
+	unknown := &prepaid.CallError{Operation: "Hooks.Dismiss", Err: &prepaid.TransportError{Sent: true}}
+	for name, c := range map[string]struct {
+		takes  bool // the dismissal took place
+		times  int  // how often the answer is lost
+		failed bool
+	}{
+		"took place":            {true, 1, false},
+		"did not":               {false, 1, false},
+		"did not, twice":        {false, 2, false},
+		"never does":            {false, 100, true},
+		"took place, each time": {true, 100, false},
+	} {
+		for _, victim := range []string{"0", "1", "6"} {
+			t.Run(name+" "+victim, func(t *testing.T) {
+				t.Parallel()
+				service := &stored{ids: numbered(7), size: 3}
+				lost := 0
+				service.onDrop = func(s *stored, id string) error {
+					if id != victim || lost >= c.times {
+						return nil
+					}
+					lost++
+					if c.takes {
+						s.drop(id)
+					}
+					return unknown
+				}
+				took := &taker{}
+				handled, err := Drain(t.Context(), service, "h1", took.handle)
+				require.Equal(t, 7, handled)
+				require.Equal(t, numbered(7), took.seen, "handled once, whatever dismissing does")
+				require.Equal(t, c.failed, errors.Is(err, prepaid.ErrOutcomeUnknown))
+				if c.failed {
+					require.Equal(t, []string{victim}, failures(t, err))
+					require.Equal(t, []string{victim}, service.ids)
+					return
+				}
+				require.NoError(t, err)
+				require.Empty(t, service.ids)
+			})
+		}
+	}
+}
+
+// When nothing can be dismissed, Drain does not go on handling.
+func TestDrainGivesUpWhenDismissingFails(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(200), size: 100, onDrop: func(*stored, string) error {
+		return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: 401, Code: prepaid.CodeUnauthorized}}
+	}}
+	took := &taker{}
+	handled, err := Drain(t.Context(), service, "h1", took.handle)
+	require.Equal(t, 2, handled)
+	require.Equal(t, numbered(2), took.seen)
+	require.Equal(t, numbered(2), failures(t, err))
+	require.ErrorIs(t, err, prepaid.ErrUnauthorized)
+	require.ErrorIs(t, err, errDismiss)
+}
+
+func TestDrainListFails(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]prepaid.ErrorCode{"page 1": prepaid.CodeServerError, "hook": prepaid.CodeInvalidHookID} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := &stored{ids: numbered(6), size: 3}
+			service.onList = func(s *stored, number int) error {
+				if s.lists == 2 {
+					return refused(code)
+				}
+				return nil
+			}
+			took := &taker{fail: func(id string) error {
+				if id == "2" {
+					return errors.New("no")
+				}
+				return nil
+			}}
+			handled, err := Drain(t.Context(), service, "h1", took.handle)
+			require.Equal(t, 2, handled)
+			require.Equal(t, []string{"2"}, failures(t, err))
+			require.ErrorIs(t, err, code)
+		})
+	}
+}
+
+func TestDrainHookGoneOnLaterPage(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(6), size: 3, onList: func(_ *stored, number int) error {
+		if number == 2 {
+			return refused(prepaid.CodeInvalidHookID)
+		}
+		return nil
+	}}
+	_, err := Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
+	require.ErrorIs(t, err, prepaid.CodeInvalidHookID)
+}
+
+func TestDrainMessageWithoutID(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: []string{"a", "", "b", "", "c"}, size: 2}
+	took := &taker{}
+	handled, err := Drain(t.Context(), service, "h1", took.handle)
+	require.Equal(t, 3, handled)
+	require.Equal(t, []string{"a", "b", "c"}, took.seen)
+	require.ErrorIs(t, err, ErrMessageID)
+}
+
+// When ctx ends, what was just handled is still dismissed, and nothing else is begun.
+func TestDrainEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for name, result := range map[string]error{"handled": nil, "failed": errors.New("no")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			service := &stored{ids: numbered(6), size: 3}
+			took := &taker{fail: func(id string) error {
+				if id == "1" {
+					cancel()
+					return result
+				}
+				return nil
+			}}
+			handled, err := Drain(ctx, service, "h1", took.handle)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, []string{"0", "1"}, took.seen)
+			want := []string{"0"}
+			if result == nil {
+				want = []string{"0", "1"}
+			}
+			require.Equal(t, want, service.dropped)
+			require.Equal(t, len(want), handled)
+		})
+	}
+}
+
+func TestDrainDismissalIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		service := hanging{&stored{ids: numbered(3), size: 3}}
+		handled, err := Drain(ctx, service, "h1", func(context.Context, *prepaid.Message) error { cancel(); return nil })
+		require.Equal(t, 1, handled)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, 5*time.Second, time.Since(began))
+	})
+}
+
+// A killed Drain and the next one together handle every message; the Handler's claims keep it to once.
+func TestDrainThroughHandler(t *testing.T) {
+	t.Parallel()
+	var seen recorder
+	handler := newHandler(t, open(seen.take))
+	service := &stored{ids: numbered(5), size: 2}
+	service.onDrop = func(_ *stored, id string) error {
+		if id == "2" {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Drain(ctx, service, "h1", func(ctx context.Context, m *prepaid.Message) error {
+		if m.ID == "2" {
+			defer cancel()
+		}
+		return handler.Handle(ctx, m)
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []string{"2", "3", "4"}, service.ids)
+
+	service.onDrop = nil
+	handled, err := Drain(t.Context(), service, "h1", handler.Handle)
+	require.NoError(t, err)
+	require.Equal(t, 3, handled)
+	require.Empty(t, service.ids)
+	require.Equal(t, 5, seen.count(), "2 was not handled again")
+
+	require.NoError(t, handler.Shutdown(t.Context()))
+	service.ids = numbered(9)
+	handled, err = Drain(t.Context(), service, "h1", handler.Handle)
+	require.Zero(t, handled)
+	require.ErrorIs(t, err, ErrShutdown)
+	require.Empty(t, failures(t, err))
+}
+
+func TestDrainChecksArguments(t *testing.T) {
+	t.Parallel()
+	_, err := Drain(t.Context(), nil, "", nil)
+	require.Equal(t, []string{"hooks", "hook_id", "handle"}, fields(t, err))
+}
+
+func TestMessageErrorIsShort(t *testing.T) {
+	t.Parallel()
+	err := &MessageError{MessageID: strings.Repeat("\n", 10_000), Err: ErrInFlight}
+	require.Less(t, len(err.Error()), 400)
+	require.NotContains(t, err.Error(), "\n")
+	require.ErrorIs(t, err, ErrInFlight)
+}

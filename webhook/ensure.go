@@ -1,0 +1,155 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Ensure sees to it that the hook with want.URI exists and is as wanted, and returns its id. It may run at every
+// start, in one process at a time: the service does not keep two that find no hook from creating one each.
+//
+// A hook that is there is found on any page of the list, its address compared as addresses are (case of the host,
+// default port, empty path). Only what differs is sent, the companies compared as a set; when nothing does, nothing is
+// sent. The key is sent only when HMACKeyID differs, since the service does not tell the secret: a new secret needs a
+// new id. All of want is required either way. With Enabled, the service pings the receiver before it answers a change,
+// so let it listen before Ensure runs.
+//
+// After a creation of unknown outcome Ensure looks for the hook, at once and after 1 s and 3 s, rather than create a
+// second one. When it is not seen the error is still of [prepaid.OutcomeUnknown]; run Ensure again later.
+//
+// Errors: *[prepaid.ValidationError] when a field of want is missing, [prepaid.ErrAmbiguous] when several hooks have
+// the address, and those of [prepaid.HooksService.List], Create and Update.
+func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams) (id string, err error) {
+	if err := checkWanted(hooks, want); err != nil {
+		return "", err
+	}
+	found, err := findHook(ctx, hooks, want.URI)
+	if err != nil {
+		return "", err
+	}
+	if found == nil {
+		created, failure := hooks.Create(ctx, want)
+		if failure == nil {
+			return created.ID, nil
+		}
+		if found, err = findCreated(ctx, hooks, want.URI, failure); err != nil {
+			return "", err
+		}
+	}
+	if change, differs := difference(found, want); differs {
+		if err := hooks.Update(ctx, found.ID, change); err != nil {
+			return "", err
+		}
+	}
+	return found.ID, nil
+}
+
+// checkWanted refuses gaps, which an update would take for "leave it as it is". Everything else is checked by Create
+// and Update.
+func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams) error {
+	var faults faultList
+	for _, field := range []struct {
+		name    string
+		missing bool
+	}{
+		{"hooks", hooks == nil},
+		{"uri", want.URI == ""},
+		{"scope", len(want.Scope) == 0},
+		{"filter_spec", want.FilterSpec == ""},
+		{"reliability_mode", want.ReliabilityMode == ""},
+		{"hmac_key_id", want.HMACKeyID == ""},
+		{"hmac_key_secret", want.HMACKeySecret.IsZero()},
+	} {
+		if field.missing {
+			faults.add(field.name, ruleRequired)
+		}
+	}
+	return faults.err()
+}
+
+// findHook returns nil when no hook has the address. It reads all pages, or it could not tell one hook from several.
+func findHook(ctx context.Context, hooks *prepaid.HooksService, uri string) (*prepaid.Hook, error) {
+	var found *prepaid.Hook
+	address := normal(uri)
+	for hook, err := range hooks.List(ctx, prepaid.ListHooksParams{}) {
+		if err != nil {
+			return nil, err
+		}
+		if normal(hook.URI) != address || (found != nil && found.ID == hook.ID) {
+			continue
+		}
+		if found != nil {
+			return nil, prepaid.ErrAmbiguous
+		}
+		found = hook
+	}
+	return found, nil
+}
+
+// findCreated looks for the hook of a Create that failed but may have taken effect.
+func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, failure error) (*prepaid.Hook, error) {
+	switch prepaid.OutcomeOf(failure) {
+	case prepaid.OutcomeRejected, prepaid.OutcomeNotProcessed:
+		return nil, failure
+	case prepaid.OutcomeUnknown, prepaid.OutcomeApplied:
+	}
+	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, failure
+		}
+		found, err := findHook(ctx, hooks, uri)
+		if err != nil {
+			return nil, errors.Join(failure, err)
+		}
+		if found != nil {
+			return found, nil
+		}
+	}
+	return nil, failure
+}
+
+// normal is the form in which an address is compared.
+func normal(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return uri
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.TrimSuffix(strings.ToLower(u.Host), ":443")
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
+}
+
+// difference returns the fields of want that hook does not have.
+func difference(hook *prepaid.Hook, want prepaid.CreateHookParams) (change prepaid.UpdateHookParams, differs bool) {
+	if !slices.Equal(companies(hook.Scope), companies(want.Scope)) {
+		change.Scope, differs = want.Scope, true
+	}
+	if hook.FilterSpec != want.FilterSpec {
+		change.FilterSpec, differs = want.FilterSpec, true
+	}
+	if hook.Enabled != want.Enabled {
+		change.Enabled, differs = new(want.Enabled), true
+	}
+	if hook.ReliabilityMode != want.ReliabilityMode {
+		change.ReliabilityMode, differs = want.ReliabilityMode, true
+	}
+	if hook.HMACKeyID != want.HMACKeyID {
+		change.HMACKeyID, change.HMACKeySecret, differs = want.HMACKeyID, want.HMACKeySecret, true
+	}
+	return change, differs
+}
+
+// companies sorts a scope and drops repeats.
+func companies(scope []prepaid.CompanyID) []prepaid.CompanyID {
+	return slices.Compact(slices.Sorted(slices.Values(scope)))
+}

@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// Sentinels, for errors.Is.
+var (
+	// ErrSignatureMissing: the message carries no signature where one is expected.
+	ErrSignatureMissing = errors.New("webhook: signature missing")
+	// ErrSignatureInvalid: the signature fits none of the keys. It does not say which key was tried.
+	ErrSignatureInvalid = errors.New("webhook: signature invalid")
+	// ErrSignatureExpired: the signature fits, but its time is outside the tolerance. It is also an
+	// ErrSignatureInvalid.
+	ErrSignatureExpired = fmt.Errorf("%w: outside the tolerance", ErrSignatureInvalid)
+	// ErrInFlight: the same message is being handled elsewhere, or still by a function that overran its time.
+	ErrInFlight = errors.New("webhook: message is being handled")
+	// ErrShutdown: the Handler takes no more messages.
+	ErrShutdown = errors.New("webhook: handler shut down")
+	// ErrClaimLost: the lease ran out, or the claim was settled before or never won. Nothing was changed.
+	ErrClaimLost = errors.New("webhook: claim lost")
+	// ErrClaimsFull: a bounded ClaimStore holds nothing but live leases.
+	ErrClaimsFull = errors.New("webhook: claim store full")
+	// ErrMessageID: a stored message has no id, so it can be neither claimed nor dismissed.
+	ErrMessageID = errors.New("webhook: message without id")
+)
+
+// Causes that nobody needs to tell apart.
+var (
+	errMethod     = errors.New("webhook: method is not POST")
+	errBodyLength = errors.New("webhook: body above the limit")
+	errBodyRead   = errors.New("webhook: body not received")
+	errClaimState = errors.New("no such claim state")
+	errDismiss    = errors.New("webhook: messages cannot be dismissed")
+)
+
+// ClaimError means that the ClaimStore failed. The zero value is not used.
+type ClaimError struct {
+	// Step is what was asked of it: "claim", "done" or "release".
+	Step string
+	// Err is the store's error.
+	Err error
+}
+
+// Error gives the step and the store's error.
+func (e *ClaimError) Error() string {
+	text := "webhook: claim store: " + e.Step
+	if e.Err != nil {
+		text += ": " + strings.TrimPrefix(e.Err.Error(), "webhook: ")
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *ClaimError) Unwrap() error { return e.Err }
+
+// PanicError means that a function panicked or ended its goroutine. What it panicked with is dropped: it may hold
+// content of the message.
+type PanicError struct {
+	// Stack is the stack of the panic, as runtime/debug prints it; empty when the goroutine was ended.
+	Stack []byte
+}
+
+// Error does not print the stack.
+func (e *PanicError) Error() string { return "webhook: function panicked" }
+
+// guard turns a panic of f into a *PanicError.
+func guard(f func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = &PanicError{Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}

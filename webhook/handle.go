@@ -1,0 +1,171 @@
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const (
+	// settleTime bounds the note in the ClaimStore after handling.
+	settleTime = 5 * time.Second
+	// longestKey is the longest id given to a ClaimStore, in bytes.
+	longestKey = 128
+)
+
+// Handle passes one message through claim and handling, as ServeHTTP does after verification; it is meant for [Drain].
+// It returns nil when the message was handled, now or before.
+//
+// Errors: [ErrInFlight], [ErrShutdown], *[ClaimError] when the store failed, *[PanicError], the context's error when
+// the function did not return within Timeout or before ctx ended, or else the function's own.
+func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
+	if m == nil {
+		return &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "message", Rule: ruleRequired}}}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	handle := h.handlerOf(m)
+	if handle == nil {
+		return nil
+	}
+	key := claimKey(m)
+	if err := h.runs.enter(key); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.config.Timeout)
+	w := &work{key: key, returned: make(chan struct{}), result: make(chan error, 1)}
+	go func() {
+		defer cancel()
+		h.do(ctx, w, func() error { return handle(ctx, m) })
+	}()
+	select {
+	case <-w.returned:
+	case <-ctx.Done():
+		select {
+		case <-w.returned:
+		default:
+			return fmt.Errorf("webhook: function did not return in time: %w", ctx.Err())
+		}
+	}
+	return <-w.result
+}
+
+// handlerOf is nil for a message that is only acknowledged.
+func (h *Handler) handlerOf(m *prepaid.Message) func(context.Context, *prepaid.Message) error {
+	if m.Type == prepaid.MessageTypeTransaction && h.config.OnTransaction != nil {
+		return h.config.OnTransaction
+	}
+	return h.config.OnOther
+}
+
+// work is one message under way.
+type work struct {
+	key      string        // empty when the message is not claimed
+	returned chan struct{} // closed when the function has returned
+	result   chan error    // gets the result once the claim is settled
+}
+
+// do claims, handles and settles. Its deferred calls also run when a function ends the goroutine, as the FailNow of a
+// test does.
+func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
+	var claim Claim
+	err := error(&PanicError{})
+	defer func() { w.result <- err }()
+	defer h.runs.leave(w.key)
+	defer func() {
+		close(w.returned)
+		err = h.settle(ctx, claim, err)
+	}()
+	if w.key != "" {
+		var done bool
+		if claim, done, err = h.claim(ctx, w.key); done || err != nil {
+			return
+		}
+		err = &PanicError{}
+	}
+	err = guard(handle)
+}
+
+// claim returns a claim that was won, or done when the message needs no handling.
+func (h *Handler) claim(ctx context.Context, key string) (claim Claim, done bool, err error) {
+	var state ClaimState
+	err = guard(func() error {
+		found, failure := h.config.Claims.Claim(ctx, key, h.config.Timeout)
+		if failure == nil {
+			claim, state = found, found.State()
+		}
+		return failure
+	})
+	if err != nil {
+		return nil, false, &ClaimError{Step: "claim", Err: err}
+	}
+	switch state {
+	case ClaimWon:
+		return claim, false, nil
+	case ClaimDone:
+		return nil, true, nil
+	case ClaimInFlight:
+		return nil, false, ErrInFlight
+	default:
+		return nil, false, &ClaimError{Step: "claim", Err: errClaimState}
+	}
+}
+
+// settle notes the result. A message that was handled stays handled when that fails.
+func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
+	if claim == nil {
+		return result
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	step, note := "done", claim.Done
+	if result != nil {
+		step, note = "release", claim.Release
+	}
+	err := guard(func() error { return note(ctx) })
+	expected := result != nil && errors.Is(err, ErrClaimLost) // a lease that ran out needs no release
+	if err != nil && !expected {
+		h.failed(ctx, 0, &ClaimError{Step: step, Err: err})
+	}
+	return result
+}
+
+// claimKey is the id under which a message is claimed: that of its hook and its own, since the reference does not say
+// that message ids are unique across hooks. What a store might not take is replaced by its sum.
+func claimKey(m *prepaid.Message) string {
+	if m.ID == "" {
+		return ""
+	}
+	key := m.HookID + "/" + m.ID
+	odd := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
+	if len(key) <= longestKey && !odd {
+		return key
+	}
+	sum := sha256.Sum256([]byte(key))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Shutdown has new messages refused, with 503, and waits for running functions, those that overran their time
+// included. It returns the context's error when ctx ends first; they run on then. It may be called more than once.
+// Call it after the server's own Shutdown.
+func (h *Handler) Shutdown(ctx context.Context) error {
+	idle := h.runs.close()
+	select {
+	case <-idle:
+		return nil
+	default:
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,241 @@
+package webhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// HMAC is a [Verifier] for HMAC-SHA256. The reference does not say how messages are signed, so nothing has a default:
+// every field is required unless it says otherwise. An HMAC that lacks one refuses every message.
+type HMAC struct {
+	// Header names the header with the signature. When it comes several times, one that fits is enough.
+	Header string
+	// Prefix stands before the sum in the header, such as "sha256="; a value without it does not fit. Optional.
+	Prefix string
+	// Encoding is how the header carries the sum.
+	Encoding Encoding
+	// KeyForm is what the 64 hex characters of a key stand for.
+	KeyForm KeyForm
+	// Keys are the accepted keys, at least one when the [Handler] is made. One that is not 64 hex characters is
+	// passed over.
+	Keys KeyRing
+	// KeyID returns the id of the key that the message says it is signed with; no other is tried. Optional: all keys
+	// are tried when nil.
+	KeyID func(header http.Header) string
+	// SignedText returns what was signed. Optional, the body when nil, but required with TimestampHeader: it must
+	// then put the timestamp in, or an old message could be sent again under a new time.
+	SignedText func(header http.Header, body []byte) []byte
+	// TimestampHeader names the header with the time of signing. Optional: a signature is of no age when empty.
+	TimestampHeader string
+	// Tolerance is how far the time of signing may be from now, before or after. Required with TimestampHeader, and
+	// not taken without.
+	Tolerance time.Duration
+	// ParseTimestamp reads the time of signing. Optional: nil reads seconds since 1970 and RFC 3339.
+	ParseTimestamp func(value string) (time.Time, error)
+}
+
+// Encoding is how a header carries the sum. The zero value is none.
+type Encoding uint8
+
+const (
+	// EncodingHex is hexadecimal, of either case.
+	EncodingHex Encoding = iota + 1
+	// EncodingBase64 is Base64 of the standard alphabet with padding (RFC 4648, section 4).
+	EncodingBase64
+)
+
+// KeyForm is what the 64 hex characters of a key stand for. The zero value is none.
+type KeyForm uint8
+
+const (
+	// KeyDecoded: the 32 bytes that they encode.
+	KeyDecoded KeyForm = iota + 1
+	// KeyText: the 64 characters themselves.
+	KeyText
+)
+
+// Validate returns all faults of v at once as a *[prepaid.ValidationError]. NewHandler calls it.
+func (v HMAC) Validate() error {
+	faults := v.faults()
+	if v.Keys == nil {
+		return faults.err()
+	}
+	keys := v.Keys.Keys()
+	if len(keys) == 0 {
+		faults.add("keys", "must hold at least one key")
+	}
+	checkKeys(&faults, keys)
+	return faults.err()
+}
+
+// faults checks all but the keys, which may change.
+func (v HMAC) faults() faultList {
+	var faults faultList
+	if v.Header == "" {
+		faults.add("header", ruleRequired)
+	}
+	if v.Encoding != EncodingHex && v.Encoding != EncodingBase64 {
+		faults.add("encoding", "must be EncodingHex or EncodingBase64")
+	}
+	if v.KeyForm != KeyDecoded && v.KeyForm != KeyText {
+		faults.add("key_form", "must be KeyDecoded or KeyText")
+	}
+	if v.Keys == nil {
+		faults.add("keys", ruleRequired)
+	}
+	switch {
+	case v.TimestampHeader == "" && v.Tolerance != 0:
+		faults.add("tolerance", "needs timestamp_header")
+	case v.TimestampHeader != "" && v.Tolerance <= 0:
+		faults.add("tolerance", "must be above zero")
+	}
+	if v.TimestampHeader != "" && v.SignedText == nil {
+		faults.add("signed_text", "is required with timestamp_header")
+	}
+	return faults
+}
+
+// Verify implements [Verifier].
+//
+// Errors: [ErrSignatureMissing], [ErrSignatureInvalid], [ErrSignatureExpired], *[prepaid.ValidationError] when v lacks
+// a setting.
+func (v HMAC) Verify(_ context.Context, header http.Header, body []byte) error {
+	if err := v.faults().err(); err != nil {
+		return err
+	}
+	given, present := v.given(header)
+	if !present {
+		return ErrSignatureMissing
+	}
+	text := v.text(header, body)
+	fits := false
+	for _, secret := range v.candidates(header) {
+		key, ok := v.key(secret)
+		if !ok {
+			continue
+		}
+		want := sum(key, text)
+		for _, signature := range given { // to the end, so that the time taken does not tell which one fitted
+			fits = hmac.Equal(signature, want) || fits
+		}
+	}
+	if !fits {
+		return ErrSignatureInvalid
+	}
+	if v.TimestampHeader != "" && !v.timely(header) {
+		return ErrSignatureExpired
+	}
+	return nil
+}
+
+// Sign adds the signature of body to header, for tests. The headers that KeyID and SignedText read must be set before.
+//
+// Errors: *[prepaid.ValidationError] when v lacks a setting, the ring has no such key, or the timestamp is not set.
+func (v HMAC) Sign(header http.Header, keyID string, body []byte) error {
+	faults := v.faults()
+	if v.TimestampHeader != "" && header.Get(v.TimestampHeader) == "" {
+		faults.add("header", "must carry the timestamp")
+	}
+	if err := faults.err(); err != nil {
+		return err
+	}
+	key, ok := v.key(v.Keys.Keys()[keyID])
+	if !ok {
+		faults.add("key_id", "must be that of a key of 64 hex characters")
+		return faults.err()
+	}
+	signature := sum(key, v.text(header, body))
+	if v.Encoding == EncodingBase64 {
+		header.Add(v.Header, v.Prefix+base64.StdEncoding.EncodeToString(signature))
+	} else {
+		header.Add(v.Header, v.Prefix+hex.EncodeToString(signature))
+	}
+	return nil
+}
+
+func (v HMAC) text(header http.Header, body []byte) []byte {
+	if v.SignedText == nil {
+		return body
+	}
+	return v.SignedText(header, body)
+}
+
+// given returns the well-formed signatures of the header, and whether there are any at all.
+func (v HMAC) given(header http.Header) (signatures [][]byte, present bool) {
+	for _, value := range header.Values(v.Header) {
+		present = present || value != ""
+		encoded, ok := strings.CutPrefix(value, v.Prefix)
+		if !ok {
+			continue
+		}
+		if signature, err := v.decode(encoded); err == nil && len(signature) == sha256.Size {
+			signatures = append(signatures, signature)
+		}
+	}
+	return signatures, present
+}
+
+func (v HMAC) decode(text string) ([]byte, error) {
+	if v.Encoding == EncodingBase64 {
+		return base64.StdEncoding.Strict().DecodeString(text)
+	}
+	return hex.DecodeString(text)
+}
+
+func (v HMAC) candidates(header http.Header) map[string]prepaid.Secret {
+	keys := v.Keys.Keys()
+	if v.KeyID == nil {
+		return keys
+	}
+	id := v.KeyID(header)
+	secret, ok := keys[id]
+	if !ok {
+		return nil
+	}
+	return map[string]prepaid.Secret{id: secret}
+}
+
+// key refuses what is not 64 hex characters, in either form: the sum of an empty key would be anybody's.
+func (v HMAC) key(secret prepaid.Secret) ([]byte, bool) {
+	text := secret.Reveal()
+	key, err := hex.DecodeString(text)
+	if err != nil || len(key) != 32 {
+		return nil, false
+	}
+	if v.KeyForm == KeyText {
+		return []byte(text), true
+	}
+	return key, true
+}
+
+func sum(key, text []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return mac.Sum(nil)
+}
+
+// timely is asked once the signature fits, so that it tells a forger nothing.
+func (v HMAC) timely(header http.Header) bool {
+	parse := v.ParseTimestamp
+	if parse == nil {
+		parse = parseTimestamp
+	}
+	signed, err := parse(header.Get(v.TimestampHeader))
+	return err == nil && time.Since(signed).Abs() <= v.Tolerance
+}
+
+func parseTimestamp(value string) (time.Time, error) {
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return time.Unix(seconds, 0), nil
+	}
+	return time.Parse(time.RFC3339, value)
+}
