@@ -246,7 +246,7 @@ func transportError(ctx context.Context, sent bool, step string, err error) erro
 		if errors.Is(cause, ErrClosed) {
 			err = ErrClosed
 		}
-	case strings.Contains(err.Error(), "malformed"):
+	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
 		err = errMalformed // net/http quotes what it could not read
 	}
 	return &TransportError{Sent: sent, Step: step, Err: err}

@@ -24,7 +24,7 @@ type Cardholder struct {
 	FirstName string `json:"first_name" redact:"personal"`
 	// MiddleName is at most 50 characters.
 	MiddleName string `json:"middle_name,omitzero" redact:"personal"`
-	// LastName is required.
+	// LastName is required, at most 50 characters (section 8 limits all names).
 	LastName string `json:"last_name" redact:"personal"`
 	// PrimaryAddress is required, with state and country.
 	PrimaryAddress Address `json:"primary_address" redact:"personal"`
@@ -62,7 +62,7 @@ func (c *Cardholder) check(v *validator, path string) {
 	v.text(path+"title", c.Title, 50)
 	v.requiredText(path+"first_name", c.FirstName, 50)
 	v.text(path+"middle_name", c.MiddleName, 50)
-	v.required(path+"last_name", c.LastName)
+	v.requiredText(path+"last_name", c.LastName, 50)
 	c.PrimaryAddress.check(v, path+"primary_address.")
 	if c.AlternateAddress != nil {
 		c.AlternateAddress.check(v, path+"alternate_address.")

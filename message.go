@@ -52,7 +52,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		return errNullAnswer
 	}
 	if err := json.Unmarshal(data, &envelope, decodeOptions); err != nil {
-		return err
+		return quiet(err)
 	}
 	*m = Message{
 		ID: envelope.ID, HookID: envelope.HookID, Timestamp: envelope.Timestamp, Type: envelope.Type,

@@ -45,7 +45,10 @@ func OutcomeOf(err error) Outcome {
 
 // outcomeIn finds the outermost CallError on each branch of err's tree.
 func outcomeIn(err error) (Outcome, bool) {
-	if call, ok := err.(*CallError); ok && call != nil {
+	if call, ok := err.(*CallError); ok {
+		if call == nil {
+			return OutcomeUnknown, false
+		}
 		return call.Outcome, true
 	}
 	switch e := err.(type) {

@@ -177,7 +177,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 			}
 		}
 		reader = newReportReader(run, a.stream, progress)
-		reader.decoder.mediaType = a.mediaType
+		reader.decoder.mediaType = printableMediaType(a.mediaType)
 		return nil
 	})
 	return reader, err

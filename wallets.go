@@ -38,7 +38,7 @@ func (d *WalletDevice) UnmarshalJSON(data []byte) error {
 		Type            WalletDeviceType `json:"device_type"`
 	}
 	if err := json.Unmarshal(data, &wire, decodeOptions); err != nil {
-		return err
+		return quiet(err)
 	}
 	*d = WalletDevice{ID: string(wire.ID), Name: wire.Name, SecureElementID: wire.SecureElementID, Type: wire.Type}
 	return nil

@@ -26,6 +26,8 @@ type Undelivered interface {
 	Dismiss(ctx context.Context, hookID string, messageIDs ...string) error
 }
 
+var _ Undelivered = (*prepaid.HooksService)(nil)
+
 // MessageError is what went wrong with one message of a [Drain]. The zero value is not used.
 type MessageError struct {
 	// MessageID is the message; empty for one without an id.
@@ -106,7 +108,7 @@ type drained struct {
 // others move up then, and new ones may stand anywhere.
 func (d *drain) pass(ctx context.Context) (bool, error) {
 	listed := map[string]bool{}
-	size, fresh, again := 0, true, false
+	size, again := 0, false
 	for number := 1; ; {
 		page, err := d.read(ctx, number)
 		if err != nil {
@@ -128,15 +130,10 @@ func (d *drain) pass(ctx context.Context) (bool, error) {
 		switch {
 		case d.full() && d.open == 0:
 			return false, nil
-		case fresh && !other && !moved: // the service repeats itself
+		case !other && !moved, lastPage(page, number, size): // the service repeats itself, or this is the end
 			return again, nil
-		case lastPage(page, number, size):
-			return again, nil
-		case moved: // the same page has other messages now
-			fresh = false
-		default:
+		case !moved: // else the same page has other messages now
 			number++
-			fresh = true
 		}
 	}
 }

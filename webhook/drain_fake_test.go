@@ -17,6 +17,7 @@ type stored struct {
 	ids     []string
 	size    int
 	quiet   bool // no paging headers
+	total   int  // in place of the true number
 	repeats bool // ignores page_number
 	onList  func(s *stored, number int) error
 	onDrop  func(s *stored, id string) error
@@ -54,6 +55,9 @@ func (s *stored) UndeliverablePage(ctx context.Context, hookID string, params pr
 	page := &prepaid.Page[prepaid.Message]{Number: number}
 	if !s.quiet {
 		page.Size, page.TotalPages, page.TotalItems = s.size, pages, len(s.ids)
+		if s.total > 0 {
+			page.TotalItems = s.total
+		}
 	}
 	for _, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
 		page.Items = append(page.Items, prepaid.Message{ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction})

@@ -88,6 +88,20 @@ func TestDrainAsksNoMoreThanNeeded(t *testing.T) {
 	_, err = Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
 	require.Error(t, err)
 	require.Equal(t, 1, service.lists, "one page, nothing dismissed")
+
+	service = &stored{ids: numbered(5), size: 3, quiet: true}
+	_, err = Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
+	require.Error(t, err)
+	require.Equal(t, 2, service.lists, "the second page is short")
+}
+
+// A number of messages that cannot be right is not believed.
+func TestDrainTotalUnderstated(t *testing.T) {
+	t.Parallel()
+	service := &stored{ids: numbered(7), size: 3, total: 2}
+	handled, err := Drain(t.Context(), service, "h1", (&taker{}).handle)
+	require.NoError(t, err)
+	require.Equal(t, 7, handled)
 }
 
 // What came in at the front while a later page was read is found on the next pass.

@@ -115,10 +115,9 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil { // never from a server
 		return nil, nil
 	}
-	lift := h.limitRead(w, r)
+	h.limitRead(w, r)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.config.MaxBody))
 	if err == nil {
-		lift()
 		return body, nil
 	}
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
@@ -128,16 +127,13 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 // limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit of its own. The
-// limit must be lifted after reading, or it ends the request's context. A ResponseWriter that cannot set one leaves
-// it to the server.
-func (h *Handler) limitRead(w http.ResponseWriter, r *http.Request) (lift func()) {
+// server lifts the limit at the end of the body. A ResponseWriter that cannot set one leaves it to the server.
+func (h *Handler) limitRead(w http.ResponseWriter, r *http.Request) {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= h.config.Timeout {
-		return func() {}
+		return
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(h.config.Timeout))
-	return func() { _ = control.SetReadDeadline(time.Time{}) }
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.Timeout))
 }
 
 func (h *Handler) verify(r *http.Request, body []byte) error {

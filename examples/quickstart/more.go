@@ -25,7 +25,7 @@ func (q *quickstart) report(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	defer report.Close() //nolint:errcheck // read to its end or failed
+	defer report.Close()
 	const shown = 6
 	rows := 0
 	q.table("template "+q.template+", run "+report.Run().ID, func(w io.Writer) {
@@ -54,7 +54,7 @@ func (q *quickstart) changePIN(ctx context.Context) {
 		return
 	default:
 		var err error
-		if certificate, err = os.ReadFile(file); err != nil { //nolint:gosec // the caller's own file
+		if certificate, err = os.ReadFile(file); err != nil {
 			q.fail(err)
 			return
 		}
@@ -154,7 +154,7 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	defer once.Close() //nolint:errcheck // always nil
+	defer once.Close()
 	params := q.transferParams("lost", "15.00", to)
 	before := q.balance(ctx, from.id)
 	q.emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())

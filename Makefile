@@ -1,0 +1,23 @@
+# Short names for the steps of .ci/run, which says what each does.
+
+.PHONY: ci test race lint vet docs fuzz bench examples emulator
+
+ci: ; @bash .ci/run
+
+test: ; @bash .ci/run test
+
+race: ; @bash .ci/run race
+
+lint: ; @bash .ci/run lint
+
+vet: ; @bash .ci/run format vet fix tidy
+
+docs: ; @bash .ci/run docs traces
+
+fuzz: ; @bash .ci/run fuzz
+
+bench: ; @bash .ci/run bench
+
+examples: ; @bash .ci/run quickstart
+
+emulator: ; @bash .ci/run emulator

@@ -1,0 +1,157 @@
+package prepaid
+
+import (
+	"bufio"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+)
+
+// rawServer answers every request with the same bytes and then closes the connection, unless it is to keep it.
+func rawServer(t *testing.T, answer string, keep bool) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	var mu sync.Mutex
+	var open []net.Conn
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, conn)
+			mu.Unlock()
+			serving.Go(func() {
+				defer conn.Close()
+				reader := bufio.NewReader(conn)
+				for {
+					request, err := http.ReadRequest(reader)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, request.Body)
+					if _, err := io.WriteString(conn, answer); err != nil || !keep {
+						return
+					}
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		require.NoError(t, listener.Close())
+		mu.Lock()
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		serving.Wait()
+	})
+	return "http://" + listener.Addr().String() + "/3.0/"
+}
+
+// What net/http cannot read it quotes in its errors, and a proxy in front may have echoed the request there.
+func TestCanaryMalformedHTTP(t *testing.T) {
+	quietStandardLog(t, io.Discard) // see TestCanaryStandardLog
+	const ok = "HTTP/1.1 200 OK\r\n"
+	const chunked = ok + "Transfer-Encoding: chunked\r\n"
+	echo := canaryOf("Wire", "Echo")
+	for name, answer := range map[string]string{
+		"no HTTP":             echo + "\r\n\r\n",
+		"version":             "HTTP/" + echo + " 200 OK\r\n\r\n",
+		"status":              "HTTP/1.1 " + echo + "\r\n\r\n",
+		"long status":         "HTTP/1.1 2000 " + echo + "\r\n\r\n",
+		"reason":              "HTTP/1.1 599 " + echo + "\r\nContent-Length: 0\r\n\r\n",
+		"header line":         ok + echo + "\r\n\r\n",
+		"first header line":   ok + " " + echo + ": a\r\n\r\n",
+		"header name":         ok + "A " + echo + ": a\r\n\r\n",
+		"header value":        ok + "A: \x00" + echo + "\r\n\r\n",
+		"length":              ok + "Content-Length: " + echo + "\r\n\r\n",
+		"negative length":     ok + "Content-Length: -1 " + echo + "\r\n\r\n",
+		"two lengths":         ok + "Content-Length: 1\r\nContent-Length: " + echo + "\r\n\r\n",
+		"encoding":            ok + "Transfer-Encoding: " + echo + "\r\n\r\n",
+		"two encodings":       ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: " + echo + "\r\n\r\n",
+		"chunk size":          chunked + "\r\n" + echo + "\r\n\r\n",
+		"chunk":               chunked + "\r\n3\r\nabc" + echo + "\r\n0\r\n\r\n",
+		"trailer":             chunked + "Trailer: X\r\n\r\n1\r\na\r\n0\r\n" + echo + "\r\n\r\n",
+		"trailer key":         chunked + "Trailer: Content-Length, " + echo + "\r\n\r\n0\r\n\r\n",
+		"no trailer":          chunked + "Trailer: " + echo + "\r\n\r\n0\r\nX",
+		"cut body":            ok + "Content-Length: 500\r\n\r\n" + echo,
+		"cut header":          ok + "A: " + echo,
+		"nothing":             "",
+		"gzip":                ok + "Content-Encoding: gzip\r\nContent-Length: 18\r\n\r\n" + echo,
+		"switching":           "HTTP/1.1 101 Switching Protocols\r\nUpgrade: " + echo + "\r\nConnection: Upgrade\r\n\r\n" + echo,
+		"early hints":         "HTTP/1.1 103 Early Hints\r\nLink: " + echo + "\r\n\r\n" + echo + "\r\n\r\n",
+		"large header":        ok + "A: " + strings.Repeat(echo, maxHeaderBytes/len(echo)+500) + "\r\n\r\n",
+		"204 with a body":     "HTTP/1.1 204 " + echo + "\r\nContent-Length: 9\r\n\r\n" + echo,
+		"two answers":         ok + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" + ok + "A: " + echo + "\r\n\r\n",
+		"page":                ok + "Content-Type: text/html\r\nContent-Length: 18\r\n\r\n<html>" + echo,
+		"HTTP/2":              "\x00\x00\x12\x04\x00\x00\x00\x00\x00" + echo,
+		"redirect to nowhere": "HTTP/1.1 302 " + echo + "\r\nLocation: :" + echo + "\r\nContent-Length: 0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, builtIn := range []bool{true, false} {
+				var w canaryWatch
+				config := canaryConfig(&w, nil, false)
+				config.BaseURL, config.Transport = rawServer(t, answer, false), nil
+				if !builtIn {
+					config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: canaryOf("Token", "Access")}))
+				}
+				client, err := NewClient(config)
+				require.NoError(t, err)
+				_, err = client.Accounts.Create(t.Context(), canaryCreate())
+				require.Error(t, err)
+				requireQuietError(t, "Create", err)
+				if builtIn { // a further call would wait for the token manager's pause
+					require.NoError(t, client.Close())
+					requireNothingSeen(t, "log and trace", w.take())
+					continue
+				}
+				_, err = Collect(client.Accounts.SearchCompany(t.Context(), 7, SearchCompanyParams{FirstName: canaryOf("Query", "FirstName")}), 1)
+				requireQuietError(t, "SearchCompany", err)
+				_, err = readReport(client.Reporting.Run(t.Context(), "t", RunReportParams{}))
+				requireQuietError(t, "Run", err)
+				require.NoError(t, client.Close())
+				requireNothingSeen(t, "log and trace", w.take())
+			}
+		})
+	}
+}
+
+// quietStandardLog redirects the standard logger. A test that calls it does not run in parallel to others.
+func quietStandardLog(t *testing.T, to io.Writer) {
+	t.Helper()
+	before := log.Writer()
+	log.SetOutput(to)
+	t.Cleanup(func() { log.SetOutput(before) })
+}
+
+// net/http writes the bytes that follow an answer on a kept connection to the standard logger, and cannot be told not
+// to. The one operation whose answers are known to be followed by some, the poll of a report with its 204 that has a
+// body, keeps no connection.
+func TestCanaryStandardLog(t *testing.T) {
+	var standard canaryWatch
+	quietStandardLog(t, &standard)
+	echo := canaryOf("Wire", "Body")
+	config := canaryConfig(new(canaryWatch), nil, false)
+	config.BaseURL, config.Transport = rawServer(t, "HTTP/1.1 204 No Content\r\nContent-Type: application/json\r\n\r\n"+echo, true), nil
+	config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+	client, err := NewClient(config)
+	require.NoError(t, err)
+	for range 3 {
+		_, err = client.Reporting.Result(t.Context(), ReportRun{Template: "t", ID: "1"})
+		require.ErrorIs(t, err, ErrReportNotReady)
+	}
+	require.NoError(t, client.Close())
+	requireNothingSeen(t, "the standard log", standard.take())
+}

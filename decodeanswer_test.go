@@ -1,0 +1,344 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// decodeWith makes a call against one answer.
+func decodeWith(t *testing.T, status int, body string, call func(ctx context.Context, c *prepaid.Client) error) error {
+	t.Helper()
+	config := coreConfig("https://cards.example")
+	config.Transport = scripted(answered(status, vendorJSON, body))
+	return call(t.Context(), newCoreClient(t, config))
+}
+
+// getWith reads an account whose members beside balance and status are given.
+func getWith(t *testing.T, members string) (account *prepaid.Account, err error) {
+	t.Helper()
+	if !strings.Contains(members, `"balance"`) {
+		members += `,"balance":1`
+	}
+	if !strings.Contains(members, `"status"`) {
+		members += `,"status":"active"`
+	}
+	err = decodeWith(t, 200, "{"+strings.TrimPrefix(members, ",")+"}", func(ctx context.Context, c *prepaid.Client) error {
+		account, err = c.Accounts.Get(ctx, "acc-1")
+		return err
+	})
+	return account, err
+}
+
+func requireUndecodable(t *testing.T, err error, outcome prepaid.Outcome) {
+	t.Helper()
+	failure, ok := errors.AsType[*prepaid.DecodeError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, outcome, callError(t, err).Outcome)
+	require.Equal(t, vendorJSON, failure.MediaType)
+	require.NotContains(t, fmt.Sprintf("%v %+v", err, failure.Err), "CANARY")
+}
+
+// Numbers come as numbers or in quotes, and lose nothing on the way.
+func TestDecodeNumbers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		`7`: 7, `"7"`: 7, `7.0`: 7, `"7.00"`: 7, `7e2`: 700, `1.2e3`: 1200, `-3`: -3, `0`: 0, `null`: 0,
+		`9007199254740993`: 9007199254740993, `"9007199254740993"`: 9007199254740993, `9007199254740993.0`: 9007199254740993,
+		`9223372036854775807`: 9223372036854775807, `1e16`: 1e16, `"007"`: 7,
+	} {
+		account, err := getWith(t, `"company_id":`+text)
+		require.NoError(t, err, text)
+		require.EqualValues(t, want, account.CompanyID, text)
+	}
+	for _, text := range []string{
+		`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `1e300`, `"0x7"`, `"0x7p0"`, `"7_0"`, `"Inf"`, `7.`,
+	} {
+		_, err := getWith(t, `"company_id":`+text)
+		require.Error(t, err, text)
+		requireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+	for text, want := range map[string]string{
+		`12.5`: "12.50", `"12.5"`: "12.50", `1e2`: "100.00", `-0`: "0.00", `9007199254740993.01`: "9007199254740993.01",
+	} {
+		account, err := getWith(t, `"balance":`+text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, account.Balance.String(), text)
+	}
+	for _, text := range []string{`"CANARY"`, `true`, `1e300`, `[1]`, `0.12345678901234567890123456789`} {
+		_, err := getWith(t, `"balance":`+text)
+		require.Error(t, err, text)
+		requireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+}
+
+// Transaction ids are text, whatever their form and length.
+func TestDecodeTransactionIDs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]prepaid.TransactionID{
+		`71`: "71", `"71"`: "71", `71.0`: "71", `9007199254740993`: "9007199254740993", `"t-1"`: "t-1",
+		`123456789012345678901234567890`: "123456789012345678901234567890",
+	} {
+		err := decodeWith(t, 200, `{"transaction_id":`+text+`,"correlation_id":"c"}`, func(ctx context.Context, c *prepaid.Client) error {
+			result, err := c.Accounts.Transfer(ctx, "acc-1", prepaid.TransferParams{
+				RequestID: "pay-1", Amount: prepaid.MustAmount("1"), SourceReference: "s", DestinationReference: "d", DestinationAccountID: "acc-2",
+			})
+			if err == nil {
+				require.Equal(t, &prepaid.TransferResult{TransactionID: want, CorrelationID: "c", RequestID: "pay-1"}, result)
+			}
+			return err
+		})
+		require.NoError(t, err, text)
+	}
+}
+
+// A transfer whose transaction id is empty in any way failed; an id that is no id leaves everything open.
+func TestDecodeFailedTransfer(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"correlation_id":"corr-1"}`, `{"transaction_id":null,"correlation_id":"corr-1"}`, `{"transaction_id":"","correlation_id":"corr-1"}`,
+		`{"transaction_id":0,"correlation_id":"corr-1"}`, `{"transaction_id": "0" ,"correlation_id":"corr-1"}`,
+	} {
+		err := decodeWith(t, 200, body, opTransfer().call)
+		failure := callError(t, err)
+		require.ErrorIs(t, err, prepaid.ErrTransferFailed, body)
+		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
+		require.Equal(t, "corr-1", failure.CorrelationID)
+		require.EqualValues(t, "pay-1", failure.RequestID)
+		cause, ok := errors.AsType[*prepaid.TransferFailedError](err)
+		require.True(t, ok)
+		require.Equal(t, "corr-1", cause.CorrelationID)
+	}
+	for _, body := range []string{
+		`{"transaction_id":true,"correlation_id":"c"}`, `{"transaction_id":[71],"correlation_id":"c"}`,
+		`{"transaction_id":{"CANARY":1},"correlation_id":"c"}`, `{"transaction_id":71}`, `{"transaction_id":71,"correlation_id":null}`,
+		`{"transaction_id":71,"correlation_id":7}`, `{}`, `[]`, `null`, `71`, `"CANARY"`, ``, `   `,
+	} {
+		requireUndecodable(t, decodeWith(t, 200, body, opTransfer().call), prepaid.OutcomeUnknown)
+	}
+}
+
+// Date-times come with and without zone, offset, fraction and time; empty and null are the zero time.
+func TestDecodeTimes(t *testing.T) {
+	t.Parallel()
+	at := func(nanosecond int) time.Time { return time.Date(2026, 11, 5, 1, 2, 3, nanosecond, time.UTC) }
+	for text, want := range map[string]time.Time{
+		`"2026-11-05T01:02:03Z"`:           at(0),
+		`"2026-11-05T01:02:03.5Z"`:         at(5e8),
+		`"2026-11-05T01:02:03.123456789Z"`: at(123456789),
+		`"2026-11-05T01:02:03"`:            at(0),
+		`"2026-11-05T01:02:03.25"`:         at(25e7),
+		`"2026-11-05T11:02:03+10:00"`:      at(0),
+		`"2026-11-05T11:02:03.5+10:00"`:    at(5e8),
+		`"2026-11-04T20:02:03-0500"`:       at(0),
+		`"2026-11-05 01:02:03"`:            at(0),
+		`"2026-11-05 11:02:03+10:00"`:      at(0),
+		`"2026-11-05T01:02Z"`:              time.Date(2026, 11, 5, 1, 2, 0, 0, time.UTC),
+		`"2026-11-05"`:                     time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC),
+		`""`:                               {},
+		`null`:                             {},
+	} {
+		account, err := getWith(t, `"plastic_expiry":`+text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, account.PlasticExpiry, text)
+	}
+	for _, text := range []string{`"CANARY"`, `"2026-13-05T01:02:03Z"`, `"05/11/2026"`, `1762304523`, `true`, `{}`, `[]`} {
+		_, err := getWith(t, `"plastic_expiry":`+text)
+		require.Error(t, err, text)
+		requireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+}
+
+// A member that must be there and is missing or null refuses the answer; what that says of the effect depends on
+// whether the answer could have been a refusal.
+func TestDecodeRequiredMembers(t *testing.T) {
+	t.Parallel()
+	simulate := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Simulation.Clear(ctx, prepaid.SimulateParams{
+			Type: prepaid.SimulatedPurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
+		})
+		return err
+	}
+	policy := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Policy.Get(ctx, 7)
+		return err
+	}
+	status := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.Status(ctx, "acc-1")
+		return err
+	}
+	for name, tc := range map[string]struct {
+		call    func(context.Context, *prepaid.Client) error
+		status  int
+		bodies  []string
+		good    string
+		outcome prepaid.Outcome
+	}{
+		"account": {
+			opGet().call, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1}`, `{"balance":1,"status":null}`, `{"balance":1,"status":""}`},
+			`{"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
+		},
+		"summary": {
+			status, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1,"status":null}`},
+			`{"balance":"0","status":"unheard_of"}`, prepaid.OutcomeApplied,
+		},
+		"creation": {opCreate().call, 201, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`}, summaryJSON, prepaid.OutcomeApplied},
+		"funding":  {opRedeem().call, 200, []string{`{}`, `{"outcome":null,"transaction_id":1}`, `{"outcome":""}`}, `{"outcome":"declined"}`, prepaid.OutcomeUnknown},
+		"simulator": {
+			simulate, 200, []string{`{}`, `{"success":null}`, `{"message":"CANARY"}`, `{"success":"true"}`}, `{"success":false,"message":null}`, prepaid.OutcomeUnknown,
+		},
+		"policy": {policy, 200, []string{`{}`, `{"default_action":null}`}, `{"default_action":"allow","description":null}`, prepaid.OutcomeApplied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, decodeWith(t, tc.status, tc.good, tc.call))
+			for _, body := range tc.bodies {
+				err := decodeWith(t, tc.status, body, tc.call)
+				require.Error(t, err, body)
+				requireUndecodable(t, err, tc.outcome)
+			}
+		})
+	}
+}
+
+// null is tolerated everywhere else, and so are members that this version does not know.
+func TestDecodeToleratesNull(t *testing.T) {
+	t.Parallel()
+	account, err := getWith(t, `"account_id":null,"external_account_id":null,"company_id":null,"card_number":null,"plastic_expiry":null,`+
+		`"account_expiry":null,"product_type":null,"is_plastic_enabled":null,"account_type":null,"display_name":null,"is_compliant":null,`+
+		`"personal":null,"free_text":null,"portal_identifier":null,"card_holder_type":null,"corresponding_account_id":null,`+
+		`"new_member":{"deep":[1,{"x":null}]}`)
+	require.NoError(t, err)
+	require.Equal(t, &prepaid.Account{Balance: prepaid.MustAmount("1"), Status: prepaid.AccountStatusActive}, account)
+	account, err = getWith(t, `"personal":{"title":null,"first_name":null,"date_of_birth":null,"primary_address":null,"passport":null}`)
+	require.NoError(t, err)
+	require.Equal(t, &prepaid.Cardholder{}, account.Personal)
+}
+
+// An answer is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.
+func TestDecodeToleratesForm(t *testing.T) {
+	t.Parallel()
+	account, err := getWith(t, `"display_name":"first","display_name":"last"`)
+	require.NoError(t, err)
+	require.Equal(t, "last", account.DisplayName)
+
+	account, err = getWith(t, "\"display_name\":\"caf\xe9\"")
+	require.NoError(t, err)
+	require.Equal(t, "caf\ufffd", account.DisplayName)
+
+	account, err = getWith(t, "\r\n\t\"display_name\" :\n\"x\\ud83d\"")
+	require.NoError(t, err)
+	require.Equal(t, "x\ufffd", account.DisplayName)
+
+	account, err = getWith(t, `"status":"on_holiday","product_type":"barter"`)
+	require.NoError(t, err)
+	require.EqualValues(t, "on_holiday", account.Status)
+	require.False(t, account.Status.Known())
+	require.False(t, account.ProductType.Known())
+
+	// One account's balance is not another's: the second has none.
+	err = decodeWith(t, 200, `[{"balance":1,"status":"active"},{"status":"active"}]`, func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
+		return err
+	})
+	requireUndecodable(t, err, prepaid.OutcomeApplied)
+}
+
+// What is not one JSON value of the declared kind is refused, with the place where it broke and nothing of it.
+func TestDecodeErrors(t *testing.T) {
+	t.Parallel()
+	for body, offset := range map[string]int64{
+		``:                              0,
+		`null`:                          0,
+		`  null `:                       0,
+		`"CANARY"`:                      0,
+		`[]`:                            0,
+		`{"balance":1,"status":`:        22,
+		`{"balance":1,"status":"CANA`:   27,
+		`{"balance":1,"status":7}`:      22,
+		`{"balance":1,}`:                13,
+		accountJSON + `{}`:              int64(len(accountJSON)),
+		accountJSON + ` CANARY`:         int64(len(accountJSON)) + 1,
+		`{"CANARY":1} {"balance":1}`:    13,
+		"\ufeff" + accountJSON:          0,
+		`{"is_plastic_enabled":"true"}`: 22,
+	} {
+		err := decodeWith(t, 200, body, opGet().call)
+		require.Error(t, err, body)
+		requireUndecodable(t, err, prepaid.OutcomeApplied)
+		failure, _ := errors.AsType[*prepaid.DecodeError](err)
+		require.InDelta(t, offset, failure.Offset, 2, body)
+		require.Error(t, failure.Err)
+	}
+}
+
+// A report id and key data come as text, bare or in quotes.
+func TestDecodeText(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"run-1": "run-1", `"run-1"`: "run-1", " run-1\r\n": "run-1", `"run 1"`: "run 1", "12": "12", `"\u0061"`: "a",
+		``: "", ` `: "", `""`: "", `"run`: "", `"a/b"`: "", `..`: "", `{"error":"x"}`: "", `["run-1"]`: "", "<html>": "", "a\nb": "",
+	} {
+		for _, mediaType := range []string{octetStream, vendorJSON, "text/plain", ""} {
+			config := coreConfig("https://cards.example")
+			config.Transport = scripted(answered(200, mediaType, body))
+			run, err := newCoreClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
+			if want == "" {
+				_, ok := errors.AsType[*prepaid.DecodeError](err)
+				require.True(t, ok, "%q", body)
+				require.Nil(t, run)
+				continue
+			}
+			require.NoError(t, err, "%q", body)
+			require.Equal(t, want, run.ID)
+		}
+	}
+}
+
+// An operation without an answer takes an empty body, and whatever the service itself says.
+func TestDecodeNone(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", " \n", "{}", "null", `{"note":"fine"}`, "OK"} {
+		require.NoError(t, decodeWith(t, 200, body, opPlastic().call), body)
+	}
+}
+
+// What a call returned outlives the buffer it was read into.
+func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
+	t.Parallel()
+	config := coreConfig("https://cards.example")
+	name := strings.Repeat("n", 400)
+	config.Transport = scripted(
+		answered(200, vendorJSON, `{"balance":1,"status":"active","display_name":"`+name+`"}`),
+		answered(200, vendorJSON, `[{"id":"m-1","type":"transaction","amount":5,"note":"`+name+`"}]`),
+		answered(200, vendorJSON, `{"pin":"`+name+`"}`),
+		serviceError(400, strings.Repeat("c", 400)),
+		answered(200, vendorJSON, `"`+strings.Repeat("x", 4000)+`"`),
+	)
+	client := newCoreClient(t, config)
+	account, err := client.Accounts.Get(t.Context(), "acc-1")
+	require.NoError(t, err)
+	page, err := client.Hooks.UndeliverablePage(t.Context(), "hook-1", prepaid.ListUndeliverableParams{})
+	require.NoError(t, err)
+	answer, err := client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{
+		AccountID: "acc-1", DeviceID: "d", IPAddress: "192.0.2.1", CommunicationMethod: "sms",
+	})
+	require.NoError(t, err)
+	refusal := opPlastic().call(t.Context(), client)
+	for range 50 {
+		require.Error(t, opGet().call(t.Context(), client))
+	}
+	require.Equal(t, name, account.DisplayName)
+	require.Contains(t, string(page.Items[0].Raw), name)
+	require.Equal(t, `{"pin":"`+name+`"}`, string(answer.Raw))
+	failure, ok := errors.AsType[*prepaid.APIError](refusal)
+	require.True(t, ok)
+	require.Contains(t, string(failure.Body), strings.Repeat("c", 400))
+}

@@ -1,0 +1,199 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// emulator starts the service that the examples call: close it at the end. Reports and clearings take no time.
+func emulator(options ...prepaidtest.Option) *prepaidtest.Server {
+	options = append(options, prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0))
+	srv, err := prepaidtest.Start(options...)
+	if err != nil {
+		panic(err)
+	}
+	return srv
+}
+
+// seed adds an active account of company 42.
+func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
+	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+}
+
+func ExampleNewClient() {
+	client, err := prepaid.NewClient(prepaid.Config{
+		BaseURL:     "https://api.example.com/3.0/",
+		Vendor:      "vendor", // the word in application/vnd.<vendor>+json
+		Environment: prepaid.EnvironmentTest,
+		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	fmt.Println(client)
+
+	_, err = prepaid.NewClient(prepaid.Config{BaseURL: "http://api.example.com"})
+	fmt.Println(err)
+	// Output:
+	// prepaid.Client{https://api.example.com/3.0}
+	// prepaid: invalid input: base_url must be https, or http on loopback; base_url must end in /3.0/; vendor is required; credentials.client_id is required; credentials.client_secret is required
+}
+
+func ExampleConfigFromEnv() {
+	for name, value := range map[string]string{
+		"PREPAID_BASE_URL": "https://test.example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
+		"PREPAID_CLIENT_ID": "acme", "PREPAID_CLIENT_SECRET": "s3cret", // better: PREPAID_CLIENT_SECRET_FILE
+	} {
+		os.Setenv(name, value)
+		defer os.Unsetenv(name)
+	}
+	config, err := prepaid.ConfigFromEnv()
+	fmt.Println(config.BaseURL, config.Environment, config.Credentials.ClientSecret, err)
+	// Output: https://test.example.com/3.0/ test [REDACTED] <nil>
+}
+
+func ExampleClient_Check() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+
+	result, err := client.Check(context.Background())
+	if err != nil {
+		fmt.Println("not ready:", err)
+		return
+	}
+	fmt.Println(result.MediaType, result.ClockSkew, result.TokenLifetime.Round(time.Hour))
+	// Output: application/vnd.vendor+json 0s 1h0m0s
+}
+
+// A loop over payments asks one question of any error.
+func ExampleOutcomeOf() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+
+	pay := func(amount string) error {
+		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to,
+			SourceReference: "invoice 7", DestinationReference: "invoice 7",
+		})
+		return err
+	}
+	decide := func(err error) string {
+		switch prepaid.OutcomeOf(err) {
+		case prepaid.OutcomeApplied:
+			return "done"
+		case prepaid.OutcomeRejected:
+			return "final: nothing moved, and the same request would be refused again"
+		case prepaid.OutcomeNotProcessed:
+			return "nothing moved: send the same params again, later"
+		}
+		return "it may have moved: send the same params again, or look"
+	}
+	fmt.Println("25.50: ", decide(pay("25.50")))
+	fmt.Println("900.00:", decide(pay("900.00")))
+	fmt.Println("-1.00: ", decide(pay("-1.00")))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	fmt.Println("500:   ", decide(pay("1.00")))
+	client.Close()
+	fmt.Println("closed:", decide(pay("1.00")))
+	// Output:
+	// 25.50:  done
+	// 900.00: final: nothing moved, and the same request would be refused again
+	// -1.00:  final: nothing moved, and the same request would be refused again
+	// 500:    it may have moved: send the same params again, or look
+	// closed: nothing moved: send the same params again, later
+}
+
+// Every code of the service is an error to compare with.
+func ExampleErrorCode() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+
+	_, err := client.Hooks.Get(context.Background(), "no-such-hook")
+	if errors.Is(err, prepaid.CodeInvalidHookID) {
+		fmt.Println("register it first")
+	}
+	if answer, ok := errors.AsType[*prepaid.APIError](err); ok {
+		fmt.Println(answer.StatusCode, answer.Code)
+	}
+	fmt.Println(err)
+	// Output:
+	// register it first
+	// 400 invalid_hook_id
+	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id)
+}
+
+// A capture shows the answer itself, for a field that this version does not know.
+func ExampleWithCapture() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+
+	var seen prepaid.Capture
+	_, err := client.Accounts.Status(prepaid.WithCapture(context.Background(), &seen), id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer := seen.Last()
+	fmt.Println(answer.Operation, answer.StatusCode, answer.Header.Get("Content-Type"), answer.Attempts, len(answer.Body) > 0)
+	// Output: Accounts.Status 200 application/vnd.vendor+json 1 true
+}
+
+// A trace follows each attempt of a call.
+func ExampleWithTrace() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""), prepaidtest.Answer(429, ""))
+
+	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
+		AttemptDone: func(_ context.Context, op prepaid.Operation, a prepaid.Attempt) {
+			fmt.Println(op.Method, op.Path, a.Number, a.StatusCode, a.WillRetry)
+		},
+		CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
+			fmt.Println(op.Name, c.Outcome, c.Attempts)
+		},
+	})
+	if _, err := client.Accounts.Status(ctx, id); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// GET /accounts/{id}/status 1 503 true
+	// GET /accounts/{id}/status 2 429 true
+	// GET /accounts/{id}/status 3 200 false
+	// Accounts.Status applied 3
+}
+
+func ExampleParseAmount() {
+	price, err := prepaid.ParseAmount("19.90")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	total, err := price.Mul(3)
+	if err != nil {
+		fmt.Println(err) // never rounded: what does not fit is an error
+		return
+	}
+	fmt.Println(total, total == prepaid.Cents(5970))
+	for _, text := range []string{"1e3", "010", "0.1"} {
+		amount, err := prepaid.ParseAmount(text)
+		fmt.Println(amount, err)
+	}
+	// Output:
+	// 59.70 true
+	// 0.00 prepaid: amount: not a plain decimal number
+	// 0.00 prepaid: amount: not a plain decimal number
+	// 0.10 <nil>
+}

@@ -1,0 +1,184 @@
+package prepaid
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFixturesAreAllUsed: every file has a case and every case a file; every operation has an answer, a 401 and a
+// 500.
+func TestFixturesAreAllUsed(t *testing.T) {
+	t.Parallel()
+	used, answered := map[string]bool{}, map[string]bool{}
+	for _, c := range fixtureCases() {
+		used[c.fixture] = true
+		name, _, _ := strings.Cut(c.fixture, "/")
+		answered[name] = answered[name] || !c.refusal
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(readFixtures(t))), slices.Collect(maps.Keys(used)))
+	for _, row := range readOperations(t) {
+		require.True(t, answered[row.name], "%s has no successful answer", row.name)
+		unauthorized := row.name + "/401"
+		if row.name == opToken.Name {
+			unauthorized += "-invalid_client"
+		}
+		require.Contains(t, used, unauthorized)
+		require.Contains(t, used, row.name+"/500")
+	}
+}
+
+// TestFixturesAgreeWithTheTable compares each file with its row of operations.txt.
+func TestFixturesAgreeWithTheTable(t *testing.T) {
+	t.Parallel()
+	rows := map[string]operationRow{}
+	for _, row := range readOperations(t) {
+		rows[row.name] = row
+	}
+	refused := map[string]bool{}
+	for _, c := range fixtureCases() {
+		refused[c.fixture] = c.refusal
+	}
+	for name, f := range readFixtures(t) {
+		row, ok := rows[f.Operation]
+		require.True(t, ok, name)
+		require.Equal(t, row.method, f.Request.Method, name)
+		require.True(t, strings.HasPrefix(f.Reference, row.section), name)
+		require.NotEmpty(t, f.About, name)
+		status := strconv.Itoa(f.Response.Status)
+		require.True(t, f.Outcome == status || strings.HasPrefix(f.Outcome, status+"-"), name)
+		if !refused[name] {
+			require.Contains(t, strings.Split(row.success, ","), status, name)
+		}
+		path, ok := strings.CutPrefix(f.Request.Path, "/3.0/")
+		require.True(t, ok, name)
+		segments, template := strings.Split(path, "/"), strings.Split(row.path[1:], "/")
+		require.Len(t, segments, len(template), name)
+		for i, want := range template {
+			if want[0] != '{' {
+				require.Equal(t, want, segments[i], name)
+			}
+		}
+		require.False(t, f.Response.Body != nil && f.Response.Text != "", name)
+		require.Equal(t, f.answer() != nil && len(f.answer()) > 0, f.Response.Header["Content-Type"] != "", name)
+	}
+}
+
+// TestFixturesHoldEveryErrorCode compares the codes of sections 7 and 4.8 of the reference with the client's and with
+// those in the files.
+func TestFixturesHoldEveryErrorCode(t *testing.T) {
+	t.Parallel()
+	reference := map[string][]ErrorCode{
+		"Token": {"invalid_request", "unsupported_grant_type", "invalid_client", "server_error"},
+		"Accounts.ExchangeKey": {
+			"bad_application_id", "bad_key_id", "bad_ephemeral_key", "bad_account", "server_error",
+		},
+		"Hooks.Create": {
+			"invalid_request", "invalid_uri", "invalid_scope", "invalid_filter_spec", "invalid_enabled",
+			"invalid_reliability_mode", "invalid_hmac_key_id", "invalid_hmac_key_secret", "no_response", "unauthorized",
+			"server_error",
+		},
+		"Hooks.Update": {
+			"invalid_request", "invalid_uri", "invalid_scope", "invalid_filter_spec", "invalid_enabled",
+			"invalid_reliability_mode", "invalid_hmac_key_id", "invalid_hmac_key_secret", "no_response", "unauthorized",
+			"server_error",
+		},
+		"Hooks.Delete":        {"unauthorized", "server_error"},
+		"Hooks.Undeliverable": {"invalid_hook_id", "unauthorized", "server_error"},
+		"Hooks.Dismiss":       {"invalid_request", "invalid_hook_id", "invalid_message_id", "unauthorized", "server_error"},
+	}
+	held := map[string]map[ErrorCode]bool{}
+	for _, f := range readFixtures(t) {
+		var body struct {
+			Error ErrorCode `json:"error"`
+		}
+		if f.Response.Status < 400 || json.Unmarshal(f.Response.Body, &body) != nil {
+			continue
+		}
+		if held[f.Operation] == nil {
+			held[f.Operation] = map[ErrorCode]bool{}
+		}
+		held[f.Operation][body.Error] = true
+	}
+	var codes []ErrorCode
+	for operation, listed := range reference {
+		for _, code := range listed {
+			require.True(t, held[operation][code], "%s: no fixture with %s", operation, code)
+			require.True(t, code.Known(), code)
+			if !slices.Contains(codes, code) {
+				codes = append(codes, code)
+			}
+		}
+	}
+	require.ElementsMatch(t, codes, errorCodes())
+	for _, example := range []ErrorCode{exampleInvalidToken, exampleInvalidFields, exampleRateLimit, exampleAccountNotFound} {
+		require.False(t, example.Known(), example)
+	}
+}
+
+// TestFixturesSetEveryField looks for a field of an answer that no fixture sets.
+func TestFixturesSetEveryField(t *testing.T) {
+	t.Parallel()
+	set := map[reflect.Type]map[string]bool{}
+	for _, c := range fixtureCases() {
+		if c.want.IsValid() {
+			countSetFields(c.want, set)
+		}
+	}
+	missing := []string{}
+	for kind, fields := range set {
+		for field := range kind.Fields() {
+			if field.IsExported() && !fields[field.Name] {
+				missing = append(missing, kind.Name()+"."+field.Name)
+			}
+		}
+	}
+	require.ElementsMatch(t, []string{"ReportRun.RequestedAt"}, missing, "the client's own clock sets that one")
+	for _, kind := range []reflect.Type{
+		reflect.TypeFor[Account](), reflect.TypeFor[AccountSummary](), reflect.TypeFor[Cardholder](),
+		reflect.TypeFor[Address](), reflect.TypeFor[AlternateAddress](), reflect.TypeFor[Passport](),
+		reflect.TypeFor[FreeText](), reflect.TypeFor[PortalIdentifier](), reflect.TypeFor[Transaction](),
+		reflect.TypeFor[TransferResult](), reflect.TypeFor[WalletToken](), reflect.TypeFor[WalletDevice](),
+		reflect.TypeFor[WalletProvisioning](), reflect.TypeFor[KeyExchange](), reflect.TypeFor[MerchantCategoryCode](),
+		reflect.TypeFor[Policy](), reflect.TypeFor[CategoryRule](), reflect.TypeFor[MerchantRule](),
+		reflect.TypeFor[TerminalRule](), reflect.TypeFor[Restrictions](), reflect.TypeFor[Report](),
+		reflect.TypeFor[FundingResult](), reflect.TypeFor[SimulationResult](), reflect.TypeFor[PINResponse](),
+		reflect.TypeFor[Hook](), reflect.TypeFor[CreatedHook](), reflect.TypeFor[Message](),
+	} {
+		require.Contains(t, set, kind)
+	}
+}
+
+// countSetFields notes the fields that are not zero in every struct of this package inside value.
+func countSetFields(value reflect.Value, set map[reflect.Type]map[string]bool) {
+	switch value.Kind() {
+	case reflect.Pointer:
+		if !value.IsNil() {
+			countSetFields(value.Elem(), set)
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			countSetFields(value.Index(i), set)
+		}
+	case reflect.Struct:
+		kind := value.Type()
+		if kind.PkgPath() != reflect.TypeFor[Account]().PkgPath() || kind.NumField() > 0 && !kind.Field(0).IsExported() {
+			return // another package's, or opaque
+		}
+		if set[kind] == nil {
+			set[kind] = map[string]bool{}
+		}
+		for field, content := range value.Fields() {
+			if field.IsExported() && !content.IsZero() {
+				set[kind][field.Name] = true
+				countSetFields(content, set)
+			}
+		}
+	}
+}

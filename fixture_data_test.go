@@ -1,0 +1,86 @@
+package prepaid
+
+import "time"
+
+// The values of the fixtures that several operations share.
+
+func fixtureCardholder() *Cardholder {
+	return &Cardholder{
+		Title: "Canary-Dr", FirstName: "Canary-Mira", MiddleName: "Canary-Jo", LastName: "Canary-O’Testname",
+		PrimaryAddress: Address{
+			Line1: "Canary Unit 1", Line2: "1 Canary Street", Line3: "Canary Court",
+			City: "Canaryville", State: "NSW", Country: "AU", Postcode: "2000",
+		},
+		AlternateAddress: &AlternateAddress{
+			Line1: "Canary PO Box 1", Line2: "Canary Mail Centre",
+			City: "Canaryton", State: "VIC", Country: "NZ", Postcode: "AB12CD",
+		},
+		Sex: SexFemale, MobileNumber: "+61491570156", PhoneNumber: "+61255501234",
+		DateOfBirth:         Date{Year: 1980, Month: time.February, Day: 29},
+		EmailAddress:        "canary.mira@example.com",
+		DriverLicenceNumber: "CANARY-DL-1",
+		Passport: &Passport{
+			Number: "CANARY0001", Expiry: Date{Year: 2049, Month: time.May, Day: 31}, IssuingCountry: "AUS",
+		},
+	}
+}
+
+// fixtureLeastCardholder has the required members only.
+func fixtureLeastCardholder() *Cardholder {
+	return &Cardholder{
+		FirstName: "Canary-Mira", LastName: "Canary-Testname",
+		PrimaryAddress: Address{State: "NSW", Country: "AU"},
+		DateOfBirth:    Date{Year: 1980, Month: time.February, Day: 29},
+	}
+}
+
+func fixturePortal() *PortalIdentifier {
+	return &PortalIdentifier{ClientID: "acme", ProgramID: "cards-2026", CardholderID: "ch-881"}
+}
+
+// fixtureAccount has the required members only; edits add the rest.
+func fixtureAccount(edits ...func(*Account)) *Account {
+	a := &Account{
+		ID: fixtureID, ExternalAccountID: "ext-90031", CompanyID: 4217, Balance: MustAmount("150.25"),
+		CardNumber:    "516353******9917",
+		PlasticExpiry: fixtureTime(2029, time.November, 30, 23, 59, 59),
+		AccountExpiry: fixtureTime(2030, time.November, 30, 23, 59, 59),
+		ProductType:   ProductTypeReloadable, Status: AccountStatusActive, PlasticEnabled: true, AccountType: AccountTypeProxy,
+	}
+	for _, edit := range edits {
+		edit(a)
+	}
+	return a
+}
+
+// withOptional sets what comes without a group.
+func withOptional(a *Account) {
+	a.FirstTransactionOccurredAt = fixtureTime(2026, time.February, 3, 4, 5, 6)
+	a.LastTransactionOccurredAt = fixtureTime(2026, time.October, 11, 12, 13, 14)
+	a.DisplayName, a.NameOnCard = "Canary Employer - Meals", "M.CANARY-TESTNAME"
+	a.Compliant = new(true)
+	a.ProgramClientID, a.ClientAccountKey = "acme", "emp-7~ !"
+	a.PortalIdentifier = fixturePortal()
+}
+
+// withGroups sets what a search can ask for.
+func withGroups(a *Account) {
+	a.Personal = fixtureCardholder()
+	a.BPayBillerCode, a.BPayReferenceNumber = "123456", "70010020991"
+	a.DirectEntryBSB, a.DirectEntryAccountNumber = "802985", "00123456"
+	a.FreeText = &FreeText{
+		Text1: "canary text 1", Text2: "canary text 2", Text3: "canary text 3", Text4: "canary text 4",
+		Text5: "canary text 5", Text6: "canary text 6", Text7: "canary text 7", Text8: "canary text 8",
+		Int1: "101", Int2: "102", Dec1: "1.01", Dec2: "1.02",
+	}
+}
+
+// fixturePage leaves of a page what its callers see.
+func fixturePage[T any](page *Page[T], err error) (*Page[T], error) {
+	if err != nil {
+		return page, err
+	}
+	return &Page[T]{
+		Items: page.Items, Number: page.Number, Size: page.Size, TotalPages: page.TotalPages, TotalItems: page.TotalItems,
+	}, nil
+}

@@ -1,0 +1,23 @@
+package prepaid
+
+import (
+	"context"
+	"encoding/base64"
+)
+
+func keyFixtures() []fixtureCase {
+	exchange := fixtureOf("Accounts.ExchangeKey", func(ctx context.Context, client *Client) (*KeyExchange, error) {
+		return client.Accounts.ExchangeKey(ctx, fixtureID, ExchangeKeyParams{
+			ApplicationID: "0f9d2c1e-7b6a-4c5d-8e3f-2a1b0c9d8e7f", KeyID: "1a2b3c4d-5e6f-4a8b-9c0d-1e2f3a4b5c6d",
+			EphemeralKey: NewSecret(base64.StdEncoding.EncodeToString([]byte("canary-ephemeral-key-32-bytes-ok"))),
+		})
+	})
+	return append(exchange.usual(exampleInvalidToken, OutcomeUnknown),
+		exchange.gives("200-bare", &KeyExchange{Data: []byte("canary+exchange/data==")}),
+		exchange.gives("200-quoted", &KeyExchange{Data: []byte("canary+exchange/data==")}),
+		exchange.refused("400-bad_application_id", CodeBadApplicationID, ErrBadRequest, OutcomeRejected),
+		exchange.refused("400-bad_key_id", CodeBadKeyID, ErrBadRequest, OutcomeRejected),
+		exchange.refused("400-bad_ephemeral_key", CodeBadEphemeralKey, ErrBadRequest, OutcomeRejected),
+		exchange.refused("400-bad_account", CodeBadAccount, ErrBadRequest, OutcomeRejected),
+	)
+}

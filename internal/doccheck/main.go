@@ -1,0 +1,70 @@
+// Command doccheck fails when a public name of the module has no doc comment, or when the tables in docs/ and the
+// code do not name the same things.
+//
+//	doccheck [-docs directory] directory...
+//
+// Each directory holds one package. In the tables the names of the first one stand bare, those of the others
+// after the name of their package: webhook.Handler.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run returns the exit code: 0 when all is well, 1 for faults, 2 when it could not look.
+func run(arguments []string, out, problems io.Writer) int {
+	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	docs := flags.String("docs", "", "directory of reference-map.md and errors.md; not looked at when empty")
+	if flags.Parse(arguments) != nil {
+		return 2
+	}
+	if flags.NArg() == 0 {
+		fmt.Fprintln(problems, "doccheck: name at least one directory")
+		return 2
+	}
+	faults, err := check(flags.Args(), *docs)
+	if err != nil {
+		fmt.Fprintln(problems, "doccheck:", err)
+		return 2
+	}
+	for _, fault := range faults {
+		fmt.Fprintln(out, fault)
+	}
+	if len(faults) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// check looks at the packages in directories and, unless docs is empty, at the tables.
+func check(directories []string, docs string) ([]string, error) {
+	var symbols []symbol
+	for i, directory := range directories {
+		found, err := readPackage(directory, i > 0)
+		if err != nil {
+			return nil, err
+		}
+		symbols = append(symbols, found...)
+	}
+	faults := commentFaults(symbols)
+	if docs == "" {
+		return faults, nil
+	}
+	var tables [2][]row
+	for i, name := range [...]string{"reference-map.md", "errors.md"} {
+		path := filepath.Join(docs, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		tables[i] = tableRows(path, string(text))
+	}
+	return append(faults, tableFaults(symbols, tables[0], tables[1])...), nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// row is one line of a table: what its first column and its column "Go" name.
+type row struct {
+	place string   // "docs/errors.md:12"
+	wire  string   // what stands in backquotes in the first column; nothing for "—"
+	own   bool     // "—" in the first column: the reference has no such thing
+	names []string // what stands in backquotes in the column "Go"
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// tableRows returns the rows of the tables that have a column "Go".
+func tableRows(path, markdown string) []row {
+	var rows []row
+	column := -1 // of "Go"; -1 outside of such a table
+	number := 0
+	for line := range strings.Lines(markdown) {
+		number++
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "|") {
+			column = -1
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if column < 0 {
+			column = slices.Index(cells, "Go")
+			continue
+		}
+		if column >= len(cells) || strings.HasPrefix(cells[0], "---") {
+			continue
+		}
+		r := row{place: fmt.Sprintf("%s:%d", path, number), own: cells[0] == "—"}
+		if match := quoted.FindStringSubmatch(cells[0]); match != nil {
+			r.wire = match[1]
+		}
+		for _, match := range quoted.FindAllStringSubmatch(cells[column], -1) {
+			r.names = append(r.names, match[1])
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// tableFaults compares the tables with the code: what they name must exist and stand for that very member or
+// value, and everything that comes from the reference, and every error, must be named.
+func tableFaults(symbols []symbol, reference, errors []row) []string {
+	byName := make(map[string]symbol, len(symbols))
+	for _, s := range symbols {
+		byName[s.name] = s
+	}
+	var faults []string
+	named := make(map[string]bool)
+	for _, r := range slices.Concat(reference, errors) {
+		for _, name := range r.names {
+			s, ok := byName[name]
+			switch {
+			case !ok:
+				faults = append(faults, fmt.Sprintf("%s: %s does not exist", r.place, name))
+			case r.wire != "" && s.wire != "" && s.wire != r.wire:
+				faults = append(faults, fmt.Sprintf("%s: %s stands for %q, not for %q", r.place, name, s.wire, r.wire))
+			}
+			named[name] = true
+		}
+	}
+	listed := make(map[string]bool)
+	for _, r := range errors {
+		for _, name := range r.names {
+			listed[name] = true
+		}
+	}
+	own := make(map[string]bool)
+	for _, r := range reference {
+		for _, name := range r.names {
+			own[name] = own[name] || r.own
+		}
+	}
+	for _, s := range symbols {
+		switch {
+		case isError(s, byName) && !listed[s.name]:
+			faults = append(faults, fmt.Sprintf("%s: %s %s is not in the error catalogue", s.position, s.kind, s.name))
+		case fromReference(s) && !named[s.name] && !own[s.owner]:
+			faults = append(faults, fmt.Sprintf("%s: %s %s is not in the reference map", s.position, s.kind, s.name))
+		}
+	}
+	return faults
+}
+
+// isError reports a sentinel or an error type.
+func isError(s symbol, byName map[string]symbol) bool {
+	if s.kind == kindVariable {
+		return strings.HasPrefix(s.base(), "Err")
+	}
+	_, ok := byName[s.name+".Error"]
+	return s.kind == kindType && ok
+}
+
+// fromReference reports what belongs in the map: the methods of services, members of messages, values of
+// enumerations. Other packages than the first do not speak to the service.
+func fromReference(s symbol) bool {
+	switch s.kind {
+	case kindMethod:
+		return !s.foreign && strings.HasSuffix(s.owner, "Service")
+	case kindField, kindConstant:
+		return !s.foreign && s.wire != "" && s.owner != ""
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+package prepaid_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// ledger answers a history from its entries: those inside the window asked for, once they are booked.
+type ledger struct {
+	entries []entry
+	asked   []url.Values
+}
+
+type entry struct {
+	at     time.Time
+	booked time.Time
+	row    string // without occurred_at
+}
+
+func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
+	query := r.URL.Query()
+	l.asked = append(l.asked, query)
+	from, _ := time.Parse(time.RFC3339, query.Get("start_date"))
+	to, _ := time.Parse(time.RFC3339, query.Get("end_date"))
+	var rows []string
+	for _, e := range l.entries {
+		if !time.Now().Before(e.booked) && !e.at.Before(from) && !e.at.After(to) {
+			rows = append(rows, fmt.Sprintf(`{%s,"occurred_at":%q}`, e.row, e.at.Format(time.RFC3339)))
+		}
+	}
+	if len(rows) == 0 {
+		return answered(204, "", "")(r)
+	}
+	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1")(r)
+}
+
+const movementRow = `"id":"t-1","account_id":"acc-1","type":"1118","amount":-25.50,"reference":"ref-1","card_acceptor_id":"m-1","terminal_id":"x-1"`
+
+// A movement is found by amount without its sign and by whatever else the query names; none of it is proof of absence.
+func TestFindMovement(t *testing.T) {
+	t.Parallel()
+	other := strings.NewReplacer(`"t-1"`, `"t-2"`, "-25.50", "-25.51").Replace(movementRow)
+	twin := strings.Replace(movementRow, `"t-1"`, `"t-3"`, 1)
+	for name, tc := range map[string]struct {
+		rows    []string
+		adjust  func(*prepaid.MovementQuery)
+		verdict prepaid.Verdict
+	}{
+		"the amount":     {[]string{movementRow, other}, nil, prepaid.VerdictSeen},
+		"its opposite":   {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.Amount = prepaid.MustAmount("-25.5") }, prepaid.VerdictSeen},
+		"another amount": {[]string{other}, nil, prepaid.VerdictUnseen},
+		"nothing":        {nil, nil, prepaid.VerdictUnseen},
+		"several":        {[]string{movementRow, twin}, nil, prepaid.VerdictAmbiguous},
+		"every field": {[]string{movementRow}, func(q *prepaid.MovementQuery) {
+			q.Types, q.Reference, q.CardAcceptorID, q.TerminalID = []prepaid.TransactionType{"2950", "1118"}, "ref-1", "m-1", "x-1"
+		}, prepaid.VerdictSeen},
+		"another type":      {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.Types = []prepaid.TransactionType{"2950"} }, prepaid.VerdictUnseen},
+		"another reference": {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.Reference = "ref-10" }, prepaid.VerdictUnseen},
+		"another merchant":  {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.CardAcceptorID = "m-2" }, prepaid.VerdictUnseen},
+		"another terminal":  {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.TerminalID = "x-2" }, prepaid.VerdictUnseen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &ledger{}
+				for _, text := range tc.rows {
+					service.entries = append(service.entries, entry{time.Now(), time.Now(), text})
+				}
+				query := prepaid.MovementQuery{
+					AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: time.Now().Add(-time.Hour), To: time.Now().Add(-time.Minute + time.Hour),
+				}
+				if tc.adjust != nil {
+					tc.adjust(&query)
+				}
+				finding, err := newCoreClient(t, clockConfig(service)).Accounts.FindMovement(t.Context(), query)
+				require.NoError(t, err)
+				require.Equal(t, tc.verdict, finding.Verdict, "%v", finding.Verdict)
+				want := map[prepaid.Verdict]int{prepaid.VerdictSeen: 1, prepaid.VerdictAmbiguous: 2}[tc.verdict]
+				require.Len(t, finding.Transactions, want)
+				require.Equal(t, query.From, finding.From)
+				require.False(t, finding.To.After(query.To))
+			})
+		})
+	}
+}
+
+// A late booking is waited for, as long as the window is still open and for Settle; each look reads up to now.
+func TestFindMovementWaits(t *testing.T) {
+	t.Parallel()
+	lost := func() *prepaid.CallError {
+		return &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, FirstSent: time.Now(), LastSent: time.Now().Add(5 * time.Second)}
+	}
+	query := prepaid.MovementQuery{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}
+	synctest.Test(t, func(t *testing.T) {
+		service := &ledger{entries: []entry{{time.Now().Add(20 * time.Second), time.Now().Add(40 * time.Second), movementRow}}}
+		client, began := newCoreClient(t, clockConfig(service)), time.Now()
+		around := query.Around(lost())
+		require.Equal(t, began.Add(-2*time.Minute), around.From)
+		require.Equal(t, began.Add(5*time.Second+10*time.Minute), around.To)
+		finding, err := client.Accounts.FindMovement(t.Context(), around)
+		require.NoError(t, err)
+		require.Equal(t, prepaid.VerdictSeen, finding.Verdict)
+		require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
+		require.Less(t, time.Since(began), time.Minute)
+		require.Equal(t, time.Now().Add(2*time.Minute).UTC(), finding.To)
+		for i, asked := range service.asked[1:] {
+			require.Greater(t, asked.Get("end_date"), service.asked[i].Get("end_date"), "each look reads further")
+		}
+	})
+	for settle, longest := range map[time.Duration]time.Duration{0: 2 * time.Minute, 20 * time.Second: 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			client, began := newCoreClient(t, clockConfig(&ledger{})), time.Now()
+			open := query.Around(lost())
+			open.Settle = settle
+			finding, err := client.Accounts.FindMovement(t.Context(), open)
+			require.NoError(t, err)
+			require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+			require.LessOrEqual(t, time.Since(began), longest)
+			require.Greater(t, time.Since(began), longest/2)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // a window that is over is read once
+		service := &ledger{}
+		client, began := newCoreClient(t, clockConfig(service)), time.Now()
+		closed := query
+		closed.From, closed.To = began.Add(-2*time.Hour), began.Add(-time.Hour)
+		finding, err := client.Accounts.FindMovement(t.Context(), closed)
+		require.NoError(t, err)
+		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.Len(t, service.asked, 1)
+		require.Zero(t, time.Since(began))
+		require.Equal(t, closed.To, finding.To)
+	})
+}
+
+// A query lacks nothing, or nothing is sent; a failure of the history is no verdict.
+func TestFindMovementErrors(t *testing.T) {
+	t.Parallel()
+	service := scripted(serviceError(404, "not_found"))
+	config := coreConfig("https://cards.example")
+	config.Transport = service
+	client := newCoreClient(t, config)
+	_, err := client.Accounts.FindMovement(t.Context(), prepaid.MovementQuery{AccountID: "a/b"})
+	failure := callError(t, err)
+	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
+	require.Equal(t, "Accounts.FindMovement", failure.Operation)
+	invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+	require.True(t, ok)
+	var fields []string
+	for _, fault := range invalid.Faults {
+		fields = append(fields, fault.Field)
+	}
+	require.Equal(t, []string{"account_id", "amount", "from", "to"}, fields)
+
+	now := time.Now()
+	good := prepaid.MovementQuery{AccountID: "acc-1", Amount: prepaid.MustAmount("1"), From: now, To: now.Add(-time.Second)}
+	_, err = client.Accounts.FindMovement(t.Context(), good)
+	require.ErrorContains(t, err, "to is required, not before from")
+	require.Empty(t, service.requests())
+
+	good.To = now
+	finding, err := client.Accounts.FindMovement(t.Context(), good)
+	require.ErrorIs(t, err, prepaid.ErrNotFound)
+	require.Nil(t, finding)
+}
+
+// Around needs the times of a call that sent something.
+func TestMovementAround(t *testing.T) {
+	t.Parallel()
+	query := prepaid.MovementQuery{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
+	for _, err := range []error{nil, errCut, &prepaid.CallError{}, &prepaid.ValidationError{}} {
+		require.Equal(t, query, query.Around(err))
+	}
+	wrapped := fmt.Errorf("payroll: %w", &prepaid.CallError{FirstSent: time.Unix(1000, 0), LastSent: time.Unix(1010, 0)})
+	require.Equal(t, time.Unix(1000-120, 0), query.Around(wrapped).From)
+	require.Equal(t, time.Unix(1010+600, 0), query.Around(wrapped).To)
+}
+
+// Each verdict has its words, and none of them is "did not happen".
+func TestVerdictText(t *testing.T) {
+	t.Parallel()
+	for verdict, text := range map[prepaid.Verdict]string{
+		prepaid.VerdictUnseen: "not seen yet", prepaid.VerdictSeen: "seen", prepaid.VerdictAmbiguous: "several match", 9: "verdict invalid",
+	} {
+		require.Equal(t, text, verdict.String())
+	}
+}

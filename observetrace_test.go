@@ -1,0 +1,192 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// journal notes what a trace is told, under a name.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) note(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, fmt.Sprintf(format, args...))
+}
+
+type traceMark struct{}
+
+func (j *journal) trace(name string) *prepaid.Trace {
+	return &prepaid.Trace{
+		Throttled: func(_ context.Context, op prepaid.Operation, waited time.Duration) {
+			j.note("%s throttled %s %s", name, op.Name, waited)
+		},
+		AttemptStart: func(ctx context.Context, op prepaid.Operation, attempt int) context.Context {
+			j.note("%s start %s %s %s %d", name, op.Name, op.Method, op.Path, attempt)
+			marks, _ := ctx.Value(traceMark{}).(string)
+			return context.WithValue(ctx, traceMark{}, marks+name)
+		},
+		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+			j.note("%s done %d status %d took %s again %t in %s: %v", name, a.Number, a.StatusCode, a.Duration, a.WillRetry, a.WillWait, a.Err)
+		},
+		CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
+			j.note("%s call %s %s %d attempts %s: %v", name, op.Name, c.Outcome, c.Attempts, c.Duration, c.Err)
+		},
+		TokenRenewed: func(_ context.Context, took time.Duration, err error) { j.note("%s token %s: %v", name, took, err) },
+	}
+}
+
+// Config.Trace comes first, then those of the context from the outside in; the request carries the context that the
+// hooks made of it, and each attempt is told of once.
+func TestTraceOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		var marks []string
+		marked := func(next step) step {
+			return func(r *http.Request) (*http.Response, error) {
+				mark, _ := r.Context().Value(traceMark{}).(string)
+				marks = append(marks, mark)
+				return next(r)
+			}
+		}
+		service := split{
+			scripted(after(time.Second, grant(1, "3600"))),
+			scripted(
+				marked(after(time.Second, answered(503, "", "", "Retry-After: 3"))),
+				marked(after(2*time.Second, wellAnswered(opTransfer()))),
+			),
+		}
+		config := credentialed(service)
+		config.Trace = j.trace("A")
+		config.Retry.InFlightWait = time.Millisecond
+		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+			time.Sleep(5 * time.Millisecond)
+			return nil
+		})
+		client := newCoreClient(t, config)
+		ctx := prepaid.WithTrace(prepaid.WithTrace(t.Context(), j.trace("B")), j.trace("C"))
+		require.NoError(t, opTransfer().call(ctx, client))
+		synctest.Wait()
+		const transfer = "Accounts.Transfer POST /accounts/{id}/transfer"
+		token := []string{
+			"A throttled Token 5ms", "A start Token POST /token 1", "A done 1 status 200 took 1s again false in 0s: <nil>",
+			"A call Token applied 1 attempts 1.005s: <nil>", "A token 1.005s: <nil>",
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		for _, line := range token { // the renewal runs beside the call; only its own order is fixed
+			require.Contains(t, j.lines, line)
+		}
+		var lines []string
+		for _, line := range j.lines {
+			if !strings.Contains(line, "oken") && !strings.Contains(line, "done 1 status 200") {
+				lines = append(lines, line)
+			}
+		}
+		var want []string
+		each := func(format string) {
+			for _, name := range []string{"A", "B", "C"} {
+				want = append(want, name+" "+format)
+			}
+		}
+		each("throttled Accounts.Transfer 5ms")
+		each("start " + transfer + " 1")
+		each("done 1 status 503 took 1s again true in 3s: prepaid: status 503")
+		each("throttled Accounts.Transfer 5ms")
+		each("start " + transfer + " 2")
+		each("done 2 status 200 took 2s again false in 0s: <nil>")
+		each("call Accounts.Transfer applied 2 attempts 7.015s: <nil>")
+		require.Equal(t, want, lines)
+		require.Equal(t, []string{"ABC", "ABC"}, marks)
+	})
+}
+
+// A call that sends nothing is told of once, as a call; so is one whose next attempt never left.
+func TestTraceOfWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	var j journal
+	config := coreConfig("https://cards.example")
+	config.Trace = j.trace("A")
+	config.Transport = scripted(serviceError(401, "invalid_token"))
+	errNone := errors.New("none")
+	config.TokenSource = tokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+		if rejected != nil {
+			return nil, errNone
+		}
+		return &oauth2.Token{AccessToken: "token-1"}, nil
+	})
+	client := newCoreClient(t, config)
+	_, err := client.Accounts.Get(t.Context(), "..")
+	require.Error(t, err)
+	require.Len(t, j.lines, 1)
+	require.Regexp(t, `^A call Accounts.Get rejected 0 attempts .*: prepaid: Accounts.Get: rejected: invalid input: id must not be`, j.lines[0])
+
+	j.lines = nil
+	require.ErrorIs(t, opGet().call(t.Context(), client), errNone)
+	require.Len(t, j.lines, 3, "%s", j.lines)
+	require.Regexp(t, `^A start `, j.lines[0])
+	require.Regexp(t, `^A done 1 status 401 `, j.lines[1])
+	require.Regexp(t, `^A call Accounts.Get not processed 1 attempts `, j.lines[2])
+}
+
+// Hooks that panic, and those that return no context, do not reach the call; the panic is logged without its value.
+func TestTracePanics(t *testing.T) {
+	t.Parallel()
+	var records recordingHandler
+	var j journal
+	config := coreConfig("https://cards.example")
+	config.Logger = records.logger()
+	config.Transport = scripted(serviceError(429, "slow"), wellAnswered(opTransfer()))
+	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		time.Sleep(2 * time.Millisecond)
+		return nil
+	})
+	config.Trace = &prepaid.Trace{
+		Throttled:    func(context.Context, prepaid.Operation, time.Duration) { panic("CANARY") },
+		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { panic("CANARY") },
+		AttemptDone:  func(context.Context, prepaid.Operation, prepaid.Attempt) { panic("CANARY") },
+		CallDone:     func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") },
+	}
+	ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{
+		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { return nil }, //nolint:nilnil // the fault
+	})
+	ctx = prepaid.WithTrace(ctx, j.trace("B"))
+	require.NoError(t, opTransfer().call(ctx, newCoreClient(t, config)))
+	require.Len(t, j.lines, 7, "the others are told all the same")
+	text := records.text()
+	require.Equal(t, 7, strings.Count(text, "a trace hook panicked"))
+	require.NotContains(t, text, "CANARY")
+}
+
+// A hook that observes may be added to a context that others share.
+func TestTracesOfSiblingContexts(t *testing.T) {
+	t.Parallel()
+	config := coreConfig("https://cards.example")
+	config.Transport = scripted(wellAnswered(opGet()))
+	client := newCoreClient(t, config)
+	var common, left, right journal
+	parent := prepaid.WithTrace(t.Context(), common.trace("P"))
+	first, second := prepaid.WithTrace(parent, left.trace("L")), prepaid.WithTrace(parent, right.trace("R"))
+	require.NoError(t, opGet().call(first, client))
+	require.NoError(t, opGet().call(second, client))
+	require.NoError(t, opGet().call(second, client))
+	require.Len(t, common.lines, 9)
+	require.Len(t, left.lines, 3)
+	require.Len(t, right.lines, 6)
+}

@@ -1,0 +1,83 @@
+package prepaid
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// troubled answers every request alike and counts them.
+type troubled struct {
+	status   int // 0 for a connection that breaks off
+	requests int
+}
+
+func (r *troubled) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.requests++
+	if r.status == 0 {
+		return nil, errors.New("connection reset")
+	}
+	return &http.Response{
+		StatusCode: r.status, Header: http.Header{"Content-Type": {"application/vnd.vendor+json"}},
+		Body: io.NopCloser(strings.NewReader(`{"error":"server_error"}`)), Request: req,
+	}, nil
+}
+
+// TestOperationsRepeatAsTheTableSays sends the request of every successful fixture into trouble and counts how often
+// it is sent.
+func TestOperationsRepeatAsTheTableSays(t *testing.T) {
+	t.Parallel()
+	const attempts = 3
+	safety := map[string]string{}
+	for _, row := range readOperations(t) {
+		safety[row.name] = row.safety
+	}
+	again := map[string]map[int]bool{
+		"token":      {0: true, 503: true, 500: true},
+		"read":       {0: true, 503: true, 500: true},
+		"replayable": {0: true, 503: true, 500: true},
+		"keyed":      {0: true, 503: true, 500: false},
+		"never":      {0: false, 503: false, 500: false},
+	}
+	for _, c := range fixtureCases() {
+		if c.refusal {
+			continue
+		}
+		name, _, _ := strings.Cut(c.fixture, "/")
+		class := safety[name]
+		if c.fixture == "Accounts.SetStatus/200-active" {
+			class = "never"
+		}
+		for status, repeated := range again[class] {
+			if name == opReportResult.Name && status == 500 {
+				repeated = false
+			}
+			want := 1
+			if repeated {
+				want = attempts
+			}
+			trouble := &troubled{status: status}
+			config := fixtureConfig(trouble)
+			config.Retry = RetryPolicy{MaxAttempts: attempts, MinWait: 1, MaxWait: 1, InFlightWait: 1}
+			if name == opToken.Name {
+				config.TokenSource = nil
+			}
+			client, err := NewClient(config)
+			require.NoError(t, err)
+			err = c.call(t.Context(), client)
+			require.Error(t, err, c.fixture)
+			require.Equal(t, want, trouble.requests, "%s after %d", c.fixture, status)
+			wantOutcome := OutcomeUnknown
+			if class == "read" || class == "token" {
+				wantOutcome = OutcomeNotProcessed
+			}
+			require.Equal(t, wantOutcome, OutcomeOf(err), "%s after %d", c.fixture, status)
+			require.NoError(t, client.Close())
+		}
+		require.NotEmpty(t, again[class], c.fixture)
+	}
+}

@@ -1,0 +1,167 @@
+package prepaid_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// closedAddress is an address of this machine that nobody listens on.
+func closedAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	return "http://" + listener.Addr().String()
+}
+
+// A connection that was never made leaves nothing to doubt: every operation may go again, and none has an effect.
+func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
+	t.Parallel()
+	hangUp := newHangUp(t)
+	untrusted := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request reached a server that is not trusted")
+	}))
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	untrusted.StartTLS()
+	t.Cleanup(untrusted.Close)
+	nameless := &http.Transport{DialContext: (&net.Dialer{Resolver: &net.Resolver{
+		PreferGo: true,
+		Dial:     func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") },
+	}}).DialContext}
+	faults := []struct {
+		name      string
+		address   string
+		transport http.RoundTripper
+		tries     int32
+		check     func(t *testing.T, err error)
+	}{
+		{"refused", closedAddress(t), nil, 3, func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		}},
+		{"no such host", "https://cards.invalid", nameless, 3, func(t *testing.T, err error) {
+			t.Helper()
+			_, ok := errors.AsType[*net.DNSError](err)
+			require.True(t, ok, "no *net.DNSError")
+		}},
+		{"handshake cut off", hangUp, nil, 3, func(*testing.T, error) {}},
+		{"untrusted certificate", untrusted.URL, nil, 1, func(t *testing.T, err error) {
+			t.Helper()
+			_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+			require.True(t, ok, "no *tls.CertificateVerificationError")
+		}},
+	}
+	for _, fault := range faults {
+		for _, op := range coreOps() {
+			t.Run(fault.name+"/"+op.name, func(t *testing.T) {
+				t.Parallel()
+				var tries atomic.Int32
+				config := coreConfig(fault.address)
+				config.Transport = fault.transport
+				config.Trace = &prepaid.Trace{AttemptDone: func(context.Context, prepaid.Operation, prepaid.Attempt) { tries.Add(1) }}
+				err := op.call(t.Context(), newCoreClient(t, config))
+				failure := callError(t, err)
+				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, "%v", err)
+				require.NotErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+				require.Zero(t, failure.Attempts, "no request left")
+				require.True(t, failure.FirstSent.IsZero() && failure.LastSent.IsZero())
+				cause, ok := errors.AsType[*prepaid.TransportError](err)
+				require.True(t, ok)
+				require.False(t, cause.Sent)
+				require.Equal(t, "connect", cause.Step)
+				require.Equal(t, fault.tries, tries.Load())
+				fault.check(t, err)
+			})
+		}
+	}
+}
+
+// newHangUp listens and closes every connection at once. Its address asks for TLS.
+func newHangUp(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = connection.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	return "https://" + listener.Addr().String()
+}
+
+// A RoundTripper that does not say whether it connected is believed only when its error is that of a dial.
+func TestOutcomeOfForeignTransportErrors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault step
+		want  prepaid.Outcome
+		sent  bool
+	}{
+		"dial":    {unreachable(syscall.ECONNREFUSED), prepaid.OutcomeNotProcessed, false},
+		"name":    {broken(&net.DNSError{Err: "no such host", Name: "cards.example"}), prepaid.OutcomeNotProcessed, false},
+		"unnamed": {broken(errors.New("odd")), prepaid.OutcomeUnknown, true},
+		"read":    {broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), prepaid.OutcomeUnknown, true},
+		"panic":   {func(*http.Request) (*http.Response, error) { panic("CANARY") }, prepaid.OutcomeUnknown, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := coreConfig("https://cards.example")
+			config.Transport = scripted(tc.fault)
+			failure := callError(t, opCreate().call(t.Context(), newCoreClient(t, config)))
+			require.Equal(t, tc.want, failure.Outcome)
+			require.Equal(t, tc.sent, failure.Attempts > 0)
+			require.NotContains(t, failure.Error(), "CANARY")
+		})
+	}
+}
+
+// A connection that takes for ever to make is bounded by the attempt's time, sends nothing and may be tried again.
+func TestOutcomeOfSlowConnection(t *testing.T) {
+	t.Parallel()
+	for _, op := range coreOps() {
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			given := make(chan struct{})
+			t.Cleanup(func() { close(given) }) // net/http dials on by itself, for the next request
+			var tries atomic.Int32
+			config := coreConfig("https://cards.example")
+			config.AttemptTimeout = 30 * time.Millisecond
+			config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+				<-given
+				return nil, errors.New("too late")
+			}}
+			config.Trace = &prepaid.Trace{AttemptDone: func(context.Context, prepaid.Operation, prepaid.Attempt) { tries.Add(1) }}
+			failure := callError(t, op.call(t.Context(), newCoreClient(t, config)))
+			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+			require.Zero(t, failure.Attempts)
+			require.Equal(t, int32(3), tries.Load())
+			cause, ok := errors.AsType[*prepaid.TransportError](error(failure))
+			require.True(t, ok)
+			require.False(t, cause.Sent)
+		})
+	}
+}

@@ -1,0 +1,249 @@
+package prepaid_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// coreFault is something that goes wrong on the wire, each time until the client gives up.
+type coreFault struct {
+	name   string
+	answer func(op coreOp, n int, p *peer)
+	// want has a word for each of coreOps: the number of requests that the server saw, and the outcome: S success,
+	// A applied (but the answer is unusable), R rejected, N not processed, U unknown.
+	want  string
+	is    []error
+	check func(t *testing.T, op coreOp, err error)
+	// timeout bounds the attempts of this fault.
+	timeout time.Duration
+}
+
+const htmlPage = "<html><body>CANARY gateway</body></html>"
+
+func statusFault(status int, mediaType, body string) func(coreOp, int, *peer) {
+	return func(_ coreOp, _ int, p *peer) { p.respond(status, mediaType, body) }
+}
+
+func shapedFault(status int, code string) func(coreOp, int, *peer) {
+	return statusFault(status, vendorJSON, fmt.Sprintf(`{"error":%q,"error_description":"CANARY"}`, code))
+}
+
+func apiStatus(status int, code prepaid.ErrorCode) func(*testing.T, coreOp, error) {
+	return func(t *testing.T, _ coreOp, err error) {
+		t.Helper()
+		failure, ok := errors.AsType[*prepaid.APIError](err)
+		require.True(t, ok, "no *APIError")
+		require.Equal(t, status, failure.StatusCode)
+		require.Equal(t, code, failure.Code)
+		if code != "" {
+			require.ErrorIs(t, err, code)
+			require.Equal(t, "CANARY", failure.Description)
+		}
+	}
+}
+
+func transportStep(step string) func(*testing.T, coreOp, error) {
+	return func(t *testing.T, _ coreOp, err error) {
+		t.Helper()
+		failure, ok := errors.AsType[*prepaid.TransportError](err)
+		require.True(t, ok, "no *TransportError")
+		require.True(t, failure.Sent)
+		require.Equal(t, step, failure.Step)
+	}
+}
+
+func isUndecodable(status int) func(*testing.T, coreOp, error) {
+	return func(t *testing.T, op coreOp, err error) {
+		t.Helper()
+		failure, ok := errors.AsType[*prepaid.DecodeError](err)
+		require.True(t, ok, "no *DecodeError")
+		require.Equal(t, cmp.Or(status, op.status), failure.StatusCode)
+	}
+}
+
+func coreFaults() []coreFault {
+	return []coreFault{
+		{
+			name: "none", want: "1S 1S 1S 1S 1S 1S 1S",
+			answer: func(op coreOp, _ int, p *peer) { p.succeed(op) },
+		},
+		{
+			name: "reset after the request", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"),
+			answer: func(_ coreOp, _ int, p *peer) { p.reset() },
+		},
+		{
+			name: "no answer in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"), timeout: 80 * time.Millisecond,
+			answer: func(_ coreOp, _ int, p *peer) { p.hang() },
+		},
+		{
+			name: "not HTTP", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"),
+			answer: func(_ coreOp, _ int, p *peer) { p.write("CANARY hello\r\n\r\n"); _ = p.Close() },
+		},
+		{
+			name: "500 of the service", want: "3N 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrServer, prepaid.CodeServerError},
+			answer: shapedFault(500, "server_error"), check: apiStatus(500, prepaid.CodeServerError),
+		},
+		{
+			name: "502", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
+			answer: statusFault(502, "", ""), check: apiStatus(502, ""),
+		},
+		{
+			name: "502 of a gateway", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
+			answer: statusFault(502, "text/html", htmlPage), check: apiStatus(502, ""),
+		},
+		{
+			name: "503", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
+			answer: shapedFault(503, "busy"), check: apiStatus(503, "busy"),
+		},
+		{
+			name: "504", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
+			answer: statusFault(504, "text/plain", "CANARY"), check: apiStatus(504, ""),
+		},
+		{
+			name: "401 for a stale token", want: "2S 2S 2S 2S 2S 2S 2S",
+			answer: func(op coreOp, n int, p *peer) {
+				if n == 1 && p.request.header.Get("Authorization") == "Bearer token-1" {
+					p.respond(401, vendorJSON, `{"error":"invalid_token"}`)
+					return
+				}
+				p.succeed(op)
+			},
+		},
+		{
+			name: "401 for ever", want: "2N 2N 2N 2N 2N 2N 2N", is: []error{prepaid.ErrUnauthorized},
+			answer: shapedFault(401, "invalid_token"), check: apiStatus(401, "invalid_token"),
+		},
+		{
+			name: "400", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrBadRequest, prepaid.CodeInvalidRequest},
+			answer: shapedFault(400, "invalid_request"), check: apiStatus(400, prepaid.CodeInvalidRequest),
+		},
+		{
+			name: "403", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrForbidden},
+			answer: shapedFault(403, "forbidden"), check: apiStatus(403, "forbidden"),
+		},
+		{
+			name: "404", want: "1R 1R 1R 1R 1R 1R 1R", answer: shapedFault(404, "not_found"),
+			check: func(t *testing.T, op coreOp, err error) {
+				t.Helper()
+				apiStatus(404, "not_found")(t, op, err)
+				require.Equal(t, op.name != "Accounts.Create", errors.Is(err, prepaid.ErrNotFound), "creation: it may mean bad input")
+			},
+		},
+		{
+			name: "408", want: "3N 3U 1U 1U 1U 1U 1U", answer: statusFault(408, "", ""), check: apiStatus(408, ""),
+		},
+		{
+			name: "409", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrConflict},
+			answer: shapedFault(409, "duplicate"), check: apiStatus(409, "duplicate"),
+		},
+		{
+			name: "302", want: "1N 1U 1U 1U 1U 1U 1U", check: apiStatus(302, ""),
+			answer: func(_ coreOp, _ int, p *peer) { p.respond(302, "", "", "Location: /3.0/elsewhere") },
+		},
+		{
+			name: "unexpected success", want: "1N 1U 1U 1U 1U 1U 1U",
+			answer: statusFault(202, vendorJSON, `{}`), check: isUndecodable(202),
+		},
+		{
+			name: "success cut off", want: "3N 1A 3U 1A 1U 1A 1A", check: transportStep("body"),
+			answer: func(op coreOp, _ int, p *peer) {
+				p.write(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: 9000\r\n\r\n{", op.status, vendorJSON))
+				_ = p.Close()
+			},
+		},
+		{
+			name: "success that is no JSON", want: "1A 1S 1U 1A 1U 1A 1S",
+			answer: func(op coreOp, _ int, p *peer) { p.respond(op.status, vendorJSON, `{"CANARY": `) },
+			check:  isUndecodable(0),
+		},
+		{
+			name: "success of a proxy", want: "1N 1U 1U 1U 1U 1U 1U", check: isUndecodable(0),
+			answer: func(op coreOp, _ int, p *peer) { p.respond(op.status, "text/html; charset=utf-8", htmlPage) },
+		},
+		{
+			name: "success of a proxy that names no type", want: "1N 1U 1U 1U 1U 1U 1U", check: isUndecodable(0),
+			answer: func(op coreOp, _ int, p *peer) { p.respond(op.status, "", htmlPage) },
+		},
+		{
+			name: "success beyond the limit", want: "1A 1A 1U 1A 1U 1A 1A", check: isUndecodable(0),
+			answer: func(op coreOp, _ int, p *peer) {
+				p.respond(op.status, vendorJSON, `"`+strings.Repeat("CANARY", 4000)+`"`)
+			},
+		},
+	}
+}
+
+// Each fault against one operation of each class: how often it is sent, what the error says is known, and why.
+func TestOutcomeOfEachFault(t *testing.T) {
+	t.Parallel()
+	for _, fault := range coreFaults() {
+		words := strings.Fields(fault.want)
+		ops := coreOps()
+		require.Len(t, words, len(ops))
+		for i, op := range ops {
+			t.Run(fault.name+"/"+op.name, func(t *testing.T) {
+				t.Parallel()
+				checkFault(t, fault, op, words[i])
+			})
+		}
+	}
+}
+
+func checkFault(t *testing.T, fault coreFault, op coreOp, want string) {
+	t.Helper()
+	server := newWireServer(t, func(n int, p *peer) { fault.answer(op, n, p) })
+	config := coreConfig(server.address)
+	config.MaxResponseBytes = 16 << 10
+	if fault.timeout > 0 {
+		config.AttemptTimeout = fault.timeout
+	}
+	client := newCoreClient(t, config)
+	began := time.Now()
+	err := op.call(t.Context(), client)
+	ended := time.Now()
+
+	requests, outcome := want[:len(want)-1], want[len(want)-1]
+	seen := server.seen()
+	require.Equal(t, requests, strconv.Itoa(len(seen)), "requests; error: %v", err)
+	for _, request := range seen {
+		require.True(t, strings.HasPrefix(request.target, op.path), request.target)
+	}
+	if outcome == 'S' {
+		require.NoError(t, err)
+		return
+	}
+	failure := callError(t, err)
+	known := map[byte]prepaid.Outcome{
+		'A': prepaid.OutcomeApplied, 'R': prepaid.OutcomeRejected, 'N': prepaid.OutcomeNotProcessed, 'U': prepaid.OutcomeUnknown,
+	}
+	require.Equal(t, known[outcome], failure.Outcome, "%v", err)
+	require.Equal(t, failure.Outcome, prepaid.OutcomeOf(err))
+	require.Equal(t, outcome == 'U', errors.Is(err, prepaid.ErrOutcomeUnknown))
+	require.Equal(t, op.name, failure.Operation)
+	require.Equal(t, op.account, failure.AccountID)
+	require.Equal(t, op.requestID, failure.RequestID)
+	require.Equal(t, len(seen), failure.Attempts)
+	require.False(t, failure.FirstSent.Before(began) || failure.LastSent.After(ended) || failure.LastSent.Before(failure.FirstSent))
+	require.Equal(t, len(seen) > 1, failure.LastSent.After(failure.FirstSent))
+	for _, target := range fault.is {
+		require.ErrorIs(t, err, target)
+	}
+	if fault.check != nil {
+		fault.check(t, op, err)
+	}
+	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%v", failure.Err)} {
+		require.NotContains(t, text, "CANARY", "an answer's words")
+		require.NotContains(t, text, "token-", "the token")
+		require.NotContains(t, text, "25.50", "the amount")
+		require.NotContains(t, text, "\n")
+	}
+}

@@ -1,0 +1,228 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// pageOf is a page of accounts numbered from first to last, with the headers given as "size pages items"; a dash
+// leaves one out.
+func pageOf(first, last int, headers string) step {
+	var rows []string
+	for number := first; number <= last; number++ {
+		rows = append(rows, fmt.Sprintf(`{"account_id":"acc-%d","company_id":7,"balance":1,"status":"active"}`, number))
+	}
+	var lines []string
+	for i, value := range strings.Fields(headers) {
+		if value != "-" {
+			lines = append(lines, [...]string{"X-PageSize", "X-TotalPages", "X-TotalItems"}[i]+": "+value)
+		}
+	}
+	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", lines...)
+}
+
+// pages answers by page_number, counted from 1; a number beyond the list is refused, as the service may.
+func pages(list ...step) step {
+	return func(r *http.Request) (*http.Response, error) {
+		number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
+		if err != nil || number < 1 || number > len(list) {
+			return serviceError(400, "invalid_request")(r)
+		}
+		return list[number-1](r)
+	}
+}
+
+func pagedClient(t *testing.T, list ...step) (*prepaid.Client, *script) {
+	t.Helper()
+	service := scripted(pages(list...))
+	config := coreConfig("https://cards.example")
+	config.Transport = service
+	config.Retry.MaxAttempts = 1
+	return newCoreClient(t, config), service
+}
+
+func searchCompany(ctx context.Context, c *prepaid.Client, paging prepaid.Paging) iter.Seq2[*prepaid.Account, error] {
+	return c.Accounts.SearchCompany(ctx, 7, prepaid.SearchCompanyParams{Paging: paging})
+}
+
+// collected is the ids that an iteration gives, and its error.
+func collected(seq iter.Seq2[*prepaid.Account, error]) (ids []string, err error) {
+	for account, failure := range seq {
+		if failure != nil {
+			return ids, failure
+		}
+		ids = append(ids, string(account.ID))
+	}
+	return ids, nil
+}
+
+func ids(first, last int) []string {
+	var list []string
+	for number := first; number <= last; number++ {
+		list = append(list, fmt.Sprint("acc-", number))
+	}
+	return list
+}
+
+func asked(service *script) []string {
+	var numbers []string
+	for _, request := range service.requests() {
+		_, query, _ := strings.Cut(request.target, "?")
+		numbers = append(numbers, query)
+	}
+	return numbers
+}
+
+// A page tells what the service applied; headers that are missing or garbage count as not told.
+func TestPageHeaders(t *testing.T) {
+	t.Parallel()
+	for headers, want := range map[string]prepaid.Page[prepaid.Account]{
+		"50 3 120":                   {Size: 50, TotalPages: 3, TotalItems: 120},
+		"- - -":                      {},
+		"- 3 -":                      {TotalPages: 3},
+		"50 - 120":                   {Size: 50, TotalItems: 120},
+		"many 3.0 1e3":               {},
+		"-1 -2 -3":                   {},
+		"50 999999999999999999999 1": {Size: 50, TotalItems: 1},
+		"0 0 0":                      {},
+	} {
+		client, service := pagedClient(t, pageOf(1, 2, headers))
+		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Size: 2}})
+		require.NoError(t, err)
+		require.Equal(t, 1, page.Number)
+		require.Len(t, page.Items, 2)
+		require.Equal(t, want.Size, page.Size, headers)
+		require.Equal(t, want.TotalPages, page.TotalPages, headers)
+		require.Equal(t, want.TotalItems, page.TotalItems, headers)
+		require.Equal(t, []string{"page_number=1&page_size=2"}, asked(service))
+	}
+}
+
+// Last goes by the service's count, and without one by an empty page.
+func TestPageLast(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t,
+		pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"), pageOf(6, 6, ""), pageOf(1, 0, ""), answered(204, "", ""))
+	for number, last := range []bool{false, false, true, false, true, true} {
+		page, err := client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{
+			ProgramClientID: "acme", ClientAccountKey: "k", Paging: prepaid.Paging{Page: number + 1},
+		})
+		require.NoError(t, err)
+		require.Equal(t, number+1, page.Number)
+		require.Equal(t, last, page.Last(), number+1)
+	}
+	require.True(t, new(prepaid.Page[int]).Last())
+}
+
+// Each paged operation asks for pages by the same two parameters, beside its own.
+func TestPagedOperations(t *testing.T) {
+	t.Parallel()
+	paging := prepaid.Paging{Page: 2, Size: 10}
+	for want, call := range map[string]func(ctx context.Context, c *prepaid.Client) error{
+		"/accounts?client_account_key=k&client_id=acme&page_number=2&page_size=10&with_bpay=1": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{
+				ProgramClientID: "acme", ClientAccountKey: "k", Include: []prepaid.Include{prepaid.IncludeBPay}, Paging: paging,
+			})
+			return err
+		},
+		"/accounts/company/7?first_name=A+%26+B&page_number=2&page_size=10&status=closed": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.SearchCompanyPage(ctx, 7, prepaid.SearchCompanyParams{
+				FirstName: "A & B", Status: prepaid.AccountStatusClosed, Paging: paging,
+			})
+			return err
+		},
+		"/accounts/acc-1/transactions?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.TransactionsPage(ctx, "acc-1", prepaid.ListTransactionsParams{Paging: paging})
+			return err
+		},
+		"/policy/mccodes?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: paging})
+			return err
+		},
+		"/hooks?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: paging})
+			return err
+		},
+		"/hooks/hook-1/undeliverable?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Hooks.UndeliverablePage(ctx, "hook-1", prepaid.ListUndeliverableParams{Paging: paging})
+			return err
+		},
+	} {
+		service := scripted(answered(204, "", ""))
+		config := coreConfig("https://cards.example")
+		config.Transport = service
+		require.NoError(t, call(t.Context(), newCoreClient(t, config)))
+		require.Equal(t, "/3.0"+want, service.requests()[0].target)
+	}
+}
+
+// Company search may answer with one bare account; an item without what must be there is refused.
+func TestPageForms(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{
+		accountJSON:                      1,
+		"[" + accountJSON + "]":          1,
+		" [ ] ":                          0,
+		`[{"status":"active"}]`:          -1,
+		`[` + accountJSON + `,null]`:     -1,
+		`[` + accountJSON + `,{}]`:       -1,
+		`{"balance":1}`:                  -1,
+		`{"error":"x"}`:                  -1,
+		`null`:                           -1,
+		`"accounts"`:                     -1,
+		`[` + accountJSON:                -1,
+		`[` + accountJSON + `] trailing`: -1,
+		``:                               -1,
+	} {
+		client, _ := pagedClient(t, answered(200, vendorJSON, body))
+		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
+		if want < 0 {
+			_, ok := errors.AsType[*prepaid.DecodeError](err)
+			require.True(t, ok, body)
+			require.Nil(t, page)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Len(t, page.Items, want, body)
+	}
+}
+
+// A page logs its numbers and not its items.
+func TestPageLogValue(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t, pageOf(1, 2, "2 3 5"))
+	page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
+	require.NoError(t, err)
+	var b strings.Builder
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("read", "page", page)
+	require.Contains(t, b.String(), `"page":{"number":1,"items":2,"total_pages":3,"total_items":5}`)
+}
+
+// Collect stops at its limit and keeps what it had.
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t, pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4"))
+	for limit, want := range map[int]int{10: 4, 4: 4, 3: 3, 0: 0} {
+		accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), limit)
+		require.Len(t, accounts, want)
+		require.Equal(t, limit < 4, errors.Is(err, prepaid.ErrTooMany))
+		for i, account := range accounts {
+			require.EqualValues(t, ids(1, 4)[i], account.ID, "each item has its own memory")
+		}
+	}
+	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"))
+	accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), 10)
+	require.Len(t, accounts, 2)
+	require.ErrorIs(t, err, prepaid.ErrBadRequest)
+}

@@ -1,0 +1,36 @@
+package prepaidtest_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The answer is lost, and the money still moves once. In a test, NewServer(t) needs no Close.
+func ExampleServer_Inject() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(429, ""))
+
+	key := prepaid.NewRequestID()
+	_, err = srv.Client().Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
+	})
+	fmt.Println(err, srv.Movements(string(key)), srv.Balance(string(from)))
+	for _, request := range srv.Requests()[1:] {
+		fmt.Println(request.Method, request.Template, request.Status)
+	}
+	// Output:
+	// <nil> 1 74.50
+	// POST /accounts/{id}/transfer 0
+	// POST /accounts/{id}/transfer 429
+	// POST /accounts/{id}/transfer 200
+}

@@ -1,0 +1,336 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const reportJSON = `{"reportdata":"id,amount\r\n1,2.50\r\n2,3.00\r\n","totalrecords":2}`
+
+func notReady() step {
+	return answered(204, vendorJSON, "")
+}
+
+func ready() step { return answered(200, vendorJSON, reportJSON) }
+
+func reportClient(t *testing.T, service http.RoundTripper) *prepaid.Client {
+	t.Helper()
+	return newCoreClient(t, clockConfig(service))
+}
+
+var aRun = prepaid.ReportRun{Template: "daily", ID: "run-1", ColumnHeaders: true}
+
+// A run is started, polled ever more slowly, and streamed; the caller is told of the run and of each poll.
+func TestReportRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(answered(200, octetStream, "run-1"),
+			notReady(), notReady(), notReady(), notReady(), notReady(), notReady(), ready())
+		var progress []prepaid.ReportProgress
+		var stored prepaid.ReportRun
+		began := time.Now()
+		reader, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{
+			IncludeColumnHeaders: true,
+			OnStart: func(run prepaid.ReportRun) error {
+				stored = run
+				return nil
+			},
+			Wait: prepaid.WaitOptions{OnProgress: func(p prepaid.ReportProgress) { progress = append(progress, p) }},
+		})
+		require.NoError(t, err)
+		require.Equal(t, prepaid.ReportRun{Template: "daily", ID: "run-1", RequestedAt: began.UTC(), ColumnHeaders: true}, stored)
+		require.Equal(t, stored, reader.Run())
+		var rows []string
+		for row, err := range reader.Rows() {
+			require.NoError(t, err)
+			rows = append(rows, strings.Join(row, "|"))
+		}
+		require.Equal(t, []string{"id|amount", "1|2.50", "2|3.00"}, rows)
+
+		requests := service.requests()
+		require.Equal(t, "/3.0/reporting/templates/daily?include_column_headers=true", requests[0].target)
+		for _, poll := range requests[1:] {
+			require.Equal(t, "/3.0/reporting/templates/daily/reports/run-1", poll.target)
+		}
+		require.Equal(t, []time.Duration{0, 1e9, 2e9, 4e9, 8e9, 15e9, 15e9}, service.gaps())
+		for i, p := range progress[:6] {
+			require.Equal(t, prepaid.ReportProgress{Polls: i + 1}, p)
+		}
+		last := progress[len(progress)-1]
+		require.Equal(t, 7, last.Polls)
+		require.EqualValues(t, 3, last.Records)
+	})
+}
+
+// A conflict is returned, or waited out when the caller asks for that.
+func TestReportRunConflict(t *testing.T) {
+	t.Parallel()
+	conflict := serviceError(409, "duplicate")
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(conflict)
+		_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{})
+		require.ErrorIs(t, err, prepaid.ErrConflict)
+		require.Equal(t, prepaid.OutcomeRejected, callError(t, err).Outcome)
+		require.Len(t, service.requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(conflict, conflict, answered(200, octetStream, "run-2"), ready())
+		reader, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.NoError(t, err)
+		require.Equal(t, "run-2", reader.Run().ID)
+		require.NoError(t, reader.Close())
+		require.Equal(t, []time.Duration{1e9, 2e9, 0}, service.gaps())
+		require.Contains(t, service.requests()[0].target, "include_column_headers=false", "always sent")
+	})
+	synctest.Test(t, func(t *testing.T) { // only a conflict is waited out
+		service := scripted(conflict, broken(errCut))
+		_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
+		require.Len(t, service.requests(), 2)
+	})
+	synctest.Test(t, func(t *testing.T) { // and not into the deadline
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := reportClient(t, scripted(conflict)).Reporting.Run(ctx, "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.ErrorIs(t, err, prepaid.ErrConflict)
+		require.Equal(t, 7*time.Second, time.Since(began))
+	})
+}
+
+// A run that could not be stored is not waited for, but it was started.
+func TestReportRunOnStartError(t *testing.T) {
+	t.Parallel()
+	errDisk := errors.New("disk full")
+	config := coreConfig("https://cards.example")
+	service := scripted(answered(200, octetStream, "run-1"))
+	config.Transport = service
+	_, err := newCoreClient(t, config).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{
+		OnStart: func(prepaid.ReportRun) error { return errDisk },
+	})
+	require.ErrorIs(t, err, errDisk)
+	require.Equal(t, prepaid.OutcomeApplied, callError(t, err).Outcome)
+	require.Len(t, service.requests(), 1)
+}
+
+// The pause between polls can be fixed; one that would outlast the deadline is not begun, and the context ends it.
+func TestReportOpenPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(notReady(), notReady(), ready())
+		reader, err := reportClient(t, service).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{Interval: time.Minute})
+		require.NoError(t, err)
+		require.NoError(t, reader.Close())
+		require.Equal(t, []time.Duration{time.Minute, time.Minute}, service.gaps())
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := reportClient(t, scripted(notReady())).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+		require.Equal(t, prepaid.OutcomeNotProcessed, callError(t, err).Outcome)
+		require.Equal(t, 3*time.Second, time.Since(began))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(80*time.Second, cancel)
+		began := time.Now()
+		_, err := reportClient(t, scripted(notReady())).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+		require.Equal(t, 80*time.Second, time.Since(began))
+	})
+}
+
+// A poll is a read: it goes again, except after the 500 that asks for another run.
+func TestReportPollFaults(t *testing.T) {
+	t.Parallel()
+	polls := map[string]func(ctx context.Context, c *prepaid.Client) error{
+		"Result": func(ctx context.Context, c *prepaid.Client) error {
+			report, err := c.Reporting.Result(ctx, aRun)
+			if err == nil && (report.TotalRecords != 2 || !strings.HasPrefix(report.Data, "id,amount\r\n")) {
+				return fmt.Errorf("another report: %v", report)
+			}
+			return err
+		},
+		"Open": func(ctx context.Context, c *prepaid.Client) error {
+			reader, err := c.Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+			if err != nil {
+				return err
+			}
+			text, err := io.ReadAll(reader)
+			if err == nil && !strings.HasPrefix(string(text), "id,amount\r\n") {
+				return fmt.Errorf("another report: %s", text)
+			}
+			return errors.Join(err, reader.Close())
+		},
+	}
+	for name, poll := range polls {
+		for faultName, tc := range map[string]struct {
+			fault step
+			is    error
+			calls int
+		}{
+			"none":    {ready(), nil, 1},
+			"cut off": {broken(errCut), nil, 2},
+			"503":     {answered(503, "", ""), nil, 2},
+			"429":     {serviceError(429, "slow"), nil, 2},
+			"401":     {serviceError(401, "invalid_token"), nil, 2},
+			"500":     {serviceError(500, "server_error"), prepaid.ErrReportFailed, 1},
+			"400":     {serviceError(400, "invalid_request"), prepaid.ErrBadRequest, 1},
+		} {
+			t.Run(name+"/"+faultName, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := scripted(tc.fault, ready())
+					err := poll(t.Context(), reportClient(t, service))
+					require.Len(t, service.requests(), tc.calls)
+					if tc.is == nil {
+						require.NoError(t, err)
+						return
+					}
+					require.ErrorIs(t, err, tc.is)
+					require.Equal(t, "Reporting.Result", callError(t, err).Operation)
+					require.NotEqual(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
+				})
+			})
+		}
+	}
+	// The sentinel is that of a poll alone.
+	config := coreConfig("https://cards.example")
+	config.Transport, config.Retry.MaxAttempts = scripted(serviceError(500, "server_error")), 1
+	client := newCoreClient(t, config)
+	for _, op := range coreOps() {
+		require.NotErrorIs(t, op.call(t.Context(), client), prepaid.ErrReportFailed)
+	}
+}
+
+// A result without its two members is no report.
+func TestReportResultForms(t *testing.T) {
+	t.Parallel()
+	for body, ok := range map[string]bool{
+		reportJSON:                                 true,
+		`{"totalrecords":"2","reportdata":""}`:     true,
+		`{"reportdata":"x","totalrecords":2.0}`:    true,
+		`{"reportdata":"x"}`:                       false,
+		`{"reportdata":null,"totalrecords":0}`:     false,
+		`{"reportdata":"x","totalrecords":null}`:   false,
+		`{"reportdata":7,"totalrecords":1}`:        false,
+		`{"reportdata":"x","totalrecords":"many"}`: false,
+		`{}`: false, `null`: false, ``: false, `"x"`: false,
+	} {
+		err := decodeWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Reporting.Result(ctx, aRun)
+			return err
+		})
+		require.Equal(t, ok, err == nil, body)
+		if !ok {
+			requireUndecodable(t, err, prepaid.OutcomeApplied)
+		}
+	}
+}
+
+// An id that could climb or lead elsewhere is refused before anything is sent, by each of the calls.
+func TestReportRunValues(t *testing.T) {
+	t.Parallel()
+	service := scripted(ready())
+	config := coreConfig("https://cards.example")
+	config.Transport = service
+	client := newCoreClient(t, config)
+	for _, run := range []prepaid.ReportRun{{}, {Template: "daily"}, {ID: "run-1"}, {Template: "..", ID: "run-1"}, {Template: "daily", ID: "a/b"}} {
+		_, err := client.Reporting.Result(t.Context(), run)
+		require.Equal(t, prepaid.OutcomeRejected, callError(t, err).Outcome)
+		_, err = client.Reporting.Open(t.Context(), run, prepaid.WaitOptions{})
+		require.Equal(t, prepaid.OutcomeRejected, callError(t, err).Outcome)
+	}
+	_, err := client.Reporting.Run(t.Context(), "a/b", prepaid.RunReportParams{WaitForPrevious: true})
+	require.Equal(t, prepaid.OutcomeRejected, callError(t, err).Outcome)
+	require.Empty(t, service.requests())
+}
+
+// A streamed report may take longer than an attempt, but none of its pauses longer than BodyIdleTimeout.
+func TestReportStreamPauses(t *testing.T) {
+	t.Parallel()
+	head := "HTTP/1.1 200 X\r\nContent-Type: " + vendorJSON + "\r\nConnection: close\r\n\r\n"
+	slowly := newWireServer(t, func(_ int, p *peer) {
+		p.write(head)
+		for chunk := reportJSON; chunk != ""; chunk = chunk[min(8, len(chunk)):] {
+			p.write(chunk[:min(8, len(chunk))])
+			time.Sleep(25 * time.Millisecond)
+		}
+		_ = p.Close()
+	})
+	config := coreConfig(slowly.address)
+	config.AttemptTimeout, config.BodyIdleTimeout = 120*time.Millisecond, 10*time.Second
+	reader, err := newCoreClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+	require.NoError(t, err)
+	report, err := reader.Report()
+	require.NoError(t, err)
+	require.EqualValues(t, 2, report.TotalRecords)
+
+	stuck := newWireServer(t, func(_ int, p *peer) {
+		p.write(head + reportJSON[:30])
+		p.hang()
+	})
+	config = coreConfig(stuck.address)
+	config.BodyIdleTimeout = 40 * time.Millisecond
+	reader, err = newCoreClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+	require.NoError(t, err)
+	_, err = reader.Report()
+	require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
+	require.ErrorContains(t, err, "no answer (body): attempt timed out")
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+}
+
+// A stream that is left before its end, closed or cancelled, gives its connection back.
+func TestReportStreamEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(cancel context.CancelFunc, reader *prepaid.ReportReader) error{
+		"closed": func(_ context.CancelFunc, reader *prepaid.ReportReader) error { return reader.Close() },
+		"left": func(_ context.CancelFunc, reader *prepaid.ReportReader) error {
+			for range reader.Rows() {
+				break
+			}
+			return nil
+		},
+		"cancelled": func(cancel context.CancelFunc, reader *prepaid.ReportReader) error {
+			cancel()
+			_, err := reader.Report()
+			if !errors.Is(err, context.Canceled) || !errors.Is(err, prepaid.ErrReportIncomplete) {
+				return fmt.Errorf("another error: %w", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gone := make(chan struct{})
+			server := newWireServer(t, func(_ int, p *peer) {
+				p.write("HTTP/1.1 200 X\r\nContent-Type: " + vendorJSON + "\r\n\r\n" + `{"reportdata":"a,b\n`)
+				for {
+					if _, err := p.Write([]byte(`c,d\n`)); err != nil {
+						close(gone)
+						return
+					}
+				}
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			reader, err := newCoreClient(t, coreConfig(server.address)).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+			require.NoError(t, err)
+			require.NoError(t, end(cancel, reader))
+			<-gone
+		})
+	}
+}

@@ -1,0 +1,348 @@
+package prepaid_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const tokenPath = "/3.0/token"
+
+// split sends token requests to one script and everything else to another.
+type split struct{ tokens, calls *script }
+
+func (s split) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path == tokenPath {
+		return s.tokens.RoundTrip(r)
+	}
+	return s.calls.RoundTrip(r)
+}
+
+func grant(number int, lifetime string) step {
+	return answered(200, vendorJSON, fmt.Sprintf(`{"access_token":"issued-%d","token_type":"bearer","expires_in":%s}`, number, lifetime))
+}
+
+// credentialed is a client with the built-in token manager.
+func credentialed(transport http.RoundTripper) prepaid.Config {
+	config := clockConfig(transport)
+	config.TokenSource = nil
+	config.Credentials = prepaid.Credentials{ClientID: "partner", ClientSecret: prepaid.NewSecret("s3cret")}
+	return config
+}
+
+// The credentials go plain into Base64: x/oauth2 would escape them first. The body is a form.
+func TestTokenRequest(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"s3cret", "a%41+b c&d=e", "pa:ss:word", "p\u00e4ss\u4e16", "/\\\"'"} {
+		server := newWireServer(t, func(_ int, p *peer) {
+			if p.request.target == tokenPath {
+				p.respond(200, vendorJSON, `{"access_token":"issued-1","token_type":"Bearer","expires_in":3600,"scope":"x"}`)
+				return
+			}
+			p.succeed(opGet())
+		})
+		config := coreConfig(server.address)
+		config.TokenSource = nil
+		config.Credentials = prepaid.Credentials{ClientID: "part%ner +1", ClientSecret: prepaid.NewSecret(secret)}
+		client := newCoreClient(t, config)
+		require.NoError(t, opGet().call(t.Context(), client))
+		require.NoError(t, opGet().call(t.Context(), client))
+
+		seen := server.seen()
+		require.Len(t, seen, 3, "one token for two calls")
+		request := seen[0]
+		require.Equal(t, http.MethodPost, request.method)
+		require.Equal(t, tokenPath, request.target)
+		require.Equal(t, "Basic "+base64.StdEncoding.EncodeToString([]byte("part%ner +1:"+secret)), request.header.Get("Authorization"))
+		require.Equal(t, []string{"application/x-www-form-urlencoded"}, request.header["Content-Type"])
+		require.Equal(t, []string{vendorJSON}, request.header["Accept"])
+		require.Equal(t, "grant_type=client_credentials", request.body)
+		for _, call := range seen[1:] {
+			require.Equal(t, "Bearer issued-1", call.header.Get("Authorization"))
+		}
+	}
+}
+
+// An answer that is no token with a lifetime is a DecodeError, and nothing is sent with it.
+func TestTokenAnswers(t *testing.T) {
+	t.Parallel()
+	for body, ok := range map[string]bool{
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":60}`:     true,
+		`{"access_token":"issued-1","token_type":"BEARER","expires_in":"60"}`:   true,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":6e1}`:    true,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":1e15}`:   true,
+		`{"access_token":"issued-1","token_type":"bearer"}`:                     false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":null}`:   false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":0}`:      false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":-60}`:    false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"soon"}`: false,
+		`{"access_token":"issued-1","token_type":"mac","expires_in":60}`:        false,
+		`{"access_token":"issued-1","expires_in":60}`:                           false,
+		`{"access_token":"","token_type":"bearer","expires_in":60}`:             false,
+		`{"access_token":null,"token_type":"bearer","expires_in":60}`:           false,
+		`{"access_token":"a\r\nHost: x","token_type":"bearer","expires_in":60}`: false,
+		`{"token_type":"bearer","expires_in":60}`:                               false,
+		`{}`:            false,
+		`null`:          false,
+		`[]`:            false,
+		``:              false,
+		`<html></html>`: false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service := split{scripted(answered(200, vendorJSON, body)), scripted(wellAnswered(opCreate()))}
+			client := newCoreClient(t, credentialed(service))
+			err := opCreate().call(t.Context(), client)
+			if ok {
+				require.NoError(t, err, body)
+				return
+			}
+			failure := callError(t, err)
+			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, body)
+			_, isToken := errors.AsType[*prepaid.TokenError](err)
+			require.True(t, isToken, body)
+			_, isDecode := errors.AsType[*prepaid.DecodeError](err)
+			require.True(t, isDecode, body)
+			require.NotErrorIs(t, err, prepaid.ErrUnauthorized)
+			require.NotContains(t, err.Error(), "issued")
+			require.Empty(t, service.calls.requests())
+			require.Len(t, service.tokens.requests(), 1, "an undecodable answer is not asked for again at once")
+		})
+	}
+}
+
+// Wrong credentials are remembered for a while: repeating them can lock the client out.
+func TestWrongCredentialsAreRemembered(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]step{
+		"401":            serviceError(401, "invalid_client"),
+		"400":            serviceError(400, "invalid_client"),
+		"401 of a proxy": answered(401, "text/html", htmlPage),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := split{scripted(refusal), scripted(wellAnswered(opTransfer()))}
+				client := newCoreClient(t, credentialed(service))
+				for range 5 {
+					err := opTransfer().call(t.Context(), client)
+					require.ErrorIs(t, err, prepaid.ErrUnauthorized)
+					require.Equal(t, prepaid.OutcomeNotProcessed, callError(t, err).Outcome)
+					require.Zero(t, callError(t, err).Attempts)
+					_, ok := errors.AsType[*prepaid.TokenError](err)
+					require.True(t, ok)
+					require.NotContains(t, fmt.Sprintf("%+v %#v", err, callError(t, err).Err), "s3cret")
+				}
+				require.Len(t, service.tokens.requests(), 1)
+				time.Sleep(6 * time.Second)
+				require.Error(t, opTransfer().call(t.Context(), client))
+				require.Len(t, service.tokens.requests(), 2)
+				require.Empty(t, service.calls.requests())
+			})
+		})
+	}
+}
+
+// A token request in trouble is repeated as a read is.
+func TestTokenRequestIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]step{
+		"500": serviceError(500, "server_error"), "503": answered(503, "", ""), "cut off": broken(errCut),
+		"429": serviceError(429, "slow"), "unreachable": unreachable(errCut),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := split{scripted(fault, fault, grant(1, "600")), scripted(wellAnswered(opCreate()))}
+				require.NoError(t, opCreate().call(t.Context(), newCoreClient(t, credentialed(service))))
+				require.Len(t, service.tokens.requests(), 3)
+				require.Len(t, service.calls.requests(), 1)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		service := split{scripted(answered(503, "", "")), scripted(wellAnswered(opCreate()))}
+		failure := callError(t, opCreate().call(t.Context(), newCoreClient(t, credentialed(service))))
+		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+		require.ErrorIs(t, failure, prepaid.ErrServer)
+		require.NotErrorIs(t, failure, prepaid.ErrUnauthorized)
+		require.Len(t, service.tokens.requests(), 4)
+		require.Empty(t, service.calls.requests())
+	})
+}
+
+// A 401 makes one renewal, however many calls meet it at once.
+func TestOneRenewalForAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := split{
+			scripted(grant(1, "3600"), after(time.Second, grant(2, "3600"))),
+			scripted(func(r *http.Request) (*http.Response, error) {
+				if r.Header.Get("Authorization") == "Bearer issued-1" {
+					return after(time.Second, serviceError(401, "invalid_token"))(r) // until all are under way
+				}
+				return wellAnswered(opTransfer())(r)
+			}),
+		}
+		client := newCoreClient(t, credentialed(service))
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Go(func() {
+				if err := opTransfer().call(t.Context(), client); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Len(t, service.tokens.requests(), 2)
+		require.Equal(t, 100, len(service.calls.requests())) //nolint:testifylint // not a dump of them all
+	})
+}
+
+// A 401 that a fresh token does not cure is returned, without a storm of renewals by the calls that follow.
+func TestUnauthorizedForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		number := 0
+		service := split{
+			scripted(func(r *http.Request) (*http.Response, error) {
+				number++
+				return grant(number, "3600")(r)
+			}),
+			scripted(serviceError(401, "unauthorized")),
+		}
+		client := newCoreClient(t, credentialed(service))
+		for range 20 {
+			require.ErrorIs(t, opGet().call(t.Context(), client), prepaid.ErrUnauthorized)
+		}
+		require.Len(t, service.tokens.requests(), 2)
+		require.LessOrEqual(t, len(service.calls.requests()), 21)
+	})
+}
+
+// An early renewal happens beside the calls: they go on with the token they have, also when it fails.
+func TestEarlyRenewalStallsNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := split{
+			scripted(grant(1, "3600"), after(20*time.Second, serviceError(500, "server_error")), grant(2, "3600")),
+			scripted(wellAnswered(opGet())),
+		}
+		config := credentialed(service)
+		config.Retry.MaxAttempts = 1
+		client := newCoreClient(t, config)
+		require.NoError(t, opGet().call(t.Context(), client))
+		time.Sleep(51 * time.Minute)
+		for range 30 {
+			began := time.Now()
+			require.NoError(t, opGet().call(t.Context(), client))
+			require.Zero(t, time.Since(began))
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		requests := service.calls.requests()
+		require.Equal(t, "Bearer issued-1", requests[1].header.Get("Authorization"))
+		require.Equal(t, "Bearer issued-2", requests[len(requests)-1].header.Get("Authorization"))
+		require.Len(t, service.tokens.requests(), 3)
+	})
+}
+
+// A call that waits for a token ends with its context; the exchange goes on for the others.
+func TestWaitForTokenEndsWithContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := split{scripted(after(10*time.Second, grant(1, "3600"))), scripted(wellAnswered(opCreate()))}
+		client := newCoreClient(t, credentialed(service))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err := opCreate().call(ctx, client)
+		require.Equal(t, time.Second, time.Since(began))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeNotProcessed, callError(t, err).Outcome)
+		require.NoError(t, opCreate().call(t.Context(), client))
+		require.Len(t, service.tokens.requests(), 1)
+	})
+}
+
+// Client.Token is the token of the calls; its errors are those of a call.
+func TestClientToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := split{scripted(grant(1, "3600")), scripted(wellAnswered(opGet()))}
+		client := newCoreClient(t, credentialed(service))
+		token, err := client.Token(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "issued-1", token.AccessToken)
+		require.Equal(t, "Bearer", token.Type())
+		require.Equal(t, time.Now().Add(time.Hour), token.Expiry)
+		require.NoError(t, opGet().call(t.Context(), client))
+		require.Len(t, service.tokens.requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) { // no lifetime can overflow the clock
+		client := newCoreClient(t, credentialed(split{tokens: scripted(grant(1, "9223372036854775807"))}))
+		token, err := client.Token(t.Context())
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(365*24*time.Hour), token.Expiry, time.Minute)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := newCoreClient(t, credentialed(split{tokens: scripted(serviceError(401, "invalid_client"))}))
+		_, err := client.Token(t.Context())
+		failure := callError(t, err)
+		require.Equal(t, "Token", failure.Operation)
+		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+		require.ErrorIs(t, err, prepaid.ErrUnauthorized)
+		require.ErrorIs(t, err, prepaid.CodeInvalidClient)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := newCoreClient(t, credentialed(split{tokens: scripted(after(time.Hour, grant(1, "60")))}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := client.Token(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+// The token request is traced apart, and its answer is captured by nobody.
+func TestTokenIsNotCaptured(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := split{scripted(grant(1, "3600")), scripted(broken(errCut))}
+		config := credentialed(service)
+		config.Retry.MaxAttempts = 1
+		var renewals []error
+		config.Trace = &prepaid.Trace{TokenRenewed: func(_ context.Context, _ time.Duration, err error) { renewals = append(renewals, err) }}
+		client := newCoreClient(t, config)
+		var seen prepaid.Capture
+		require.Error(t, opGet().call(prepaid.WithCapture(t.Context(), &seen), client))
+		require.Nil(t, seen.Last())
+		synctest.Wait()
+		require.Equal(t, []error{nil}, renewals)
+	})
+}
+
+// A client's text does not lead to its secret.
+func TestClientDoesNotPrintItsSecret(t *testing.T) {
+	t.Parallel()
+	service := split{scripted(grant(1, "3600")), scripted(wellAnswered(opGet()))}
+	client := newCoreClient(t, credentialed(service))
+	require.NoError(t, opGet().call(t.Context(), client))
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+		text := fmt.Sprintf(verb, client)
+		require.False(t, strings.Contains(text, "s3cret") || strings.Contains(text, "issued-1"), text)
+	}
+	require.Equal(t, "prepaid.Client{https://cards.example/3.0}", client.LogValue().String())
+}
+
+var _ prepaid.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(nil))

@@ -1,0 +1,116 @@
+package prepaid_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// history is a page of transactions at the given moments.
+func history(headers []string, moments ...string) step {
+	var rows []string
+	for i, moment := range moments {
+		rows = append(rows, fmt.Sprintf(`{"id":"t-%d","account_id":"acc-1","type":"1118","amount":-5,"fee_amount":0,`+
+			`"running_balance_amount":1,"occurred_at":%q,"reference":"ref"}`, i+1, moment))
+	}
+	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
+}
+
+func windowOf(t *testing.T, target string) (start, end string) {
+	t.Helper()
+	u, err := url.Parse(target)
+	require.NoError(t, err)
+	return u.Query().Get("start_date"), u.Query().Get("end_date")
+}
+
+// Windows are sent in UTC to the second; an open end is fixed at the first page, so that pages do not shift.
+func TestTransactionWindow(t *testing.T) {
+	t.Parallel()
+	sydney := time.FixedZone("AEST", 10*60*60)
+	at := func(hour int) time.Time { return time.Date(2000, 1, 1, hour, 30, 15, 999, sydney) }
+	for name, tc := range map[string]struct {
+		params     prepaid.ListTransactionsParams
+		start, end string
+	}{
+		"open":   {prepaid.ListTransactionsParams{}, "", "2000-01-01T00:00:00Z"},
+		"from":   {prepaid.ListTransactionsParams{From: at(5)}, "1999-12-31T19:30:15Z", "2000-01-01T00:00:00Z"},
+		"to":     {prepaid.ListTransactionsParams{To: at(12)}, "", "2000-01-01T02:30:15Z"},
+		"before": {prepaid.ListTransactionsParams{From: at(5), Before: at(12)}, "1999-12-31T19:30:15Z", "2000-01-01T02:30:15Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				slow := func(day string) step {
+					return after(5*time.Second, history([]string{"X-TotalPages: 3"}, "1999-12-"+day+"T00:00:00Z"))
+				}
+				service := scripted(slow("01"), slow("02"), slow("03"))
+				client := newCoreClient(t, clockConfig(service))
+				items, err := prepaid.Collect(client.Accounts.Transactions(t.Context(), "acc-1", tc.params), 10)
+				require.NoError(t, err)
+				require.Len(t, items, 3)
+				for _, request := range service.requests() {
+					start, end := windowOf(t, request.target)
+					require.Equal(t, tc.start, start)
+					require.Equal(t, tc.end, end)
+				}
+				if name == "open" { // the single page leaves it open
+					_, err := client.Accounts.TransactionsPage(t.Context(), "acc-1", tc.params)
+					require.NoError(t, err)
+					_, end := windowOf(t, service.requests()[3].target)
+					require.Empty(t, end)
+				}
+			})
+		})
+	}
+}
+
+// Before drops what the service's inclusive end lets in, and does not take the shorter page for the last.
+func TestTransactionsBefore(t *testing.T) {
+	t.Parallel()
+	month := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	service := scripted(
+		history(nil, "2026-12-01T00:00:00Z", "2026-12-01T00:00:00.5Z"),
+		history(nil, "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00Z"),
+		history(nil, "2026-11-01T00:00:00+10:00"),
+		history(nil, "2026-12-01T00:00:00Z", "2026-11-30T23:59:59Z"),
+	)
+	config := coreConfig("https://cards.example")
+	config.Transport = service
+	client := newCoreClient(t, config)
+	items, err := prepaid.Collect(client.Accounts.Transactions(t.Context(), "acc-1", prepaid.ListTransactionsParams{Before: month}), 10)
+	require.NoError(t, err)
+	var seen []string
+	for _, item := range items {
+		seen = append(seen, item.OccurredAt.Format(time.RFC3339Nano))
+	}
+	require.Equal(t, []string{"2026-11-30T23:59:59.999Z", "2026-10-31T14:00:00Z"}, seen)
+	require.Len(t, service.requests(), 3)
+
+	page, err := client.Accounts.TransactionsPage(t.Context(), "acc-1", prepaid.ListTransactionsParams{Before: month})
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1)
+	require.False(t, page.Last(), "the service sent more than was kept")
+}
+
+// Two ends are a mistake.
+func TestTransactionsWithTwoEnds(t *testing.T) {
+	t.Parallel()
+	service := scripted(history(nil))
+	config := coreConfig("https://cards.example")
+	config.Transport = service
+	client := newCoreClient(t, config)
+	_, err := prepaid.Collect(client.Accounts.Transactions(t.Context(), "acc-1",
+		prepaid.ListTransactionsParams{To: time.Now(), Before: time.Now()}), 1)
+	invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+	require.True(t, ok)
+	require.Equal(t, "before", invalid.Faults[0].Field)
+	require.Empty(t, service.requests())
+}

@@ -1,0 +1,215 @@
+package prepaid
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+)
+
+// The fields of Config: those the reference forms (addresses in section 9, the media type in 1, credentials in 4.1,
+// the rate in 8), and the client's own.
+func configLimits() []limit[Config] {
+	type P = Config
+	base := func(p *P) *string { return &p.BaseURL }
+	vendor := func(p *P) *string { return &p.Vendor }
+	rows := []limit[P]{
+		form("9", "base_url", "is required", base, "", "https://h/3.0"),
+		form("1", "vendor", "is required", vendor, "", "v"),
+		form("", "environment", `must be empty (production) or "test"`, func(p *P) *Environment { return &p.Environment }, "QZXWV", ""),
+		form("", "environment", `must be empty (production) or "test"`, func(p *P) *Environment { return &p.Environment }, "TEST", "test"),
+		needed("4.1", "credentials.client_id", func(p *P) *string { return &p.Credentials.ClientID }),
+		form("4.1", "credentials.client_id", "must not hold a colon", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x:", "a b;é"),
+		form("4.1", "credentials.client_id", "valid UTF-8", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x\xff", "%"),
+		{
+			ref: "4.1", field: "credentials.client_secret", rule: "is required", bad: func(p *P) { p.Credentials.ClientSecret = Secret{} },
+			good: func(p *P) { p.Credentials.ClientSecret = NewSecret("::é \n") },
+		},
+		{
+			ref: "4.1", field: "credentials.client_secret", rule: "valid UTF-8", shown: "qZ7x",
+			bad: func(p *P) { p.Credentials.ClientSecret = NewSecret("qZ7x\xff") }, good: func(*P) {},
+		},
+	}
+	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be https, or http on loopback", base,
+		[2]string{"http://qzxwv.example/3.0/", "https://h.example/3.0/"}, [2]string{"ftp://qzxwv.example/3.0", "http://localhost:8080/3.0/"},
+		[2]string{"http://localhost.qzxwv.example/3.0", "http://127.8.9.1/3.0"}, [2]string{"http://10.0.0.1/qzxwv/3.0", "http://[::1]:99/3.0"})...)...)
+	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be an absolute address", base,
+		[2]string{"qzxwv.example/3.0/", "https://h/3.0"}, [2]string{"https:qzxwv/3.0", "https://h/3.0"}, [2]string{"https:///qzxwv/3.0/", "https://h/3.0"},
+		[2]string{"https://:443/qzxwv/3.0/", "https://h:443/3.0"}, [2]string{"https://qzxwv.example/\n/3.0", "https://h/%20/3.0"})...)...)
+	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must have no user, query or fragment", base,
+		[2]string{"https://user:qzxwv@h.example/3.0", "https://h/3.0"}, [2]string{"https://h.example/3.0/?qzxwv=1", "https://h/3.0"},
+		[2]string{"https://h.example/3.0/?", "https://h/3.0"}, [2]string{"https://h.example/3.0#qzxwv", "https://h/3.0"})...)...)
+	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must end in /3.0/", base,
+		[2]string{"https://qzxwv.example", "https://h/3.0"}, [2]string{"https://qzxwv.example/3.0/accounts", "https://h/a/b/3.0/"},
+		[2]string{"https://qzxwv.example/2.0/", "https://h/3.0/"}, [2]string{"https://qzxwv.example/3.0//", "https://h/x/3.0"},
+		[2]string{"https://qzxwv.example/v3.0/", "https://h/3.0/"})...)...)
+	rows = append(rows, forms("1", "vendor", "must be letters, digits", vendor,
+		[2]string{"qzx wv", "Vendor-1.2_x"}, [2]string{"qzx/wv", "0"}, [2]string{"qzx+json", "Z"}, [2]string{"qzx\r\nwv", "v"}, [2]string{"éqzx", "v"})...)
+	rows = append(rows, forms("", "user_agent", "must be printable ASCII", func(p *P) *string { return &p.UserAgent },
+		[2]string{"qzx\r\nwv", "acme/1.0 (x)"}, [2]string{"qzxé", ""}, [2]string{"qzx\x7f", "~"})...)
+	for bad, good := range map[float64]float64{-0.9175: 1, 1.9175: 0.0001, math.NaN(): 0, math.Inf(1): 0.5} {
+		rows = append(rows, limit[P]{
+			ref: "8", field: "rate_share", rule: "must be above 0 and at most 1", shown: "9175",
+			bad: func(p *P) { p.RateShare = bad }, good: func(p *P) { p.RateShare = good },
+		})
+	}
+	for field, at := range map[string]func(*P) *time.Duration{
+		"attempt_timeout":         func(p *P) *time.Duration { return &p.AttemptTimeout },
+		"body_idle_timeout":       func(p *P) *time.Duration { return &p.BodyIdleTimeout },
+		"retry.min_wait":          func(p *P) *time.Duration { return &p.Retry.MinWait },
+		"retry.max_wait":          func(p *P) *time.Duration { return &p.Retry.MaxWait },
+		"retry.max_retry_after":   func(p *P) *time.Duration { return &p.Retry.MaxRetryAfter },
+		"retry.max_throttle_wait": func(p *P) *time.Duration { return &p.Retry.MaxThrottleWait },
+		"retry.in_flight_wait":    func(p *P) *time.Duration { return &p.Retry.InFlightWait },
+	} {
+		rows = append(rows, limit[P]{field: field, rule: "must not be negative", shown: "-9175", bad: put(at, -9175), good: put(at, 1)})
+	}
+	return append(rows,
+		limit[P]{field: "max_response_bytes", rule: "must not be negative", bad: func(p *P) { p.MaxResponseBytes = -1 }, good: func(p *P) { p.MaxResponseBytes = 1 }},
+		limit[P]{field: "retry.max_attempts", rule: "must not be negative", bad: func(p *P) { p.Retry.MaxAttempts = -1 }, good: func(p *P) { p.Retry.MaxAttempts = 1 }})
+}
+
+func TestValidationConfig(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, limitConfig().Validate())
+	for _, row := range configLimits() {
+		t.Run(row.field+" "+row.rule, func(t *testing.T) {
+			t.Parallel()
+			config := limitConfig()
+			row.bad(&config)
+			client, err := NewClient(config)
+			require.Nil(t, client)
+			require.Equal(t, config.Validate(), err)
+			requireFaults(t, err, row.shown, fault{row.field, row.rule})
+			config = limitConfig()
+			row.good(&config)
+			require.NoError(t, config.Validate())
+			client, err = NewClient(config)
+			require.NoError(t, err)
+			require.NoError(t, client.Close())
+		})
+	}
+	withSource := limitConfig()
+	withSource.Credentials = Credentials{}
+	withSource.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+	require.NoError(t, withSource.Validate())
+}
+
+// All faults at once, in the order of the fields.
+func TestValidationConfigAllFaults(t *testing.T) {
+	t.Parallel()
+	_, err := NewClient(Config{})
+	requireFaults(t, err, "", fault{"base_url", ""}, fault{"vendor", ""}, fault{"credentials.client_id", ""}, fault{"credentials.client_secret", ""})
+	bad := Config{
+		BaseURL: "http://user@h.example/?a", Vendor: " ", Environment: "x", Credentials: Credentials{ClientID: ":"},
+		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2,
+		Retry: RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1},
+	}
+	requireFaults(t, bad.Validate(), "h.example", fault{"base_url", "https"}, fault{"base_url", "no user"}, fault{"base_url", "/3.0/"},
+		fault{"vendor", ""}, fault{"environment", ""}, fault{"credentials.client_id", ""}, fault{"credentials.client_secret", ""},
+		fault{"user_agent", ""}, fault{"attempt_timeout", ""}, fault{"body_idle_timeout", ""}, fault{"max_response_bytes", ""},
+		fault{"retry.max_attempts", ""}, fault{"retry.min_wait", ""}, fault{"retry.max_wait", ""}, fault{"retry.max_retry_after", ""},
+		fault{"retry.max_throttle_wait", ""}, fault{"retry.in_flight_wait", ""}, fault{"rate_share", ""})
+}
+
+// setEnv sets the variables of a valid configuration, changed by the pairs given.
+func setEnv(t *testing.T, changes map[string]string) {
+	t.Helper()
+	values := map[string]string{
+		"PREPAID_BASE_URL": "https://service.example/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
+		"PREPAID_CLIENT_ID": "id", "PREPAID_CLIENT_SECRET": "secret", "PREPAID_CLIENT_SECRET_FILE": "",
+	}
+	maps.Copy(values, changes)
+	for name, value := range values {
+		t.Setenv(name, value)
+	}
+}
+
+func TestValidationConfigFromEnv(t *testing.T) {
+	secretFile := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secretFile, []byte("from file: é\r\n"), 0o600))
+	emptyFile := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(emptyFile, []byte("\n"), 0o600))
+	missing := filepath.Join(t.TempDir(), "qzxwv")
+	for _, row := range []struct {
+		set  map[string]string
+		want []fault
+	}{
+		{map[string]string{"PREPAID_BASE_URL": ""}, []fault{{"PREPAID_BASE_URL", "is required"}}},
+		{map[string]string{"PREPAID_BASE_URL": "http://qzxwv.example/3.0"}, []fault{{"PREPAID_BASE_URL", "must be https"}}},
+		{map[string]string{"PREPAID_BASE_URL": "https://qzxwv.example"}, []fault{{"PREPAID_BASE_URL", "must end in /3.0/"}}},
+		{map[string]string{"PREPAID_VENDOR": ""}, []fault{{"PREPAID_VENDOR", "is required"}}},
+		{map[string]string{"PREPAID_VENDOR": "qzxwv/"}, []fault{{"PREPAID_VENDOR", "must be letters, digits"}}},
+		{map[string]string{"PREPAID_ENVIRONMENT": "qzxwv"}, []fault{{"PREPAID_ENVIRONMENT", `must be empty (production) or "test"`}}},
+		{map[string]string{"PREPAID_CLIENT_ID": ""}, []fault{{"PREPAID_CLIENT_ID", "is required"}}},
+		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []fault{{"PREPAID_CLIENT_ID", "must not hold a colon"}}},
+		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\xff"}, []fault{{"PREPAID_CLIENT_ID", "valid UTF-8"}}},
+		{map[string]string{"PREPAID_CLIENT_SECRET": ""}, []fault{{"PREPAID_CLIENT_SECRET", "is required"}}},
+		{map[string]string{"PREPAID_CLIENT_SECRET": "qzxwv\xff"}, []fault{{"PREPAID_CLIENT_SECRET", "valid UTF-8"}}},
+		{
+			map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": missing},
+			[]fault{{"PREPAID_CLIENT_SECRET_FILE", "must name a readable file"}},
+		},
+		{
+			map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": emptyFile},
+			[]fault{{"PREPAID_CLIENT_SECRET", "is required"}},
+		},
+		{
+			map[string]string{"PREPAID_BASE_URL": "", "PREPAID_VENDOR": "", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""},
+			[]fault{{"PREPAID_BASE_URL", ""}, {"PREPAID_VENDOR", ""}, {"PREPAID_CLIENT_ID", ""}, {"PREPAID_CLIENT_SECRET", ""}},
+		},
+		{ // what is missing does not hide what is wrong
+			map[string]string{
+				"PREPAID_BASE_URL": "http://qzxwv.example", "PREPAID_VENDOR": "", "PREPAID_ENVIRONMENT": "qzxwv", "PREPAID_CLIENT_ID": "qzxwv:",
+				"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": missing,
+			},
+			[]fault{
+				{"PREPAID_BASE_URL", "must be https"}, {"PREPAID_BASE_URL", "must end in /3.0/"}, {"PREPAID_VENDOR", "is required"},
+				{"PREPAID_ENVIRONMENT", ""}, {"PREPAID_CLIENT_ID", "colon"}, {"PREPAID_CLIENT_SECRET_FILE", "readable"},
+			},
+		},
+	} {
+		setEnv(t, row.set)
+		config, err := ConfigFromEnv()
+		require.Equal(t, Config{}, config)
+		require.IsType(t, &ValidationError{}, err)
+		requireFaults(t, err, "qzxwv", row.want...)
+	}
+
+	for _, row := range []struct {
+		set         map[string]string
+		environment Environment
+		secret      string
+	}{
+		{nil, EnvironmentTest, "secret"},
+		{map[string]string{"PREPAID_ENVIRONMENT": ""}, EnvironmentProduction, "secret"},
+		{map[string]string{"PREPAID_ENVIRONMENT": "production"}, EnvironmentProduction, "secret"},
+		{map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": secretFile}, EnvironmentTest, "from file: é"},
+		{map[string]string{"PREPAID_CLIENT_SECRET_FILE": missing}, EnvironmentTest, "secret"}, // the variable comes first
+		{map[string]string{"PREPAID_CLIENT_SECRET": "a \n"}, EnvironmentTest, "a \n"},
+	} {
+		setEnv(t, row.set)
+		config, err := ConfigFromEnv()
+		require.NoError(t, err)
+		require.Equal(t, row.environment, config.Environment)
+		require.Equal(t, row.secret, config.Credentials.ClientSecret.Reveal())
+		require.Equal(t, "id", config.Credentials.ClientID)
+		require.Equal(t, "vendor", config.Vendor)
+		require.True(t, strings.HasPrefix(config.BaseURL, "https://"))
+	}
+}
+
+// An error that is no refusal has no faults.
+func TestValidationFaultsOf(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, faultsOf(errors.New("x")))
+	require.Nil(t, faultsOf(nil))
+	require.Len(t, faultsOf(&CallError{Err: &ValidationError{Faults: make([]Fault, 2)}}), 2)
+}

@@ -1,0 +1,240 @@
+package prepaid
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// amountAboveZero is the row of an amount that must be positive; the least possible one is.
+func amountAboveZero[P any](ref string, at func(*P) *Amount) []limit[P] {
+	const rule = "must be above zero"
+	return []limit[P]{
+		{ref: ref, field: "amount", rule: rule, bad: put(at, Amount{}), good: put(at, Cents(1))},
+		{ref: ref, field: "amount", rule: rule, shown: "-9.17", bad: put(at, MustAmount("-9.17")), good: put(at, MustAmount("0.0000000000000000001"))},
+	}
+}
+
+func validTransfer() TransferParams {
+	return TransferParams{
+		RequestID: "r", Amount: Cents(1), SourceReference: "s", DestinationReference: "d", DestinationAccountID: "to",
+	}
+}
+
+func callTransfer(ctx context.Context, c *Client, p TransferParams) error {
+	_, err := c.Accounts.Transfer(ctx, "eaid", p)
+	return err
+}
+
+// Section 4.4, card-to-card transfer body, with section 8.
+func TestValidationTransfer(t *testing.T) {
+	t.Parallel()
+	type P = TransferParams
+	rows := []limit[P]{
+		needed("4.4", "request_id", func(p *P) *RequestID { return &p.RequestID }), // required by this client: it is the key
+		atMost("4.4, 8", "request_id", 100, func(p *P) *RequestID { return &p.RequestID }),
+	}
+	rows = append(rows, amountAboveZero("4.4", func(p *P) *Amount { return &p.Amount })...)
+	rows = append(rows,
+		needed("4.4", "source_reference", func(p *P) *string { return &p.SourceReference }),
+		atMost("4.4, 8", "source_reference", 75, func(p *P) *string { return &p.SourceReference }),
+		needed("4.4", "destination_reference", func(p *P) *string { return &p.DestinationReference }),
+		atMost("4.4, 8", "destination_reference", 75, func(p *P) *string { return &p.DestinationReference }),
+		needed("4.4", "destination_account_id", func(p *P) *AccountID { return &p.DestinationAccountID }),
+	)
+	refused(t, validTransfer, callTransfer, rows...)
+	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error {
+		_, err := c.Accounts.Transfer(ctx, "", TransferParams{InitiatorUsername: "\xff"})
+		return err
+	}), "", fault{"id", ""}, fault{"request_id", ""}, fault{"amount", ""}, fault{"source_reference", ""},
+		fault{"destination_reference", ""}, fault{"destination_account_id", ""}, fault{"initiator_username", ""})
+}
+
+func validDirectEntry() DirectEntryOutParams {
+	return DirectEntryOutParams{
+		RequestID: "r", Amount: Cents(1), SourceReference: "s", DestinationReference: "d", BSB: "b",
+		Destination: BankAccount{BSB: "000000", AccountNumber: "1", AccountName: "n"},
+	}
+}
+
+func callDirectEntry(ctx context.Context, c *Client, p DirectEntryOutParams) error {
+	_, err := c.Accounts.DirectEntryOut(ctx, "eaid", p)
+	return err
+}
+
+// Section 4.4, direct-entry-out body, with section 8.
+func TestValidationDirectEntryOut(t *testing.T) {
+	t.Parallel()
+	type P = DirectEntryOutParams
+	const bank = "destination_account_info."
+	rows := []limit[P]{
+		needed("4.4", "request_id", func(p *P) *RequestID { return &p.RequestID }),
+		atMost("4.4, 8", "request_id", 100, func(p *P) *RequestID { return &p.RequestID }),
+	}
+	rows = append(rows, amountAboveZero("4.4", func(p *P) *Amount { return &p.Amount })...)
+	rows = append(rows,
+		needed("4.4", "source_reference", func(p *P) *string { return &p.SourceReference }),
+		atMost("4.4, 8", "source_reference", 75, func(p *P) *string { return &p.SourceReference }),
+		needed("4.4", "destination_reference", func(p *P) *string { return &p.DestinationReference }),
+		atMost("4.4, 8", "destination_reference", 75, func(p *P) *string { return &p.DestinationReference }),
+		form("4.4", bank+"bsb", "is required", func(p *P) *string { return &p.Destination.BSB }, "", "999999"),
+	)
+	rows = append(rows, forms("4.4", bank+"bsb", "must be six digits", func(p *P) *string { return &p.Destination.BSB },
+		[2]string{"91753", "917531"}, [2]string{"9175310", "000000"}, [2]string{"917-531", "012345"}, [2]string{"91753a", "999999"},
+		[2]string{"９１７５３１", "062000"})...)
+	rows = append(rows, form("4.4", bank+"account_number", "is required", func(p *P) *string { return &p.Destination.AccountNumber }, "", "0"))
+	rows = append(rows, forms("4.4", bank+"account_number", "must be digits", func(p *P) *string { return &p.Destination.AccountNumber },
+		[2]string{"917 531", "917531"}, [2]string{"917-53", "0"}, [2]string{"91753x", "12345678901234567890123456789012345678901234567890"},
+		[2]string{"-9175", "00000000"})...)
+	rows = append(rows,
+		needed("4.4", bank+"account_name", func(p *P) *string { return &p.Destination.AccountName }),
+		needed("4.4", "bsb", func(p *P) *string { return &p.BSB }),
+	)
+	refused(t, validDirectEntry, callDirectEntry, rows...)
+	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error {
+		_, err := c.Accounts.DirectEntryOut(ctx, "..", DirectEntryOutParams{InitiatingUserID: "\xff"})
+		return err
+	}), "", fault{"id", ""}, fault{"request_id", ""}, fault{"amount", ""}, fault{"source_reference", ""},
+		fault{"destination_reference", ""}, fault{bank + "bsb", ""}, fault{bank + "account_number", ""},
+		fault{bank + "account_name", ""}, fault{"bsb", ""}, fault{"initiating_user_id", ""})
+}
+
+func validRedeem() RedeemFundingParams {
+	return RedeemFundingParams{
+		Amount: Cents(1), AccountID: "eaid", Exception: FundingExceptionNone, MerchantNameLocation: "m", Currency: "036",
+		CardAcceptorID: "c", CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
+	}
+}
+
+func callRedeem(ctx context.Context, c *Client, p RedeemFundingParams) error {
+	_, err := c.Funding.Redeem(ctx, p)
+	return err
+}
+
+func validRefund() RefundFundingParams {
+	return RefundFundingParams{
+		Amount: Cents(1), AccountID: "eaid", MerchantNameLocation: "m", Currency: "036", CardAcceptorID: "c",
+		CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
+	}
+}
+
+func callRefund(ctx context.Context, c *Client, p RefundFundingParams) error {
+	_, err := c.Funding.Refund(ctx, p)
+	return err
+}
+
+func validReverse() ReverseFundingParams {
+	return ReverseFundingParams{AccountID: "eaid", CorrelationID: "x", ParentTransactionID: "1"}
+}
+
+func callReverse(ctx context.Context, c *Client, p ReverseFundingParams) error {
+	_, err := c.Funding.Reverse(ctx, p)
+	return err
+}
+
+// fundingMCC are rows for a four-digit category.
+func mccLimits[P any](ref, field string, at func(*P) *MCC) []limit[P] {
+	return append([]limit[P]{form(ref, field, "is required", at, "", "0000")},
+		forms(ref, field, "must be four digits", at,
+			[2]MCC{"917", "0917"}, [2]MCC{"91753", "9999"}, [2]MCC{"91x5", "0001"}, [2]MCC{"９１７５", "6011"}, [2]MCC{" 917", "5411"})...)
+}
+
+func currencyLimits[P any](at func(*P) *string) []limit[P] {
+	return append([]limit[P]{form("4.5", "currency", "is required", at, "", "000")},
+		forms("4.5", "currency", "must be three digits", at,
+			[2]string{"97", "097"}, [2]string{"9753", "999"}, [2]string{"QZX", "036"}, [2]string{"９１７", "840"})...)
+}
+
+// Section 4.5: all required unless marked.
+func TestValidationFunding(t *testing.T) {
+	t.Parallel()
+	t.Run("redemption", func(t *testing.T) {
+		t.Parallel()
+		type P = RedeemFundingParams
+		rows := amountAboveZero("4.5", func(p *P) *Amount { return &p.Amount })
+		rows = append(rows,
+			needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }),
+			form("4.5", "funding_exception", "is required", func(p *P) *FundingException { return &p.Exception }, "", "no_exception"))
+		rows = append(rows, forms("4.5", "funding_exception", "must be one of no_exception, restrictions_not_satisfiable, funding_exhausted",
+			func(p *P) *FundingException { return &p.Exception },
+			[2]FundingException{"QZXWV", "restrictions_not_satisfiable"}, [2]FundingException{"NO_EXCEPTION", "funding_exhausted"})...)
+		rows = append(rows, needed("4.5", "merchant_name_location", func(p *P) *string { return &p.MerchantNameLocation }))
+		rows = append(rows, currencyLimits(func(p *P) *string { return &p.Currency })...)
+		rows = append(rows,
+			needed("4.5", "card_acceptor_id", func(p *P) *string { return &p.CardAcceptorID }),
+			needed("4.5", "correlation_id", func(p *P) *string { return &p.CorrelationID }))
+		rows = append(rows, mccLimits("4.5", "merchant_category", func(p *P) *MCC { return &p.MerchantCategoryCode })...)
+		rows = append(rows,
+			needed("4.5", "terminal_id", func(p *P) *string { return &p.TerminalID }),
+			needed("4.5", "acquirer_id", func(p *P) *string { return &p.AcquirerID }))
+		refused(t, validRedeem, callRedeem, rows...)
+		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error { return callRedeem(ctx, c, P{}) }), "",
+			fault{"amount", ""}, fault{"account_id", ""}, fault{"funding_exception", ""}, fault{"merchant_name_location", ""},
+			fault{"currency", ""}, fault{"card_acceptor_id", ""}, fault{"correlation_id", ""}, fault{"merchant_category", ""},
+			fault{"terminal_id", ""}, fault{"acquirer_id", ""})
+	})
+	t.Run("reversal", func(t *testing.T) {
+		t.Parallel()
+		type P = ReverseFundingParams
+		parent := func(p *P) *TransactionID { return &p.ParentTransactionID }
+		rows := []limit[P]{
+			needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }),
+			needed("4.5", "correlation_id", func(p *P) *string { return &p.CorrelationID }),
+			form("4.5", "parent_transaction_id", "is required", parent, "", "0"),
+		}
+		rows = append(rows, forms("4.5", "parent_transaction_id", "must be a whole number", parent, badTransactionIDs()...)...)
+		refused(t, validReverse, callReverse, rows...)
+		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error { return callReverse(ctx, c, P{}) }), "",
+			fault{"account_id", ""}, fault{"correlation_id", ""}, fault{"parent_transaction_id", ""})
+	})
+	t.Run("refund", func(t *testing.T) {
+		t.Parallel()
+		type P = RefundFundingParams
+		rows := amountAboveZero("4.5", func(p *P) *Amount { return &p.Amount })
+		rows = append(rows, needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }))
+		rows = append(rows, forms("4.5", "parent_transaction_id", "must be a whole number",
+			func(p *P) *TransactionID { return &p.ParentTransactionID }, append(badTransactionIDs(), [2]TransactionID{"QZX", ""})...)...)
+		rows = append(rows, needed("4.5", "merchant_name_location", func(p *P) *string { return &p.MerchantNameLocation }))
+		rows = append(rows, currencyLimits(func(p *P) *string { return &p.Currency })...)
+		rows = append(rows,
+			needed("4.5", "card_acceptor_id", func(p *P) *string { return &p.CardAcceptorID }),
+			needed("4.5", "correlation_id", func(p *P) *string { return &p.CorrelationID }))
+		rows = append(rows, mccLimits("4.5", "merchant_category", func(p *P) *MCC { return &p.MerchantCategoryCode })...)
+		rows = append(rows,
+			needed("4.5", "terminal_id", func(p *P) *string { return &p.TerminalID }),
+			needed("4.5", "acquirer_id", func(p *P) *string { return &p.AcquirerID }))
+		refused(t, validRefund, callRefund, rows...)
+		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error {
+			return callRefund(ctx, c, P{ParentTransactionID: "x"})
+		}), "",
+			fault{"amount", ""}, fault{"account_id", ""}, fault{"parent_transaction_id", ""}, fault{"merchant_name_location", ""},
+			fault{"currency", ""}, fault{"card_acceptor_id", ""}, fault{"correlation_id", ""}, fault{"merchant_category", ""},
+			fault{"terminal_id", ""}, fault{"acquirer_id", ""})
+	})
+}
+
+// A transaction id is sent as a JSON number here, of any length.
+func badTransactionIDs() [][2]TransactionID {
+	return [][2]TransactionID{
+		{"9175x", "9175"}, {"917.5", "123456789012345678901234567890"}, {"09175", "0"}, {"+9175", "-1"}, {"9.17e5", "1"}, {" 9175", "7"},
+	}
+}
+
+// Odd but legal: zero and negative sequence numbers, false flags, every transaction type.
+func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
+	t.Parallel()
+	for _, number := range []int64{0, -1, 1 << 62} {
+		redeem, reverse, refund := validRedeem(), validReverse(), validRefund()
+		redeem.OriginatingTransaction, reverse.OriginatingTransaction, refund.OriginatingTransaction = number, number, number
+		sends(t, "redemption", func(ctx context.Context, c *Client) error { return callRedeem(ctx, c, redeem) })
+		sends(t, "reversal", func(ctx context.Context, c *Client) error { return callReverse(ctx, c, reverse) })
+		sends(t, "refund", func(ctx context.Context, c *Client) error { return callRefund(ctx, c, refund) })
+	}
+	for _, kind := range []TransferType{0, TransferTypeLoad, -1, 1 << 30} {
+		params := validTransfer()
+		params.Type, params.DestinationAccountID = kind, "eaid" // also to itself
+		sent := sends(t, "transfer", func(ctx context.Context, c *Client) error { return callTransfer(ctx, c, params) })
+		require.Contains(t, sent.body, `"transaction_type":`)
+	}
+}

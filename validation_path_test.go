@@ -1,0 +1,148 @@
+package prepaid
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pathCall is an operation that puts a text into its path. Each call passes id to one parameter.
+type pathCall struct {
+	name, field string
+	path        string // what comes before and after the id
+	call        func(ctx context.Context, c *Client, id string) error
+}
+
+// Sections 4.2, 4.4 and 4.8: every path parameter that is a text.
+func pathCalls() []pathCall {
+	status := func(ctx context.Context, c *Client, id string) error {
+		_, err := c.Accounts.Status(ctx, AccountID(id))
+		return err
+	}
+	return []pathCall{
+		{"Accounts.Get", "id", "/accounts/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.Get(ctx, AccountID(id), IncludePersonal)
+			return err
+		}},
+		{"Accounts.Status", "id", "/accounts/{}/status", status},
+		{"Accounts.SetStatus", "id", "/accounts/{}/status", func(ctx context.Context, c *Client, id string) error {
+			return c.Accounts.SetStatus(ctx, AccountID(id), AccountStatusActive)
+		}},
+		{"Accounts.SetPlasticEnabled", "id", "/accounts/{}/plastic", func(ctx context.Context, c *Client, id string) error {
+			return c.Accounts.SetPlasticEnabled(ctx, AccountID(id), SetPlasticEnabledParams{})
+		}},
+		{"Accounts.Update", "id", "/accounts/{}", func(ctx context.Context, c *Client, id string) error {
+			return c.Accounts.Update(ctx, AccountID(id), UpdateAccountParams{Registration: validCardholder()})
+		}},
+		{"Accounts.Transactions", "id", "/accounts/{}/transactions", func(ctx context.Context, c *Client, id string) error {
+			_, err := Collect(c.Accounts.Transactions(ctx, AccountID(id), ListTransactionsParams{Paging: Paging{Prefetch: 3}}), 1)
+			return err
+		}},
+		{"Accounts.TransactionsPage", "id", "/accounts/{}/transactions", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.TransactionsPage(ctx, AccountID(id), ListTransactionsParams{})
+			return err
+		}},
+		{"Accounts.WalletTokens", "id", "/accounts/{}/tokens", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.WalletTokens(ctx, AccountID(id))
+			return err
+		}},
+		{"Accounts.ProvisionWallet", "id", "/accounts/{}/wallet/p", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.ProvisionWallet(ctx, AccountID(id), "p", ProvisionWalletParams{})
+			return err
+		}},
+		{"Accounts.ProvisionWallet", "provider", "/accounts/eaid/wallet/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.ProvisionWallet(ctx, "eaid", id, ProvisionWalletParams{})
+			return err
+		}},
+		{"Accounts.ExchangeKey", "id", "/accounts/{}/dip", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.ExchangeKey(ctx, AccountID(id), validExchangeKey())
+			return err
+		}},
+		{"Accounts.Transfer", "id", "/accounts/{}/transfer", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.Transfer(ctx, AccountID(id), validTransfer())
+			return err
+		}},
+		{"Accounts.DirectEntryOut", "id", "/accounts/{}/directentryout", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Accounts.DirectEntryOut(ctx, AccountID(id), validDirectEntry())
+			return err
+		}},
+		{"Accounts.FindMovement", "account_id", "/accounts/{}/transactions", func(ctx context.Context, c *Client, id string) error {
+			day := Date{2026, 1, 1}.Time(nil)
+			_, err := c.Accounts.FindMovement(ctx, MovementQuery{AccountID: AccountID(id), Amount: Cents(1), From: day, To: day})
+			return err
+		}},
+		{"Reporting.Start", "template", "/reporting/templates/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Reporting.Start(ctx, id, StartReportParams{})
+			return err
+		}},
+		{"Reporting.Run", "template", "/reporting/templates/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Reporting.Run(ctx, id, RunReportParams{})
+			return err
+		}},
+		{"Reporting.Result", "template", "/reporting/templates/{}/reports/1", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Reporting.Result(ctx, ReportRun{Template: id, ID: "1"})
+			return err
+		}},
+		{"Reporting.Result", "id", "/reporting/templates/t/reports/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Reporting.Result(ctx, ReportRun{Template: "t", ID: id})
+			return err
+		}},
+		{"Reporting.Open", "template", "/reporting/templates/{}/reports/1", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Reporting.Open(ctx, ReportRun{Template: id, ID: "1"}, WaitOptions{})
+			return err
+		}},
+		{"Reporting.Open", "id", "/reporting/templates/t/reports/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Reporting.Open(ctx, ReportRun{Template: "t", ID: id}, WaitOptions{})
+			return err
+		}},
+		{"Hooks.Get", "id", "/hooks/{}", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Hooks.Get(ctx, id)
+			return err
+		}},
+		{"Hooks.Update", "id", "/hooks/{}", func(ctx context.Context, c *Client, id string) error {
+			return c.Hooks.Update(ctx, id, UpdateHookParams{})
+		}},
+		{"Hooks.Delete", "id", "/hooks/{}", func(ctx context.Context, c *Client, id string) error { return c.Hooks.Delete(ctx, id) }},
+		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *Client, id string) error {
+			_, err := Collect(c.Hooks.Undeliverable(ctx, id, ListUndeliverableParams{}), 1)
+			return err
+		}},
+		{"Hooks.UndeliverablePage", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *Client, id string) error {
+			_, err := c.Hooks.UndeliverablePage(ctx, id, ListUndeliverableParams{})
+			return err
+		}},
+		{"Hooks.Dismiss", "id", "/hooks/{}/undeliverable/dismiss", func(ctx context.Context, c *Client, id string) error {
+			return c.Hooks.Dismiss(ctx, id, "m")
+		}},
+	}
+}
+
+// An id that could climb out of its segment, or leave it empty, would call another operation.
+func TestValidationPathIDs(t *testing.T) {
+	t.Parallel()
+	const rule = `must not be ".", ".." or hold a slash or a control character`
+	for _, p := range pathCalls() {
+		t.Run(p.name+" "+p.field, func(t *testing.T) {
+			t.Parallel()
+			for id, want := range map[string]string{
+				"": "is required", ".": rule, "..": rule, "/": rule, "../token": rule, "qZ7x/../..": rule, "qZ7x/b?c": rule,
+				`qZ7x\..`: rule, `..\token`: rule, "qZ7x\ny": rule, "qZ7x\r\nHost: evil": rule, "qZ7x\x00": rule, "\t": rule,
+				"qZ7x\x7f": rule, "qZ7x\xff": "must be valid UTF-8", "qZ7x/": rule, "//qZ7x": rule,
+			} {
+				err := sendsNothing(t, func(ctx context.Context, c *Client) error { return p.call(ctx, c, id) })
+				requireRefusal(t, err, "qZ7x", fault{p.field, want})
+				require.NotContains(t, err.Error(), "evil")
+				require.NotContains(t, err.Error(), "token")
+			}
+			// Everything else is the operator's affair, and stays one segment.
+			for _, id := range []string{"a", "...", "a b", "a?b#c", "%2e%2e", "%2F", "é😀", ";a=b", "a:b@c", "~", "+", "&", "null", strings.Repeat("x", 500)} {
+				sent := sends(t, "legal id", func(ctx context.Context, c *Client) error { return p.call(ctx, c, id) })
+				require.Equal(t, "/3.0"+strings.Replace(p.path, "{}", url.PathEscape(id), 1), sent.path)
+				require.NotContains(t, sent.query, "b#c")
+			}
+		})
+	}
+}
