@@ -128,7 +128,7 @@ func canaryCalls(t *testing.T) []canaryCall {
 		{"Policy.Categories", func(ctx context.Context, c *Client) (any, error) { return c.Policy.Categories(ctx, 7) }},
 		{"Policy.Merchants", func(ctx context.Context, c *Client) (any, error) { return c.Policy.Merchants(ctx, 7) }},
 		{"Policy.Terminals", func(ctx context.Context, c *Client) (any, error) { return c.Policy.Terminals(ctx, 7) }},
-		{"Policy.Restrictions", func(ctx context.Context, c *Client) (any, error) { return c.Policy.Restrictions(ctx, 7) }}, //nolint:staticcheck // it is still offered
+		{"Policy.Restrictions", func(ctx context.Context, c *Client) (any, error) { return c.Policy.Restrictions(ctx, 7) }},
 		{"Policy.ChangeCategories", func(ctx context.Context, c *Client) (any, error) {
 			return nil, c.Policy.ChangeCategories(ctx, 7, ChangeCategoriesParams{Reason: canaryOf("Sent", "Reason")})
 		}},

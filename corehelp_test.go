@@ -416,7 +416,7 @@ func clockConfig(transport http.RoundTripper) prepaid.Config {
 func callError(t *testing.T, err error) *prepaid.CallError {
 	t.Helper()
 	require.Error(t, err)
-	failure, ok := err.(*prepaid.CallError) //nolint:errorlint // it must be the outermost
+	failure, ok := err.(*prepaid.CallError)
 	require.True(t, ok, "%T is not a *CallError", err)
 	return failure
 }

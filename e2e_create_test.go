@@ -141,7 +141,7 @@ func TestE2EIssue(t *testing.T) {
 			issued, err := s.client.Accounts.Issue(t.Context(), params)
 			require.NoError(t, err)
 			require.True(t, issued.Created)
-			require.Equal(t, s.Accounts(), []string{string(issued.Account.ID)})
+			require.Equal(t, []string{string(issued.Account.ID)}, s.Accounts())
 			s.holds(issued.Account.ID, "25.50")
 
 			again, err := s.client.Accounts.Issue(t.Context(), params)

@@ -93,7 +93,7 @@ func TestSentinels(t *testing.T) {
 	for _, status := range []int{0, 200, 302, 400, 401, 403, 404, 405, 408, 409, 429, 500, 599} {
 		failure := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: status, Code: prepaid.CodeInvalidURI}}
 		for _, sentinel := range all {
-			require.Equal(t, sentinels[status] == sentinel, errors.Is(failure, sentinel), "%d %v", status, sentinel) //nolint:errorlint // a table value
+			require.Equal(t, sentinels[status] == sentinel, errors.Is(failure, sentinel), "%d %v", status, sentinel)
 		}
 		require.ErrorIs(t, failure, prepaid.CodeInvalidURI)
 		require.NotErrorIs(t, failure, prepaid.CodeInvalidScope)
@@ -111,7 +111,7 @@ func TestSentinels(t *testing.T) {
 // The codes of the reference are known; any other is kept as it came.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
-	for _, code := range strings.Fields(`invalid_request unsupported_grant_type invalid_client server_error unauthorized
+	for code := range strings.FieldsSeq(`invalid_request unsupported_grant_type invalid_client server_error unauthorized
 		bad_application_id bad_key_id bad_ephemeral_key bad_account invalid_uri invalid_scope invalid_filter_spec invalid_enabled
 		invalid_reliability_mode invalid_hmac_key_id invalid_hmac_key_secret no_response invalid_hook_id invalid_message_id`) {
 		require.True(t, prepaid.ErrorCode(code).Known(), code)

@@ -48,7 +48,7 @@ func ExampleReportingService_Run() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 
 	fetch := func(ctx context.Context, path string) error {
 		report, err := client.Reporting.Run(ctx, "balances", prepaid.RunReportParams{

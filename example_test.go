@@ -52,8 +52,8 @@ func ExampleConfigFromEnv() {
 		"PREPAID_BASE_URL": "https://test.example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": "acme", "PREPAID_CLIENT_SECRET": "s3cret", // better: PREPAID_CLIENT_SECRET_FILE
 	} {
-		os.Setenv(name, value)
-		defer os.Unsetenv(name)
+		_ = os.Setenv(name, value)
+		defer func() { _ = os.Unsetenv(name) }()
 	}
 	config, err := prepaid.ConfigFromEnv()
 	fmt.Println(config.BaseURL, config.Environment, config.Credentials.ClientSecret, err)

@@ -58,7 +58,7 @@ func TestIterationEnds(t *testing.T) {
 				case tc.is != nil:
 					require.ErrorIs(t, err, tc.is)
 					require.Equal(t, "Accounts.SearchCompany", callError(t, err).Operation)
-					require.Equal(t, prepaid.OutcomeNotProcessed == callError(t, err).Outcome, tc.is != prepaid.ErrForbidden) //nolint:errorlint // a table value
+					require.Equal(t, prepaid.OutcomeNotProcessed == callError(t, err).Outcome, tc.is != prepaid.ErrForbidden)
 				default:
 					require.NoError(t, err)
 				}

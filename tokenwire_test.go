@@ -206,7 +206,7 @@ func TestOneRenewalForAll(t *testing.T) {
 		}
 		calls.Wait()
 		require.Len(t, service.tokens.requests(), 2)
-		require.Equal(t, 100, len(service.calls.requests())) //nolint:testifylint // not a dump of them all
+		require.Equal(t, 100, len(service.calls.requests()))
 	})
 }
 

@@ -98,7 +98,7 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 	t.Parallel()
 	old := time.Date(1, time.January, 2, 0, 0, 0, 0, time.UTC)
 	for _, change := range []func(*CreateAccountParams){
-		func(p *CreateAccountParams) { p.PlasticExpiry, p.GiftCardExpiry, p.AccountExpiry = old, old, old }, //nolint:staticcheck // the old field must go on working
+		func(p *CreateAccountParams) { p.PlasticExpiry, p.GiftCardExpiry, p.AccountExpiry = old, old, old },
 		func(p *CreateAccountParams) { p.Registration.DateOfBirth = Date{9999, time.December, 31} },
 		func(p *CreateAccountParams) { p.CompanyID = -1 },
 		func(p *CreateAccountParams) { p.InitialLoadAmount = MustAmount("9999999999999999999") },

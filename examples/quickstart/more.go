@@ -154,7 +154,7 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	defer once.Close()
+	defer func() { _ = once.Close() }()
 	params := q.transferParams("lost", "15.00", to)
 	before := q.balance(ctx, from.id)
 	q.emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
