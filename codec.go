@@ -48,14 +48,16 @@ var decodeOptions = json.JoinOptions(
 		json.UnmarshalFromFunc(decodeInteger[CompanyID]),
 		json.UnmarshalFromFunc(decodeInteger[CardholderType]),
 		// A balance that is missing or null must not read as zero: it starts out as no amount at all, and null
-		// leaves it so (see missing).
-		json.UnmarshalFromFunc(func(_ *jsontext.Decoder, a *Account) error {
+		// leaves it so (see missing). The decoder goes on with the same options, in a type that has no rule here.
+		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
+			type plain Account
 			a.Balance = amountUnset()
-			return errors.ErrUnsupported // the default decoding goes on from here
+			return json.UnmarshalDecode(d, (*plain)(a))
 		}),
-		json.UnmarshalFromFunc(func(_ *jsontext.Decoder, a *AccountSummary) error {
+		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *AccountSummary) error {
+			type plain AccountSummary
 			a.Balance = amountUnset()
-			return errors.ErrUnsupported
+			return json.UnmarshalDecode(d, (*plain)(a))
 		}),
 	)),
 )

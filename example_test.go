@@ -48,13 +48,18 @@ func ExampleNewClient() {
 }
 
 func ExampleConfigFromEnv() {
-	for name, value := range map[string]string{
+	environment := map[string]string{
 		"PREPAID_BASE_URL": "https://test.example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": "acme", "PREPAID_CLIENT_SECRET": "s3cret", // better: PREPAID_CLIENT_SECRET_FILE
-	} {
-		_ = os.Setenv(name, value)
-		defer func() { _ = os.Unsetenv(name) }()
 	}
+	for name, value := range environment {
+		_ = os.Setenv(name, value)
+	}
+	defer func() {
+		for name := range environment {
+			_ = os.Unsetenv(name)
+		}
+	}()
 	config, err := prepaid.ConfigFromEnv()
 	fmt.Println(config.BaseURL, config.Environment, config.Credentials.ClientSecret, err)
 	// Output: https://test.example.com/3.0/ test [REDACTED] <nil>

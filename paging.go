@@ -63,7 +63,7 @@ func (p Page[T]) LogValue() slog.Value {
 }
 
 // Collect reads at most limit items into a slice. It returns what it had with the first error, and [ErrTooMany]
-// when there are more.
+// when there are more. The rows of a report share one slice and are not for Collect.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {
