@@ -28,7 +28,7 @@ func transactionFixtures() []fixtureCase {
 		TransactionTypeATMCashAuthorisation, TransactionTypeLoad, "9999",
 	} {
 		each = append(each, fixtureTransaction(func(t *Transaction) {
-			t.ID, t.ParentID, t.Type = TransactionID(strconv.Itoa(8800002000+i)), "", kind
+			t.ID, t.ParentID, t.Type = TransactionID(strconv.FormatInt(8800002000+int64(i), 10)), "", kind
 		}))
 	}
 	return append(page.usual(exampleInvalidToken, OutcomeNotProcessed),

@@ -162,7 +162,7 @@ func fill(value reflect.Value, serial *int) {
 		*into = MCC(fmt.Sprintf("%04d", n))
 		return
 	case *TransactionID:
-		*into = TransactionID(strconv.Itoa(9007199254740993 + n))
+		*into = TransactionID(strconv.FormatInt(9007199254740993+int64(n), 10))
 		return
 	case *time.Time:
 		*into = time.Date(2026, time.November, 20, 1, 2, n, 123456789, time.UTC)
