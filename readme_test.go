@@ -43,3 +43,23 @@ func TestDocumentLinks(t *testing.T) {
 		}
 	}
 }
+
+// Every test that DESIGN.md names as a proof exists.
+func TestPromisesHaveTheirTests(t *testing.T) {
+	t.Parallel()
+	design, err := os.ReadFile("DESIGN.md")
+	require.NoError(t, err)
+	files, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	var code strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		code.Write(text)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(design), -1)
+	require.NotEmpty(t, named)
+	for _, test := range named {
+		require.Contains(t, code.String(), "func "+test[1]+"(t *testing.T)")
+	}
+}
