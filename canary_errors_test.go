@@ -123,7 +123,7 @@ func (w *canaryWatch) take() string {
 
 func (w *canaryWatch) print(values ...any) {
 	for _, value := range values {
-		fmt.Fprintf(w, "%v %+v %#v %s %q\n", value, value, value, value, value)
+		fmt.Fprintf(w, "%v %+v %#v\n", value, value, value)
 		slog.New(slog.NewJSONHandler(w, nil)).Info("m", "value", value)
 	}
 }
@@ -162,21 +162,32 @@ func requireQuietError(t *testing.T, what string, err error) {
 		return
 	}
 	var w canaryWatch
-	w.print(err, []error{err}, map[string]error{"e": err}, struct{ Err error }{err})
-	hidden := struct{ err error }{err}
-	fmt.Fprintf(&w, "%v %+v %#v %v %v %s", hidden, hidden, hidden, fmt.Errorf("outer: %w", err), errors.Join(err, err), err.Error())
+	w.print(struct {
+		Err  error
+		List []error
+		err  error
+	}{err, []error{err}, err}, err)
+	fmt.Fprintf(&w, "%s %q %v %v %s", err, err, fmt.Errorf("outer: %w", err), errors.Join(err, err), err.Error())
 	if call, ok := errors.AsType[*CallError](err); ok {
 		w.print(*call)
 	}
 	asJSON, _ := json.Marshal(err)
 	_, _ = w.Write(asJSON)
+	printTree(&w, err)
 	requireNothingSeen(t, what, w.take())
+}
+
+// printTree prints each error inside err.
+func printTree(w io.Writer, err error) {
+	fmt.Fprintf(w, "%+v %#v\n", err, err)
 	switch inner := err.(type) {
 	case interface{ Unwrap() error }:
-		requireQuietError(t, what+" >", inner.Unwrap())
+		if one := inner.Unwrap(); one != nil {
+			printTree(w, one)
+		}
 	case interface{ Unwrap() []error }:
 		for _, one := range inner.Unwrap() {
-			requireQuietError(t, what+" >", one)
+			printTree(w, one)
 		}
 	}
 }

@@ -320,7 +320,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 		answered(200, vendorJSON, `[{"id":"m-1","type":"transaction","amount":5,"note":"`+name+`"}]`),
 		answered(200, vendorJSON, `{"pin":"`+name+`"}`),
 		serviceError(400, strings.Repeat("c", 400)),
-		answered(200, vendorJSON, `"`+strings.Repeat("x", 4000)+`"`),
+		answered(200, vendorJSON, `"`+strings.Repeat("x", 300)+`"`),
 	)
 	client := newCoreClient(t, config)
 	account, err := client.Accounts.Get(t.Context(), "acc-1")

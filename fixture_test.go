@@ -262,6 +262,7 @@ func (c fixtureCase) run(t *testing.T, f *fixture) {
 	defer client.Close()
 
 	c.check(t, f, t.Context(), client)
+	require.NoError(t, client.Close()) // it waits for what still writes to the log
 
 	require.Len(t, wire.seen, 1)
 	wire.seen[0].require(t, f)

@@ -181,12 +181,15 @@ func TestTracesOfSiblingContexts(t *testing.T) {
 	config.Transport = scripted(wellAnswered(opGet()))
 	client := newCoreClient(t, config)
 	var common, left, right journal
-	parent := prepaid.WithTrace(t.Context(), common.trace("P"))
+	parent := t.Context()
+	for range 3 { // so many that a slice has room to spare
+		parent = prepaid.WithTrace(parent, common.trace("P"))
+	}
 	first, second := prepaid.WithTrace(parent, left.trace("L")), prepaid.WithTrace(parent, right.trace("R"))
 	require.NoError(t, opGet().call(first, client))
 	require.NoError(t, opGet().call(second, client))
 	require.NoError(t, opGet().call(second, client))
-	require.Len(t, common.lines, 9)
+	require.Len(t, common.lines, 27)
 	require.Len(t, left.lines, 3)
 	require.Len(t, right.lines, 6)
 }

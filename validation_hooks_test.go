@@ -45,7 +45,7 @@ func badKeyIDs() [][2]string {
 func badKeySecrets() [][2]string {
 	hex := strings.Repeat("9aF", 21)
 	return [][2]string{
-		{hex, hex + "0"}, {hex + "00", strings.Repeat("0", 64)}, {hex + "g", strings.Repeat("F", 64)}, {" " + hex, hex + "f"},
+		{hex, hex + "0"}, {hex + "00", strings.Repeat("0", 64)}, {hex[1:], hex + "e"}, {hex + "000", hex + "C"}, {hex + "g", strings.Repeat("F", 64)}, {" " + hex, hex + "f"},
 		{hex + "\n", hex + "A"},
 	}
 }
