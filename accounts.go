@@ -158,7 +158,7 @@ type Account struct {
 	Compliant *bool `json:"is_compliant,omitzero"`
 	// ProgramClientID is the client_id to search by, not an OAuth client id.
 	ProgramClientID string `json:"client_id,omitzero"`
-	// ClientAccountKey is the caller's own key.
+	// ClientAccountKey is the caller's own key (salary packaging): at most 255 characters, ASCII 0x20 to 0x7E.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// BPayBillerCode needs IncludeBPay.
 	BPayBillerCode string `json:"bpay_biller_code,omitzero"`

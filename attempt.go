@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -30,6 +29,8 @@ var (
 	errAttemptTimeout = errors.New("attempt timed out")
 	errBodyTooLarge   = errors.New("answer larger than MaxResponseBytes")
 	errMalformed      = errors.New("malformed HTTP answer")
+	errQuoted         = errors.New("the transport failed")
+	errRepeated       = errors.New("the transport tried to send the request again")
 )
 
 // attempt is one request of a call and what came of it.
@@ -48,6 +49,7 @@ type attempt struct {
 	retryAfter    time.Duration
 	err           error // no complete answer
 	oversize      bool  // a success longer than MaxResponseBytes
+	report        func(*Trace, Attempt)
 }
 
 // succeeded reports an expected status with a complete answer.
@@ -101,8 +103,14 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, a.err
 	}
 	c.observeThrottled(ctx, time.Since(waiting))
-	attemptCtx, leash := newLeash(c.observeStart(ctx, a.number), c.client.config.AttemptTimeout)
+	observed := c.observeStart(ctx, a.number)
+	a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
 	a.started = time.Now()
+	if a.err = c.ended(observed); a.err != nil { // while it waited for its slot
+		slot.Release(Feedback{NotSent: true})
+		return nil, a.err
+	}
+	attemptCtx, leash := newLeash(observed, c.client.config.AttemptTimeout)
 	c.send(attemptCtx, req, a, slot, leash)
 	if a.sent {
 		c.countSent(a.started)
@@ -116,6 +124,14 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
 }
 
+// ended is why a call must not send any more.
+func (c *call) ended(ctx context.Context) error {
+	if c.client.closed.Load() {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
 // limiterError keeps a limiter's own refusal and the context's error, and makes anything else a refusal.
 func limiterError(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*ThrottledError](err); ok || ctx.Err() != nil || errors.Is(err, ErrClosed) {
@@ -126,22 +142,25 @@ func limiterError(ctx context.Context, err error) error {
 
 // send makes the exchange and fills a.
 func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slot, leash *leash) {
-	var asked, connected atomic.Bool
-	trace := &httptrace.ClientTrace{
-		GetConn: func(string) { asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	}
-	out := req.WithContext(httptrace.WithClientTrace(ctx, trace))
+	watch := &connectionWatch{leash: leash}
+	out := req.WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
 	out.Header = c.header()
+	if again := out.GetBody; again != nil {
+		out.GetBody = func() (io.ReadCloser, error) { return watch.body(again) }
+	}
 	transport := c.client.transport
 	if c.op.freshConnection {
 		transport = c.client.fresh
 	}
 	response, err := roundTrip(transport, out)
 	if err != nil {
-		// A transport that says it asked for a connection and never got one sent nothing. One that says nothing is
-		// believed only when its error is that of a dial.
-		a.sent = connected.Load() || (!asked.Load() && !isDialError(err))
+		// A transport that says it asked for a connection and never got one sent nothing; our own always asks. One
+		// that says nothing is believed only when its error is that of a dial.
+		says := watch.asked.Load() || len(c.client.owned) > 0
+		a.sent = watch.connections.Load() > 0 || (!says && !isDialError(err))
+		if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
+			err = errQuoted // names and numbers stand in a query
+		}
 		a.connectFailed = !a.sent && !isCertificateError(err)
 		a.err = transportError(ctx, a.sent, "connect", err)
 		if a.sent {
@@ -203,7 +222,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 func readBounded(response *http.Response, limit int64, buffer *bytes.Buffer) ([]byte, error) {
 	buffer.Reset()
 	if length := response.ContentLength; length > 0 && length <= limit {
-		buffer.Grow(int(length) + bytes.MinRead)
+		buffer.Grow(int(min(length, maxPooledBuffer)) + bytes.MinRead)
 	}
 	n, err := buffer.ReadFrom(io.LimitReader(response.Body, limit+1))
 	if n > limit {
@@ -239,13 +258,10 @@ func transportError(ctx context.Context, sent bool, step string, err error) erro
 		err = wrapped.Err
 	}
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errAttemptTimeout):
-		err = errAttemptTimeout
+	case errors.Is(cause, errAttemptTimeout), errors.Is(cause, errRepeated):
+		err = cause
 	case ctx.Err() != nil:
 		err = ctx.Err()
-		if errors.Is(cause, ErrClosed) {
-			err = ErrClosed
-		}
 	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
 		err = errMalformed // net/http quotes what it could not read
 	}
@@ -283,8 +299,8 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 
 // authorize gets the token for this attempt; after a 401 it asks for another one.
 func (c *call) authorize(ctx context.Context) error {
-	if c.client.closed.Load() { // during a pause; a token source of the caller's does not know
-		return ErrClosed
+	if err := c.ended(ctx); err != nil { // during a pause; a token source of the caller's does not know
+		return err
 	}
 	token, err := c.client.tokens.Token(ctx, c.rejected)
 	switch {
@@ -296,6 +312,8 @@ func (c *call) authorize(ctx context.Context) error {
 		return tokenError(err)
 	case token == nil || token.AccessToken == "":
 		return &TokenError{Err: errNoToken}
+	case !isHeaderText(token.AccessToken):
+		return &TokenError{Err: errTokenText}
 	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken:
 		return errSameToken
 	}
@@ -306,6 +324,7 @@ func (c *call) authorize(ctx context.Context) error {
 var (
 	errSameToken = errors.New("the rejected token again")
 	errNoToken   = errors.New("the token source returned no token")
+	errTokenText = errors.New("the token source returned a token with white space or control characters")
 )
 
 // tokenError wraps err once, without the parts of x/oauth2's errors that hold the credentials.
@@ -327,4 +346,10 @@ func tokenError(err error) error {
 		err = wrapped.Err // of a foreign source
 	}
 	return &TokenError{Err: err}
+}
+
+// isHeaderText reports whether a token can stand in the Authorization header: net/http would refuse anything else
+// in a way that looks like a broken exchange.
+func isHeaderText(token string) bool {
+	return !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }

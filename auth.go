@@ -110,7 +110,7 @@ func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		if answer.AccessToken == "" || !strings.EqualFold(answer.TokenType, "bearer") || answer.ExpiresIn <= 0 {
 			return a.undecodable(errMissingMember)
 		}
-		if strings.ContainsFunc(answer.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		if !isHeaderText(answer.AccessToken) {
 			return a.undecodable(errUnexpectedBody)
 		}
 		return nil

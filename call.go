@@ -169,6 +169,7 @@ func (c *call) next(ctx context.Context) bool {
 	switch {
 	case v.renew:
 		c.renewed, c.rejected = true, c.token
+		c.tried-- // a lapsed token is no failed attempt, and one renewal bounds it
 		c.wait = 0
 	case a.status == http.StatusTooManyRequests:
 		if c.throttled.IsZero() {

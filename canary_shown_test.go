@@ -23,7 +23,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			CreateAccountParams.MDESConfigID UpdateAccountParams.ClientAccountKey
 			FindCreatedParams.ClientAccountKey FindCreatedParams.ExternalAccountID FindCreatedParams.ProgramClientID
 			IssueParams.ProgramClientID SearchAccountsParams.ClientAccountKey SearchAccountsParams.ProgramClientID
-			SearchCompanyParams.ProgramClientID SearchCompanyParams.ProgramID InitiatePINParams.AccountID MovementQuery.AccountID
+			SearchCompanyParams.ProgramClientID SearchCompanyParams.ProgramID InitiatePINParams.AccountID MovementQuery.AccountID MovementQuery.Exclude
 			PortalIdentifier.ClientID PortalIdentifier.ProgramID PortalIdentifier.CardholderID
 			FundingResult.TransactionID TransferResult.TransactionID TransferResult.CorrelationID TransferResult.RequestID
 			TransferFailedError.CorrelationID TransferParams.RequestID TransferParams.DestinationAccountID DirectEntryOutParams.RequestID

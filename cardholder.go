@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// Sex is M or F. The zero value is not told.
+// Sex is M or F; an unlisted value is kept as it came. The zero value is not told.
 type Sex string
 
 const (
@@ -14,6 +14,9 @@ const (
 	// SexFemale is F.
 	SexFemale Sex = "F"
 )
+
+// Known reports whether the reference lists the value.
+func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 
 // Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through
 // JSON; fmt and slog print only which fields are set. The zero value lacks the required fields.

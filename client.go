@@ -43,6 +43,7 @@ type Client struct {
 	log       *slog.Logger
 	traces    []*Trace
 	closed    atomic.Bool
+	keyed     inFlight
 
 	mediaType   string
 	accept      []string

@@ -168,6 +168,9 @@ func decodeText(a *attempt) (string, error) {
 	if !a.fromService() || body[0] == '<' {
 		return "", a.undecodable(errUnexpectedBody)
 	}
+	if string(body) == "null" {
+		return "", a.undecodable(errNullAnswer)
+	}
 	if body[0] != '"' {
 		return string(body), nil
 	}

@@ -39,7 +39,7 @@ type Config struct {
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero"`
 	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero"`
-	// MaxResponseBytes bounds an answer held in memory: 32 MiB when zero. Streamed reports are not bounded by it.
+	// MaxResponseBytes bounds an answer held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero"`
@@ -63,8 +63,8 @@ type Config struct {
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
 // zero value of each field is its stated default.
 type RetryPolicy struct {
-	// MaxAttempts bounds the requests of one call, those answered with 429 not counted: 4 when zero; 1 means never
-	// again.
+	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those answered with 429 do not
+	// count, nor does one 401 that is answered with another token.
 	MaxAttempts int `json:"max_attempts,omitzero"`
 	// MinWait is the pause before the second attempt, doubled for each further one, half of it jitter: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero"`
@@ -126,11 +126,16 @@ func (c Config) check(v *validator) {
 		if limit.value < 0 {
 			v.fault(limit.field, "must not be negative")
 		}
+		if limit.field == "max_response_bytes" && limit.value > maxMaxResponseBytes {
+			v.fault(limit.field, "must be at most 1 GiB")
+		}
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
 		v.fault("rate_share", "must be above 0 and at most 1")
 	}
 }
+
+const maxMaxResponseBytes = 1 << 30
 
 func (c Config) checkBaseURL(v *validator) {
 	if c.BaseURL == "" {
@@ -197,9 +202,9 @@ func orDuration(d *time.Duration, value time.Duration) {
 	}
 }
 
-// ConfigFromEnv reads PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT, PREPAID_CLIENT_ID and
-// PREPAID_CLIENT_SECRET, or the file that PREPAID_CLIENT_SECRET_FILE names. It returns all faults at once as a
-// *ValidationError whose fields are the names of the variables.
+// ConfigFromEnv reads PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test"; "production" when unset),
+// PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET or, when that is unset, the file that PREPAID_CLIENT_SECRET_FILE names.
+// It returns all faults at once as a *ValidationError whose fields are the names of the variables.
 func ConfigFromEnv() (Config, error) {
 	config := Config{
 		BaseURL:     os.Getenv("PREPAID_BASE_URL"),

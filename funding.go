@@ -18,7 +18,8 @@ const (
 // Known reports whether the reference lists the outcome.
 func (o FundingOutcome) Known() bool { return o == FundingApproved || o == FundingDeclined }
 
-// FundingResult is the answer of the three calls. A decline is a result, not an error. The zero value is none.
+// FundingResult is the answer of the three calls. A decline is a result, not an error; an outcome that the reference
+// does not list is an error of unknown outcome. The zero value is none.
 type FundingResult struct {
 	// Outcome is approved or declined.
 	Outcome FundingOutcome `json:"outcome"`
@@ -29,7 +30,8 @@ type FundingResult struct {
 // Approved reports whether the money moved.
 func (r *FundingResult) Approved() bool { return r.Outcome == FundingApproved }
 
-func (r *FundingResult) missing() bool { return r.Outcome == "" }
+// missing also refuses an outcome that is not listed: read as "not approved" it could have the money moved again.
+func (r *FundingResult) missing() bool { return !r.Outcome.Known() }
 
 // FundingException says why a redemption is exceptional.
 type FundingException string

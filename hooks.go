@@ -42,7 +42,8 @@ type Hook struct {
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode says what happens to messages that cannot be delivered.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
-	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty for none.
+	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty for none, and when the mode is
+	// not store_undeliverable.
 	LastUndeliverable string `json:"last_undeliverable,omitzero"`
 	// LastUndeliverableAt is when that was; zero for none.
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`

@@ -18,6 +18,9 @@ type IssueParams struct {
 	ProgramClientID string
 	// Settle is how long to look for an account that does not show up yet: 30 s when zero.
 	Settle time.Duration
+	// Again says that an earlier run may have created the account: the first look then takes as long as Settle before
+	// anything is created. Set it whenever you run Issue again.
+	Again bool
 }
 
 // Issued is an account that exists. The zero value is none.
@@ -47,7 +50,9 @@ const (
 )
 
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account id, also
-// when the creation's own answer was lost. It can be run again after any error, by one process at a time per key.
+// when the creation's own answer was lost. Run it by one process at a time per key, and with Again after an error: an
+// account that takes longer than Settle to show up would be created a second time. So keep InitialLoadAmount zero and
+// load by keyed Transfer, or wait with [AccountsService.FindCreated] after [ErrNotSeen], instead of running Issue again.
 // With RequestTypeReplace neither the account being replaced nor any that is lost, replaced or closed is a match.
 //
 // Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
@@ -68,10 +73,14 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		CompanyID:        params.Account.CompanyID,
 		Replacing:        params.Account.RequestType == RequestTypeReplace,
 	}
-	switch account, err := s.look(ctx, find); {
+	look := s.look
+	if params.Again {
+		find.Settle, look = params.Settle, s.findCreated
+	}
+	switch account, err := look(ctx, find); {
 	case err == nil:
 		return &Issued{Account: account}, nil
-	case !errors.Is(err, ErrNotSeen):
+	case !errors.Is(err, ErrNotSeen) || ctx.Err() != nil:
 		return nil, issueError(OutcomeNotProcessed, err, err)
 	}
 	summary, failure := s.Create(ctx, params.Account)
@@ -83,7 +92,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
 	find.Settle = params.Settle
-	account, err := s.FindCreated(ctx, find)
+	account, err := s.findCreated(ctx, find)
 	if err == nil {
 		return &Issued{Account: account, Created: true}, nil
 	}
@@ -111,11 +120,11 @@ func issueError(outcome Outcome, err, sent error) error {
 type FindCreatedParams struct {
 	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
 	ProgramClientID string
-	// ClientAccountKey is the key given at creation.
+	// ClientAccountKey is the key given at creation. After a lost answer it is all there is to find the account by.
 	ClientAccountKey string
 	// CompanyID is the program; needed when there is no ClientAccountKey.
 	CompanyID CompanyID
-	// ExternalAccountID is the one that Create returned.
+	// ExternalAccountID is the one that Create returned; a lost answer did not bring one.
 	ExternalAccountID string
 	// Replacing passes over accounts that are lost or stolen, replaced or closed.
 	Replacing bool
@@ -126,11 +135,31 @@ type FindCreatedParams struct {
 // FindCreated looks for an account that a creation may have made, and never makes one: evidence after an unknown
 // outcome of Create.
 //
-// Errors: [ErrNotSeen] when nothing matched within Settle, which is no proof that nothing was made; [ErrAmbiguous]
-// when several match. Safety: read.
+// Errors: [ErrNotSeen] when nothing matched within Settle, which is no proof that nothing was made: its outcome is
+// unknown; [ErrAmbiguous] when several match; the context's beside ErrNotSeen when it ended the look. Safety: read.
 //
 // API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
+	var v validator
+	switch {
+	case params.ClientAccountKey != "":
+		v.required("program_client_id", params.ProgramClientID)
+		v.accountKey("client_account_key", params.ClientAccountKey)
+	case params.ExternalAccountID != "":
+		v.companyID("company_id", params.CompanyID)
+	default:
+		v.fault("client_account_key", "is required, or external_account_id and company_id")
+	}
+	if len(v.faults) > 0 {
+		return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeRejected, Err: &ValidationError{Faults: v.faults}}
+	}
+	return s.findCreated(ctx, params)
+}
+
+const opFindCreated = "Accounts.FindCreated"
+
+// findCreated looks again and again.
+func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	settle := params.Settle
 	if settle <= 0 {
 		settle = defaultSettle
@@ -138,15 +167,17 @@ func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedPar
 	until := time.Now().Add(settle)
 	for pause := firstLookPause; ; pause = min(pause*2, lastLookPause) {
 		account, err := s.look(ctx, params)
-		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(pause).After(until) || !sleep(ctx, pause) {
+		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(pause).After(until) {
 			return account, err
+		}
+		if ended := sleep(ctx, pause); ended != nil {
+			return nil, cutShort(ended, err)
 		}
 	}
 }
 
 // look searches once.
 func (s *AccountsService) look(ctx context.Context, params FindCreatedParams) (*Account, error) {
-	const operation = "Accounts.FindCreated"
 	var found []*Account
 	for account, err := range s.candidates(ctx, params) {
 		if err != nil {
@@ -158,11 +189,11 @@ func (s *AccountsService) look(ctx context.Context, params FindCreatedParams) (*
 	}
 	switch len(found) {
 	case 0:
-		return nil, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, Err: ErrNotSeen}
+		return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: ErrNotSeen}
 	case 1:
 		return found[0], nil
 	}
-	return nil, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, Err: ErrAmbiguous}
+	return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: ErrAmbiguous}
 }
 
 func (s *AccountsService) candidates(ctx context.Context, params FindCreatedParams) iter.Seq2[*Account, error] {

@@ -16,6 +16,9 @@ type MessageType string
 // MessageTypeTransaction is a transaction on a company in the hook's scope.
 const MessageTypeTransaction MessageType = "transaction"
 
+// Known reports whether the reference names the type.
+func (t MessageType) Known() bool { return t == MessageTypeTransaction }
+
 // Message is a webhook message (reference sections 2.14 and 6): the envelope, and everything as it came. fmt and
 // slog print the envelope only. The zero value is no message.
 type Message struct {

@@ -28,6 +28,8 @@ type MovementQuery struct {
 	To time.Time
 	// Settle is how long to keep looking for what is not there yet: 2 min when zero.
 	Settle time.Duration
+	// Exclude are transactions known to be others, such as an earlier payment of the same amount.
+	Exclude []TransactionID
 }
 
 // The span that Around searches about the moments of sending: clocks differ, and the service may book late.
@@ -54,7 +56,8 @@ type Verdict uint8
 const (
 	// VerdictUnseen: nothing matched up to Finding.To.
 	VerdictUnseen Verdict = iota
-	// VerdictSeen: exactly one transaction matches.
+	// VerdictSeen: exactly one transaction matches. It may still be another movement of the same look: exclude those
+	// that you know.
 	VerdictSeen
 	// VerdictAmbiguous: several match; ask a person.
 	VerdictAmbiguous
@@ -86,9 +89,10 @@ type Finding struct {
 }
 
 // FindMovement looks for a movement and never makes one. For unkeyed calls (funding, simulator) it is the only way
-// to learn; for keyed transfers, sending the same params again also completes the transfer.
+// to learn; for keyed transfers, sending the same params again also completes the transfer. It may take as long as
+// Settle. When the context ends or leaves no room for another look, the finding so far comes together with the error.
 //
-// Errors: [ErrNotFound]. Safety: read.
+// Errors: [ErrNotFound], the context's. Their outcome is that of the look, never of the movement. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, query MovementQuery) (*Finding, error) {
@@ -116,20 +120,21 @@ func (s *AccountsService) FindMovement(ctx context.Context, query MovementQuery)
 	until := time.Now().Add(settle)
 	for pause := firstScanPause; ; pause = min(pause*2, longestScanWait) {
 		finding, err := s.scan(ctx, query)
-		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(query.To) ||
-			time.Now().Add(pause).After(until) || !sleep(ctx, pause) {
+		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(query.To) || time.Now().Add(pause).After(until) {
 			return finding, err
+		}
+		if ended := sleep(ctx, pause); ended != nil {
+			return finding, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, AccountID: query.AccountID, Err: ended}
 		}
 	}
 }
 
 // scan reads the history once.
 func (s *AccountsService) scan(ctx context.Context, query MovementQuery) (*Finding, error) {
-	finding := &Finding{From: query.From, To: query.To}
-	if now := time.Now().UTC().Add(clockTolerance); now.Before(query.To) {
-		finding.To = now
-	}
-	history := s.Transactions(ctx, query.AccountID, ListTransactionsParams{From: query.From, To: finding.To})
+	now := time.Now().UTC()
+	finding := &Finding{From: query.From, To: earlier(query.To, now)}
+	end := earlier(query.To, now.Add(clockTolerance)) // the service's clock may be ahead
+	history := s.Transactions(ctx, query.AccountID, ListTransactionsParams{From: query.From, To: end})
 	for transaction, err := range history {
 		if err != nil {
 			return nil, err
@@ -148,8 +153,15 @@ func (s *AccountsService) scan(ctx context.Context, query MovementQuery) (*Findi
 	return finding, nil
 }
 
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
 func (q MovementQuery) matches(t *Transaction) bool {
-	return t.Amount.Abs() == q.Amount.Abs() &&
+	return t.Amount.Abs() == q.Amount.Abs() && !slices.Contains(q.Exclude, t.ID) &&
 		(len(q.Types) == 0 || slices.Contains(q.Types, t.Type)) &&
 		(q.Reference == "" || t.Reference == q.Reference) &&
 		(q.CardAcceptorID == "" || t.CardAcceptorID == q.CardAcceptorID) &&

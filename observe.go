@@ -69,7 +69,7 @@ type Trace struct {
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
 	// AttemptStart is called before a request leaves; the context it returns is the request's.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
-	// AttemptDone is called after a request that left or tried to.
+	// AttemptDone is called after a request that left or tried to, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
 	// CallDone is called once a call, also when nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
@@ -177,7 +177,7 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 	}
 	for _, t := range c.traces {
 		if t.AttemptDone != nil {
-			c.client.guarded(func() { t.AttemptDone(ctx, c.op.Operation, seen) })
+			c.client.guarded(func() { a.report(t, seen) })
 		}
 	}
 }

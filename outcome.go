@@ -7,7 +7,8 @@ const (
 	// OutcomeUnknown is the zero value: the call may have been applied. It is also the answer for an error that
 	// is not of this package. Resolve it; never send an unkeyed call again blindly.
 	OutcomeUnknown Outcome = iota
-	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError]).
+	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError],
+	// [*TransportError]), or a later step failed (Issue, Reporting.Run); there is no result then.
 	OutcomeApplied
 	// OutcomeRejected: it did not happen, and the same request would be refused again (validation, 400, 403,
 	// 404, 409, a failed transfer).
@@ -33,7 +34,7 @@ func (o Outcome) String() string {
 }
 
 // OutcomeOf classifies err. It is the only question a payment loop needs to ask: nil is [OutcomeApplied], an
-// error that holds no [*CallError] is [OutcomeUnknown]. Of several joined errors an unknown one decides,
+// error that holds no [*CallError] is [OutcomeUnknown], but for a [*ValidationError], after which nothing was sent. Of several joined errors an unknown one decides,
 // otherwise the first.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
@@ -50,6 +51,9 @@ func outcomeIn(err error) (Outcome, bool) {
 			return OutcomeUnknown, false
 		}
 		return call.Outcome, true
+	}
+	if _, ok := err.(*ValidationError); ok {
+		return OutcomeRejected, true
 	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:

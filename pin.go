@@ -15,7 +15,7 @@ type PINService struct{ client *Client }
 
 // PINResponse is an answer whose shape the reference does not show. The zero value is none.
 type PINResponse struct {
-	// StatusCode is the HTTP status, 200 to 299.
+	// StatusCode is the HTTP status: 200, 201, 202 or 204.
 	StatusCode int
 	// Raw is the body as it came; not printed.
 	Raw []byte `redact:"content"`
@@ -56,7 +56,7 @@ func (p InitiatePINParams) LogValue() slog.Value { return redactedValue(p) }
 func pinOperation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		// The reference shows no status: any 2xx is taken as success.
+		// The reference shows no status: these are taken as success.
 		class: classNever, kind: answerRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
 	}
 }

@@ -355,6 +355,9 @@ const (
 	RestrictionTypeClose RestrictionType = "close"
 )
 
+// Known reports whether the reference lists the type.
+func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == RestrictionTypeClose }
+
 // RestrictionRuleType is what an old rule does.
 //
 // Deprecated: use Policy.
@@ -366,6 +369,11 @@ const (
 	// RestrictionRuleMustBlock blocks.
 	RestrictionRuleMustBlock RestrictionRuleType = "must_block"
 )
+
+// Known reports whether the reference lists the type.
+func (t RestrictionRuleType) Known() bool {
+	return t == RestrictionRuleMustAllow || t == RestrictionRuleMustBlock
+}
 
 // Restrictions is the old ruleset of a program. The zero value is none.
 //

@@ -156,8 +156,8 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOpt
 		if wait.OnProgress != nil {
 			wait.OnProgress(ReportProgress{Polls: poll})
 		}
-		if !sleep(ctx, wait.pause(poll)) {
-			return nil, err
+		if ended := sleep(ctx, wait.pause(poll)); ended != nil {
+			return nil, cutShort(ended, err)
 		}
 	}
 }
@@ -220,23 +220,34 @@ func (s *ReportingService) startInTurn(ctx context.Context, template string, par
 		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) {
 			return run, err
 		}
-		if !sleep(ctx, params.Wait.pause(poll)) {
-			return nil, err
+		if ended := sleep(ctx, params.Wait.pause(poll)); ended != nil {
+			return nil, cutShort(ended, err)
 		}
 	}
 }
 
-// sleep waits; it refuses at once a wait that would outlast the deadline, and ends with the context.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
-		return false
+// sleep waits. It refuses at once a wait that would outlast the deadline, and ends with the context.
+func sleep(ctx context.Context, wait time.Duration) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait && ctx.Err() == nil {
+		return context.DeadlineExceeded
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
+}
+
+// cutShort is the last answer of a series of calls whose next pause the context did not allow: what was seen last is
+// no longer what was found out in full.
+func cutShort(ended, last error) error {
+	failure := &CallError{Outcome: OutcomeOf(last), Err: &bothCauses{last: ended, earlier: last}}
+	if call, ok := errors.AsType[*CallError](last); ok {
+		*failure = *call
+		failure.Err = &bothCauses{last: ended, earlier: call.Err}
+	}
+	return failure
 }

@@ -224,12 +224,12 @@ func TestMaxThrottleWait(t *testing.T) {
 	})
 }
 
-// With one attempt nothing is sent again, except what was throttled.
+// With one attempt nothing is sent again, except what was throttled or met a lapsed token.
 func TestMaxAttemptsOne(t *testing.T) {
 	t.Parallel()
 	once := func(c *prepaid.Config) { c.Retry.MaxAttempts = 1 }
 	for name, fault := range map[string]step{
-		"503": answered(503, "", ""), "cut off": broken(errCut), "unreachable": unreachable(errCut), "401": serviceError(401, "x"),
+		"503": answered(503, "", ""), "cut off": broken(errCut), "unreachable": unreachable(errCut),
 	} {
 		for _, op := range coreOps() {
 			t.Run(name+"/"+op.name, func(t *testing.T) {
@@ -244,6 +244,13 @@ func TestMaxAttemptsOne(t *testing.T) {
 			})
 		}
 	}
+	synctest.Test(t, func(t *testing.T) { // or a lapsed token, which would lapse again with every call
+		service := scripted(serviceError(401, "x"), wellAnswered(opTransfer()))
+		took, err := onClock(t, service, once, opTransfer().call)
+		require.NoError(t, err)
+		require.Zero(t, took)
+		require.Len(t, service.requests(), 2)
+	})
 	synctest.Test(t, func(t *testing.T) {
 		service := scripted(serviceError(429, "slow", "Retry-After: 3"), wellAnswered(opTransfer()))
 		took, err := onClock(t, service, once, opTransfer().call)

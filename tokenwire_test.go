@@ -192,14 +192,14 @@ func TestOneRenewalForAll(t *testing.T) {
 				if r.Header.Get("Authorization") == "Bearer issued-1" {
 					return after(time.Second, serviceError(401, "invalid_token"))(r) // until all are under way
 				}
-				return wellAnswered(opTransfer())(r)
+				return wellAnswered(opCreate())(r)
 			}),
 		}
 		client := newCoreClient(t, credentialed(service))
 		var calls sync.WaitGroup
 		for range 50 {
 			calls.Go(func() {
-				if err := opTransfer().call(t.Context(), client); err != nil {
+				if err := opCreate().call(t.Context(), client); err != nil {
 					t.Error(err)
 				}
 			})

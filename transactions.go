@@ -39,7 +39,7 @@ type Transaction struct {
 	TerminalID string `json:"terminal_id"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id"`
-	// MerchantCategoryCode is ISO 18245.
+	// MerchantCategoryCode is the four-digit ISO 18245 code.
 	MerchantCategoryCode MCC `json:"merchant_category_code"`
 	// Reference is reference data.
 	Reference string `json:"reference"`
@@ -98,12 +98,20 @@ func (p ListTransactionsParams) request(id AccountID) request {
 	for _, bound := range []struct {
 		name string
 		at   time.Time
-	}{{"start_date", p.From}, {"end_date", p.To}, {"end_date", p.Before}} {
+	}{{"start_date", p.From}, {"end_date", p.To}, {"end_date", ceilSecond(p.Before)}} {
 		if !bound.at.IsZero() {
 			query.Set(bound.name, bound.at.UTC().Format(wireTime))
 		}
 	}
 	return request{op: opTransactions, account: id, path: []string{string(id)}, query: query, faults: v.faults}
+}
+
+// ceilSecond rounds up: the wire knows whole seconds only.
+func ceilSecond(at time.Time) time.Time {
+	if rounded := at.Truncate(time.Second); !rounded.Equal(at) {
+		return rounded.Add(time.Second)
+	}
+	return at
 }
 
 // keep drops what the inclusive end_date of the service lets in and Before does not.

@@ -43,7 +43,7 @@ func TestTransactionWindow(t *testing.T) {
 		"open":   {prepaid.ListTransactionsParams{}, "", "2000-01-01T00:00:00Z"},
 		"from":   {prepaid.ListTransactionsParams{From: at(5)}, "1999-12-31T19:30:15Z", "2000-01-01T00:00:00Z"},
 		"to":     {prepaid.ListTransactionsParams{To: at(12)}, "", "2000-01-01T02:30:15Z"},
-		"before": {prepaid.ListTransactionsParams{From: at(5), Before: at(12)}, "1999-12-31T19:30:15Z", "2000-01-01T02:30:15Z"},
+		"before": {prepaid.ListTransactionsParams{From: at(5), Before: at(12)}, "1999-12-31T19:30:15Z", "2000-01-01T02:30:16Z"}, // up to the next whole second
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,7 +18,8 @@ type TransferType int
 const (
 	// TransferTypeCardToCard moves card to card; the reference names no number, every one but 2950 does it.
 	TransferTypeCardToCard TransferType = 0
-	// TransferTypeLoad is the load-type transfer.
+	// TransferTypeLoad puts money on a card, from an account that holds it (a float account). It is booked as a load
+	// and not as a card-to-card movement.
 	TransferTypeLoad TransferType = 2950
 )
 
@@ -58,7 +60,10 @@ var opTransfer = operation{
 
 // Transfer moves money from source to another account, once per RequestID. Calling it again with the same params
 // within 30 days returns the first result; the service ignores other values that come with a known RequestID. That
-// is also how [OutcomeUnknown] is resolved: send the same params again.
+// is also how [OutcomeUnknown] is resolved: send the same params again. The service answers only a finished transfer
+// from its cache, so a repeat must not overtake the first: calls of one client with the same RequestID take turns, and
+// one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
+// that time after CallError.LastSent yourself.
 //
 // Errors: [ErrTransferFailed] when the service answers that nothing moved, [ErrRequestIDExpired] when RequestID is
 // too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrBadRequest] with
@@ -159,10 +164,31 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 		}
 	}
 	result := &TransferResult{RequestID: r.requestID}
-	if err := s.client.do(ctx, &r, result.decode); err != nil {
+	if len(r.faults) > 0 {
+		return nil, s.client.do(ctx, &r, result.decode)
+	}
+	leave, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
+	if err != nil {
+		return nil, s.client.withheld(ctx, r, err)
+	}
+	err = s.client.do(ctx, &r, result.decode)
+	leave(OutcomeOf(err))
+	if err != nil {
 		return nil, err
 	}
 	return result, nil
+}
+
+// withheld is the error of a movement that was not sent because an earlier one with its request id may be under way.
+// The earlier one may be applied, so the outcome is unknown.
+func (c *Client) withheld(ctx context.Context, r request, ended error) error {
+	failure := &CallError{
+		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID,
+		Err: &bothCauses{last: ended, earlier: errInFlight, unknown: true},
+	}
+	k := &call{request: &r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
+	k.observeDone(ctx, failure)
+	return failure
 }
 
 // decode tells a movement from a failure. An absent, null, empty or zero transaction id is a failure; an answer
@@ -179,13 +205,14 @@ func (r *TransferResult) decode(a *attempt) error {
 		return a.undecodable(errMissingMember)
 	}
 	r.CorrelationID = *answer.CorrelationID
-	switch id := bytes.TrimSpace(answer.TransactionID); string(id) {
-	case "", "null", `""`, "0", `"0"`:
-		return &TransferFailedError{CorrelationID: r.CorrelationID}
-	default:
+	if id := bytes.TrimSpace(answer.TransactionID); len(id) > 0 {
 		if err := r.TransactionID.UnmarshalJSON(id); err != nil {
 			return a.undecodable(err)
 		}
+	}
+	if strings.Trim(string(r.TransactionID), "0 \t\r\n") == "" { // absent, null, "", 0, 0.0, "00"
+		r.TransactionID = ""
+		return &TransferFailedError{CorrelationID: r.CorrelationID}
 	}
 	return nil
 }

@@ -285,9 +285,9 @@ func TestValidationLooks(t *testing.T) {
 			return err
 		})
 	}
-	requireRefusal(t, find(FindCreatedParams{}), "", fault{"program_client_id", "is required"}, fault{"client_account_key", "is required"})
+	requireRefusal(t, find(FindCreatedParams{}), "", fault{"client_account_key", "is required, or external_account_id and company_id"})
 	requireRefusal(t, find(FindCreatedParams{ClientAccountKey: "k"}), "", fault{"program_client_id", "is required"})
-	requireRefusal(t, find(FindCreatedParams{ExternalAccountID: "x"}), "", fault{"company", "is required"})
+	requireRefusal(t, find(FindCreatedParams{ExternalAccountID: "x"}), "", fault{"company_id", "is required"})
 }
 
 // The whole text arrives, in its own characters: lengths count code points, not bytes.

@@ -1,0 +1,99 @@
+package prepaid
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// inFlight keeps two requests with one request id from being under way at once. The service answers a repeat from its
+// cache only when the first is finished: a second one that overtakes it may move the money again. So calls with the
+// same key take turns, and one that follows an unknown outcome waits until the first has had time to finish.
+//
+// It sees this client's calls only; across processes the caller's own store is what keeps them apart.
+type inFlight struct {
+	mu    sync.Mutex
+	keys  map[inFlightKey]*inFlightState
+	sweep int // size at which stale keys are looked for
+}
+
+type inFlightKey struct {
+	operation string
+	id        RequestID
+}
+
+type inFlightState struct {
+	turn     chan struct{} // holds the one call under way
+	users    int           // it, and those who wait
+	doubtful time.Time     // end of the last unknown outcome
+}
+
+var errInFlight = errors.New("a call with this request id may still be under way")
+
+// enter waits for the key's turn. leave must be called with the outcome.
+func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duration) (leave func(Outcome), err error) {
+	state := f.join(key, rest)
+	select {
+	case state.turn <- struct{}{}: // first, so that a context that has ended tells of nothing under way
+	default:
+		select {
+		case state.turn <- struct{}{}:
+		case <-ctx.Done():
+			f.part(key, state)
+			return nil, ctx.Err()
+		}
+	}
+	f.mu.Lock()
+	wait := time.Until(state.doubtful.Add(rest))
+	f.mu.Unlock()
+	if wait > 0 {
+		if err := sleep(ctx, wait); err != nil {
+			<-state.turn
+			f.part(key, state)
+			return nil, err
+		}
+	}
+	return func(outcome Outcome) {
+		f.mu.Lock()
+		state.doubtful = time.Time{}
+		if outcome == OutcomeUnknown {
+			state.doubtful = time.Now()
+		}
+		f.mu.Unlock()
+		<-state.turn
+		f.part(key, state)
+	}, nil
+}
+
+func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.keys == nil {
+		f.keys = make(map[inFlightKey]*inFlightState)
+	}
+	if len(f.keys) >= f.sweep {
+		for stale, state := range f.keys {
+			if state.users == 0 && time.Since(state.doubtful) > rest {
+				delete(f.keys, stale)
+			}
+		}
+		f.sweep = max(64, 2*len(f.keys))
+	}
+	state := f.keys[key]
+	if state == nil {
+		state = &inFlightState{turn: make(chan struct{}, 1)}
+		f.keys[key] = state
+	}
+	state.users++
+	return state
+}
+
+// part forgets a key that nobody uses and that holds no doubt.
+func (f *inFlight) part(key inFlightKey, state *inFlightState) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if state.users--; state.users == 0 && state.doubtful.IsZero() {
+		delete(f.keys, key)
+	}
+}

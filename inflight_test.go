@@ -1,0 +1,124 @@
+package prepaid_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Two calls with one request id are never under way at once: the service would not know the second for a repeat.
+func TestSameRequestIDTakesTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(after(3*time.Second, wellAnswered(opTransfer())))
+		client := newCoreClient(t, clockConfig(service))
+		var calls sync.WaitGroup
+		for range 4 {
+			calls.Go(func() {
+				if err := opTransfer().call(t.Context(), client); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Equal(t, 1, service.most)
+		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.gaps())
+	})
+}
+
+// The same params again after an unknown outcome wait until the first has had time to finish.
+func TestRepeatAfterUnknownWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(broken(errCut), wellAnswered(opTransfer()))
+		config := clockConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := newCoreClient(t, config)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // no room for the wait: not begun, nothing sent
+		defer cancel()
+		began := time.Now()
+		failure := callError(t, opTransfer().call(ctx, client))
+		require.Zero(t, time.Since(began))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "the first may have been applied")
+		require.ErrorIs(t, failure, context.DeadlineExceeded)
+		require.EqualValues(t, "pay-1", failure.RequestID)
+		require.Len(t, service.requests(), 1)
+
+		require.NoError(t, opTransfer().call(t.Context(), client))
+		require.Equal(t, []time.Duration{10 * time.Second}, service.gaps())
+		began = time.Now()
+		require.NoError(t, opTransfer().call(t.Context(), client))
+		require.Zero(t, time.Since(began), "no doubt is left")
+	})
+}
+
+// Whoever waits for a turn goes when the context ends; the one under way is not disturbed.
+func TestWaitForTurnEndsWithContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(after(time.Minute/3, wellAnswered(opTransfer())))
+		client := newCoreClient(t, clockConfig(service))
+		var first sync.WaitGroup
+		first.Go(func() {
+			if err := opTransfer().call(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		failure := callError(t, opTransfer().call(ctx, client))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+		require.ErrorIs(t, failure, context.DeadlineExceeded)
+		first.Wait()
+		require.Len(t, service.requests(), 1)
+	})
+}
+
+// A creation whose answer was lost and that shows up late is not made twice by an Issue that was told so.
+func TestIssueAgainLooksFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
+		client := newCoreClient(t, clockConfig(service))
+		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
+			Account: newCardParams(), ProgramClientID: "acme", Again: true,
+		})
+		require.NoError(t, err)
+		require.False(t, issued.Created)
+		require.Zero(t, service.created)
+	})
+}
+
+// A cancelled look says that it was cancelled.
+func TestCancelledLooksSaySo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := newCoreClient(t, clockConfig(&register{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"})
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := newCoreClient(t, clockConfig(&ledger{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
+		query := prepaid.MovementQuery{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
+		finding, err := client.Accounts.FindMovement(ctx, query)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.False(t, finding.To.After(time.Now()))
+	})
+}

@@ -1,0 +1,158 @@
+package prepaid_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// resettingHTTP2 takes whole requests and then resets their stream with PROTOCOL_ERROR, as a gateway does that met a
+// malformed answer behind it. net/http would send such a request again, for ever, whatever its method.
+func resettingHTTP2(t *testing.T) (base string, transport *http.Transport, requests *atomic.Int32) {
+	t.Helper()
+	certificates := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate and its client's roots
+	t.Cleanup(certificates.Close)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: certificates.TLS.Certificates, NextProtos: []string{"h2"},
+	})
+	require.NoError(t, err)
+	requests = new(atomic.Int32)
+	var serving sync.WaitGroup
+	done := make(chan struct{})
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { resetStreams(conn, requests) })
+			serving.Go(func() {
+				<-done
+				_ = conn.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		close(done)
+		serving.Wait()
+	})
+	transport = certificates.Client().Transport.(*http.Transport).Clone()
+	transport.ForceAttemptHTTP2 = true
+	t.Cleanup(transport.CloseIdleConnections)
+	return "https://" + listener.Addr().String() + "/3.0/", transport, requests
+}
+
+func resetStreams(conn net.Conn, requests *atomic.Int32) {
+	defer conn.Close()
+	const (
+		headers, reset, settings = 1, 3, 4
+		endStream, ack           = 1, 1
+		protocolError            = 1
+	)
+	frame := func(kind, flags byte, stream uint32, payload ...byte) {
+		head := []byte{0, 0, byte(len(payload)), kind, flags, 0, 0, 0, 0}
+		binary.BigEndian.PutUint32(head[5:], stream)
+		_, _ = conn.Write(append(head, payload...))
+	}
+	if _, err := io.ReadFull(conn, make([]byte, 24)); err != nil { // the preface
+		return
+	}
+	frame(settings, 0, 0)
+	for head := make([]byte, 9); ; {
+		if _, err := io.ReadFull(conn, head); err != nil {
+			return
+		}
+		length := int64(head[0])<<16 | int64(head[1])<<8 | int64(head[2])
+		if _, err := io.CopyN(io.Discard, conn, length); err != nil {
+			return
+		}
+		kind, flags, stream := head[3], head[4], binary.BigEndian.Uint32(head[5:])
+		switch {
+		case kind == settings && flags&ack == 0:
+			frame(settings, ack, 0)
+		case kind <= headers && flags&endStream != 0 && stream != 0: // HEADERS or DATA: the request is whole
+			requests.Add(1)
+			frame(reset, 0, stream, 0, 0, 0, protocolError)
+		}
+	}
+}
+
+// A request that may have arrived is not sent again by the HTTP/2 client below us, and a read a bounded number of times.
+func TestHTTP2ResetIsNotRepeatedBelowUs(t *testing.T) {
+	t.Parallel()
+	for _, op := range []coreOp{opRedeem(), opCreate(), opActivate(), opTransfer(), opGet(), opPlastic()} {
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			base, transport, requests := resettingHTTP2(t)
+			config := coreConfig("https://cards.example")
+			config.BaseURL, config.Transport, config.Retry.MaxAttempts = base, transport, 1
+			err := op.call(t.Context(), newCoreClient(t, config))
+			failure := callError(t, err)
+			if op.name == opGet().name {
+				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+				require.LessOrEqual(t, requests.Load(), int32(3))
+				return
+			}
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+			require.EqualValues(t, 1, requests.Load())
+			require.Equal(t, 1, failure.Attempts)
+		})
+	}
+}
+
+// What never left is not unknown: a token that no header can carry, a context that ended while a slot was awaited.
+func TestNotSentIsNotUnknown(t *testing.T) {
+	t.Parallel()
+	service := scripted(wellAnswered(opTransfer()))
+	config := clockConfig(service)
+	config.TokenSource = tokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+		return &oauth2.Token{AccessToken: "from-a-file\n"}, nil
+	})
+	failure := callError(t, opTransfer().call(t.Context(), newCoreClient(t, config)))
+	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+	require.Zero(t, failure.Attempts)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	config = clockConfig(service)
+	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		cancel()
+		return nil
+	})
+	failure = callError(t, opTransfer().call(ctx, newCoreClient(t, config)))
+	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+	require.ErrorIs(t, failure, context.Canceled)
+
+	config = clockConfig(service)
+	var client *prepaid.Client
+	config.Limiter = prepaid.LimiterFunc(func(context.Context) error { return client.Close() })
+	client = newCoreClient(t, config)
+	failure = callError(t, opTransfer().call(t.Context(), client))
+	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+	require.ErrorIs(t, failure, prepaid.ErrClosed)
+	require.Empty(t, service.requests())
+}
+
+// A transfer's id that is nothing in any spelling is a failure, not a movement.
+func TestEmptyTransactionIDInEverySpelling(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{`0`, `0.0`, `0e0`, `-0`, `""`, `" "`, `"0"`, `"00"`, `null`} {
+		op := opTransfer()
+		op.body = `{"transaction_id":` + id + `,"correlation_id":"c"}`
+		failure := callError(t, op.call(t.Context(), newCoreClient(t, clockConfig(scripted(wellAnswered(op))))))
+		require.ErrorIs(t, failure, prepaid.ErrTransferFailed, id)
+		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
+	}
+}
