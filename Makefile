@@ -1,6 +1,6 @@
 # Short names for the steps of .ci/run, which says what each does.
 
-.PHONY: ci test race lint vet docs fuzz bench examples emulator
+.PHONY: ci test race lint vet docs fuzz bench examples
 
 ci: ; @bash .ci/run
 
@@ -20,4 +20,3 @@ bench: ; @bash .ci/run bench
 
 examples: ; @bash .ci/run quickstart
 
-emulator: ; @bash .ci/run emulator

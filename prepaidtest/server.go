@@ -2,10 +2,12 @@ package prepaidtest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -241,16 +243,19 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 
 func (s *Server) mediaType() string { return "application/vnd." + s.settings.vendor + "+json" }
 
-// fail reports the wrong use of the kit: it fails the test, or goes to the log of a program.
+// fail reports the wrong use of the kit: it fails the test or, in a program, goes to its log or to standard error.
 func (s *Server) fail(format string, args ...any) {
 	if s.tb != nil {
 		s.tb.Helper()
 		s.tb.Errorf("prepaidtest: "+format, args...)
 		return
 	}
+	reason := fmt.Sprintf(format, args...)
 	if s.settings.logger != nil {
-		s.settings.logger.Error("prepaidtest: wrong use", slog.String("reason", format))
+		s.settings.logger.Error("prepaidtest: wrong use", slog.String("reason", reason))
+		return
 	}
+	fmt.Fprintln(os.Stderr, "prepaidtest: wrong use:", reason)
 }
 
 func clientAddress(r *http.Request) string {

@@ -1,3 +1,4 @@
+// First is the program of the README: a transfer on the emulator.
 package main
 
 import (
@@ -6,22 +7,25 @@ import (
 	"log"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func main() {
-	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_CLIENT_ID, …
+	srv, err := prepaidtest.Start() // an emulator on loopback
 	if err != nil {
 		log.Fatal(err)
 	}
-	client, err := prepaid.NewClient(config)
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+
+	ctx, client := context.Background(), srv.Client() // the real service: prepaid.ConfigFromEnv, prepaid.NewClient
+	result, err := client.Accounts.Transfer(ctx, from, prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	})
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(prepaid.OutcomeOf(err), ": ", err)
 	}
-	accounts := client.Accounts.SearchCompany(context.Background(), 42, prepaid.SearchCompanyParams{})
-	for account, err := range accounts {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(account.ID, account.Status, account.Balance)
-	}
+	account, err := client.Accounts.Get(ctx, to)
+	fmt.Println(result.TransactionID, account.Balance, err)
 }

@@ -26,7 +26,6 @@ func (q *quickstart) report(ctx context.Context) {
 		return
 	}
 	defer report.Close()
-	const shown = 6
 	rows := 0
 	q.table("template "+q.template+", run "+report.Run().ID, func(w io.Writer) {
 		for row, err := range report.Rows() {
@@ -34,9 +33,8 @@ func (q *quickstart) report(ctx context.Context) {
 				q.fail(err)
 				return
 			}
-			if rows++; rows <= shown {
-				fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
-			}
+			rows++
+			fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
 		}
 	})
 	total, _ := report.TotalRecords()
@@ -123,10 +121,12 @@ func (q *quickstart) hook(ctx context.Context) {
 		return
 	}
 	q.say("hook %s answered its ping", created.ID)
-	if _, err := q.purchase(ctx, q.cards[1], "12.40", groceries); err != nil {
+	result, err := q.purchase(ctx, q.cards[1], "12.40", groceries)
+	if err != nil {
 		q.fail(err)
 		return
 	}
+	q.say("%s buys for 12.40: %s, balance %s", q.cards[1].key, approval(result.Success), q.balance(ctx, q.cards[1].id))
 	select {
 	case m := <-q.messages:
 		q.say("received %s message %s of %s, signature good", m.Type, m.ID, m.Timestamp.Format(time.DateTime))
@@ -157,6 +157,7 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 	defer func() { _ = once.Close() }()
 	params := q.transferParams("lost", "15.00", to)
 	before := q.balance(ctx, from.id)
+	q.say("%s pays 15.00 to %s, and the connection drops after the service has booked it", from.key, to.key)
 	q.emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	_, err = once.Accounts.Transfer(ctx, from.id, params)
 	q.say("first try: %v", err)
@@ -172,14 +173,17 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 		return
 	}
 	q.say("look at the history: %s", finding.Verdict)
+	for _, t := range finding.Transactions {
+		q.say("  transaction %s, %s %s", t.ID, t.TypeDescription, t.Amount)
+	}
 	result, err := q.client.Accounts.Transfer(ctx, from.id, params)
 	if err != nil {
 		q.fail(err)
 		return
 	}
 	q.say("same params again: applied, transaction %s", result.TransactionID)
-	q.say("balance of %s: %s before, %s now; %d movement under request id %s", from.key, before, q.balance(ctx, from.id),
-		q.emulator.Movements(string(params.RequestID)), params.RequestID)
+	q.say("balance of %s: %s before, %s now; of %s: %s now", from.key, before, q.balance(ctx, from.id), to.key, q.balance(ctx, to.id))
+	q.say("%d movement under request id %s", q.emulator.Movements(string(params.RequestID)), params.RequestID)
 }
 
 // addUp compares each balance with the sum of its history.
@@ -228,6 +232,16 @@ func (q *quickstart) farewell() {
 		fmt.Fprintln(q.out, "All done.")
 	}
 	if q.emulator != nil {
-		fmt.Fprintln(q.out, "Next: the same program on the service's test environment; -h tells which variables to set.")
+		fmt.Fprint(q.out, `
+Next, the same program on the service's test environment:
+
+  export PREPAID_BASE_URL=https://.../3.0/   PREPAID_VENDOR=<the word in the media type>
+  export PREPAID_CLIENT_ID=<id>              PREPAID_CLIENT_SECRET_FILE=<a file that holds the secret>
+  export PREPAID_COMPANY_ID=<program>        PREPAID_PROGRAM_CLIENT_ID=<client_id of its accounts>
+  export PREPAID_FLOAT_ACCOUNT=<EAID that pays for the loads>
+  go run ./examples/quickstart
+
+-h tells of the optional ones. The secret is never a flag.
+`)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -203,7 +204,11 @@ func (q *quickstart) policy(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	q.say("default action %s, category rules %v", policy.DefaultAction, policy.Categories)
+	var codes []string
+	for _, rule := range policy.Categories {
+		codes = append(codes, string(rule.MerchantCategoryCode))
+	}
+	q.say("default action %s, rules for the categories %s", policy.DefaultAction, strings.Join(codes, ", "))
 	result, err := q.purchase(ctx, q.cards[0], "5.00", gambling)
 	if err != nil {
 		q.fail(err)
