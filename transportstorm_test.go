@@ -62,15 +62,15 @@ func resetStreams(conn net.Conn, requests *atomic.Int32) {
 		endStream, ack           = 1, 1
 		protocolError            = 1
 	)
-	frame := func(kind, flags byte, stream uint32, payload ...byte) {
-		head := []byte{0, 0, byte(len(payload)), kind, flags, 0, 0, 0, 0}
+	frame := func(kind, flags, length byte, stream uint32, payload ...byte) {
+		head := []byte{0, 0, length, kind, flags, 0, 0, 0, 0}
 		binary.BigEndian.PutUint32(head[5:], stream)
 		_, _ = conn.Write(append(head, payload...))
 	}
 	if _, err := io.ReadFull(conn, make([]byte, 24)); err != nil { // the preface
 		return
 	}
-	frame(settings, 0, 0)
+	frame(settings, 0, 0, 0)
 	for head := make([]byte, 9); ; {
 		if _, err := io.ReadFull(conn, head); err != nil {
 			return
@@ -82,10 +82,10 @@ func resetStreams(conn net.Conn, requests *atomic.Int32) {
 		kind, flags, stream := head[3], head[4], binary.BigEndian.Uint32(head[5:])
 		switch {
 		case kind == settings && flags&ack == 0:
-			frame(settings, ack, 0)
+			frame(settings, ack, 0, 0)
 		case kind <= headers && flags&endStream != 0 && stream != 0: // HEADERS or DATA: the request is whole
 			requests.Add(1)
-			frame(reset, 0, stream, 0, 0, 0, protocolError)
+			frame(reset, 0, 4, stream, 0, 0, 0, protocolError)
 		}
 	}
 }
