@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -25,25 +24,6 @@ func TestOperationsAreTheReferences44(t *testing.T) {
 	require.Len(t, unique, 44)
 	require.True(t, unique["GET /reporting/templates/{templatename}/reports/{reportid}"])
 	require.True(t, unique["POST /hooks/{id}/undeliverable/dismiss"])
-}
-
-// The project's own table of operations must name the same ones.
-func TestOperationsMatchTheProjectsTable(t *testing.T) {
-	t.Parallel()
-	table, err := os.ReadFile("../operations.txt")
-	if os.IsNotExist(err) {
-		t.Skip("no operations.txt")
-	}
-	require.NoError(t, err)
-	for _, name := range Operations() {
-		method, template, _ := strings.Cut(name, " ")
-		found := false
-		for line := range strings.Lines(string(table)) {
-			fields := strings.Fields(line)
-			found = found || (len(fields) > 1 && fields[0] == method && fields[1] == template)
-		}
-		require.True(t, found, name)
-	}
 }
 
 func TestToken_4_1(t *testing.T) {
