@@ -122,3 +122,26 @@ func TestCancelledLooksSaySo(t *testing.T) {
 		require.False(t, finding.To.After(time.Now()))
 	})
 }
+
+// A limiter of the caller's that panics does not hold the turn for ever.
+func TestPanicGivesTheTurnBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(wellAnswered(opTransfer()))
+		config := clockConfig(service)
+		first := true
+		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+			if first {
+				first = false
+				panic("the caller's own")
+			}
+			return nil
+		})
+		client := newCoreClient(t, config)
+		require.Panics(t, func() { _ = opTransfer().call(t.Context(), client) })
+		began := time.Now()
+		require.NoError(t, opTransfer().call(t.Context(), client))
+		require.Equal(t, 10*time.Second, time.Since(began), "as after an unknown outcome")
+		require.Len(t, service.requests(), 1)
+	})
+}

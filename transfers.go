@@ -171,9 +171,10 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if err != nil {
 		return nil, s.client.withheld(ctx, r, err)
 	}
+	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
+	defer func() { leave(outcome) }()
 	err = s.client.do(ctx, &r, result.decode)
-	leave(OutcomeOf(err))
-	if err != nil {
+	if outcome = OutcomeOf(err); err != nil {
 		return nil, err
 	}
 	return result, nil
