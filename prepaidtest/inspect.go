@@ -76,16 +76,17 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 	a.id, a.externalID = valueOr(seed.ID, a.id), valueOr(seed.ExternalID, a.externalID)
 	a.status, a.plastic, a.clientAccountKey = status, !seed.PlasticDisabled, seed.Key
 	a.productType, a.accountType = valueOr(seed.ProductType, a.productType), valueOr(seed.AccountType, a.accountType)
-	a.plasticExpiry, a.accountExpiry = valueOr(seed.PlasticExpiry, a.plasticExpiry), valueOr(seed.AccountExpiry, a.accountExpiry)
+	a.plasticExpiry = expires(valueOr(seed.PlasticExpiry, a.plasticExpiry.Time))
+	a.accountExpiry = expires(valueOr(seed.AccountExpiry, a.accountExpiry.Time))
 	a.displayName, a.nameOnCard, a.freeText = seed.DisplayName, seed.NameOnCard, seed.FreeText
 	if seed.Portal != nil {
 		a.portal = new(*seed.Portal)
 	}
 	a.mdesConfigID, a.corresponding = seed.MDESConfigID, seed.CorrespondingAccountID
 	a.holderType = int64(valueOr(seed.CardholderType, 1))
-	a.personal = somebody()
+	a.personal = register(somebody())
 	if seed.Personal != nil {
-		a.personal = *seed.Personal
+		a.personal = register(*seed.Personal)
 	}
 	s.add(a)
 	if balance != 0 {

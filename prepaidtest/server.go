@@ -29,6 +29,7 @@ type Server struct {
 	rates    *rateLimiter
 	faults   *faultQueue
 	requests *ring[Request]
+	pages    buffers
 
 	tb       testing.TB // nil when started by a program
 	http     *http.Server
@@ -196,6 +197,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case answer.stream == nil: // in the log before the caller can look
 		s.record(c, answer.status, fault, time.Since(began))
 		s.deliver(w, r, answer, fault)
+		if answer.pooled {
+			s.pages.put(answer.body)
+		}
 	case fault.cuts():
 		s.record(c, answer.status, fault, time.Since(began))
 		s.deliverStream(w, answer, fault)

@@ -43,6 +43,7 @@ type reply struct {
 	page        *pageInfo
 	retryAfter  int                   // seconds; no header when 0
 	stream      func(io.Writer) error // writes the body instead of body
+	pooled      bool                  // body goes back to the pages when it is written
 }
 
 // call is one request on its way through the server.
@@ -56,13 +57,12 @@ type call struct {
 }
 
 func (c *call) json(status int, value any) reply {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "the answer cannot be written")
-	}
-	return reply{status: status, contentType: c.server.mediaType(), body: bytes.TrimSuffix(text.Bytes(), []byte("\n"))}
+	return c.encoded(status, appendJSON(nil, value))
+}
+
+// encoded answers with a JSON text.
+func (c *call) encoded(status int, text []byte) reply {
+	return reply{status: status, contentType: c.server.mediaType(), body: text}
 }
 
 // octets answers with a bare string, or a quoted one when the server is set so.
