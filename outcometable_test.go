@@ -217,7 +217,7 @@ func (c *tableCase) modelling() bool {
 	return strings.HasPrefix(c.row.name, "Funding.") || strings.HasPrefix(c.row.name, "Simulation.")
 }
 
-func tableCases(t *testing.T) []tableCase {
+func tableCases(t testing.TB) []tableCase {
 	t.Helper()
 	fixtures := readFixtures(t)
 	var cases []tableCase
