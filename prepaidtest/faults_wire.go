@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -41,7 +42,7 @@ func (f *Fault) before(c *call) *reply {
 }
 
 func proxyPage(status int) []byte {
-	title := strconv.Itoa(status) + " " + http.StatusText(status)
+	title := strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 	return []byte("<html>\r\n<head><title>" + title + "</title></head>\r\n<body>\r\n<center><h1>" + title +
 		"</h1></center>\r\n<hr><center>proxy</center>\r\n</body>\r\n</html>\r\n")
 }
