@@ -36,20 +36,35 @@ func TestFault_SlowBody(t *testing.T) {
 
 func TestFault_SlowBodyEndsWithTheServer(t *testing.T) {
 	t.Parallel()
-	c := start(t)
-	c.Inject(codesOperation, SlowBody(time.Hour))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"policy/mccodes", http.NoBody)
-	require.NoError(t, err)
-	request.Header = c.header("")
-	response, err := c.http.Do(request)
-	require.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
-	first := make([]byte, 1)
-	_, err = io.ReadFull(response.Body, first)
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-	_, err = io.ReadAll(response.Body)
-	require.Error(t, err)
+	for _, operation := range []string{codesOperation, resultOperation} {
+		c := start(t, ReportDelay(0))
+		path := "policy/mccodes"
+		if operation == resultOperation {
+			path = settlement + "/reports/" + string(c.get(settlement+"?include_column_headers=true").ok().body)
+		}
+		c.Inject(operation, SlowBody(time.Hour))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+path, http.NoBody)
+		require.NoError(t, err)
+		request.Header = c.header("")
+		response, err := c.http.Do(request)
+		require.NoError(t, err)
+		first := make([]byte, 1)
+		_, err = io.ReadFull(response.Body, first)
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+		_, err = io.ReadAll(response.Body)
+		require.Error(t, err, operation)
+		require.NoError(t, response.Body.Close())
+	}
+}
+
+// The 204 of a report under way has a body, which net/http would not write.
+func TestFault_SlowBodyOfAReportUnderWay(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock(), ReportDelay(time.Minute))
+	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
+	c.Inject(resultOperation, SlowBody(time.Hour))
+	require.Equal(t, 204, c.get(settlement+"/reports/"+run).status)
 }
 
 func TestFault_ProxyPageAndTooManyRequests(t *testing.T) {
