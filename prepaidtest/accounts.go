@@ -41,6 +41,7 @@ type account struct {
 	items            []item
 	wallet           []WalletToken
 	pin              string
+	pinTries         int // wrong ones in a row; see PINTries
 }
 
 // expiry is a time with its wire form, which does not change as often as it is asked for.
