@@ -17,7 +17,7 @@ import (
 const creation = `{"company_id":42,"initial_load_amount":0,"registration":{"first_name":"Grace","last_name":"Hopper",
 	"date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
 
-func TestCreateAccount_4_4(t *testing.T) {
+func TestSpec_4_4_CreateAccount(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	got := c.post("accounts", body(t, creation, map[string]any{"client_account_key": "emp-7", "initial_load_amount": json.Number("25.50")}))
@@ -43,7 +43,7 @@ func TestCreateAccount_4_4(t *testing.T) {
 	require.NotContains(t, without, "first_transaction_occurred_at")
 }
 
-func TestCreateAccount_4_4_InitialLoadAmount(t *testing.T) {
+func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for raw, want := range map[string]string{
@@ -59,7 +59,7 @@ func TestCreateAccount_4_4_InitialLoadAmount(t *testing.T) {
 	}
 }
 
-func TestCreateAccount_8_LimitsAreNamed(t *testing.T) {
+func TestSpec_4_4_CreateAccount_FormsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	long := func(n int) string { return strings.Repeat("é", n) }
@@ -114,7 +114,7 @@ func TestCreateAccount_AllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-func TestReplacement_3_1(t *testing.T) {
+func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	old := c.AddAccount(SeedAccount{Balance: "5"})
@@ -137,7 +137,7 @@ func TestReplacement_3_1(t *testing.T) {
 	require.Equal(t, old, got["corresponding_account_id"])
 }
 
-func TestPortalActivation_3_1(t *testing.T) {
+func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
@@ -149,7 +149,7 @@ func TestPortalActivation_3_1(t *testing.T) {
 	}
 }
 
-func TestGetAccount_2_2_FieldsAndGroups(t *testing.T) {
+func TestSpec_2_2_FieldsAndOptionalGroups(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{
@@ -190,7 +190,7 @@ func TestGetAccount_2_2_FieldsAndGroups(t *testing.T) {
 	c.get("accounts/nobody").refused(404, "account_not_found")
 }
 
-func TestSearchAccounts_4_4(t *testing.T) {
+func TestSpec_4_4_SearchAccounts_Paging(t *testing.T) {
 	t.Parallel()
 	c := start(t, PageSizes(2, 3, 4))
 	for range 7 {
@@ -228,7 +228,7 @@ func TestSearchAccounts_4_4(t *testing.T) {
 	require.Contains(t, c.get("accounts?client_account_key=x").refused(400, "invalid_request"), "client_id")
 }
 
-func TestSearchCompany_4_4_Filters(t *testing.T) {
+func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.AddCompany(Company{ID: 7, ClientID: "seven", ProgramID: "p7"})
@@ -266,7 +266,7 @@ func TestSearchCompany_4_4_Filters(t *testing.T) {
 	require.Empty(t, bare.get("accounts/company/42").ok().header.Get("X-TotalItems"))
 }
 
-func TestUpdateAccount_4_4(t *testing.T) {
+func TestSpec_4_4_UpdateAccount(t *testing.T) {
 	t.Parallel()
 	registration := `{"registration":{"first_name":"Grace","last_name":"Hopper","date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
 	for _, clear := range []bool{false, true} {
@@ -293,7 +293,7 @@ func TestUpdateAccount_4_4(t *testing.T) {
 	}
 }
 
-func TestStatus_3_1(t *testing.T) {
+func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{Balance: "3"})
@@ -311,7 +311,7 @@ func TestStatus_3_1(t *testing.T) {
 	c.get("accounts/nobody/status").refused(404, "account_not_found")
 }
 
-func TestPlastic_4_4(t *testing.T) {
+func TestSpec_4_4_Plastic(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
@@ -320,7 +320,7 @@ func TestPlastic_4_4(t *testing.T) {
 	c.do("PUT", "accounts/nobody/plastic", `{"plastic_enabled":false}`).refused(404, "account_not_found")
 }
 
-func TestTransactions_4_4(t *testing.T) {
+func TestSpec_4_4_Transactions(t *testing.T) {
 	t.Parallel()
 	origin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := start(t, StartAt(origin), FrozenClock(), PageSizes(1, 2, 10))

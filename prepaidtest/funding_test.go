@@ -21,7 +21,7 @@ func funded(t *testing.T, c *caller, operation, text string) (string, json.Numbe
 	return got["outcome"].(string), got["transaction_id"].(json.Number)
 }
 
-func TestFunding_4_5(t *testing.T) {
+func TestSpec_4_5_RedemptionReversalRefund(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{Balance: "25"})
@@ -79,7 +79,7 @@ func TestFunding_4_5(t *testing.T) {
 	require.Equal(t, first.String(), history[len(history)-2].ParentID)
 }
 
-func TestFunding_4_5_InputIsChecked(t *testing.T) {
+func TestSpec_4_5_InputIsChecked(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for _, field := range []string{

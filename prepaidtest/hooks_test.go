@@ -96,7 +96,7 @@ func (c *caller) quiet() {
 	require.NoError(c.t, c.WaitIdle(c.t.Context()))
 }
 
-func TestHooks_4_8_RegisterAndRead(t *testing.T) {
+func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), PageSizes(1, 2, 5))
@@ -120,7 +120,7 @@ func TestHooks_4_8_RegisterAndRead(t *testing.T) {
 	c.get("hooks/nothing").refused(400, "invalid_hook_id")
 }
 
-func TestHooks_4_8_Codes(t *testing.T) {
+func TestSpec_4_8_EachCode(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
@@ -152,7 +152,7 @@ func TestHooks_4_8_Codes(t *testing.T) {
 	require.Len(t, c.get("hooks").list(), 1)
 }
 
-func TestHooks_5_ScopePermission(t *testing.T) {
+func TestSpec_5_Rule6_ScopePermission401On_POST_400On_PATCH(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), PermittedCompanies(42))
@@ -165,7 +165,7 @@ func TestHooks_5_ScopePermission(t *testing.T) {
 	c.do("PATCH", "hooks/"+id, `{"scope":[42]}`).empty(200)
 }
 
-func TestHooks_3_3_States(t *testing.T) {
+func TestSpec_3_3_StatesOfAHook(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
@@ -204,7 +204,7 @@ func TestHooks_3_3_States(t *testing.T) {
 	require.Contains(t, none.Deliveries()[0].Problem, "certificate")
 }
 
-func TestHooks_6_TransactionMessages(t *testing.T) {
+func TestSpec_6_TransactionMessage(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
@@ -228,7 +228,7 @@ func TestHooks_6_TransactionMessages(t *testing.T) {
 	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: id, MessageID: message["id"].(string), Type: "transaction", Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
 }
 
-func TestHooks_6_Filter(t *testing.T) {
+func TestSpec_6_FilterIsASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), WithFilter("loads", func(item Transaction) bool { return item.Type == "2950" }), MessageTypes("hello", "alert"))
@@ -239,7 +239,7 @@ func TestHooks_6_Filter(t *testing.T) {
 	require.Equal(t, []string{"hello", "transaction"}, r.types())
 }
 
-func TestHooks_Signature(t *testing.T) {
+func TestSpec_5_Rule7_SignatureIsASetting(t *testing.T) {
 	t.Parallel()
 	sum := func(key, text []byte) []byte {
 		mac := hmac.New(sha256.New, key)
@@ -268,7 +268,7 @@ func TestHooks_Signature(t *testing.T) {
 	require.Empty(t, r.headers[0].Get("X-Signature"))
 }
 
-func TestHooks_3_4_Undeliverable(t *testing.T) {
+func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), FrozenClock(), TokenLifetime(100*time.Hour))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMerchantCategoryCodes_4_3(t *testing.T) {
+func TestSpec_4_3_MerchantCategoryCodesArePaged(t *testing.T) {
 	t.Parallel()
 	c := start(t, PageSizes(1, 10, 50))
 	seen := make(map[string]bool)
@@ -28,7 +28,7 @@ func TestMerchantCategoryCodes_4_3(t *testing.T) {
 	c.get("policy/mccodes?page_number="+strconv.Itoa(pages+1)).refused(400, "invalid_request")
 }
 
-func TestPolicy_4_3(t *testing.T) {
+func TestSpec_4_3_PolicyAndItsViews(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: ClosedLoop})
@@ -80,7 +80,7 @@ func TestPolicy_4_3(t *testing.T) {
 	c.get("policy/x/policy").refused(400, "invalid_request")
 }
 
-func TestPolicyChange_4_3_InvalidFieldsAreListed(t *testing.T) {
+func TestSpec_4_3_InvalidFieldsAreListed(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for _, test := range []struct{ part, body, field string }{
@@ -97,7 +97,7 @@ func TestPolicyChange_4_3_InvalidFieldsAreListed(t *testing.T) {
 	require.Equal(t, []any{}, c.get("policy/42/categories").object()["categories"])
 }
 
-func TestPolicyChange_5_NeedsPermission(t *testing.T) {
+func TestSpec_5_Rule6_PolicyChangeNeedsPermission(t *testing.T) {
 	t.Parallel()
 	c := start(t, PermittedCompanies(7))
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})

@@ -17,7 +17,7 @@ import (
 
 const settlement = "reporting/templates/daily_settlement"
 
-func TestReport_3_2_Run(t *testing.T) {
+func TestSpec_3_2_Run(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock(), ReportDelay(time.Minute), TokenLifetime(10*time.Hour))
 	c.AddAccount(SeedAccount{Balance: "5"})
@@ -53,7 +53,7 @@ func TestReport_3_2_Run(t *testing.T) {
 	require.Equal(t, 2, strings.Count(second["reportdata"].(string), "\n"))
 }
 
-func TestReport_4_2_BadInput(t *testing.T) {
+func TestSpec_4_2_BadInput(t *testing.T) {
 	t.Parallel()
 	c := start(t, ReportDelay(0))
 	require.Contains(t, c.get(settlement).refused(400, "invalid_request"), "include_column_headers")
@@ -70,7 +70,7 @@ func TestReport_4_2_BadInput(t *testing.T) {
 
 // The 204 with a body is on the wire as the service writes it, which only a raw connection can show. The same
 // connection serves the next request.
-func TestReport_7_ProcessingHasAnErrorShapedBody(t *testing.T) {
+func TestSpec_7_204_ProcessingHasAnErrorShapedBody(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock(), ReportDelay(time.Minute))
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
@@ -119,7 +119,7 @@ func TestReport_7_ProcessingHasAnErrorShapedBody(t *testing.T) {
 	require.Equal(t, []int{200, 200, 204, 204, 204, 200}, statuses)
 }
 
-func TestReport_4_2_AFailedRunIs500(t *testing.T) {
+func TestSpec_4_2_AFailedRunIs500(t *testing.T) {
 	t.Parallel()
 	c := start(t, ReportDelay(0))
 	c.AddReport("broken", func(w io.Writer, _ bool) (int, error) {

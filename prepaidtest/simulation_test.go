@@ -46,7 +46,7 @@ func (s *simulator) booked() []string {
 	return list
 }
 
-func TestSimulation_4_6_Transact(t *testing.T) {
+func TestSpec_4_6_Transact(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	ok, _, id := s.run("transact", map[string]any{"bank_name": "b", "location": "Sydney", "location_code": "l", "currency_code": "036"})
@@ -70,7 +70,7 @@ func TestSimulation_4_6_Transact(t *testing.T) {
 	require.Len(t, s.booked(), 3)
 }
 
-func TestSimulation_4_6_InputIsChecked(t *testing.T) {
+func TestSpec_4_6_InputIsChecked(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	text := `{"transaction_type":"Purchase","account_id":"a","amount":10,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`
@@ -84,7 +84,7 @@ func TestSimulation_4_6_InputIsChecked(t *testing.T) {
 	}
 }
 
-func TestSimulation_4_6_AccountStates(t *testing.T) {
+func TestSpec_4_6_Rule1_AccountStates(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	for _, operation := range []string{"transact", "advice", "reverse", "clear", "reverse_clear"} {
@@ -105,7 +105,7 @@ func TestSimulation_4_6_AccountStates(t *testing.T) {
 	}
 }
 
-func TestSimulation_4_6_Advice(t *testing.T) {
+func TestSpec_4_6_Advice(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	_, _, id := s.run("transact", nil)
@@ -128,7 +128,7 @@ func TestSimulation_4_6_Advice(t *testing.T) {
 	require.Contains(t, message, "purchases")
 }
 
-func TestSimulation_4_6_Reverse(t *testing.T) {
+func TestSpec_4_6_Reverse(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	_, _, id := s.run("transact", nil)
@@ -149,7 +149,7 @@ func TestSimulation_4_6_Reverse(t *testing.T) {
 	require.Equal(t, "100.00", s.Balance(s.id))
 }
 
-func TestSimulation_4_6_ClearingIsAsynchronous(t *testing.T) {
+func TestSpec_4_6_ClearAndReverseClear(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	_, _, id := s.run("transact", nil)
@@ -181,7 +181,7 @@ func TestSimulation_4_6_ClearingIsAsynchronous(t *testing.T) {
 }
 
 // A clearing that became due long ago is booked at its own time, before anything later.
-func TestSimulation_4_6_ClearingsKeepTheirOrder(t *testing.T) {
+func TestSpec_4_6_Rule3_ClearingsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	began := s.Now()
@@ -195,7 +195,7 @@ func TestSimulation_4_6_ClearingsKeepTheirOrder(t *testing.T) {
 	require.Equal(t, began.Add(time.Minute+time.Second), history[2].OccurredAt)
 }
 
-func TestSimulation_4_3_PolicyDecides(t *testing.T) {
+func TestSpec_4_3_Rule1_ThePolicyDecidesByLoop(t *testing.T) {
 	t.Parallel()
 	for _, loop := range []Loop{OpenLoop, ClosedLoop} {
 		s := simulate(t)
@@ -234,7 +234,7 @@ func TestSimulation_4_3_PolicyDecides(t *testing.T) {
 	require.True(t, ok)
 }
 
-func TestSimulation_8_TestEnvironmentOnly(t *testing.T) {
+func TestSpec_8_SimulatorInTheTestEnvironmentOnly(t *testing.T) {
 	t.Parallel()
 	c := start(t, Production())
 	for _, operation := range []string{"transact", "advice", "reverse", "clear", "reverse_clear"} {

@@ -18,7 +18,7 @@ func transferTo(t *testing.T, destination string, changes map[string]any) string
 		map[string]any{"destination_account_id": destination}), changes)
 }
 
-func TestTransfer_4_4(t *testing.T) {
+func TestSpec_4_4_Transfer(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
@@ -37,7 +37,7 @@ func TestTransfer_4_4(t *testing.T) {
 	require.Equal(t, "Load", c.Transactions(to)[1].Description)
 }
 
-func TestTransfer_4_4_InputIsChecked(t *testing.T) {
+func TestSpec_4_4_Transfer_InputIsChecked(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
@@ -57,7 +57,7 @@ func TestTransfer_4_4_InputIsChecked(t *testing.T) {
 	require.Equal(t, "100.00", c.Balance(from))
 }
 
-func TestTransfer_8_RequestIDIsCachedFor30Days(t *testing.T) {
+func TestSpec_8_RequestIDIsCachedFor30Days(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock(), TokenLifetime(100*24*time.Hour))
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
@@ -80,7 +80,7 @@ func TestTransfer_8_RequestIDIsCachedFor30Days(t *testing.T) {
 	require.Zero(t, c.Movements(""))
 }
 
-func TestTransfer_8_TheCacheIsPerOperation(t *testing.T) {
+func TestSpec_8_TheCacheIsPerOperation(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
@@ -89,7 +89,7 @@ func TestTransfer_8_TheCacheIsPerOperation(t *testing.T) {
 	require.Equal(t, 2, c.Movements("r"))
 }
 
-func TestTransfer_4_4_FailuresHaveNoTransactionIDAndAreNotCached(t *testing.T) {
+func TestSpec_4_4_Transfer_FailuresHaveNoTransactionIDAndAreNotCached(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "10"}), c.AddAccount(SeedAccount{})
@@ -108,7 +108,7 @@ func TestTransfer_4_4_FailuresHaveNoTransactionIDAndAreNotCached(t *testing.T) {
 	require.Equal(t, 1, c.Movements("f"))
 }
 
-func TestTransfer_EmptyTransactionIDHasFourForms(t *testing.T) {
+func TestSpec_4_4_Transfer_EmptyTransactionIDIsASetting(t *testing.T) {
 	t.Parallel()
 	for form, want := range map[EmptyTransactionID]string{
 		EmptyString: `"transaction_id":"",`, EmptyNull: `"transaction_id":null,`, EmptyZero: `"transaction_id":0,`, EmptyAbsent: `{"correlation_id"`,
@@ -125,7 +125,7 @@ func directEntry(t *testing.T, changes map[string]any) string {
 		"destination_account_info":{"bsb":"062000","account_number":"12345678","account_name":"A Lovelace"}}`, changes)
 }
 
-func TestDirectEntryOut_4_4(t *testing.T) {
+func TestSpec_4_4_DirectEntryOut(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from := c.AddAccount(SeedAccount{Balance: "25"})

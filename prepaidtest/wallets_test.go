@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWalletTokens_2_9(t *testing.T) {
+func TestSpec_2_9_WalletTokens(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
@@ -35,7 +35,7 @@ func TestWalletTokens_2_9(t *testing.T) {
 	require.Equal(t, map[string]any{"device_type": "watch1"}, token["device"])
 }
 
-func TestProvisionWallet_4_4(t *testing.T) {
+func TestSpec_4_4_WalletOfEachProvider(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{ProductType: "gift"})
@@ -82,7 +82,7 @@ func TestProvisionWallet_4_4(t *testing.T) {
 	require.Equal(t, "network", named.post("accounts/"+id+"/wallet/three", `{}`).ok().object()["provider"])
 }
 
-func TestDIP_4_4(t *testing.T) {
+func TestSpec_4_4_DIP(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
