@@ -48,12 +48,13 @@ func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 	c := start(t)
 	for raw, want := range map[string]string{
 		"0": "0.00", "12.5": "12.50", "010": "8.00", "0o17": "15.00", "0x1F": "31.00", `"0x1F"`: "31.00", `"010"`: "8.00", `"7.25"`: "7.25", "1e2": "100.00",
+		"0.5": "0.50", "00.25": "0.25", "010.5": "10.50", "0O17": "15.00", "0Xff": "255.00", "0x0": "0.00", "00": "0.00", "25.50": "25.50",
 	} {
 		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount": `+raw+" ", 1))
 		require.Equal(t, 201, got.status, raw)
 		require.Equal(t, json.Number(want), got.object()["balance"], raw)
 	}
-	for _, raw := range []string{"-1", "08", "0xZ", `"ten"`, "true", "null"} {
+	for _, raw := range []string{"-1", "-0.01", "08", "0o8", "0o", "0x", "0x1.8", "0xZ", `"ten"`, "true", "null"} {
 		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount":`+raw, 1))
 		require.Equal(t, 404, got.status, raw)
 	}
@@ -62,45 +63,22 @@ func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 func TestSpec_4_4_CreateAccount_FormsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	long := func(n int) string { return strings.Repeat("é", n) }
 	for _, test := range []struct {
 		field string
 		value any
 	}{
 		{"company_id", nil}, {"company_id", "42"}, {"company_id", 42.5}, {"initial_load_amount", nil}, {"registration", nil}, {"registration", "x"},
-		{"name_on_card", "A"}, {"name_on_card", strings.Repeat("A", 20)}, {"name_on_card", "A LOVELACE"}, {"name_on_card", "ada"},
-		{"client_account_key", strings.Repeat("k", 256)}, {"client_account_key", "ké"}, {"display_name", long(101)}, {"mdes_config_id", long(11)},
-		{"is_plastic_enabled", "yes"}, {"plastic_expiry", "2030-01-01"}, {"gift_card_expiry", "2030-01-01T00:00:00.5Z"},
-		{"account_expiry", "2030-01-01T00:00:00+10:00"}, {"card_holder_type", 3}, {"card_holder_type", "1"}, {"request_type", "renew"},
-		{"portal_identifier.client_id", nil}, {"portal_identifier.more", "x"},
-		{"registration.first_name", nil}, {"registration.first_name", long(51)}, {"registration.last_name", nil}, {"registration.title", long(51)},
-		{"registration.middle_name", long(51)}, {"registration.last_name", long(51)}, {"registration.primary_address", nil},
-		{"registration.primary_address.state", nil}, {"registration.primary_address.state", long(7)}, {"registration.primary_address.country", nil},
-		{"registration.primary_address.country", "AUS"}, {"registration.primary_address.postcode", "20 00"}, {"registration.primary_address.postcode", strings.Repeat("1", 31)},
-		{"registration.primary_address.city", long(51)}, {"registration.primary_address.address_line1", long(51)}, {"registration.primary_address.address_line2", long(51)},
-		{"registration.primary_address.address_line3", long(51)}, {"registration.alternate_address.address_line3", "x"}, {"registration.alternate_address.country", "A"},
-		{"registration.sex", "X"}, {"registration.mobile_number", long(51)}, {"registration.phone_number", long(51)}, {"registration.date_of_birth", nil},
-		{"registration.date_of_birth", "1906-12-09"}, {"registration.email_address", "nobody"}, {"registration.driver_licence_number", long(31)},
-		{"registration.passport.passport_number", nil}, {"registration.passport.passport_number", long(11)},
-		{"registration.passport.passport_expiry", "2001-01-01T00:00:00Z"}, {"registration.passport.passport_issuing_country", "AU"},
+		{"name_on_card", "A LOVELACE"}, {"name_on_card", "ada"}, {"client_account_key", "ké"}, {"client_account_key", "a\x7f"},
+		{"is_plastic_enabled", "yes"}, {"plastic_expiry", 2030}, {"gift_card_expiry", "2030-01-01T00:00:00.5Z"},
+		{"account_expiry", "2030-01-01T00:00:00+10:00"}, {"request_type", "renew"}, {"portal_identifier.more", "x"},
+		{"registration.date_of_birth", "1906-12-09"}, {"registration.more", "x"},
 	} {
-		full := body(t, creation, map[string]any{
-			"portal_identifier":              map[string]any{"client_id": "a", "program_id": "b", "cardholder_id": "c"},
-			"registration.alternate_address": map[string]any{},
-			"registration.passport": map[string]any{
-				"passport_number": "N1", "passport_expiry": "2090-01-01T00:00:00Z", "passport_issuing_country": "AUS",
-			},
-		})
+		full := fullCreation(t)
 		require.Equal(t, 201, c.post("accounts", full).status)
 		description := c.post("accounts", body(t, full, map[string]any{test.field: test.value})).refused(404, "invalid_request")
 		require.Contains(t, description, test.field+" ", test.field)
 	}
-	// At the limits, in characters and not in bytes.
-	got := c.post("accounts", body(t, creation, map[string]any{
-		"name_on_card": "A.B/C-0123456789ABC", "client_account_key": strings.Repeat("~", 255), "display_name": long(100), "mdes_config_id": long(10),
-		"registration.first_name": long(50), "registration.primary_address.state": long(6), "registration.driver_licence_number": long(30),
-		"registration.email_address": "grace@example.com", "registration.sex": "F",
-	}))
+	got := c.post("accounts", body(t, creation, map[string]any{"name_on_card": "A.B/C-0123456789ABC", "client_account_key": " ~"}))
 	require.Equal(t, 201, got.status, string(got.body))
 	c.post("accounts", body(t, creation, map[string]any{"company_id": 43})).refused(404, "company_not_found")
 }
@@ -291,24 +269,6 @@ func TestSpec_4_4_UpdateAccount(t *testing.T) {
 		require.Contains(t, c.do("PUT", "accounts/"+id, `{}`).refused(404, "invalid_request"), "registration")
 		c.do("PUT", "accounts/nobody", registration).refused(404, "account_not_found")
 	}
-}
-
-func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
-	t.Parallel()
-	c := start(t)
-	id := c.AddAccount(SeedAccount{Balance: "3"})
-	require.Len(t, accountStatuses(), 11)
-	for _, status := range accountStatuses() {
-		c.do("PUT", "accounts/"+id+"/status", `{"status":"`+status+`"}`).empty(200)
-		got := c.get("accounts/" + id + "/status").ok().object()
-		require.Equal(t, status, got["status"])
-		require.ElementsMatch(t, []string{
-			"balance", "card_number", "company_id", "external_account_id", "plastic_expiry", "product_type", "status", "is_plastic_enabled",
-		}, slices.Collect(maps.Keys(got)))
-	}
-	require.Contains(t, c.do("PUT", "accounts/"+id+"/status", `{"status":"Active"}`).refused(404, "invalid_request"), "status")
-	c.do("PUT", "accounts/nobody/status", `{"status":"active"}`).refused(404, "account_not_found")
-	c.get("accounts/nobody/status").refused(404, "account_not_found")
 }
 
 func TestSpec_4_4_Plastic(t *testing.T) {
