@@ -49,7 +49,7 @@ func TestSpec_5_Rule2_BasicCredentials(t *testing.T) {
 	c := startWithoutToken(t, Credentials("id ?>", "se:cret ?>ÿ"))
 	const grant = "grant_type=client_credentials"
 	good := basic("id ?>", "se:cret ?>ÿ")
-	require.Contains(t, good, "+", "both letters that differ between the alphabets are there, or the test shows nothing")
+	require.Contains(t, good, "/", "a letter that differs between the alphabets, or the test shows nothing")
 	for _, authorization := range []string{good, strings.Replace(good, "Basic", "basic", 1), strings.Replace(good, "Basic", "BASIC", 1)} {
 		c.tokenRequest(authorization, grant).ok()
 	}
