@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSpec_4_3_MerchantCategoryCodesPages(t *testing.T) {
+func TestSpec_4_3_MerchantCategoryCodesPageSizes(t *testing.T) {
 	t.Parallel()
 	c := start(t, PageSizes(5, 10, 40))
 	for query, size := range map[string]string{"": "10", "?page_size=1": "5", "?page_size=40": "40", "?page_size=41": "40"} {
