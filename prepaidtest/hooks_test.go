@@ -273,7 +273,7 @@ func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	c.get(path).empty(204)
 }
 
-func TestHooks_DeliveryIsRetried(t *testing.T) {
+func TestSpec_6_DeliveryRetriesAreASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Second, time.Minute))
@@ -305,7 +305,7 @@ func TestHooks_DeliveryIsRetried(t *testing.T) {
 	require.Len(t, c.get("hooks/"+id+"/undeliverable").list(), 1)
 }
 
-func TestHooks_HTTPOnLoopbackIsANamedOption(t *testing.T) {
+func TestSpec_4_8_HTTPOnLoopbackIsASetting(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(r.Close)
@@ -316,7 +316,7 @@ func TestHooks_HTTPOnLoopbackIsANamedOption(t *testing.T) {
 }
 
 // Close ends a delivery that hangs, and a receiver that hangs is no answer to a ping.
-func TestHooks_AReceiverThatHangs(t *testing.T) {
+func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	var asked atomic.Int32

@@ -49,7 +49,7 @@ func (s *simulator) booked() []string {
 func TestSpec_4_6_Transact(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
-	ok, message, id := s.run("transact", map[string]any{"bank_name": "b", "location": "Sydney", "location_code": "l", "currency_code": "036"})
+	ok, _, id := s.run("transact", map[string]any{"bank_name": "b", "location": "Sydney", "location_code": "l", "currency_code": "036"})
 	require.True(t, ok)
 	require.NotEmpty(t, id)
 	ok, _, _ = s.run("transact", map[string]any{"transaction_type": "Withdrawal", "mcc": "6011", "amount": "20.50"})
@@ -60,10 +60,10 @@ func TestSpec_4_6_Transact(t *testing.T) {
 	item := s.Transactions(s.id)[1]
 	require.Equal(t, []string{"M", "T", "1", "5812", "Sydney"}, []string{item.CardAcceptorID, item.TerminalID, item.AcquirerID, item.MerchantCategoryCode, item.Reference})
 
-	ok, message, id = s.run("transact", map[string]any{"amount": 100})
+	ok, message, none := s.run("transact", map[string]any{"amount": 100})
 	require.False(t, ok)
 	require.Equal(t, "Insufficient funds", message)
-	require.Empty(t, id)
+	require.Empty(t, none)
 	require.Len(t, s.booked(), 3)
 }
 

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -162,6 +163,23 @@ func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 	c.get("policy/9/policy").refused(404, "policy_not_found")
 	c.post("accounts/x/wallet/other", `{}`).refused(404, "unsupported_provider")
 	c.get("hooks").refused(429, "rate_limit_exceeded")
+}
+
+func TestSpec_7_405EachOtherMethodOfEachPath(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	declared := make(map[string][]string)
+	for _, name := range Operations() {
+		method, path := operationPath(name)
+		declared[path] = append(declared[path], method)
+	}
+	for path, methods := range declared {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if !slices.Contains(methods, method) {
+				c.do(method, path, "").refused(405, "method_not_allowed")
+			}
+		}
+	}
 }
 
 func TestSpec_7_SuccessfulChangesHaveAnEmptyBody(t *testing.T) {
