@@ -188,3 +188,11 @@ func runCase(t *testing.T, target Target, name string) result {
 	require.Fail(t, "no such case", name)
 	return result{}
 }
+
+func TestMissingRateLimitIsCaught(t *testing.T) {
+	t.Parallel()
+	target := emulator(t)
+	target.Allow.SpendRateLimit = true
+	require.Equal(t, []fault{{"8", "GET /policy/mccodes", "status", "more than 1,000 requests in 10 seconds must be refused with 429"}},
+		runCase(t, target, "8/rate_is_limited").faults)
+}

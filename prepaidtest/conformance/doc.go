@@ -6,6 +6,8 @@
 // not permitted or lacks a setting is skipped with the reason. A fault names section, field and rule, and never a
 // value that was received.
 //
+// The simulator's cases wait twelve times for SimulatorWait: with -timeout=30m they have the time.
+//
 // The package's own tests run the suite against a real environment when these variables are set:
 //
 //	PREPAID_CONFORMANCE_BASE_URL         base address with its prefix /3.0/; without it nothing is sent

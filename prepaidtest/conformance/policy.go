@@ -19,14 +19,14 @@ func policyCases() []Case {
 		read("categories", policyShape("categories")),
 		read("merchants", policyShape("merchants")),
 		read("terminals", policyShape("terminals")),
-		policyChange("categories", 7995, func(v any) map[string]any { return nil }),
+		policyChange("categories", 7995, func(any) map[string]any { return nil }),
 		policyChange("merchants",
 			map[string]any{"acquirer_id": 999999, "card_acceptor_id": "CONFORMANCE", "description": "conformance"},
 			func(any) map[string]any {
 				return map[string]any{"acquirer_id": 999999, "card_acceptor_id": "CONFORMANCE"}
 			}),
 		policyChange("terminals",
-			map[string]any{"acquirer_id": 999999, "card_acceptor_id": "CONFORMANCE", "terminal_id": "CONF01"}, func(v any) map[string]any { return nil }),
+			map[string]any{"acquirer_id": 999999, "card_acceptor_id": "CONFORMANCE", "terminal_id": "CONF01"}, func(any) map[string]any { return nil }),
 		with("4.3", "change_of_unknown_company", "POST /policy/{id}/categories", func(p *probe) {
 			p.post("policy/999999999/categories", map[string]any{"reason": "conformance"}).refusedAs([]int{403, 404})
 		}),

@@ -31,7 +31,7 @@ func simulationCases() []Case {
 			a := p.post("simulation/transact", base(nobody))
 			if a.code != 200 {
 				a.refusedAs([]int{400, 404})
-			} else if got := a.object(openObject("2.15", req(boolean, "success"), req(text, "message"))); got["success"] == true {
+			} else if got := a.object(openObject("2.15", req(boolean, "success"), req(text, "message"))); is(got["success"], true) {
 				p.fail("success", "must be false for an invalid account")
 			}
 		}, "Simulate"),
@@ -53,7 +53,7 @@ func (p *probe) simulate(body map[string]any, steps []step) {
 			"transact": {"transaction_reference", "authorization_id"}, "advice": {"authorization_id"}, "reverse": {"authorization_id"},
 		}[s.operation]
 		got := p.post("simulation/"+s.operation, body).status(200).object(simulatedShape(fields...))
-		if got["success"] != true {
+		if !is(got["success"], true) {
 			p.fail("success", s.operation+" must be true")
 			return
 		}
