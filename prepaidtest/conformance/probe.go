@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +54,7 @@ func (p *probe) send(method, path, body string, header http.Header) *answer {
 		return &answer{probe: p, bad: true}
 	}
 	request.Header = header
+	request.Close = strings.Contains(path, "/reports/") // the body of its 204 spoils the connection for the next
 	response, err := p.client.Do(request)
 	if err != nil {
 		p.fail("answer", "none came")
@@ -158,10 +160,8 @@ func (a *answer) status(allowed ...int) *answer {
 	if a.bad {
 		return a
 	}
-	for _, code := range allowed {
-		if a.code == code {
-			return a
-		}
+	if slices.Contains(allowed, a.code) {
+		return a
 	}
 	if a.code == http.StatusUnauthorized {
 		a.session.token = ""

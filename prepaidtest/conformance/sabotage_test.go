@@ -19,7 +19,7 @@ func broken(t *testing.T, target Target, row sabotage) Target {
 	t.Helper()
 	base, err := url.Parse(strings.TrimSuffix(target.BaseURL, "/3.0/"))
 	require.NoError(t, err)
-	transport := &http.Transport{}
+	transport := &http.Transport{DisableKeepAlives: true}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(base) },
