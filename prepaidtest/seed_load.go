@@ -10,6 +10,7 @@ import (
 type seedDocument struct {
 	companies []Company
 	accounts  []loadedAccount
+	reports   map[string]ReportFunc
 }
 
 type loadedAccount struct {
@@ -18,7 +19,7 @@ type loadedAccount struct {
 	balance money
 }
 
-// Load adds the companies and accounts of a JSON document such as
+// Load adds the companies, accounts and reports of a JSON document such as
 //
 //	{"companies": [{"id": 7, "client_id": "globex", "loop": "closed"}],
 //	 "accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50, "status": "active"}]}
@@ -27,7 +28,7 @@ type loadedAccount struct {
 // has account_id, external_account_id, company_id, balance, client_account_key, status, product_type,
 // account_type, is_plastic_enabled, plastic_expiry, account_expiry, display_name, name_on_card, personal,
 // portal_identifier, mdes_config_id, corresponding_account_id and card_holder_type, with the defaults of
-// SeedAccount. The error names every faulty member with its path and rule and never a value; nothing is added
+// SeedAccount. A report has template and csv, as AddReportCSV takes them. The error names every faulty member with its path and rule and never a value; nothing is added
 // when anything is wrong.
 func (s *Server) Load(r io.Reader) error {
 	raw, err := io.ReadAll(r)
@@ -40,9 +41,10 @@ func (s *Server) Load(r io.Reader) error {
 	}
 	faults := new(faultList)
 	b := &binder{members: members, faults: faults, now: s.clock.now()}
-	var document seedDocument
+	document := seedDocument{reports: make(map[string]ReportFunc)}
 	b.objects("companies", document.bindCompany)
 	b.objects("accounts", document.bindAccount)
+	b.objects("reports", document.bindReport)
 	b.finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +58,20 @@ func (s *Server) Load(r io.Reader) error {
 	for _, add := range document.accounts {
 		s.addSeed(s.companies[add.CompanyID], add.SeedAccount, add.balance)
 	}
+	for template, run := range document.reports {
+		s.templates[template] = func() ReportFunc { return run }
+	}
 	return nil
+}
+
+func (d *seedDocument) bindReport(b *binder) {
+	var template, text string
+	name := b.string("template", &template).required().min(1)
+	name.limit(d.reports[template] == nil, "is there twice")
+	v := b.string("csv", &text).required()
+	run := csvReport(text)
+	v.limit(run != nil, "has no header row or is not CSV")
+	d.reports[template] = run
 }
 
 func (d *seedDocument) bindCompany(b *binder) {

@@ -14,7 +14,9 @@ func TestLoad(t *testing.T) {
 		"companies":[{"id":7,"client_id":"globex","program_id":"p7","product_type":"gift","loop":"closed"},{"id":8,"loop":"none"}],
 		"accounts":[{"account_id":"a1","external_account_id":"x1","company_id":7,"balance":25.5,"client_account_key":"k1",
 			"status":"inactive","is_plastic_enabled":false,"plastic_expiry":"2040-01-02T03:04:05Z","name_on_card":"A/B"},
-			{"account_id":"a2","company_id":8,"account_type":"ledger"},{"account_id":"a3"}]}`)))
+			{"account_id":"a2","company_id":8,"account_type":"ledger"},{"account_id":"a3"}],
+		"reports":[{"template":"spend","csv":"a,b\n1,2\n"}]}`)))
+	require.Contains(t, c.templates, "spend")
 	got := c.get("accounts/a1").ok().object()
 	for name, want := range map[string]any{
 		"external_account_id": "x1", "client_id": "globex", "client_account_key": "k1", "status": "inactive", "product_type": "gift",
@@ -39,6 +41,7 @@ func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
 		"same id":   {`{"accounts":[{"account_id":"a1"},{"account_id":"a1"}]}`, "accounts[1].account_id exists"},
 		"companies": {`{"companies":[{"id":7},{"id":7},{}],"accounts":[{"account_id":"a1"}]}`, "companies[1].id is there twice"},
 		"holder":    {`{"accounts":[{"account_id":"a1"},{"card_holder_type":3}]}`, "accounts[1].card_holder_type must be 1 or 2"},
+		"report":    {`{"accounts":[{"account_id":"a1"}],"reports":[{"template":"t","csv":""}]}`, "reports[0].csv has no header row"},
 		"not JSON":  {`sekret`, "must be a JSON object"},
 	} {
 		c := start(t)
