@@ -71,10 +71,15 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 		s.fail("AddAccount: the EAID exists")
 		return ""
 	}
+	return s.addSeed(owner, seed, balance)
+}
+
+// addSeed puts a checked account in place. It needs s.mu.
+func (s *Server) addSeed(owner *company, seed SeedAccount, balance money) string {
 	now := s.clock.now()
 	a := s.newAccount(owner, now)
 	a.id, a.externalID = valueOr(seed.ID, a.id), valueOr(seed.ExternalID, a.externalID)
-	a.status, a.plastic, a.clientAccountKey = status, !seed.PlasticDisabled, seed.Key
+	a.status, a.plastic, a.clientAccountKey = valueOr(seed.Status, "active"), !seed.PlasticDisabled, seed.Key
 	a.productType, a.accountType = valueOr(seed.ProductType, a.productType), valueOr(seed.AccountType, a.accountType)
 	a.plasticExpiry = expires(valueOr(seed.PlasticExpiry, a.plasticExpiry.Time))
 	a.accountExpiry = expires(valueOr(seed.AccountExpiry, a.accountExpiry.Time))
