@@ -215,7 +215,7 @@ func ExampleJournal_Transfer() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	params := prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(time.Now(), "payroll", "emp-7"), Amount: prepaid.Cents(2550),
 		SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,

@@ -10,7 +10,7 @@ import (
 
 // lock keeps others out until f is closed, by this process or its death.
 func lock(f *os.File) (unlock func() error, err error) {
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a descriptor fits an int
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ErrLocked
 	}
