@@ -88,7 +88,7 @@ func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration)
 	}
 	if s.settings.requestLog > 0 {
 		entry.Body = maskBody(c.body)
-		entry.Answer = maskAnswer(c, answer.body)
+		entry.Answer = maskAnswer(c, answer)
 		s.requests.add(entry)
 	}
 	if s.settings.logger != nil {
