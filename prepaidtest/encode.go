@@ -9,8 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object writes a JSON object member by member, each with a comma behind it; names come quoted, with their colon. Accounts and history items go out by
-// the hundred in a page, where reflection would make the emulator many times slower than the tests it serves.
+// object writes a JSON object member by member, each with a comma behind it; names come quoted, with their colon.
+// Accounts and history items go out by the hundred in a page, where reflection would make the emulator many times
+// slower than the tests it serves.
 type object struct{ text []byte }
 
 const (
@@ -35,7 +36,8 @@ func appendTwo(to []byte, n int, separator byte) []byte {
 	if separator != 0 {
 		to = append(to, separator)
 	}
-	return append(to, byte('0'+n/10), byte('0'+n%10))
+	const digits = "0123456789"
+	return append(to, digits[n/10], digits[n%10])
 }
 
 // dateOf turns days since 1970 into a date of the Gregorian calendar. Years begin in March here, so that the leap day
