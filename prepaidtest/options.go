@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type settings struct {
 	logger       *slog.Logger
 	address      string
 	listener     net.Listener
+	pages        http.Handler
 
 	start  time.Time
 	frozen bool

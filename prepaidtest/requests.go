@@ -18,6 +18,8 @@ const maxLoggedBody = 16 << 10
 // Request is one request as the server saw it, for a test to look at. Printing one gives a line without query
 // and body, so that a failure message shows no personal data.
 type Request struct {
+	// Number counts the requests from 1, in the order in which they were answered.
+	Number int64
 	// Time is the server's clock on arrival.
 	Time time.Time
 	// Method is the HTTP method.
@@ -68,6 +70,7 @@ func (s *Server) record(c *call, status int, fault *Fault, took time.Duration) {
 		entry.Header.Set("Authorization", maskAuthorization(authorisation))
 	}
 	if s.settings.requestLog > 0 {
+		entry.Number = s.answered.Add(1)
 		entry.Body = maskBody(c.body)
 		s.requests.add(entry)
 	}
