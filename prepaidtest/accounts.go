@@ -41,6 +41,7 @@ type account struct {
 	items            []item
 	wallet           []WalletToken
 	pin              string
+	pinTries         int // wrong ones in a row; see PINTries
 }
 
 // accountKey is what GET /accounts searches by.

@@ -72,18 +72,28 @@ func basicCredentials(header string) (id, secret string, ok bool) {
 
 // authorise checks the bearer token.
 func (s *Server) authorise(c *call) *reply {
-	scheme, token, _ := strings.Cut(c.request.Header.Get("Authorization"), " ")
+	scheme, token := c.bearer()
 	s.mu.RLock()
 	expires := s.tokens[token] // long ago for an unknown one
 	s.mu.RUnlock()
 	if strings.EqualFold(scheme, "bearer") && c.at.Before(expires) {
 		return nil
 	}
+	return new(c.badToken())
+}
+
+// bearer splits the Authorization header.
+func (c *call) bearer() (scheme, token string) {
+	scheme, token, _ = strings.Cut(c.request.Header.Get("Authorization"), " ")
+	return scheme, token
+}
+
+func (c *call) badToken() reply {
 	status := http.StatusUnauthorized
 	if c.route.template == "/reporting/templates/{templatename}" {
-		status = s.settings.badTokenOnReport
+		status = c.server.settings.badTokenOnReport
 	}
-	return new(c.refuse(status, "unauthorized", "the access token is missing, invalid or expired"))
+	return c.refuse(status, "unauthorized", "the access token is missing, invalid or expired")
 }
 
 // RevokeTokens makes every access token issued so far invalid, as if all had expired.

@@ -10,10 +10,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -24,6 +26,7 @@ type message struct {
 	body     []byte
 	attempts int
 	keep     bool // becomes undeliverable when it cannot be delivered
+	held     bool // by DelayMessage
 }
 
 func (m *message) raw() json.RawMessage { return m.body }
@@ -53,10 +56,25 @@ type Delivery struct {
 	Attempt int
 	// Status is the receiver's HTTP status, 0 when none came.
 	Status int
-	// Delivered tells whether the receiver answered with success (2xx).
+	// Delivered tells whether the service holds the message to be delivered: the receiver answered with success
+	// (2xx), or the message was lost by a fault without its noticing.
 	Delivered bool
 	// Problem says in words why no status came; empty otherwise.
 	Problem string
+	// Fault tells whether an armed fault was used on this attempt.
+	Fault bool
+}
+
+// String is one line: time, hook, type and id of the message, attempt, status or problem.
+func (d Delivery) String() string {
+	outcome := strconv.Itoa(d.Status)
+	if d.Problem != "" {
+		outcome = d.Problem
+	}
+	if d.Fault {
+		outcome += " (fault)"
+	}
+	return fmt.Sprintf("%s hook %s %s %s attempt %d: %s", d.Time.Format(time.RFC3339Nano), d.HookID, d.Type, d.MessageID, d.Attempt, outcome)
 }
 
 // Deliveries returns the attempts made to deliver messages, pings included, oldest first, as far as the log
@@ -86,7 +104,7 @@ func (s *Server) newMessage(hookID, kind string, at time.Time, company int64, tr
 func (s *Server) ping(c *call, hookID string, config hookConfig) bool {
 	m := s.newMessage(hookID, s.settings.webhooks.pingType, s.clock.now(), 0, nil)
 	m.attempts = 1
-	return s.send(c.request.Context(), hookID, config, m)
+	return s.dispatchPing(c.request.Context(), hookID, config, m)
 }
 
 // announce hands a booked item to the hooks that watch the company. It needs s.mu.
@@ -146,7 +164,7 @@ func (s *Server) drain(h *hook) {
 		delivered := !wanted
 		if wanted {
 			s.sending <- struct{}{}
-			delivered = s.send(ctx, h.id, config, m)
+			delivered = s.dispatch(ctx, h, config, m)
 			<-s.sending
 		}
 		s.mu.Lock()
@@ -206,16 +224,6 @@ func (s *Server) alertLater(h *hook) {
 		}
 		s.alertLater(h)
 	})
-}
-
-// send makes one attempt and writes it down.
-func (s *Server) send(ctx context.Context, hookID string, config hookConfig, m *message) bool {
-	attempt := Delivery{HookID: hookID, MessageID: m.id, Type: m.kind, Attempt: m.attempts}
-	attempt.Status, attempt.Problem = s.transmit(ctx, config, m.body)
-	attempt.Delivered = attempt.Status/100 == 2
-	attempt.Time = s.clock.now()
-	s.deliveries.add(attempt)
-	return attempt.Delivered
 }
 
 func (s *Server) transmit(ctx context.Context, config hookConfig, body []byte) (status int, problem string) {

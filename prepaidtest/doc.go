@@ -27,10 +27,22 @@
 // its reversal, 3012 funding refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117)
 // and the clearing (1115); of a credit, the first is a debit.
 //
+// # Faults
+//
+// Inject arms faults of requests by operation, count and probability, and InjectDelivery those of webhook messages:
+//
+//	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.TooManyRequests(0).Times(3))
+//	srv.Inject(prepaidtest.AnyOperation, prepaidtest.Answer(503, "").WithProbability(0.1))
+//	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
+//
+// FaultForms and DeliveryFaultForms list the same in text, for ParseFault and ParseDeliveryFault. When a test fails,
+// its log shows the last requests and deliveries (LogOnFailure). AllowOnly fails it on any operation it does not
+// expect.
+//
 // # What the reference leaves open
 //
 // Each such point is an Option with a documented default. The codes of errors that the reference does not show
 // are invalid_request, account_not_found, company_not_found, policy_not_found, unsupported_provider, forbidden,
-// unauthorized, duplicate_request, rate_limit_exceeded, and for PIN changes invalid_envelope, invalid_operation,
-// invalid_device and invalid_otp.
+// unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes
+// invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

@@ -1,21 +1,27 @@
 package prepaidtest
 
 import (
+	"errors"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 )
 
+// AnyOperation stands for every operation in Inject, the token endpoint included.
+const AnyOperation = "*"
+
 // Fault is one request gone wrong. Make one with a function of this package and arm it with Inject; it is then
-// used once. The zero Fault does nothing but count a request.
+// used once, unless Times, Always or WithProbability say otherwise. The zero Fault does nothing but count a
+// request.
 type Fault struct {
+	schedule
 	kind        faultKind
 	status      int
 	code        string
 	contentType string
 	body        string
 	wait        time.Duration
+	delta       int
 }
 
 type faultKind int
@@ -28,6 +34,12 @@ const (
 	faultAnswerBody
 	faultDelay
 	faultTruncate
+	faultSlowBody
+	faultProxyPage
+	faultContentType
+	faultWrongLength
+	faultTooMany
+	faultExpireToken
 )
 
 // CommitThenDrop carries the request out and then cuts the connection without an answer: the money has moved
@@ -38,16 +50,32 @@ func CommitThenDrop() Fault { return Fault{kind: faultCommitThenDrop} }
 // this from CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{kind: faultDropBeforeCommit} }
 
-// Answer replies with status and the service's error body holding code, without carrying the request out. With
-// an empty code it is the one usual for the status.
+// Answer replies with status (200 to 999) and the service's error body holding code, without carrying the request
+// out. With an empty code it is the one usual for the status.
 func Answer(status int, code string) Fault {
 	return Fault{kind: faultAnswer, status: status, code: code}
 }
 
-// AnswerBody replies with these bytes as they are, without carrying the request out: the page of a proxy, say.
+// AnswerBody replies with these bytes as they are, without carrying the request out. The status is 200 to 999; an
+// empty contentType sends no such header.
 func AnswerBody(status int, contentType, body string) Fault {
 	return Fault{kind: faultAnswerBody, status: status, contentType: contentType, body: body}
 }
+
+// ProxyPage replies with status (200 to 999) and an HTML page as a proxy on the way writes it, without carrying the
+// request out.
+func ProxyPage(status int) Fault { return Fault{kind: faultProxyPage, status: status} }
+
+// TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After
+// holds retryAfter in whole seconds, rounded up; zero sends no such header. With Times it is a storm.
+func TooManyRequests(retryAfter time.Duration) Fault {
+	return Fault{kind: faultTooMany, wait: retryAfter}
+}
+
+// ExpireToken makes the access token that came with the request invalid and refuses the request as section 5 has
+// it: 401, and so with every later request until another token is fetched. It is not for the token endpoint,
+// which takes none: armed for AnyOperation it passes that one by.
+func ExpireToken() Fault { return Fault{kind: faultExpireToken} }
 
 // Delay waits d of real time before the request is carried out, then answers as usual.
 func Delay(d time.Duration) Fault { return Fault{kind: faultDelay, wait: d} }
@@ -55,152 +83,121 @@ func Delay(d time.Duration) Fault { return Fault{kind: faultDelay, wait: d} }
 // Truncate carries the request out, announces the whole answer and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{kind: faultTruncate} }
 
-// Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer". The
-// next requests to it that carry a good token use them up in order, one each. An unknown operation fails the
-// test.
-func (s *Server) Inject(operation string, faults ...Fault) {
-	if !slices.ContainsFunc(s.routes, func(r *route) bool { return r.name() == operation }) {
-		if s.tb != nil {
-			s.tb.Helper()
+// SlowBody carries the request out and sends the whole body of the answer 16 bytes at a time, with pause of real
+// time between. It ends early when the caller leaves or the server closes.
+func SlowBody(pause time.Duration) Fault { return Fault{kind: faultSlowBody, wait: pause} }
+
+// SubstituteContentType carries the request out and sends the right body under another Content-Type, as some
+// proxies do; an empty value sends no such header. An answer without a body has none to substitute.
+func SubstituteContentType(value string) Fault {
+	return Fault{kind: faultContentType, contentType: value}
+}
+
+// WrongLength carries the request out and announces a Content-Length that is delta bytes more than the body has,
+// or fewer when delta is negative (never below zero), sends the body and closes the connection.
+func WrongLength(delta int) Fault { return Fault{kind: faultWrongLength, delta: delta} }
+
+// Times makes a fault count n times, 1 or more. It undoes Always.
+func (f Fault) Times(n int) Fault {
+	f.repeat(n)
+	return f
+}
+
+// Always makes a fault stay armed until RemoveFaults or ClearFaults. It undoes Times.
+func (f Fault) Always() Fault {
+	f.forever()
+	return f
+}
+
+// WithProbability makes each matching request take the fault with probability p, above 0 and at most 1; one that
+// does not is free for the next armed fault. Without Times the fault stays armed. Seed makes the draws the same in
+// each run.
+func (f Fault) WithProbability(p float64) Fault {
+	f.sometimes(p)
+	return f
+}
+
+// check finds numbers out of their range.
+func (f Fault) check() error {
+	switch f.kind {
+	case faultAnswer, faultAnswerBody, faultProxyPage:
+		if f.status < http.StatusOK || f.status > 999 {
+			return errors.New("the status must be 200 to 999")
 		}
+	case faultDelay, faultSlowBody, faultTooMany:
+		if f.wait < 0 {
+			return errors.New("the duration must not be negative")
+		}
+	case faultWrongLength:
+		if f.delta == 0 {
+			return errors.New("the length must be wrong by more than 0")
+		}
+	}
+	return f.schedule.check()
+}
+
+// Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
+// AnyOperation. The next requests to it that carry a good token use them in the order armed, one each, those for
+// the operation itself before those for any. A fault with Always keeps the ones behind it waiting. An unknown
+// operation and a number out of its range fail the test, and then nothing is armed.
+func (s *Server) Inject(operation string, faults ...Fault) {
+	if s.tb != nil {
+		s.tb.Helper()
+	}
+	if operation != AnyOperation && !s.isOperation(operation) {
 		s.fail("Inject: no operation has the given name; see Operations")
 		return
+	}
+	for _, fault := range faults {
+		if err := fault.check(); err != nil {
+			s.fail("Inject: %v", err)
+			return
+		}
+		if fault.kind == faultExpireToken && operation == tokenOperation {
+			s.fail("Inject: ExpireToken is not for the token endpoint")
+			return
+		}
 	}
 	s.faults.arm(operation, faults)
 }
 
-// ArmedFaults returns how many faults wait to be used.
+func (s *Server) isOperation(name string) bool {
+	return slices.ContainsFunc(s.routes, func(r *route) bool { return r.name() == name })
+}
+
+// ArmedFaults returns how many requests the armed faults will spoil: one with Times counts as often as it has
+// left, one without end counts once.
 func (s *Server) ArmedFaults() int { return s.faults.count() }
 
-// ClearFaults disarms the faults that were not used.
+// ArmedFault is a fault that waits to be used.
+type ArmedFault struct {
+	// Operation is the one given to Inject, AnyOperation included.
+	Operation string
+	// Fault is the fault with its modifiers.
+	Fault Fault
+	// Used is how many requests took it.
+	Used int
+	// Left is how many more will, -1 when without end.
+	Left int
+}
+
+// Faults returns the armed faults in the order armed.
+func (s *Server) Faults() []ArmedFault {
+	waiting := s.faults.all()
+	list := make([]ArmedFault, len(waiting))
+	for i, one := range waiting {
+		list[i] = ArmedFault{Operation: one.name, Fault: one.fault, Used: one.used, Left: one.left}
+	}
+	return list
+}
+
+// RemoveFaults disarms the faults that were armed for operation; for AnyOperation those that were armed under it.
+func (s *Server) RemoveFaults(operation string) { s.faults.remove(operation) }
+
+// ClearFaults disarms the faults of all operations.
 func (s *Server) ClearFaults() { s.faults.clear() }
 
-type faultQueue struct {
-	mu    sync.Mutex
-	armed map[string][]Fault
-}
-
-func newFaultQueue() *faultQueue { return &faultQueue{armed: make(map[string][]Fault)} }
-
-func (q *faultQueue) arm(operation string, faults []Fault) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.armed[operation] = append(q.armed[operation], faults...)
-}
-
-func (q *faultQueue) take(operation string) *Fault {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	armed := q.armed[operation]
-	if len(armed) == 0 {
-		return nil
-	}
-	q.armed[operation] = armed[1:]
-	return &armed[0]
-}
-
-func (q *faultQueue) count() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	count := 0
-	for _, armed := range q.armed {
-		count += len(armed)
-	}
-	return count
-}
-
-func (q *faultQueue) clear() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	clear(q.armed)
-}
-
-// before does what a fault does ahead of the operation. A reply means the operation is not carried out.
-func (f *Fault) before(c *call) *reply {
-	switch f.kind {
-	case faultDelay:
-		timer := time.NewTimer(f.wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-c.server.stopping:
-		}
-	case faultDropBeforeCommit:
-		return &reply{}
-	case faultAnswer:
-		code := f.code
-		if code == "" {
-			code = usualCode(f.status)
-		}
-		return new(c.refuse(f.status, code, "injected"))
-	case faultAnswerBody:
-		return &reply{status: f.status, contentType: f.contentType, body: []byte(f.body)}
-	}
-	return nil
-}
-
-func usualCode(status int) string {
-	switch status {
-	case http.StatusUnauthorized:
-		return "unauthorized"
-	case http.StatusForbidden:
-		return "forbidden"
-	case http.StatusNotFound:
-		return "not_found"
-	case http.StatusConflict:
-		return "duplicate_request"
-	case http.StatusTooManyRequests:
-		return "rate_limit_exceeded"
-	}
-	if status >= http.StatusInternalServerError {
-		return "server_error"
-	}
-	return "invalid_request"
-}
-
-// drops tells whether the caller gets no answer at all.
-func (f *Fault) drops() bool {
-	return f != nil && (f.kind == faultCommitThenDrop || f.kind == faultDropBeforeCommit)
-}
-
-// cuts tells whether the connection is cut during or instead of the answer.
-func (f *Fault) cuts() bool { return f.drops() || (f != nil && f.kind == faultTruncate) }
-
-// deliver writes the answer, or what a fault leaves of it.
-func (s *Server) deliver(w http.ResponseWriter, r *http.Request, answer reply, fault *Fault) {
-	switch {
-	case fault.drops():
-		cut(w, nil)
-	case fault.cuts():
-		cut(w, truncated(answer))
-	default:
-		s.write(w, r, answer)
-	}
-}
-
-func (s *Server) deliverStream(w http.ResponseWriter, answer reply, fault *Fault) {
-	if fault.drops() {
-		cut(w, nil)
-		return
-	}
-	truncateStream(w, answer)
-}
-
-// truncated is an answer cut in the middle of its body, or of its head when there is no body.
-func truncated(answer reply) []byte {
-	whole := rawAnswer(answer, false)
-	if len(answer.body) < 2 {
-		return whole[:len(whole)/2]
-	}
-	return whole[:len(whole)-len(answer.body)/2]
-}
-
-// cut writes some bytes to the connection and closes it.
-func cut(w http.ResponseWriter, some []byte) {
-	connection, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler) // net/http's own way to cut a connection that cannot be taken over
-	}
-	_, _ = connection.Write(some)
-	_ = connection.Close()
+// takeFault returns the fault that a request meets, nil for none.
+func (s *Server) takeFault(r *route) *Fault {
+	return s.faults.take(r.name(), func(f Fault) bool { return f.kind != faultExpireToken || !r.open })
 }

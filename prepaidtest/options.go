@@ -1,11 +1,13 @@
 package prepaidtest
 
 import (
+	"crypto"
 	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +55,10 @@ type settings struct {
 	permitted              []int64 // nil for every company
 	webhooks               webhookSettings
 	requestLog             int
+	failureLog             int
+	pinTries               int // 0 is not counted
+	pinMGF1                crypto.Hash
+	addresses              []netip.Prefix // nil for everybody
 }
 
 type webhookSettings struct {
@@ -74,7 +80,7 @@ func newSettings(options []Option) (settings, error) {
 		pageMin: 1, pageDefault: 50, pageMax: 500,
 		initialStatus: "pre_active", walletWithCertificates: "applepay", otherWallets: []string{"googlepay", "samsungpay"},
 		cardNetwork: "mastercard", simulationDelay: 100 * time.Millisecond, reportDelay: 100 * time.Millisecond,
-		otpLifetime: 10 * time.Minute, requestLog: 10_000,
+		otpLifetime: 10 * time.Minute, requestLog: 10_000, failureLog: 20,
 		webhooks: webhookSettings{
 			signature: Signature{Header: "X-Signature", KeyIDHeader: "X-Hmac-Key-Id"},
 			timeout:   5 * time.Second, alertEvery: time.Hour, pingType: "ping", alertType: "undeliverable_alert",
@@ -104,6 +110,10 @@ func (s *settings) validate() error {
 	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(s.badTokenOnReport == 400 || s.badTokenOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
 	check(s.requestLog >= 0, "RequestLog: must not be negative")
+	check(s.failureLog >= 0, "LogOnFailure: must not be negative")
+	check(s.pinTries >= 0, "PINTries: must not be negative")
+	check(s.pinMGF1 == 0 || slices.Contains(mgf1Hashes(), s.pinMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
+	check(!slices.ContainsFunc(s.addresses, tooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
 	return errors.Join(faults...)
 }
 
@@ -124,7 +134,7 @@ func Lenient() Option { return func(s *settings) { s.lenient = true } }
 // is a test environment.
 func Production() Option { return func(s *settings) { s.production = true } }
 
-// WithLogger logs one line a request: operation, status, duration. Nothing is logged by default.
+// WithLogger logs one line a request: method, path template, status, error code, whether by a fault, duration. Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logger = logger } }
 
 // ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.

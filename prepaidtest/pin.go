@@ -86,7 +86,7 @@ func (s *Server) sealedPIN(c *call, use func(id string, change *pinChange, pin s
 	if err != nil {
 		return c.refuse(http.StatusInternalServerError, "server_error", "")
 	}
-	otp, pin, err := sealed.open(identity)
+	otp, pin, err := sealed.open(identity, s.settings.pinMGF1)
 	if err != nil {
 		return c.refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
 	}
@@ -97,11 +97,26 @@ func (s *Server) sealedPIN(c *call, use func(id string, change *pinChange, pin s
 	case change == nil || change.finished || !s.clock.now().Before(change.expires):
 		return c.refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
 	case change.device != device:
+		s.wrongTry(change)
 		return c.refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
 	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
+		s.wrongTry(change)
 		return c.refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
+	s.accounts[change.account].pinTries = 0
 	return use(id, change, pin)
+}
+
+// wrongTry counts a wrong try (see PINTries). It needs s.mu.
+func (s *Server) wrongTry(change *pinChange) {
+	if s.settings.pinTries == 0 {
+		return
+	}
+	a := s.accounts[change.account]
+	if a.pinTries++; a.pinTries >= s.settings.pinTries {
+		a.pinTries, a.status = 0, "inactive_pin_tries_exceeded"
+		change.finished = true
+	}
 }
 
 // OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An

@@ -83,7 +83,7 @@ func (e *envelope) bind(b *binder) {
 }
 
 // open undoes the envelope; its errors name the part that is wrong.
-func (e *envelope) open(identity *pinIdentity) (otp, pin string, err error) {
+func (e *envelope) open(identity *pinIdentity, mgf1 crypto.Hash) (otp, pin string, err error) {
 	if e.fingerprint != identity.fingerprint() {
 		return "", "", errors.New("public_key_fingerprint is not that of the certificate")
 	}
@@ -91,7 +91,7 @@ func (e *envelope) open(identity *pinIdentity) (otp, pin string, err error) {
 	if e.hash == "SHA512" {
 		hash = crypto.SHA512
 	}
-	key, err := rsa.DecryptOAEP(hash.New(), nil, identity.key, e.key, nil)
+	key, err := identity.key.Decrypt(nil, e.key, &rsa.OAEPOptions{Hash: hash, MGFHash: mgf1}) // 0 is the same hash
 	if err != nil {
 		return "", "", errors.New("encrypted_key cannot be decrypted")
 	}

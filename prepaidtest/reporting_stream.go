@@ -77,22 +77,23 @@ func (h *headWriter) release() error {
 	return err
 }
 
-// writeStream sends an answer that is made while it is sent, and returns the status the caller got. A failure
+// writeStream sends an answer that is made while it is sent, and returns the one the caller got. A failure
 // before anything went out is a 500; later it cuts the connection, as nothing else would be noticed.
-func (s *Server) writeStream(w http.ResponseWriter, c *call, a reply) int {
+func (s *Server) writeStream(w http.ResponseWriter, c *call, a reply) reply {
 	head := &headWriter{w: w, limit: streamHead}
 	a.header(w.Header())
 	err := a.stream(head)
 	if err == nil {
 		err = head.release()
 	} else if !head.begun {
-		s.write(w, c.request, c.refuse(http.StatusInternalServerError, "server_error", "the report failed, request it again"))
-		return http.StatusInternalServerError
+		a = c.refuse(http.StatusInternalServerError, "server_error", "the report failed, request it again")
+		s.write(w, c.request, a)
+		return a
 	}
 	if err != nil {
 		cut(w, nil)
 	}
-	return a.status
+	return a
 }
 
 // truncateStream sends half of the beginning and cuts the connection.

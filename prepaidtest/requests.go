@@ -35,15 +35,31 @@ type Request struct {
 	Header http.Header
 	// Body is the request body with the members that hold secrets masked, cut at 16 KiB.
 	Body string
+	// Client is the caller's address without the port.
+	Client string
 	// Status is the HTTP status answered, or 0 when a fault cut the connection before any answer.
 	Status int
+	// ErrorCode is the code of an error that the server made, and of a report still being processed; empty on
+	// success, and when a fault made the answer of other bytes.
+	ErrorCode string
+	// ErrorDescription goes with ErrorCode and never holds a value of the request.
+	ErrorDescription string
+	// Answer is the body of the answer as the server made it, even when a fault kept it from the caller. Secrets
+	// are masked, and it is cut at 4 KiB. Empty for reports, which are not kept in memory.
+	Answer string
 	// Fault tells whether an armed fault was used on this request.
 	Fault bool
 }
 
-// Format prints one line with every verb: time, method, path, status.
+// Format prints one line with every verb: time, method, path, status, error code and description.
 func (r Request) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "%s %s %s %d", r.Time.Format(time.RFC3339Nano), r.Method, r.Path, r.Status)
+	if r.ErrorCode != "" {
+		_, _ = fmt.Fprint(f, " ", r.ErrorCode)
+	}
+	if r.ErrorDescription != "" {
+		_, _ = fmt.Fprint(f, ": ", r.ErrorDescription)
+	}
 	if r.Fault {
 		_, _ = fmt.Fprint(f, " (fault)")
 	}
@@ -52,10 +68,11 @@ func (r Request) Format(f fmt.State, _ rune) {
 // Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
 func (s *Server) Requests() []Request { return s.requests.all() }
 
-func (s *Server) record(c *call, status int, fault *Fault, took time.Duration) {
+func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration) {
 	entry := Request{
 		Time: c.at, Method: c.request.Method, Path: c.request.URL.EscapedPath(),
-		Header: c.request.Header.Clone(), Status: status, Fault: fault != nil,
+		Header: c.request.Header.Clone(), Client: clientAddress(c.request), Status: answer.status, Fault: fault != nil,
+		ErrorCode: answer.problem.Code, ErrorDescription: answer.problem.Description,
 	}
 	if c.request.URL.RawQuery != "" {
 		entry.Query = c.request.URL.Query()
@@ -72,11 +89,12 @@ func (s *Server) record(c *call, status int, fault *Fault, took time.Duration) {
 	if s.settings.requestLog > 0 {
 		entry.Number = s.answered.Add(1)
 		entry.Body = maskBody(c.body)
+		entry.Answer = maskAnswer(c, answer.body)
 		s.requests.add(entry)
 	}
 	if s.settings.logger != nil {
 		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
-			slog.Int("status", entry.Status), slog.Bool("fault", entry.Fault), slog.Duration("took", took))
+			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("took", took))
 	}
 }
 
@@ -107,12 +125,7 @@ func maskBody(body []byte) string {
 			return masked // cannot be read, so it cannot be masked in parts
 		}
 	} else {
-		hidden := false
-		for _, name := range secretMembers() {
-			if _, present := members[name]; present {
-				members[name], hidden = json.RawMessage(`"`+masked+`"`), true
-			}
-		}
+		hidden := hide(members, secretMembers())
 		if hidden {
 			if text, err = json.Marshal(members); err != nil {
 				return masked
@@ -120,4 +133,15 @@ func maskBody(body []byte) string {
 		}
 	}
 	return string(text[:min(len(text), maxLoggedBody)])
+}
+
+// hide masks members and tells whether there were any.
+func hide(members map[string]json.RawMessage, names []string) bool {
+	hidden := false
+	for _, name := range names {
+		if _, present := members[name]; present {
+			members[name], hidden = json.RawMessage(`"`+masked+`"`), true
+		}
+	}
+	return hidden
 }

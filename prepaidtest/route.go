@@ -9,6 +9,9 @@ import (
 // prefix is part of every address (section 9).
 const prefix = "/3.0"
 
+// tokenOperation is the one without a bearer token.
+const tokenOperation = "POST /token"
+
 // route is one operation of the reference.
 type route struct {
 	method, template string

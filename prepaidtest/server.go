@@ -29,7 +29,8 @@ type Server struct {
 	clock    *clock
 	ids      *identifiers
 	rates    *rateLimiter
-	faults   *faultQueue
+	faults   *armoury[Fault]
+	mishaps  *armoury[DeliveryFault]
 	requests *ring[Request]
 
 	tb       testing.TB // nil when started by a program
@@ -43,6 +44,7 @@ type Server struct {
 	answered atomic.Int64  // requests in the log so far
 
 	mu         sync.RWMutex // guards all below
+	allowed    []string     // by AllowOnly; nil for every operation
 	closed     bool
 	closing    []func() error
 	companies  map[int64]*company
@@ -79,7 +81,10 @@ func NewServer(t testing.TB, options ...Option) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() {
+		_ = s.Close()
+		s.explain()
+	})
 	return s
 }
 
@@ -104,7 +109,9 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	s := &Server{
 		settings: settings, tb: tb, routes: routes(),
 		clock: newClock(settings.start, settings.frozen), ids: newIdentifiers(settings.seed),
-		rates: newRateLimiter(settings.rateLimit, settings.rateSpan), faults: newFaultQueue(),
+		rates:    newRateLimiter(settings.rateLimit, settings.rateSpan),
+		faults:   newArmoury(AnyOperation, settings.seed, 1, func(f Fault) schedule { return f.schedule }),
+		mishaps:  newArmoury("", settings.seed, 2, func(f DeliveryFault) schedule { return f.schedule }),
 		requests: newRing[Request](settings.requestLog), deliveries: newRing[Delivery](settings.requestLog),
 		stopping: make(chan struct{}), sending: make(chan struct{}, 8), sender: newSender(settings.webhooks),
 		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
@@ -195,31 +202,40 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(c.body) > maxBody {
 		_, _ = io.Copy(io.Discard, r.Body) // an answer before the end of a request can get lost
-		s.write(w, r, c.refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"))
-		return
 	}
 	answer, fault := s.answer(c)
-	switch {
-	case answer.stream == nil: // in the log before the caller can look
-		s.record(c, answer.status, fault, time.Since(began))
-		s.deliver(w, r, answer, fault)
-	case fault.cuts():
-		s.record(c, answer.status, fault, time.Since(began))
-		s.deliverStream(w, answer, fault)
+	fault.disguise(&answer)
+	switch { // in the log before the caller can look, but for the answers that are made while they are sent
+	case fault.takesOver():
+		s.record(c, answer, fault, time.Since(began))
+		s.spoil(w, answer, fault)
+	case answer.stream == nil:
+		s.record(c, answer, fault, time.Since(began))
+		s.write(fault.slow(s, w, r), r, answer)
 	default:
-		status := s.writeStream(w, c, answer)
-		s.record(c, status, fault, time.Since(began))
+		sent := s.writeStream(fault.slow(s, w, r), c, answer)
+		s.record(c, sent, fault, time.Since(began))
 	}
 }
 
-// answer decides what a request gets, in the order of a gateway: rate, path, token, armed fault, operation.
+// answer decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
+// token, armed fault, operation.
 func (s *Server) answer(c *call) (reply, *Fault) {
 	route, params, pathKnown := s.find(c.request)
 	c.route, c.params = route, params
+	if !s.settings.mayCall(clientAddress(c.request)) {
+		return c.refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
+	}
+	if len(c.body) > maxBody {
+		return c.refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
+	}
+	if unexpected := s.unexpected(c); unexpected != nil {
+		return *unexpected, nil
+	}
 	if wait := s.rates.exceeded(clientAddress(c.request), c.at); wait > 0 {
 		refusal := c.refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
 		if s.settings.retryAfter {
-			refusal.retryAfter = int((wait + time.Second - 1) / time.Second)
+			refusal.retryAfter = wholeSeconds(wait)
 		}
 		return refusal, nil
 	}
@@ -236,7 +252,7 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 			return *refusal, nil
 		}
 	}
-	fault := s.faults.take(route.name())
+	fault := s.takeFault(route)
 	if fault != nil {
 		if before := fault.before(c); before != nil {
 			return *before, fault

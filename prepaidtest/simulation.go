@@ -159,65 +159,57 @@ func (s *Server) matching(in *simulated, state authorisationState) *authorisatio
 // simulateAdvice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
 // purchase has taken place. A matched authorisation keeps its id with the new amount.
 func (s *Server) simulateAdvice(c *call) reply {
-	var in simulated
-	if refusal := c.bindBody(in.bind(true, true)); refusal != nil {
-		return *refusal
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	failed := func(message string) reply {
-		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: message})
-	}
-	a, problem := s.usable(&in)
-	if problem != "" {
-		return failed(problem)
-	}
-	if in.kind != "Purchase" {
-		return failed("An advice is for purchases")
-	}
-	if s.mistyped(&in) {
-		return failed("The transaction type is not that of the authorisation")
-	}
-	made := s.matching(&in, authorisationOpen)
-	if made == nil {
-		made = s.open(a, &in, codePurchase, 0)
-	} else {
+	return s.follow(c, true, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
+		if made == nil {
+			return s.open(a, in, codePurchase, 0), ""
+		}
 		now := s.clock.now()
 		s.post(a, in.entry(codePurchaseReversal, made.amount, made.item), now)
 		advice, _ := s.post(a, in.entry(codePurchase, -in.amount, made.item), now)
 		made.amount, made.item = in.amount, advice.id
-	}
-	return c.json(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
+		return made, ""
+	})
 }
 
 // simulateReverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
 func (s *Server) simulateReverse(c *call) reply {
+	return s.follow(c, false, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
+		switch {
+		case made == nil || made.kind != "Purchase":
+			return nil, "There is no matching purchase authorisation"
+		case in.amount > made.amount:
+			return nil, "The amount is more than was authorised"
+		}
+		s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now())
+		if made.amount -= in.amount; made.amount == 0 {
+			made.state = authorisationReversed
+		}
+		return made, ""
+	})
+}
+
+// follow carries out what refers to an authorisation, which is nil when none matches.
+func (s *Server) follow(c *call, advice bool, effect func(*account, *simulated, *authorisation) (*authorisation, string)) reply {
 	var in simulated
 	if refusal := c.bindBody(in.bind(true, true)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failed := func(message string) reply {
-		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: message})
-	}
 	a, problem := s.usable(&in)
+	switch {
+	case problem != "":
+	case advice && in.kind != "Purchase":
+		problem = "An advice is for purchases"
+	case s.mistyped(&in):
+		problem = "The transaction type is not that of the authorisation"
+	}
+	var made *authorisation
+	if problem == "" {
+		made, problem = effect(a, &in, s.matching(&in, authorisationOpen))
+	}
 	if problem != "" {
-		return failed(problem)
-	}
-	if s.mistyped(&in) {
-		return failed("The transaction type is not that of the authorisation")
-	}
-	made := s.matching(&in, authorisationOpen)
-	if made == nil || made.kind != "Purchase" {
-		return failed("There is no matching purchase authorisation")
-	}
-	if in.amount > made.amount {
-		return failed("The amount is more than was authorised")
-	}
-	s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now())
-	if made.amount -= in.amount; made.amount == 0 {
-		made.state = authorisationReversed
+		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
 	}
 	return c.json(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
 }

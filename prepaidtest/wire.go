@@ -40,6 +40,7 @@ type reply struct {
 	status      int
 	contentType string // none when empty
 	body        []byte
+	problem     errorBody // what body says, of an error that the server made
 	page        *pageInfo
 	retryAfter  int                   // seconds; no header when 0
 	stream      func(io.Writer) error // writes the body instead of body
@@ -74,8 +75,9 @@ func (c *call) octets(text string) reply {
 }
 
 func (c *call) refuse(status int, code, description string) reply {
-	body, _ := json.Marshal(errorBody{Code: code, Description: description}) // two strings always marshal
-	return reply{status: status, contentType: c.server.mediaType(), body: body}
+	problem := errorBody{Code: code, Description: description}
+	body, _ := json.Marshal(problem) // two strings always marshal
+	return reply{status: status, contentType: c.server.mediaType(), body: body, problem: problem}
 }
 
 // unusable refuses input with the status that the operation's row allows.
@@ -168,8 +170,11 @@ func quoteLoadAmount(body []byte) []byte {
 }
 
 func (a reply) header(h http.Header) {
-	if a.contentType != "" {
+	switch {
+	case a.contentType != "":
 		h.Set("Content-Type", a.contentType)
+	case len(a.body) > 0 || a.stream != nil:
+		h["Content-Type"] = nil // or net/http would guess one
 	}
 	if a.page != nil {
 		a.page.header(h)
@@ -201,7 +206,7 @@ func (s *Server) writeRaw(w http.ResponseWriter, r *http.Request, a reply) {
 		s.write(w, r, a)
 		return
 	}
-	_, err = connection.Write(rawAnswer(a, r.Close))
+	_, err = connection.Write(append(rawHead(a, len(a.body), r.Close), a.body...))
 	if err != nil || r.Close || s.front == nil {
 		_ = connection.Close()
 		return
@@ -214,10 +219,10 @@ func (s *Server) writeRaw(w http.ResponseWriter, r *http.Request, a reply) {
 	s.front.resume(connection)
 }
 
-// rawAnswer is the whole answer as it goes over the wire.
-func rawAnswer(a reply, closing bool) []byte {
+// rawHead is what goes over the wire before the body.
+func rawHead(a reply, length int, closing bool) []byte {
 	head := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}
-	head.Set("Content-Length", strconv.Itoa(len(a.body)))
+	head.Set("Content-Length", strconv.Itoa(length))
 	if closing {
 		head.Set("Connection", "close")
 	}
@@ -226,7 +231,6 @@ func rawAnswer(a reply, closing bool) []byte {
 	text.WriteString("HTTP/1.1 " + strconv.Itoa(a.status) + " " + http.StatusText(a.status) + "\r\n")
 	_ = head.Write(&text)
 	text.WriteString("\r\n")
-	text.Write(a.body)
 	return text.Bytes()
 }
 

@@ -1,0 +1,158 @@
+package prepaidtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// transactionIDs returns the message ids of the transactions that arrived, in order.
+func (r *receiver) transactionIDs() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ids []string
+	for _, message := range r.messages {
+		if message["type"] == "transaction" {
+			ids = append(ids, message["id"].(string))
+		}
+	}
+	return ids
+}
+
+// transactionDeliveries leaves the pings out.
+func (c *caller) transactionDeliveries() []Delivery {
+	var list []Delivery
+	for _, delivery := range c.Deliveries() {
+		if delivery.Type == "transaction" {
+			list = append(list, delivery)
+		}
+	}
+	return list
+}
+
+func TestDeliveryFault_Duplicate(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	c.InjectDelivery("", DuplicateMessage(2))
+	hook := c.addHook(hookText(t, r.URL, nil))
+	require.Equal(t, []string{"ping"}, r.types(), "a ping is not touched")
+	id := c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	ids := r.transactionIDs()
+	require.Len(t, ids, 3)
+	require.Equal(t, []string{ids[0], ids[0], ids[0]}, ids)
+	for _, delivery := range c.transactionDeliveries() {
+		require.True(t, delivery.Delivered)
+		require.True(t, delivery.Fault)
+		require.Equal(t, 1, delivery.Attempt)
+		require.Equal(t, hook, delivery.HookID)
+	}
+	c.Adjust(id, "1")
+	c.quiet()
+	require.Len(t, r.transactionIDs(), 4)
+}
+
+func TestDeliveryFault_LoseMessage(t *testing.T) {
+	t.Parallel()
+	r, other := newReceiver(t), newReceiver(t)
+	c := start(t, r.roots())
+	hook := c.addHook(hookText(t, r.URL, nil))
+	quiet := c.addHook(hookText(t, other.URL, nil)) // its certificate is the same
+	c.InjectDelivery(hook, LoseMessage())
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	require.Empty(t, r.transactionIDs())
+	require.Len(t, other.transactionIDs(), 1, "another hook is not touched")
+	for _, delivery := range c.transactionDeliveries() {
+		require.True(t, delivery.Delivered)
+		require.Equal(t, delivery.HookID == hook, delivery.Fault)
+		require.Equal(t, delivery.HookID == quiet, delivery.Status == 200)
+	}
+	c.get("hooks/" + hook + "/undeliverable").empty(204)
+}
+
+func TestDeliveryFault_LoseAnswer(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Minute))
+	hook := c.addHook(hookText(t, r.URL, nil))
+	c.InjectDelivery(hook, LoseAnswer().Times(3))
+	id := c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	c.Advance(time.Minute)
+	c.quiet()
+	ids := r.transactionIDs()
+	require.Len(t, ids, 2)
+	require.Equal(t, ids[0], ids[1], "the receiver has it twice")
+	require.Equal(t, ids[0], c.get("hooks/" + hook + "/undeliverable").list()[0]["id"], "the service believes it has it not")
+	first := c.transactionDeliveries()[0]
+	require.False(t, first.Delivered)
+	require.Zero(t, first.Status)
+	require.Contains(t, first.String(), "transaction "+ids[0]+" attempt 1: the answer was lost (fault)")
+
+	require.Equal(t, []ArmedDeliveryFault{{hook, LoseAnswer().Times(3), 2, 1}}, c.DeliveryFaults())
+	c.ClearDeliveryFaults()
+	require.Empty(t, c.DeliveryFaults())
+	c.Adjust(id, "1")
+	c.quiet()
+	require.Len(t, c.get("hooks/"+hook+"/undeliverable").list(), 1)
+}
+
+func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock())
+	hook := c.addHook(hookText(t, r.URL, nil))
+	c.InjectDelivery(hook, DelayMessage(time.Minute), DeliveryFault{})
+	id := c.AddAccount(SeedAccount{Balance: "1"})
+	c.Adjust(id, "2")
+	c.quiet()
+	require.Len(t, r.transactionIDs(), 1)
+	require.Empty(t, c.DeliveryFaults())
+	c.InjectDelivery(hook, DelayMessage(time.Minute).Always()) // does not hold the first back again
+	c.Advance(time.Minute)
+	c.quiet()
+	require.Len(t, r.transactionIDs(), 2)
+	amount := func(i int) any {
+		return r.messages[i]["transaction"].(map[string]any)["amount"]
+	}
+	require.Equal(t, []any{2.0, 1.0}, []any{amount(1), amount(2)}, "the second overtook the first")
+	for _, delivery := range c.transactionDeliveries() {
+		require.Equal(t, 1, delivery.Attempt, "holding back is no attempt")
+	}
+}
+
+func TestDeliveryFault_Pings(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	c.InjectDelivery("", LoseAnswer().WithPings(), LoseMessage().WithPings(), DuplicateMessage(1).WithPings())
+	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
+	require.Equal(t, []string{"ping"}, r.types())
+	hook := c.addHook(hookText(t, r.URL, nil))
+	require.Len(t, r.types(), 1, "the ping was lost and passed for answered")
+	c.do("PATCH", "hooks/"+hook, `{"enabled":true}`).empty(200)
+	require.Len(t, r.types(), 3)
+}
+
+func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {
+	t.Parallel()
+	for rule, fault := range map[string]DeliveryFault{
+		"copies must":          DuplicateMessage(0),
+		"must not be negative": DelayMessage(-1),
+		"not for pings":        DelayMessage(1).WithPings(),
+		"Times must":           LoseMessage().Times(-1),
+		"WithProbability must": LoseMessage().WithProbability(2),
+	} {
+		recorder := &failures{TB: t}
+		s := NewServer(recorder)
+		s.InjectDelivery("", LoseMessage(), fault)
+		require.Len(t, recorder.messages, 1, rule)
+		require.Contains(t, recorder.messages[0], rule)
+		require.Empty(t, s.DeliveryFaults())
+		s.InjectDelivery("nobody", LoseMessage())
+		require.Len(t, recorder.messages, 2)
+	}
+}

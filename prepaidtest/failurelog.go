@@ -1,0 +1,35 @@
+package prepaidtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// failureDeliveries is how many deliveries a failed test shows.
+const failureDeliveries = 10
+
+// LogOnFailure sets how many of the last requests, with the last ten deliveries, are written to the log of a test
+// that has failed when its server closes. They show no personal data. Default 20; 0 is off.
+func LogOnFailure(n int) Option { return func(s *settings) { s.failureLog = n } }
+
+// explain writes to the log of a failed test what the server saw last.
+func (s *Server) explain() {
+	if s.settings.failureLog == 0 || !s.tb.Failed() {
+		return
+	}
+	requests, deliveries := s.Requests(), s.Deliveries()
+	if text := lastLines(requests, s.settings.failureLog); text != "" {
+		s.tb.Logf("prepaidtest: the last requests, oldest first:%s", text)
+	}
+	if text := lastLines(deliveries, failureDeliveries); text != "" {
+		s.tb.Logf("prepaidtest: the last deliveries, oldest first:%s", text)
+	}
+}
+
+func lastLines[T any](entries []T, n int) string {
+	var text strings.Builder
+	for _, entry := range entries[max(len(entries)-n, 0):] {
+		fmt.Fprintf(&text, "\n\t%v", entry)
+	}
+	return text.String()
+}

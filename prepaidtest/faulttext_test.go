@@ -1,0 +1,93 @@
+package prepaidtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFaultTextGoesBothWays(t *testing.T) {
+	t.Parallel()
+	for text, fault := range map[string]Fault{
+		"nothing":                     {},
+		"commit-then-drop":            CommitThenDrop(),
+		"drop-before-commit x3":       DropBeforeCommit().Times(3),
+		"answer 503":                  Answer(503, ""),
+		"answer 400 invalid_request":  Answer(400, "invalid_request"),
+		`answer 400 "always" always`:  Answer(400, "always").Always(),
+		`answer 400 "x3"`:             Answer(400, "x3"),
+		`answer 400 "two words" p0.1`: Answer(400, "two words").WithProbability(0.1),
+		`answer-body 502 "text/html" "<h1>\"no\"</h1>\n"`: AnswerBody(502, "text/html", "<h1>\"no\"</h1>\n"),
+		`answer-body 200 "" ""`:                           AnswerBody(200, "", ""),
+		"proxy-page 502":                                  ProxyPage(502),
+		"delay 250ms":                                     Delay(250 * time.Millisecond),
+		"truncate p1":                                     Truncate().WithProbability(1),
+		"slow-body 10ms":                                  SlowBody(10 * time.Millisecond),
+		`content-type "text/plain; charset=utf-8"`:        SubstituteContentType("text/plain; charset=utf-8"),
+		`content-type ""`:                                 SubstituteContentType(""),
+		"wrong-length +5":                                 WrongLength(5),
+		"wrong-length -5":                                 WrongLength(-5),
+		"too-many-requests 2s x3 p0.5":                    TooManyRequests(2 * time.Second).Times(3).WithProbability(0.5),
+		"too-many-requests x3":                            TooManyRequests(0).Times(3),
+		"expire-token":                                    ExpireToken(),
+	} {
+		require.Equal(t, text, fault.String())
+		require.Equal(t, text, fmt.Sprint(fault))
+		read, err := ParseFault(text)
+		require.NoError(t, err, text)
+		require.Equal(t, fault, read, text)
+	}
+	read, err := ParseFault(`  answer  "503"  p0.5   x2 `)
+	require.NoError(t, err)
+	require.Equal(t, Answer(503, "").Times(2).WithProbability(0.5), read)
+	for word := range faultWords() {
+		require.True(t, strings.Contains(strings.Join(FaultForms(), "\n"), faultWords()[word]), word)
+	}
+}
+
+func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
+	t.Parallel()
+	for text, rule := range map[string]string{
+		"": "see FaultForms", "hunter2": "see FaultForms", "x3": "see FaultForms",
+		"answer": "the status is missing", "answer hunter2": "the status must be", "answer 99": "200 to 999",
+		"answer 400 code hunter2": "a word too many", "delay": "the duration is missing", "delay hunter2": "the duration must be",
+		"delay -2s": "must not be negative", "wrong-length 0": "wrong by more than 0", `content-type "hunter2`: "does not end",
+		"content-type x3": "the type is missing", "answer-body 200 hunter2": "the body is missing",
+		"truncate x0": "Times must be", "truncate x1.5": "whole number", "truncate p2": "WithProbability must be", "truncate p1-e": "must have a number",
+		"truncate x2 x3": "repeated", "truncate always x3": "contradicts", "truncate pings": "is not for this", "truncate x3 hunter2": "too many",
+		"truncate pnan": "too many", "slow-body 1s 2s": "too many",
+	} {
+		_, err := ParseFault(text)
+		require.ErrorContains(t, err, rule, text)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
+func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
+	t.Parallel()
+	for text, fault := range map[string]DeliveryFault{
+		"nothing x2":                 DeliveryFault{}.Times(2),
+		"duplicate-message 2":        DuplicateMessage(2),
+		"lose-message always":        LoseMessage().Always(),
+		"lose-answer x2 p0.25 pings": LoseAnswer().Times(2).WithProbability(0.25).WithPings(),
+		"delay-message 5s":           DelayMessage(5 * time.Second),
+	} {
+		require.Equal(t, text, fault.String())
+		read, err := ParseDeliveryFault(text)
+		require.NoError(t, err, text)
+		require.Equal(t, fault, read, text)
+	}
+	for word := range deliveryFaultWords() {
+		require.True(t, strings.Contains(strings.Join(DeliveryFaultForms(), "\n"), deliveryFaultWords()[word]), word)
+	}
+	for text, rule := range map[string]string{
+		"": "see DeliveryFaultForms", "truncate": "see DeliveryFaultForms", "duplicate-message": "missing", "duplicate-message 0": "1 or more",
+		"delay-message 1s pings": "not for pings", "delay-message -1s": "negative", "lose-answer pings pings": "repeated", `"`: "does not end",
+	} {
+		_, err := ParseDeliveryFault(text)
+		require.ErrorContains(t, err, rule, text)
+	}
+}

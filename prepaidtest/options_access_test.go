@@ -1,0 +1,91 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAllowedAddresses_5(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t, RateLimit(1, 1e9), FrozenClock(), AllowedAddresses(
+		netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32"),
+	))
+	call := func(remote string, body []byte) answer {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/3.0/nowhere", bytes.NewReader(body))
+		request.RemoteAddr = remote
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, request)
+		return answer{t, w.Code, w.Header(), w.Body.Bytes()}
+	}
+	for _, remote := range []string{"192.0.2.7:1", "192.0.2.16:1", "198.51.100.8:1", "[2001:db9::1]:1", "pipe", "pipe", "pipe:1"} {
+		call(remote, nil).refused(403, "forbidden")
+		call(remote, make([]byte, maxBody+1)).refused(403, "forbidden")
+	}
+	for _, remote := range []string{"192.0.2.8:1", "192.0.2.15:1", "198.51.100.7:1", "[2001:db8::1]:1", "[::ffff:192.0.2.9]:1"} {
+		call(remote, nil).refused(404, "not_found")
+	}
+	call("192.0.2.10:1", make([]byte, maxBody+1)).refused(413, "invalid_request")
+
+	c := start(t, AllowedAddresses())
+	c.get("policy/mccodes").ok()
+	c = start(t, AllowedAddresses(netip.MustParsePrefix("127.0.0.1/32")))
+	c.get("policy/mccodes").ok()
+	for _, prefix := range []netip.Prefix{
+		netip.MustParsePrefix("192.0.2.0/28"), netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::ffff:192.0.2.0/124"), {},
+	} {
+		_, err := Start(AllowedAddresses(prefix))
+		require.ErrorContains(t, err, "AllowedAddresses")
+	}
+}
+
+func TestOptions_OutOfRange(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]Option{
+		"LogOnFailure": LogOnFailure(-1), "PINTries": PINTries(-1), "PINMGF1": PINMGF1(crypto.MD5),
+	} {
+		_, err := Start(option)
+		require.ErrorContains(t, err, name)
+	}
+}
+
+func TestPINMGF1(t *testing.T) {
+	t.Parallel()
+	for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA512} {
+		c := start(t, PINMGF1(mgf1))
+		id := c.AddAccount(SeedAccount{})
+		operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
+		payload := `{"otp":"` + c.OTP(operation) + `","pin":"1234"}`
+		send := func(envelope map[string]any) answer {
+			return c.post("pin/execute", body(t, `{"device_id":"d","ip_address":"i","operation_id":"`+operation+`"}`, envelope))
+		}
+		certificate := c.PINCertificate()
+		envelope := seal(t, certificate, crypto.SHA256, "SHA256", payload)
+		require.Contains(t, send(envelope).refused(400, "invalid_envelope"), "encrypted_key")
+
+		block, _ := pem.Decode(certificate)
+		parsed, err := x509.ParseCertificate(block.Bytes)
+		require.NoError(t, err)
+		key, err := c.pinKey()
+		require.NoError(t, err)
+		wrapped, err := hex.DecodeString(envelope["encrypted_key"].(string))
+		require.NoError(t, err)
+		plain, err := rsa.DecryptOAEP(crypto.SHA256.New(), nil, key.key, wrapped, nil)
+		require.NoError(t, err)
+		wrapped, err = rsa.EncryptOAEPWithOptions(rand.Reader, parsed.PublicKey.(*rsa.PublicKey), plain, &rsa.OAEPOptions{Hash: crypto.SHA256, MGFHash: mgf1})
+		require.NoError(t, err)
+		envelope["encrypted_key"] = hex.EncodeToString(wrapped)
+		require.Equal(t, "executed", send(envelope).ok().object()["status"])
+		require.Equal(t, "1234", c.PINOf(id))
+	}
+}

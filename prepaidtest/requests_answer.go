@@ -1,0 +1,34 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// maxLoggedAnswer bounds what is kept of an answer's body.
+const maxLoggedAnswer = 4 << 10
+
+// secretAnswers are the members of any answer that hold a secret.
+func secretAnswers() []string {
+	return []string{
+		"access_token", "issuer_initiated_digitization_data", "activation_data", "encrypted_pass_data", "ephemeral_public_key",
+	}
+}
+
+// maskAnswer masks what is secret in a body; only few answers need to be read for it.
+func maskAnswer(c *call, body []byte) string {
+	if c.route != nil && c.route.template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
+		return masked // the exchange data is the whole body
+	}
+	if slices.ContainsFunc(secretAnswers(), func(name string) bool { return bytes.Contains(body, []byte(name)) }) {
+		members, err := parseObject(body)
+		if err != nil || !hide(members, secretAnswers()) {
+			return masked // cannot be read, so it cannot be masked in parts
+		}
+		if body, err = json.Marshal(members); err != nil {
+			return masked
+		}
+	}
+	return string(body[:min(len(body), maxLoggedAnswer)])
+}

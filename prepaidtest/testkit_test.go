@@ -1,0 +1,243 @@
+package prepaidtest
+
+import (
+	"crypto"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func (c *caller) lastRequest() Request {
+	requests := c.Requests()
+	return requests[len(requests)-1]
+}
+
+func TestRequest_ErrorAndClient(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock())
+	id := c.AddAccount(SeedAccount{})
+	c.get("accounts/" + id).ok()
+	good := c.lastRequest()
+	require.Empty(t, good.ErrorCode)
+	require.Empty(t, good.ErrorDescription)
+	require.Equal(t, "127.0.0.1", good.Client)
+	require.Contains(t, good.Answer, id)
+	require.NotContains(t, fmt.Sprintf("%+v %#v", good, good), "balance")
+
+	c.do("PUT", "accounts/"+id+"/status", `{"status":"hunter2"}`).refused(404, "invalid_request")
+	bad := c.lastRequest()
+	require.Equal(t, "invalid_request", bad.ErrorCode)
+	require.Contains(t, bad.ErrorDescription, "status must be one of")
+	require.Contains(t, bad.Answer, bad.ErrorDescription)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		line := fmt.Sprintf(verb, bad)
+		require.Contains(t, line, " 404 invalid_request: "+bad.ErrorDescription)
+		require.NotContains(t, line, "hunter2")
+	}
+	c.Inject(codesOperation, Answer(503, "").Times(2), AnswerBody(400, vendorJSON, `{"error":"x","error_description":"hunter2"}`), CommitThenDrop())
+	c.get("policy/mccodes")
+	require.Contains(t, fmt.Sprint(c.lastRequest()), "503 server_error: injected (fault)")
+	c.get("policy/mccodes")
+	c.get("policy/mccodes")
+	require.Empty(t, c.lastRequest().ErrorCode)
+	require.Contains(t, c.lastRequest().Answer, "hunter2")
+	require.NotContains(t, fmt.Sprint(c.lastRequest()), "hunter2")
+	_, _ = c.try("GET", "policy/mccodes?page_size=1", "", c.header("")) // net/http may repeat it
+	var dropped Request
+	for _, request := range c.Requests() {
+		if request.Fault && request.Status == 0 {
+			dropped = request
+		}
+	}
+	require.Contains(t, dropped.Answer, `"code"`, "what the caller would have got")
+}
+
+func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
+	t.Parallel()
+	c := start(t, FrozenClock())
+	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
+	require.Equal(t, run, c.lastRequest().Answer)
+	_, err := c.try("GET", settlement+"/reports/"+run, "", c.header(""))
+	require.NoError(t, err)
+	require.Equal(t, "report_processing", c.lastRequest().ErrorCode)
+	c.AddReport("fails", func(io.Writer, bool) (int, error) { return 0, io.ErrNoProgress })
+	failing := string(c.get("reporting/templates/fails?include_column_headers=true").ok().body)
+	c.Advance(c.settings.reportDelay)
+	c.get(settlement + "/reports/" + run).ok()
+	c.get("reporting/templates/fails/reports/"+failing).refused(500, "server_error")
+	require.NoError(t, c.Close()) // a streamed answer is in the log when the handler is done
+	requests := c.Requests()
+	require.Empty(t, requests[len(requests)-2].Answer)
+	require.Equal(t, 200, requests[len(requests)-2].Status)
+	require.Equal(t, "server_error", requests[len(requests)-1].ErrorCode)
+}
+
+func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	token := c.newToken()
+	require.Contains(t, c.lastRequest().Answer, `"access_token":"[REDACTED]"`)
+	require.Contains(t, c.lastRequest().Answer, `"token_type":"bearer"`)
+
+	c.Inject("POST /token", AnswerBody(200, "text/html", `<p>access_token hunter2`), AnswerBody(200, vendorJSON, `[{"access_token":"hunter2"}]`),
+		AnswerBody(200, vendorJSON, `{"deep":{"access_token":"hunter2"}}`))
+	for range 3 {
+		c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").ok()
+		require.Equal(t, masked, c.lastRequest().Answer)
+	}
+
+	id := c.AddAccount(SeedAccount{})
+	wallet := c.post("accounts/"+id+"/wallet/applepay", `{"nonce":"n","nonce_signature":"s","certificates":["c"]}`).ok().object()
+	require.NotEmpty(t, wallet["encrypted_pass_data"])
+	other := c.post("accounts/"+id+"/wallet/googlepay", `{}`).ok().object()
+	require.NotEmpty(t, other["issuer_initiated_digitization_data"])
+	c.AddApplication("0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002")
+	dip := c.post("accounts/"+id+"/dip", `{"application_id":"0a1b2c3d-0000-4000-8000-000000000001","key_id":"0a1b2c3d-0000-4000-8000-000000000002",`+
+		`"ephemeral_key":"`+strings.Repeat("A", 43)+`="}`).ok()
+	require.Equal(t, masked, c.lastRequest().Answer)
+	log, err := json.Marshal(c.Requests())
+	require.NoError(t, err)
+	for _, secret := range []any{
+		token, string(dip.body), wallet["encrypted_pass_data"], wallet["activation_data"], wallet["ephemeral_public_key"], other["issuer_initiated_digitization_data"],
+	} {
+		require.NotContains(t, string(log), secret)
+	}
+	c.post("accounts/"+id+"/dip", `{}`).refused(400, "bad_application_id")
+	require.Contains(t, c.lastRequest().Answer, "bad_application_id")
+
+	c.get("policy/mccodes?page_size=500")
+	require.Len(t, c.lastRequest().Answer, maxLoggedAnswer)
+}
+
+// watched is a test whose result and log are looked at.
+type watched struct {
+	failures
+	failed  bool
+	logs    []string
+	cleanup []func()
+}
+
+// Failed tells what the test was told to say.
+func (w *watched) Failed() bool { return w.failed }
+
+// Logf keeps the line.
+func (w *watched) Logf(format string, args ...any) {
+	w.logs = append(w.logs, fmt.Sprintf(format, args...))
+}
+
+// Cleanup keeps the function.
+func (w *watched) Cleanup(do func()) { w.cleanup = append(w.cleanup, do) }
+
+func (w *watched) end() {
+	for _, do := range w.cleanup {
+		do()
+	}
+}
+
+func TestLogOnFailure(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	for _, test := range []struct {
+		failed  bool
+		options []Option
+		lines   int
+	}{{true, nil, 20}, {true, []Option{LogOnFailure(3)}, 3}, {true, []Option{LogOnFailure(0)}, 0}, {false, nil, 0}} {
+		w := &watched{failures: failures{TB: t}, failed: test.failed}
+		transport := new(http.Transport)
+		c := &caller{Server: NewServer(w, append(test.options, r.roots())...), t: t, http: &http.Client{Transport: transport}}
+		c.token = c.newToken()
+		c.addHook(hookText(t, r.URL, nil))
+		id := c.AddAccount(SeedAccount{Balance: "1"})
+		for range 11 {
+			c.Adjust(id, "1")
+		}
+		c.quiet()
+		for range 25 {
+			c.get("accounts/company/42?first_name=Ada")
+		}
+		c.do("PUT", "accounts/"+id+"/status", `{}`)
+		w.end()
+		transport.CloseIdleConnections()
+		if test.lines == 0 {
+			require.Empty(t, w.logs)
+			continue
+		}
+		require.Len(t, w.logs, 2)
+		require.Equal(t, test.lines, strings.Count(w.logs[0], "\n"))
+		require.Contains(t, w.logs[0], "invalid_request: invalid fields: status is required")
+		require.NotContains(t, w.logs[0], "Ada")
+		require.Equal(t, 10, strings.Count(w.logs[1], "\n"))
+		require.Contains(t, w.logs[1], "attempt 1: 200")
+		require.NotContains(t, w.logs[1], "ping")
+	}
+}
+
+func TestAllowOnly(t *testing.T) {
+	t.Parallel()
+	recorder := &failures{TB: t}
+	transport := new(http.Transport)
+	t.Cleanup(transport.CloseIdleConnections)
+	c := &caller{Server: NewServer(recorder), t: t, http: &http.Client{Transport: transport}}
+	c.AllowOnly("GET /hooks", codesOperation)
+	c.token = c.newToken()
+	c.get("policy/mccodes").ok()
+	require.Empty(t, recorder.messages)
+	id := c.AddAccount(SeedAccount{})
+	c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`).refused(501, "unexpected_request")
+	require.Equal(t, "active", c.Status(id))
+	require.Equal(t, []string{"prepaidtest: unexpected request: PUT /accounts/{id}/status; allowed are GET /hooks, GET /policy/mccodes"}, recorder.messages)
+	c.get("hunter2").refused(501, "unexpected_request")
+	require.Len(t, recorder.messages, 2)
+	require.NotContains(t, recorder.messages[1], "hunter2")
+	c.AllowOnly("PUT /nothing")
+	require.Len(t, recorder.messages, 3)
+	c.get("hooks").empty(204)
+	c.AllowOnly()
+	c.do("PUT", "accounts/"+id+"/status", `{"status":"closed"}`).empty(200)
+	require.Len(t, recorder.messages, 3)
+}
+
+func TestPINTries(t *testing.T) {
+	t.Parallel()
+	c := start(t, PINTries(3))
+	id := c.AddAccount(SeedAccount{})
+	initiate := func() (operation, otp string) {
+		operation = c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
+		return operation, c.OTP(operation)
+	}
+	send := func(step, operation, otp, device string) answer {
+		sealed := seal(t, c.PINCertificate(), crypto.SHA256, "SHA256", `{"otp":"`+otp+`","pin":"1234"}`)
+		return c.post("pin/"+step, body(t, `{"device_id":"`+device+`","ip_address":"i","operation_id":"`+operation+`"}`, sealed))
+	}
+	first, otp := initiate()
+	send("validate", first, "x", "d").refused(400, "invalid_otp")
+	send("execute", first, "x", "d").refused(400, "invalid_otp")
+	send("validate", first, otp, "d").ok() // starts the count again
+	send("validate", first, otp, "other").refused(400, "invalid_device")
+	send("validate", first, "x", "d").refused(400, "invalid_otp")
+	require.Equal(t, "active", c.Status(id))
+	second, good := initiate()
+	send("execute", second, "x", "d").refused(400, "invalid_otp")
+	require.Equal(t, "inactive_pin_tries_exceeded", c.Status(id), "tries count over all changes of the account")
+	send("execute", second, good, "d").refused(400, "invalid_operation")
+	require.Empty(t, c.PINOf(id))
+
+	c.SetStatus(id, "active")
+	third, good := initiate()
+	send("execute", third, "x", "d").refused(400, "invalid_otp")
+	require.Equal(t, "active", c.Status(id), "the count began again")
+	send("execute", third, good, "d").ok()
+
+	c = start(t)
+	id = c.AddAccount(SeedAccount{})
+	fourth, good := initiate()
+	for range 20 {
+		send("execute", fourth, "x", "d").refused(400, "invalid_otp")
+	}
+	send("execute", fourth, good, "d").ok()
+}
