@@ -1,62 +1,25 @@
 package prepaid
 
 import (
-	"bufio"
 	"io"
 	"log"
 	"net"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2"
 )
 
-// rawServer answers every request with the same bytes and then closes the connection, unless it is to keep it.
-func rawServer(t *testing.T, answer string, keep bool) string {
+// sayAlways answers every request with the same bytes and then closes the connection, unless it is to keep it.
+func sayAlways(t *testing.T, answer string, keep bool) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	var serving sync.WaitGroup
-	var mu sync.Mutex
-	var open []net.Conn
-	serving.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open = append(open, conn)
-			mu.Unlock()
-			serving.Go(func() {
-				defer conn.Close()
-				reader := bufio.NewReader(conn)
-				for {
-					request, err := http.ReadRequest(reader)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, request.Body)
-					if _, err := io.WriteString(conn, answer); err != nil || !keep {
-						return
-					}
-				}
-			})
-		}
-	})
-	t.Cleanup(func() {
-		require.NoError(t, listener.Close())
-		mu.Lock()
-		for _, conn := range open {
+	server := newRawServer(t, func(conn net.Conn, _ []byte) {
+		if _, err := io.WriteString(conn, answer); err != nil || !keep {
 			_ = conn.Close()
 		}
-		mu.Unlock()
-		serving.Wait()
 	})
-	return "http://" + listener.Addr().String() + "/3.0/"
+	return "http://" + server.address + "/3.0/"
 }
 
 // What net/http cannot read it quotes in its errors, and a proxy in front may have echoed the request there.
@@ -103,7 +66,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 			for _, builtIn := range []bool{true, false} {
 				var w canaryWatch
 				config := canaryConfig(&w, nil, false)
-				config.BaseURL, config.Transport = rawServer(t, answer, false), nil
+				config.BaseURL, config.Transport = sayAlways(t, answer, false), nil
 				if !builtIn {
 					config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: canaryOf("Token", "Access")}))
 				}
@@ -144,7 +107,7 @@ func TestCanaryStandardLog(t *testing.T) {
 	quietStandardLog(t, &standard)
 	echo := canaryOf("Wire", "Body")
 	config := canaryConfig(new(canaryWatch), nil, false)
-	config.BaseURL, config.Transport = rawServer(t, "HTTP/1.1 204 No Content\r\nContent-Type: application/json\r\n\r\n"+echo, true), nil
+	config.BaseURL, config.Transport = sayAlways(t, "HTTP/1.1 204 No Content\r\nContent-Type: application/json\r\n\r\n"+echo, true), nil
 	config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
 	client, err := NewClient(config)
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func (f *fixture) answer() []byte {
 }
 
 // readFixtures returns all files of testdata by name.
-func readFixtures(t *testing.T) map[string]*fixture {
+func readFixtures(t testing.TB) map[string]*fixture {
 	t.Helper()
 	files, err := fs.Glob(os.DirFS("testdata"), "*/*.json")
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ type operationRow struct {
 	method, path, name, success, safety, section, note string
 }
 
-func readOperations(t *testing.T) []operationRow {
+func readOperations(t testing.TB) []operationRow {
 	t.Helper()
 	content, err := os.ReadFile("operations.txt")
 	require.NoError(t, err)

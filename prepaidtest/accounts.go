@@ -23,15 +23,15 @@ type account struct {
 	productType      string
 	accountType      string
 	plastic          bool
-	plasticExpiry    time.Time
-	accountExpiry    time.Time
+	plasticExpiry    expiry
+	accountExpiry    expiry
 	displayName      string
 	nameOnCard       string
 	clientAccountKey string
 	indexed          accountKey
 	bpayReference    string
 	directEntry      string
-	personal         Personal
+	personal         registration
 	freeText         FreeText
 	portal           *PortalIdentifier
 	mdesConfigID     string
@@ -43,6 +43,22 @@ type account struct {
 	pin              string
 	pinTries         int // wrong ones in a row; see PINTries
 }
+
+// expiry is a time with its wire form, which does not change as often as it is asked for.
+type expiry struct {
+	time.Time
+	text string
+}
+
+func expires(at time.Time) expiry { return expiry{at, stamp(at).String()} }
+
+// registration is a Personal with its wire form, for the same reason.
+type registration struct {
+	Personal
+	text []byte
+}
+
+func register(p Personal) registration { return registration{p, appendJSON(nil, p)} }
 
 // accountKey is what GET /accounts searches by.
 type accountKey struct{ clientID, key string }
@@ -58,83 +74,67 @@ type include struct {
 	tokenInfo, corresponding, cardholderType bool
 }
 
-// accountBody is an account as it is answered (2.2). The reduced forms leave the optional parts empty.
-type accountBody struct {
-	Balance          money             `json:"balance"`
-	CardNumber       string            `json:"card_number"`
-	CompanyID        int64             `json:"company_id"`
-	ExternalID       string            `json:"external_account_id"`
-	ID               string            `json:"account_id,omitzero"`
-	PlasticExpiry    stamp             `json:"plastic_expiry"`
-	AccountExpiry    stamp             `json:"account_expiry,omitzero"`
-	ProductType      string            `json:"product_type"`
-	Status           string            `json:"status"`
-	PlasticEnabled   bool              `json:"is_plastic_enabled"`
-	AccountType      string            `json:"account_type,omitzero"`
-	FirstTransaction stamp             `json:"first_transaction_occurred_at,omitzero"`
-	LastTransaction  stamp             `json:"last_transaction_occurred_at,omitzero"`
-	DisplayName      string            `json:"display_name,omitzero"`
-	NameOnCard       string            `json:"name_on_card,omitzero"`
-	Compliant        *bool             `json:"is_compliant,omitzero"`
-	ClientID         string            `json:"client_id,omitzero"`
-	ClientAccountKey string            `json:"client_account_key,omitzero"`
-	BPayBiller       string            `json:"bpay_biller_code,omitzero"`
-	BPayReference    string            `json:"bpay_reference_number,omitzero"`
-	DirectEntryBSB   string            `json:"direct_entry_bsb,omitzero"`
-	DirectEntryNo    string            `json:"direct_entry_account_number,omitzero"`
-	Personal         *Personal         `json:"personal,omitzero"`
-	FreeText         *FreeText         `json:"free_text,omitzero"`
-	Portal           *PortalIdentifier `json:"portal_identifier,omitzero"`
-	MDESConfigID     string            `json:"mdes_config_id,omitzero"`
-	Corresponding    string            `json:"corresponding_account_id,omitzero"`
-	CardholderType   int64             `json:"card_holder_type,omitzero"`
+// appendReduced begins the account as it is answered (2.2) with the eight fields of GET /accounts/{id}/status.
+func (a *account) appendReduced(to []byte) object {
+	o := beginObject(to)
+	o.money("balance", a.balance)
+	o.plain("card_number", a.cardNumber)
+	o.integer("company_id", a.company.ID)
+	o.string("external_account_id", a.externalID)
+	o.plain("plastic_expiry", a.plasticExpiry.text)
+	o.string("product_type", a.productType)
+	o.plain("status", a.status)
+	o.boolean("is_plastic_enabled", a.plastic)
+	return o
 }
 
-// reduced has the eight fields of GET /accounts/{id}/status.
-func (a *account) reduced() accountBody {
-	return accountBody{
-		Balance: a.balance, CardNumber: a.cardNumber, CompanyID: a.company.ID, ExternalID: a.externalID,
-		PlasticExpiry: stamp(a.plasticExpiry), ProductType: a.productType, Status: a.status, PlasticEnabled: a.plastic,
-	}
-}
-
-// created adds the two fields that POST /accounts has beyond them.
-func (a *account) created() accountBody {
-	body := a.reduced()
+// appendCreated adds the two fields that POST /accounts has beyond them.
+func (a *account) appendCreated(to []byte) object {
+	o := a.appendReduced(to)
 	if len(a.items) > 0 {
-		body.FirstTransaction = stamp(a.items[0].occurredAt)
-		body.LastTransaction = stamp(a.items[len(a.items)-1].occurredAt)
+		o.time("first_transaction_occurred_at", a.items[0].occurredAt)
+		o.time("last_transaction_occurred_at", a.items[len(a.items)-1].occurredAt)
 	}
-	return body
+	return o
 }
 
-func (a *account) body(with include) accountBody {
-	body := a.created()
-	body.ID, body.AccountExpiry, body.AccountType = a.id, stamp(a.accountExpiry), a.accountType
-	body.DisplayName, body.NameOnCard, body.Compliant = a.displayName, a.nameOnCard, new(true)
-	body.ClientID, body.ClientAccountKey, body.Portal = a.company.ClientID, a.clientAccountKey, a.portal
+func (a *account) append(to []byte, with include) []byte {
+	o := a.appendCreated(to)
+	o.string("account_id", a.id)
+	o.plain("account_expiry", a.accountExpiry.text)
+	o.string("account_type", a.accountType)
+	o.optional("display_name", a.displayName)
+	o.optional("name_on_card", a.nameOnCard)
+	o.boolean("is_compliant", true)
+	o.optional("client_id", a.company.ClientID)
+	o.optional("client_account_key", a.clientAccountKey)
+	if a.portal != nil {
+		o.raw("portal_identifier", appendJSON(nil, a.portal))
+	}
 	if with.personal {
-		body.Personal = &a.personal
+		o.raw("personal", a.personal.text)
 	}
 	if with.freeText {
-		body.FreeText = &a.freeText
+		o.raw("free_text", appendJSON(nil, a.freeText))
 	}
 	if with.bpay {
-		body.BPayBiller, body.BPayReference = bpayBillerCode, a.bpayReference
+		o.plain("bpay_biller_code", bpayBillerCode)
+		o.string("bpay_reference_number", a.bpayReference)
 	}
 	if with.directEntry {
-		body.DirectEntryBSB, body.DirectEntryNo = directEntryBSB, a.directEntry
+		o.plain("direct_entry_bsb", directEntryBSB)
+		o.string("direct_entry_account_number", a.directEntry)
 	}
 	if with.tokenInfo {
-		body.MDESConfigID = a.mdesConfigID
+		o.optional("mdes_config_id", a.mdesConfigID)
 	}
 	if with.corresponding {
-		body.Corresponding = a.corresponding
+		o.optional("corresponding_account_id", a.corresponding)
 	}
 	if with.cardholderType {
-		body.CardholderType = a.holderType
+		o.integer("card_holder_type", a.holderType)
 	}
-	return body
+	return o.end()
 }
 
 // newAccount makes an account of a company; the caller fills in the rest and adds it.
@@ -142,7 +142,7 @@ func (s *Server) newAccount(owner *company, now time.Time) *account {
 	return &account{
 		id: "EA" + s.ids.digits(14), externalID: "X" + s.ids.digits(12),
 		cardNumber: "512345******" + s.ids.digits(4), company: owner, productType: owner.ProductType,
-		accountType: "proxy", plastic: true, plasticExpiry: now.AddDate(4, 0, 0), accountExpiry: now.AddDate(4, 0, 0),
+		accountType: "proxy", plastic: true, plasticExpiry: expires(now.AddDate(4, 0, 0)), accountExpiry: expires(now.AddDate(4, 0, 0)),
 		bpayReference: s.ids.digits(9), directEntry: s.ids.digits(9), holderType: 1,
 	}
 }
@@ -186,7 +186,7 @@ func (s *Server) searchAccounts(c *call) reply {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return paged(c, page, s.byKey[key], func(a *account) accountBody { return a.body(with) })
+	return paged(c, page, s.byKey[key], func(to []byte, a *account) []byte { return a.append(to, with) })
 }
 
 // companyFilter is the query of the company search; what is empty does not filter.
@@ -234,7 +234,7 @@ func (s *Server) searchCompany(c *call) reply {
 			}
 		}
 	}
-	answer := paged(c, page, found, func(a *account) accountBody { return a.body(with) })
+	answer := paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
 	if s.settings.noCompanyPaging {
 		answer.page = nil
 	}
@@ -255,12 +255,15 @@ func (s *Server) getAccount(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply { return c.json(http.StatusOK, a.body(with)) })
+	return s.withAccount(c, func(a *account) reply { return c.encoded(http.StatusOK, a.append(nil, with)) })
 }
 
 // getStatus answers GET /accounts/{id}/status.
 func (s *Server) getStatus(c *call) reply {
-	return s.withAccount(c, func(a *account) reply { return c.json(http.StatusOK, a.reduced()) })
+	return s.withAccount(c, func(a *account) reply {
+		o := a.appendReduced(nil)
+		return c.encoded(http.StatusOK, o.end())
+	})
 }
 
 // transactions answers GET /accounts/{id}/transactions, oldest first: the pages read so far stay as they are
@@ -276,7 +279,7 @@ func (s *Server) transactions(c *call) reply {
 		return *refusal
 	}
 	return s.withAccount(c, func(a *account) reply {
-		return paged(c, page, between(a.items, start, end), item.body)
+		return paged(c, page, between(a.items, start, end), appendItem)
 	})
 }
 

@@ -88,23 +88,24 @@ func (s *Server) createAccount(c *call) reply {
 	}
 	now := s.clock.now()
 	a := s.newAccount(owner, now)
-	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, in.registration
+	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, register(in.registration)
 	a.nameOnCard, a.clientAccountKey, a.displayName = in.nameOnCard, in.key, in.displayName
 	a.portal, a.mdesConfigID, a.corresponding, a.holderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
 	if s.settings.customPlasticExpiry && !in.plasticExpiry.IsZero() {
-		a.plasticExpiry = in.plasticExpiry
+		a.plasticExpiry = expires(in.plasticExpiry)
 	}
 	switch {
 	case !in.giftExpiry.IsZero():
-		a.accountExpiry = in.giftExpiry
+		a.accountExpiry = expires(in.giftExpiry)
 	case !in.accountExpiry.IsZero():
-		a.accountExpiry = in.accountExpiry
+		a.accountExpiry = expires(in.accountExpiry)
 	}
 	s.add(a)
 	if in.load > 0 {
 		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
 	}
-	return c.json(http.StatusCreated, a.created())
+	o := a.appendCreated(nil)
+	return c.encoded(http.StatusCreated, o.end())
 }
 
 // updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
@@ -126,7 +127,7 @@ func (s *Server) updateAccount(c *call) reply {
 	}
 	return s.changeAccount(c, func(a *account) {
 		clearing := s.settings.clearOmitted
-		a.personal = in.registration
+		a.personal = register(in.registration)
 		if in.hasKey || clearing {
 			s.reindex(a, in.key)
 		}

@@ -17,7 +17,7 @@ import (
 const creation = `{"company_id":42,"initial_load_amount":0,"registration":{"first_name":"Grace","last_name":"Hopper",
 	"date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
 
-func TestCreateAccount_4_4(t *testing.T) {
+func TestSpec_4_4_CreateAccount(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	got := c.post("accounts", body(t, creation, map[string]any{"client_account_key": "emp-7", "initial_load_amount": json.Number("25.50")}))
@@ -43,64 +43,42 @@ func TestCreateAccount_4_4(t *testing.T) {
 	require.NotContains(t, without, "first_transaction_occurred_at")
 }
 
-func TestCreateAccount_4_4_InitialLoadAmount(t *testing.T) {
+func TestSpec_4_4_InitialLoadAmountInEachWrittenForm(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for raw, want := range map[string]string{
 		"0": "0.00", "12.5": "12.50", "010": "8.00", "0o17": "15.00", "0x1F": "31.00", `"0x1F"`: "31.00", `"010"`: "8.00", `"7.25"`: "7.25", "1e2": "100.00",
+		"0.5": "0.50", "00.25": "0.25", "010.5": "10.50", "0O17": "15.00", "0Xff": "255.00", "0x0": "0.00", "00": "0.00", "25.50": "25.50",
 	} {
 		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount": `+raw+" ", 1))
 		require.Equal(t, 201, got.status, raw)
 		require.Equal(t, json.Number(want), got.object()["balance"], raw)
 	}
-	for _, raw := range []string{"-1", "08", "0xZ", `"ten"`, "true", "null"} {
+	for _, raw := range []string{"-1", "-0.01", "08", "0o8", "0o", "0x", "0x1.8", "0xZ", `"ten"`, "true", "null"} {
 		got := c.post("accounts", strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount":`+raw, 1))
 		require.Equal(t, 404, got.status, raw)
 	}
 }
 
-func TestCreateAccount_8_LimitsAreNamed(t *testing.T) {
+func TestSpec_4_4_CreateAccount_FormsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	long := func(n int) string { return strings.Repeat("é", n) }
 	for _, test := range []struct {
 		field string
 		value any
 	}{
 		{"company_id", nil}, {"company_id", "42"}, {"company_id", 42.5}, {"initial_load_amount", nil}, {"registration", nil}, {"registration", "x"},
-		{"name_on_card", "A"}, {"name_on_card", strings.Repeat("A", 20)}, {"name_on_card", "A LOVELACE"}, {"name_on_card", "ada"},
-		{"client_account_key", strings.Repeat("k", 256)}, {"client_account_key", "ké"}, {"display_name", long(101)}, {"mdes_config_id", long(11)},
-		{"is_plastic_enabled", "yes"}, {"plastic_expiry", "2030-01-01"}, {"gift_card_expiry", "2030-01-01T00:00:00.5Z"},
-		{"account_expiry", "2030-01-01T00:00:00+10:00"}, {"card_holder_type", 3}, {"card_holder_type", "1"}, {"request_type", "renew"},
-		{"portal_identifier.client_id", nil}, {"portal_identifier.more", "x"},
-		{"registration.first_name", nil}, {"registration.first_name", long(51)}, {"registration.last_name", nil}, {"registration.title", long(51)},
-		{"registration.middle_name", long(51)}, {"registration.last_name", long(51)}, {"registration.primary_address", nil},
-		{"registration.primary_address.state", nil}, {"registration.primary_address.state", long(7)}, {"registration.primary_address.country", nil},
-		{"registration.primary_address.country", "AUS"}, {"registration.primary_address.postcode", "20 00"}, {"registration.primary_address.postcode", strings.Repeat("1", 31)},
-		{"registration.primary_address.city", long(51)}, {"registration.primary_address.address_line1", long(51)}, {"registration.primary_address.address_line2", long(51)},
-		{"registration.primary_address.address_line3", long(51)}, {"registration.alternate_address.address_line3", "x"}, {"registration.alternate_address.country", "A"},
-		{"registration.sex", "X"}, {"registration.mobile_number", long(51)}, {"registration.phone_number", long(51)}, {"registration.date_of_birth", nil},
-		{"registration.date_of_birth", "1906-12-09"}, {"registration.email_address", "nobody"}, {"registration.driver_licence_number", long(31)},
-		{"registration.passport.passport_number", nil}, {"registration.passport.passport_number", long(11)},
-		{"registration.passport.passport_expiry", "2001-01-01T00:00:00Z"}, {"registration.passport.passport_issuing_country", "AU"},
+		{"name_on_card", "A LOVELACE"}, {"name_on_card", "ada"}, {"client_account_key", "ké"}, {"client_account_key", "a\x7f"},
+		{"is_plastic_enabled", "yes"}, {"plastic_expiry", 2030}, {"gift_card_expiry", "2030-01-01T00:00:00.5Z"},
+		{"account_expiry", "2030-01-01T00:00:00+10:00"}, {"request_type", "renew"}, {"portal_identifier.more", "x"},
+		{"registration.date_of_birth", "1906-12-09"}, {"registration.more", "x"},
 	} {
-		full := body(t, creation, map[string]any{
-			"portal_identifier":              map[string]any{"client_id": "a", "program_id": "b", "cardholder_id": "c"},
-			"registration.alternate_address": map[string]any{},
-			"registration.passport": map[string]any{
-				"passport_number": "N1", "passport_expiry": "2090-01-01T00:00:00Z", "passport_issuing_country": "AUS",
-			},
-		})
+		full := fullCreation(t)
 		require.Equal(t, 201, c.post("accounts", full).status)
 		description := c.post("accounts", body(t, full, map[string]any{test.field: test.value})).refused(404, "invalid_request")
 		require.Contains(t, description, test.field+" ", test.field)
 	}
-	// At the limits, in characters and not in bytes.
-	got := c.post("accounts", body(t, creation, map[string]any{
-		"name_on_card": "A.B/C-0123456789ABC", "client_account_key": strings.Repeat("~", 255), "display_name": long(100), "mdes_config_id": long(10),
-		"registration.first_name": long(50), "registration.primary_address.state": long(6), "registration.driver_licence_number": long(30),
-		"registration.email_address": "grace@example.com", "registration.sex": "F",
-	}))
+	got := c.post("accounts", body(t, creation, map[string]any{"name_on_card": "A.B/C-0123456789ABC", "client_account_key": " ~"}))
 	require.Equal(t, 201, got.status, string(got.body))
 	c.post("accounts", body(t, creation, map[string]any{"company_id": 43})).refused(404, "company_not_found")
 }
@@ -114,7 +92,7 @@ func TestCreateAccount_AllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-func TestReplacement_3_1(t *testing.T) {
+func TestSpec_3_1_ReplacementOfALostCard(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	old := c.AddAccount(SeedAccount{Balance: "5"})
@@ -137,7 +115,7 @@ func TestReplacement_3_1(t *testing.T) {
 	require.Equal(t, old, got["corresponding_account_id"])
 }
 
-func TestPortalActivation_3_1(t *testing.T) {
+func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
@@ -149,7 +127,7 @@ func TestPortalActivation_3_1(t *testing.T) {
 	}
 }
 
-func TestGetAccount_2_2_FieldsAndGroups(t *testing.T) {
+func TestSpec_2_2_FieldsAndOptionalGroups(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{
@@ -190,45 +168,26 @@ func TestGetAccount_2_2_FieldsAndGroups(t *testing.T) {
 	c.get("accounts/nobody").refused(404, "account_not_found")
 }
 
-func TestSearchAccounts_4_4(t *testing.T) {
+func TestSpec_4_4_SearchAccounts(t *testing.T) {
 	t.Parallel()
-	c := start(t, PageSizes(2, 3, 4))
-	for range 7 {
-		c.AddAccount(SeedAccount{Key: "many"})
+	c := start(t)
+	c.AddCompany(Company{ID: 7, ClientID: "seven"})
+	first, second := c.AddAccount(SeedAccount{Key: "k"}), c.AddAccount(SeedAccount{Key: "k"})
+	c.AddAccount(SeedAccount{Key: "other"})
+	c.AddAccount(SeedAccount{Key: "k", CompanyID: 7})
+	found := c.get("accounts?client_id=acme&client_account_key=k").ok().list()
+	require.Len(t, found, 2)
+	require.Equal(t, []any{first, second}, []any{found[0]["account_id"], found[1]["account_id"]})
+	require.Len(t, c.get("accounts?client_id=seven&client_account_key=k").ok().list(), 1)
+	for _, none := range []string{"client_id=acme&client_account_key=K", "client_id=nobody&client_account_key=k"} {
+		c.get("accounts?" + none).empty(204)
 	}
-	c.AddAccount(SeedAccount{Key: "one"})
-	page := func(query string) (int, []string) {
-		got := c.get("accounts?client_id=acme&client_account_key=many" + query).ok()
-		return len(got.list()), []string{got.header.Get("X-PageSize"), got.header.Get("X-TotalPages"), got.header.Get("X-TotalItems")}
+	for _, query := range []string{"client_id=acme", "client_id=acme&client_account_key=", "client_account_key=k", "client_account_key=k&client_id="} {
+		require.Contains(t, c.get("accounts?"+query).refused(400, "invalid_request"), "is required")
 	}
-	for _, test := range []struct {
-		query  string
-		count  int
-		header []string
-	}{
-		{"", 3, []string{"3", "3", "7"}},
-		{"&page_number=3", 1, []string{"3", "3", "7"}},
-		{"&page_size=1", 2, []string{"2", "4", "7"}},
-		{"&page_size=0", 2, []string{"2", "4", "7"}},
-		{"&page_size=100", 4, []string{"4", "2", "7"}},
-		{"&page_size=4&page_number=2", 3, []string{"4", "2", "7"}},
-	} {
-		count, header := page(test.query)
-		require.Equal(t, test.count, count, test.query)
-		require.Equal(t, test.header, header, test.query)
-	}
-	for _, bad := range []string{"page_number=0", "page_number=4", "page_number=-1", "page_number=x", "page_size=x", "page_number="} {
-		c.get("accounts?client_id=acme&client_account_key=many&"+bad).refused(400, "invalid_request")
-	}
-	none := c.get("accounts?client_id=acme&client_account_key=none")
-	none.empty(204)
-	require.Equal(t, "0", none.header.Get("X-TotalItems"))
-	c.get("accounts?client_id=other&client_account_key=many").empty(204)
-	require.Contains(t, c.get("accounts?client_id=acme").refused(400, "invalid_request"), "client_account_key")
-	require.Contains(t, c.get("accounts?client_account_key=x").refused(400, "invalid_request"), "client_id")
 }
 
-func TestSearchCompany_4_4_Filters(t *testing.T) {
+func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.AddCompany(Company{ID: 7, ClientID: "seven", ProgramID: "p7"})
@@ -266,7 +225,7 @@ func TestSearchCompany_4_4_Filters(t *testing.T) {
 	require.Empty(t, bare.get("accounts/company/42").ok().header.Get("X-TotalItems"))
 }
 
-func TestUpdateAccount_4_4(t *testing.T) {
+func TestSpec_4_4_UpdateAccount(t *testing.T) {
 	t.Parallel()
 	registration := `{"registration":{"first_name":"Grace","last_name":"Hopper","date_of_birth":"1906-12-09T00:00:00Z","primary_address":{"state":"NSW","country":"AU"}}}`
 	for _, clear := range []bool{false, true} {
@@ -293,25 +252,7 @@ func TestUpdateAccount_4_4(t *testing.T) {
 	}
 }
 
-func TestStatus_3_1(t *testing.T) {
-	t.Parallel()
-	c := start(t)
-	id := c.AddAccount(SeedAccount{Balance: "3"})
-	require.Len(t, accountStatuses(), 11)
-	for _, status := range accountStatuses() {
-		c.do("PUT", "accounts/"+id+"/status", `{"status":"`+status+`"}`).empty(200)
-		got := c.get("accounts/" + id + "/status").ok().object()
-		require.Equal(t, status, got["status"])
-		require.ElementsMatch(t, []string{
-			"balance", "card_number", "company_id", "external_account_id", "plastic_expiry", "product_type", "status", "is_plastic_enabled",
-		}, slices.Collect(maps.Keys(got)))
-	}
-	require.Contains(t, c.do("PUT", "accounts/"+id+"/status", `{"status":"Active"}`).refused(404, "invalid_request"), "status")
-	c.do("PUT", "accounts/nobody/status", `{"status":"active"}`).refused(404, "account_not_found")
-	c.get("accounts/nobody/status").refused(404, "account_not_found")
-}
-
-func TestPlastic_4_4(t *testing.T) {
+func TestSpec_4_4_Plastic(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	id := c.AddAccount(SeedAccount{})
@@ -320,7 +261,7 @@ func TestPlastic_4_4(t *testing.T) {
 	c.do("PUT", "accounts/nobody/plastic", `{"plastic_enabled":false}`).refused(404, "account_not_found")
 }
 
-func TestTransactions_4_4(t *testing.T) {
+func TestSpec_4_4_Transactions(t *testing.T) {
 	t.Parallel()
 	origin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	c := start(t, StartAt(origin), FrozenClock(), PageSizes(1, 2, 10))

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // timeLayout is the one form of date-times (section 1).
@@ -60,30 +62,32 @@ func parseObject(raw []byte) (map[string]json.RawMessage, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("is not valid UTF-8")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true)) // said in our own words
+	if decoder.PeekKind() != jsontext.KindBeginObject {
 		return nil, errNotObject
 	}
+	_, _ = decoder.ReadToken()
 	members := make(map[string]json.RawMessage)
-	for decoder.More() {
-		name, err := decoder.Token()
+	for decoder.PeekKind() == jsontext.KindString {
+		name, err := decoder.ReadToken()
 		if err != nil {
 			return nil, errNotObject
 		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
+		key := name.String()
+		value, err := decoder.ReadValue()
+		if err != nil {
 			return nil, errNotObject
 		}
-		key, _ := name.(string)
 		if _, twice := members[key]; twice {
 			return nil, errors.New("names a member twice")
 		}
-		members[key] = value
+		end := decoder.InputOffset()
+		members[key] = raw[end-int64(len(value)) : end]
 	}
-	if _, err := decoder.Token(); err != nil {
+	if _, err := decoder.ReadToken(); err != nil {
 		return nil, errNotObject
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("has text after the JSON object")
 	}
 	return members, nil

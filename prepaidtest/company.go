@@ -45,11 +45,16 @@ type company struct {
 
 // AddCompany adds a company. A company that exists keeps its accounts and policy rules and takes the rest.
 func (s *Server) AddCompany(add Company) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.putCompany(add)
+}
+
+// putCompany is AddCompany for a caller that holds s.mu.
+func (s *Server) putCompany(add Company) {
 	if add.ProductType == "" {
 		add.ProductType = "reloadable"
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	existing := s.companies[add.ID]
 	if existing == nil {
 		existing = new(company)

@@ -29,17 +29,15 @@ type message struct {
 	held     bool // by DelayMessage
 }
 
-func (m *message) raw() json.RawMessage { return m.body }
-
 // messageBody is the envelope (section 6) with this emulator's own payload for transactions: the history item
 // and its company.
 type messageBody struct {
-	ID          string    `json:"id"`
-	HookID      string    `json:"hook_id"`
-	Timestamp   stamp     `json:"timestamp"`
-	Type        string    `json:"type"`
-	CompanyID   int64     `json:"company_id,omitzero"`
-	Transaction *itemBody `json:"transaction,omitzero"`
+	ID          string          `json:"id"`
+	HookID      string          `json:"hook_id"`
+	Timestamp   stamp           `json:"timestamp"`
+	Type        string          `json:"type"`
+	CompanyID   int64           `json:"company_id,omitzero"`
+	Transaction json.RawMessage `json:"transaction,omitzero"`
 }
 
 // Delivery is one attempt to deliver a message.
@@ -91,7 +89,7 @@ func newSender(settings webhookSettings) *http.Client {
 	}
 }
 
-func (s *Server) newMessage(hookID, kind string, at time.Time, company int64, transaction *itemBody) *message {
+func (s *Server) newMessage(hookID, kind string, at time.Time, company int64, transaction []byte) *message {
 	m := &message{id: s.ids.uuid(), kind: kind, at: at}
 	// Strings, numbers and times always marshal.
 	m.body, _ = json.Marshal(messageBody{
@@ -116,8 +114,7 @@ func (s *Server) announce(a *account, booked item, at time.Time) {
 		if match := s.settings.webhooks.filters[h.filter]; match != nil && !match(booked.public()) {
 			continue
 		}
-		body := booked.body()
-		m := s.newMessage(h.id, "transaction", at, a.company.ID, &body)
+		m := s.newMessage(h.id, "transaction", at, a.company.ID, appendItem(nil, booked))
 		m.keep = true
 		s.enqueue(h, m)
 	}

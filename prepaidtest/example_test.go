@@ -3,6 +3,7 @@ package prepaidtest_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
@@ -33,4 +34,22 @@ func ExampleServer_Inject() {
 	// POST /accounts/{id}/transfer 0
 	// POST /accounts/{id}/transfer 429
 	// POST /accounts/{id}/transfer 200
+}
+
+// A document written by hand brings companies and accounts; a faulty one changes nothing.
+func ExampleServer_Load() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	fmt.Println(srv.Load(strings.NewReader(`{"companies": [{"id": 7, "client_id": "globex"}],
+		"accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50}]}`)))
+	fmt.Println(srv.Balance("emp-1"))
+	fmt.Println(srv.Load(strings.NewReader(`{"accounts": [{"status": "asleep", "is_plastic_enabled": "no"}]}`)) != nil, len(srv.Accounts()))
+	// Output:
+	// <nil>
+	// 25.50
+	// true 1
 }

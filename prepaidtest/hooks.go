@@ -67,7 +67,7 @@ func (s *Server) listHooks(c *call) reply {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return paged(c, page, s.hookOrder, (*hook).body)
+	return paged(c, page, s.hookOrder, func(to []byte, h *hook) []byte { return appendJSON(to, h.body()) })
 }
 
 // getHook answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
@@ -217,7 +217,7 @@ func (s *Server) listUndeliverable(c *call) reply {
 	if h == nil {
 		return c.hookNotFound()
 	}
-	return paged(c, page, h.undeliverable, (*message).raw)
+	return paged(c, page, h.undeliverable, func(to []byte, m *message) []byte { return append(to, m.body...) })
 }
 
 // dismissUndeliverable answers POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is

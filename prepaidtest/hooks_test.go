@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,6 +29,7 @@ type receiver struct {
 	messages []map[string]any
 	headers  []http.Header
 	raw      [][]byte
+	methods  []string
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -45,6 +45,7 @@ func newReceiver(t *testing.T) *receiver {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.messages, r.headers, r.raw = append(r.messages, message), append(r.headers, request.Header), append(r.raw, text)
+		r.methods = append(r.methods, request.Method)
 		w.WriteHeader(r.status)
 	}))
 	r.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // a test refuses its certificate
@@ -96,7 +97,7 @@ func (c *caller) quiet() {
 	require.NoError(c.t, c.WaitIdle(c.t.Context()))
 }
 
-func TestHooks_4_8_RegisterAndRead(t *testing.T) {
+func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), PageSizes(1, 2, 5))
@@ -117,42 +118,9 @@ func TestHooks_4_8_RegisterAndRead(t *testing.T) {
 	require.Len(t, page.list(), 1)
 	require.Equal(t, "3", page.header.Get("X-TotalItems"))
 	c.get("hooks?page_number=3").refused(400, "invalid_request")
-	c.get("hooks/nothing").refused(400, "invalid_hook_id")
 }
 
-func TestHooks_4_8_Codes(t *testing.T) {
-	t.Parallel()
-	r := newReceiver(t)
-	c := start(t, r.roots())
-	id := c.addHook(hookText(t, r.URL, nil))
-	for _, test := range []struct {
-		field string
-		value any
-		code  string
-	}{
-		{"uri", "http://127.0.0.1/x", "invalid_uri"}, {"uri", "https://", "invalid_uri"}, {"uri", 5, "invalid_uri"}, {"uri", "::", "invalid_uri"},
-		{"scope", []int{}, "invalid_scope"}, {"scope", 42, "invalid_scope"}, {"scope", []string{"42"}, "invalid_scope"},
-		{"filter_spec", "amount > 5", "invalid_filter_spec"}, {"enabled", "true", "invalid_enabled"}, {"reliability_mode", "all", "invalid_reliability_mode"},
-		{"hmac_key_id", "", "invalid_hmac_key_id"}, {"hmac_key_id", "a b", "invalid_hmac_key_id"}, {"hmac_key_id", "a;b", "invalid_hmac_key_id"},
-		{"hmac_key_id", "é", "invalid_hmac_key_id"}, {"hmac_key_id", strings.Repeat("k", 65), "invalid_hmac_key_id"},
-		{"hmac_key_secret", hookSecret[1:], "invalid_hmac_key_secret"}, {"hmac_key_secret", hookSecret[:63] + "g", "invalid_hmac_key_secret"},
-		{"colour", "red", "invalid_request"},
-	} {
-		got := c.post("hooks", hookText(t, r.URL, map[string]any{test.field: test.value})).refused(400, test.code)
-		require.Contains(t, got, test.field)
-		require.NotContains(t, got, hookSecret[:20])
-		c.do("PATCH", "hooks/"+id, body(t, `{}`, map[string]any{test.field: test.value})).refused(400, test.code)
-	}
-	for _, field := range []string{"uri", "scope", "filter_spec", "enabled", "reliability_mode", "hmac_key_id", "hmac_key_secret"} {
-		c.post("hooks", hookText(t, r.URL, map[string]any{field: nil})).refused(400, "invalid_"+field)
-	}
-	c.post("hooks", "{").refused(400, "invalid_request")
-	c.do("PATCH", "hooks/"+id, "[]").refused(400, "invalid_request")
-	c.do("PATCH", "hooks/nothing", "{}").refused(400, "invalid_hook_id")
-	require.Len(t, c.get("hooks").list(), 1)
-}
-
-func TestHooks_5_ScopePermission(t *testing.T) {
+func TestSpec_5_Rule6_HookScope401OnRegistration400OnChange(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), PermittedCompanies(42))
@@ -165,35 +133,16 @@ func TestHooks_5_ScopePermission(t *testing.T) {
 	c.do("PATCH", "hooks/"+id, `{"scope":[42]}`).empty(200)
 }
 
-func TestHooks_3_3_States(t *testing.T) {
+// A hook that is enabled and gets another address is asked at that one; other changes ask nothing.
+func TestSpec_3_3_AnotherAddressIsPinged(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
-	r.answer(500)
-	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
-	c.get("hooks").empty(204)
-	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
-	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).refused(400, "no_response")
-	require.Equal(t, false, c.get("hooks/" + id).object()["enabled"])
-	r.answer(204)
-	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).empty(200)
-	require.Equal(t, []string{"ping", "ping", "ping"}, r.types())
-
-	before := c.get("hooks/" + id).object()
+	id := c.addHook(hookText(t, r.URL, nil))
 	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
-	before["reliability_mode"] = "none"
-	require.Equal(t, before, c.get("hooks/"+id).object(), "what is omitted stays")
-	require.Len(t, r.types(), 3, "nothing to ping for")
+	require.Len(t, r.types(), 1, "nothing to ping for")
 	c.do("PATCH", "hooks/"+id, `{"uri":"`+r.URL+`/other"}`).empty(200)
-	require.Len(t, r.types(), 4)
-
-	c.do("PATCH", "hooks/"+id, `{"enabled":false}`).empty(200)
-	c.AddAccount(SeedAccount{Balance: "1"})
-	c.quiet()
-	require.Len(t, r.types(), 4, "a disabled hook gets nothing")
-	c.do("DELETE", "hooks/"+id, "").empty(204)
-	c.do("DELETE", "hooks/"+id, "").empty(204)
-	c.get("hooks/"+id).refused(400, "invalid_hook_id")
+	require.Len(t, r.types(), 2)
 
 	none, err := Start()
 	require.NoError(t, err)
@@ -204,7 +153,7 @@ func TestHooks_3_3_States(t *testing.T) {
 	require.Contains(t, none.Deliveries()[0].Problem, "certificate")
 }
 
-func TestHooks_6_TransactionMessages(t *testing.T) {
+func TestSpec_6_TransactionMessage(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
@@ -228,7 +177,7 @@ func TestHooks_6_TransactionMessages(t *testing.T) {
 	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: id, MessageID: message["id"].(string), Type: "transaction", Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
 }
 
-func TestHooks_6_Filter(t *testing.T) {
+func TestSpec_6_FilterIsASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), WithFilter("loads", func(item Transaction) bool { return item.Type == "2950" }), MessageTypes("hello", "alert"))
@@ -239,27 +188,33 @@ func TestHooks_6_Filter(t *testing.T) {
 	require.Equal(t, []string{"hello", "transaction"}, r.types())
 }
 
-func TestHooks_Signature(t *testing.T) {
-	t.Parallel()
-	sum := func(key, text []byte) []byte {
-		mac := hmac.New(sha256.New, key)
-		mac.Write(text)
-		return mac.Sum(nil)
-	}
-	decoded, err := hex.DecodeString(hookSecret)
-	require.NoError(t, err)
+func hookSum(key, text []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return mac.Sum(nil)
+}
 
+// hookSignature is the sum in the default form.
+func hookSignature(t *testing.T, secret string, text []byte) string {
+	t.Helper()
+	key, err := hex.DecodeString(secret)
+	require.NoError(t, err)
+	return hex.EncodeToString(hookSum(key, text))
+}
+
+func TestSpec_5_Rule7_SignatureIsASetting(t *testing.T) {
+	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
 	c.addHook(hookText(t, r.URL, nil))
-	require.Equal(t, hex.EncodeToString(sum(decoded, r.raw[0])), r.headers[0].Get("X-Signature"))
+	require.Equal(t, hookSignature(t, hookSecret, r.raw[0]), r.headers[0].Get("X-Signature"))
 	require.Equal(t, "k1", r.headers[0].Get("X-Hmac-Key-Id"))
 	require.Equal(t, vendorJSON, r.headers[0].Get("Content-Type"))
 
 	r = newReceiver(t)
 	c = start(t, r.roots(), WithSignature(Signature{Header: "Sig", Prefix: "v1=", Base64: true, KeyText: true}))
 	c.addHook(hookText(t, r.URL, nil))
-	require.Equal(t, "v1="+base64.StdEncoding.EncodeToString(sum([]byte(hookSecret), r.raw[0])), r.headers[0].Get("Sig"))
+	require.Equal(t, "v1="+base64.StdEncoding.EncodeToString(hookSum([]byte(hookSecret), r.raw[0])), r.headers[0].Get("Sig"))
 	require.Empty(t, r.headers[0].Get("X-Hmac-Key-Id"))
 
 	r = newReceiver(t)
@@ -268,14 +223,13 @@ func TestHooks_Signature(t *testing.T) {
 	require.Empty(t, r.headers[0].Get("X-Signature"))
 }
 
-func TestHooks_3_4_Undeliverable(t *testing.T) {
+func TestSpec_3_4_UndeliverableUntilDismissed(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), FrozenClock(), TokenLifetime(100*time.Hour))
 	id := c.addHook(hookText(t, r.URL, nil))
 	path := "hooks/" + id + "/undeliverable"
 	c.get(path).empty(204)
-	c.get("hooks/nothing/undeliverable").refused(400, "invalid_hook_id")
 	r.answer(503)
 	account := c.AddAccount(SeedAccount{Balance: "1"})
 	for range 3 {
@@ -285,7 +239,6 @@ func TestHooks_3_4_Undeliverable(t *testing.T) {
 	stored := c.get(path + "?page_size=3").ok()
 	require.Equal(t, "4", stored.header.Get("X-TotalItems"))
 	require.Len(t, stored.list(), 3)
-	require.Contains(t, string(stored.body), string(r.raw[1]), "the complete message, as it was sent")
 	all := c.get(path).list()
 	last := all[3]
 	hook := c.get("hooks/" + id).object()
@@ -295,13 +248,6 @@ func TestHooks_3_4_Undeliverable(t *testing.T) {
 	dismiss := func(ids ...any) answer {
 		return c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": ids}))
 	}
-	dismiss(last["id"], "nothing").refused(400, "invalid_message_id")
-	dismiss().refused(400, "invalid_request")
-	dismiss(5).refused(400, "invalid_request")
-	c.post(path+"/dismiss", `{}`).refused(400, "invalid_request")
-	c.post("hooks/nothing/undeliverable/dismiss", `{"message_ids":["x"]}`).refused(400, "invalid_hook_id")
-	require.Len(t, c.get(path).list(), 4)
-
 	sent := len(r.types())
 	c.Advance(time.Hour)
 	c.quiet()
@@ -327,7 +273,7 @@ func TestHooks_3_4_Undeliverable(t *testing.T) {
 	c.get(path).empty(204)
 }
 
-func TestHooks_DeliveryIsRetried(t *testing.T) {
+func TestSpec_6_DeliveryRetriesAreASetting(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Second, time.Minute))
@@ -359,7 +305,7 @@ func TestHooks_DeliveryIsRetried(t *testing.T) {
 	require.Len(t, c.get("hooks/"+id+"/undeliverable").list(), 1)
 }
 
-func TestHooks_HTTPOnLoopbackIsANamedOption(t *testing.T) {
+func TestSpec_4_8_HTTPOnLoopbackIsASetting(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(r.Close)
@@ -370,7 +316,7 @@ func TestHooks_HTTPOnLoopbackIsANamedOption(t *testing.T) {
 }
 
 // Close ends a delivery that hangs, and a receiver that hangs is no answer to a ping.
-func TestHooks_AReceiverThatHangs(t *testing.T) {
+func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	var asked atomic.Int32

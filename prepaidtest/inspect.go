@@ -71,21 +71,27 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 		s.fail("AddAccount: the EAID exists")
 		return ""
 	}
+	return s.addSeed(owner, seed, balance)
+}
+
+// addSeed puts a checked account in place. It needs s.mu.
+func (s *Server) addSeed(owner *company, seed SeedAccount, balance money) string {
 	now := s.clock.now()
 	a := s.newAccount(owner, now)
 	a.id, a.externalID = valueOr(seed.ID, a.id), valueOr(seed.ExternalID, a.externalID)
-	a.status, a.plastic, a.clientAccountKey = status, !seed.PlasticDisabled, seed.Key
+	a.status, a.plastic, a.clientAccountKey = valueOr(seed.Status, "active"), !seed.PlasticDisabled, seed.Key
 	a.productType, a.accountType = valueOr(seed.ProductType, a.productType), valueOr(seed.AccountType, a.accountType)
-	a.plasticExpiry, a.accountExpiry = valueOr(seed.PlasticExpiry, a.plasticExpiry), valueOr(seed.AccountExpiry, a.accountExpiry)
+	a.plasticExpiry = expires(valueOr(seed.PlasticExpiry, a.plasticExpiry.Time))
+	a.accountExpiry = expires(valueOr(seed.AccountExpiry, a.accountExpiry.Time))
 	a.displayName, a.nameOnCard, a.freeText = seed.DisplayName, seed.NameOnCard, seed.FreeText
 	if seed.Portal != nil {
 		a.portal = new(*seed.Portal)
 	}
 	a.mdesConfigID, a.corresponding = seed.MDESConfigID, seed.CorrespondingAccountID
 	a.holderType = int64(valueOr(seed.CardholderType, 1))
-	a.personal = somebody()
+	a.personal = register(somebody())
 	if seed.Personal != nil {
-		a.personal = *seed.Personal
+		a.personal = register(*seed.Personal)
 	}
 	s.add(a)
 	if balance != 0 {

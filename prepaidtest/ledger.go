@@ -82,27 +82,6 @@ type item struct {
 	occurredAt time.Time
 }
 
-// itemBody is a history item as it is answered (2.8).
-type itemBody struct {
-	ID              string `json:"id"`
-	ParentID        string `json:"parent_id"`
-	AccountID       string `json:"account_id"`
-	Type            string `json:"type"`
-	Description     string `json:"type_description"`
-	Amount          money  `json:"amount"`
-	AmountCurrency  string `json:"amount_currency"`
-	Fee             money  `json:"fee_amount"`
-	FeeCurrency     string `json:"fee_amount_currency"`
-	Running         money  `json:"running_balance_amount"`
-	RunningCurrency string `json:"running_balance_amount_currency"`
-	OccurredAt      stamp  `json:"occurred_at"`
-	CardAcceptorID  string `json:"card_acceptor_id"`
-	TerminalID      string `json:"terminal_id"`
-	AcquirerID      string `json:"acquirer_id"`
-	Category        string `json:"merchant_category_code"`
-	Reference       string `json:"reference"`
-}
-
 const currency = "AUD"
 
 func (i item) parentID() string {
@@ -112,15 +91,31 @@ func (i item) parentID() string {
 	return strconv.FormatInt(i.parent, 10)
 }
 
-func (i item) body() itemBody {
-	return itemBody{
-		ID: strconv.FormatInt(i.id, 10), ParentID: i.parentID(), AccountID: i.account,
-		Type: string(i.code), Description: i.code.describe(),
-		Amount: i.amount, AmountCurrency: currency, Fee: i.fee, FeeCurrency: currency,
-		Running: i.running, RunningCurrency: currency, OccurredAt: stamp(i.occurredAt),
-		CardAcceptorID: i.merchant.acceptor, TerminalID: i.merchant.terminal, AcquirerID: i.merchant.acquirer,
-		Category: i.merchant.category, Reference: i.reference,
+// appendItem appends a history item as it is answered (2.8).
+func appendItem(to []byte, i item) []byte {
+	o := beginObject(to)
+	o.digits("id", i.id)
+	if i.parent == 0 {
+		o.plain("parent_id", "")
+	} else {
+		o.digits("parent_id", i.parent)
 	}
+	o.string("account_id", i.account)
+	o.plain("type", string(i.code))
+	o.plain("type_description", i.code.describe())
+	o.money("amount", i.amount)
+	o.plain("amount_currency", currency)
+	o.money("fee_amount", i.fee)
+	o.plain("fee_amount_currency", currency)
+	o.money("running_balance_amount", i.running)
+	o.plain("running_balance_amount_currency", currency)
+	o.time("occurred_at", i.occurredAt)
+	o.string("card_acceptor_id", i.merchant.acceptor)
+	o.string("terminal_id", i.merchant.terminal)
+	o.string("acquirer_id", i.merchant.acquirer)
+	o.string("merchant_category_code", i.merchant.category)
+	o.string("reference", i.reference)
+	return o.end()
 }
 
 // room tells whether an account can take amount without leaving the range of money, and, for a debit, without

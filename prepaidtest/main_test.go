@@ -35,11 +35,16 @@ type answer struct {
 
 func start(t *testing.T, options ...Option) *caller {
 	t.Helper()
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
-	t.Cleanup(transport.CloseIdleConnections)
-	c := &caller{Server: NewServer(t, options...), t: t, http: &http.Client{Transport: transport}}
+	c := startWithoutToken(t, options...)
 	c.token = c.newToken()
 	return c
+}
+
+func startWithoutToken(t *testing.T, options ...Option) *caller {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &caller{Server: NewServer(t, options...), t: t, http: &http.Client{Transport: transport}}
 }
 
 func (c *caller) newToken() string {

@@ -6,7 +6,7 @@ func (s *Server) merchantCategoryCodes(c *call) reply {
 	if refusal := c.bindQuery(func(q *query) { q.paging(&page) }); refusal != nil {
 		return *refusal
 	}
-	return paged(c, page, categoryCodes(), func(code merchantCategory) merchantCategory { return code })
+	return paged(c, page, categoryCodes(), appendJSON[merchantCategory])
 }
 
 type merchantCategory struct {

@@ -95,16 +95,21 @@ func (m money) plus(other money) (money, bool) {
 }
 
 // String prints plain decimals, at least two.
-func (m money) String() string {
-	sign, value := "", uint64(m)
+func (m money) String() string { return string(m.append(nil)) }
+
+func (m money) append(to []byte) []byte {
+	value := uint64(m)
 	if m < 0 {
-		sign, value = "-", -value
+		to, value = append(to, '-'), -value
 	}
-	fraction := strconv.FormatUint(moneyUnit+value%moneyUnit, 10)[1:]
-	for len(fraction) > 2 && fraction[len(fraction)-1] == '0' {
-		fraction = fraction[:len(fraction)-1]
+	to = strconv.AppendUint(to, value/moneyUnit, 10)
+	point := len(to)
+	to = strconv.AppendUint(to, moneyUnit+value%moneyUnit, 10)
+	to[point] = '.'
+	for len(to) > point+3 && to[len(to)-1] == '0' {
+		to = to[:len(to)-1]
 	}
-	return sign + strconv.FormatUint(value/moneyUnit, 10) + "." + fraction
+	return to
 }
 
 // MarshalJSON writes a JSON number.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOptions_ExpiriesOfANewAccount(t *testing.T) {
+func TestSpec_4_4_ExpiriesOfANewAccount(t *testing.T) {
 	t.Parallel()
 	const plastic, gift, old = "2031-02-03T04:05:06Z", "2032-02-03T04:05:06Z", "2033-02-03T04:05:06Z"
 	for _, custom := range []bool{false, true} {

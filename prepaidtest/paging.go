@@ -40,8 +40,8 @@ func (s *settings) page(request pageRequest, total int) (from, to int, info *pag
 	return from, min(from+size, total), info, true
 }
 
-// paged answers with one page of items, each turned into its wire form; with 204 when there are none at all.
-func paged[T, W any](c *call, request pageRequest, items []T, wire func(T) W) reply {
+// paged answers with one page of items, each appended in its wire form; with 204 when there are none at all.
+func paged[T any](c *call, request pageRequest, items []T, wire func(to []byte, item T) []byte) reply {
 	from, to, info, ok := c.server.settings.page(request, len(items))
 	if !ok {
 		return c.unusable("invalid fields: page_number is beyond X-TotalPages")
@@ -49,11 +49,14 @@ func paged[T, W any](c *call, request pageRequest, items []T, wire func(T) W) re
 	if from == to {
 		return reply{status: http.StatusNoContent, page: info}
 	}
-	page := make([]W, 0, to-from)
-	for _, item := range items[from:to] {
-		page = append(page, wire(item))
+	text := append(c.server.pages.get(), '[')
+	for i, item := range items[from:to] {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = wire(text, item)
 	}
-	answer := c.json(http.StatusOK, page)
-	answer.page = info
+	answer := c.encoded(http.StatusOK, append(text, ']'))
+	answer.page, answer.pooled = info, true
 	return answer
 }

@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"strings"
 	"time"
 )
 
@@ -84,7 +85,7 @@ func (e *envelope) bind(b *binder) {
 
 // open undoes the envelope; its errors name the part that is wrong.
 func (e *envelope) open(identity *pinIdentity, mgf1 crypto.Hash) (otp, pin string, err error) {
-	if e.fingerprint != identity.fingerprint() {
+	if !strings.EqualFold(e.fingerprint, identity.fingerprint()) { // hex, in either case
 		return "", "", errors.New("public_key_fingerprint is not that of the certificate")
 	}
 	hash := crypto.SHA256
@@ -126,8 +127,14 @@ func payload(plain []byte) (otp, pin string, err error) {
 		}
 	}
 	members, err := parseObject(plain[:len(plain)-padding])
-	if err != nil || len(members) != 2 || json.Unmarshal(members["otp"], &otp) != nil || json.Unmarshal(members["pin"], &pin) != nil {
+	if err != nil || len(members) != 2 {
 		return "", "", wrong
+	}
+	for name, into := range map[string]*string{"otp": &otp, "pin": &pin} {
+		// A null would pass Unmarshal.
+		if raw := members[name]; len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, into) != nil {
+			return "", "", wrong
+		}
 	}
 	return otp, pin, nil
 }

@@ -41,20 +41,29 @@ func (s *Server) AddReport(template string, run ReportFunc) {
 // AddReportCSV registers a template with a fixed text. Its first row is the header row, left out of a report
 // that is started without column headers. A text that is not CSV fails the test.
 func (s *Server) AddReportCSV(template, text string) {
+	run := csvReport(text)
+	if run == nil {
+		s.fail("AddReportCSV: the text has no header row or is not CSV")
+		return
+	}
+	s.AddReport(template, run)
+}
+
+// csvReport gives nil for a text that has no header row or is not CSV.
+func csvReport(text string) ReportFunc {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
 	rows, err := reader.ReadAll()
 	if err != nil || len(rows) == 0 {
-		s.fail("AddReportCSV: the text has no header row or is not CSV")
-		return
+		return nil
 	}
-	s.AddReport(template, func(w io.Writer, headers bool) (int, error) {
+	return func(w io.Writer, headers bool) (int, error) {
 		shown := rows
 		if !headers {
 			shown = rows[1:]
 		}
 		return len(rows) - 1, csv.NewWriter(w).WriteAll(shown)
-	})
+	}
 }
 
 // startReport answers GET /reporting/templates/{templatename}.

@@ -1,11 +1,13 @@
 package prepaidtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -118,6 +120,10 @@ func maskBody(body []byte) string {
 	if len(body) == 0 {
 		return ""
 	}
+	names := secretMembers()
+	if !bytes.ContainsRune(body, '\\') && !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(body, []byte(name)) }) {
+		return string(body[:min(len(body), maxLoggedBody)]) // nothing to look for, not even a name in escapes
+	}
 	text := body
 	members, err := parseObject(quoteLoadAmount(body))
 	if err != nil {
@@ -125,8 +131,7 @@ func maskBody(body []byte) string {
 			return masked // cannot be read, so it cannot be masked in parts
 		}
 	} else {
-		hidden := hide(members, secretMembers())
-		if hidden {
+		if hide(members, names) {
 			if text, err = json.Marshal(members); err != nil {
 				return masked
 			}

@@ -32,6 +32,7 @@ type Server struct {
 	faults   *armoury[Fault]
 	mishaps  *armoury[DeliveryFault]
 	requests *ring[Request]
+	pages    buffers
 
 	tb       testing.TB // nil when started by a program
 	http     *http.Server
@@ -215,6 +216,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		sent := s.writeStream(fault.slow(s, w, r), c, answer)
 		s.record(c, sent, fault, time.Since(began))
+	}
+	if answer.pooled {
+		s.pages.put(answer.body)
 	}
 }
 

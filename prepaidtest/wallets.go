@@ -172,7 +172,7 @@ func (s *Server) provisionWallet(c *call) reply {
 	a.wallet = append(a.wallet, token)
 	body := walletBody{
 		PANLastFour: a.cardNumber[len(a.cardNumber)-4:], Provider: s.settings.cardNetwork,
-		ProductType: a.productType, Registration: &a.personal,
+		ProductType: a.productType, Registration: &a.personal.Personal,
 	}
 	if certified {
 		body.ActivationData, body.EncryptedPassData, body.EphemeralPublicKey = s.opaque(32), s.opaque(128), s.opaque(65)

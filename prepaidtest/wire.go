@@ -44,6 +44,7 @@ type reply struct {
 	page        *pageInfo
 	retryAfter  int                   // seconds; no header when 0
 	stream      func(io.Writer) error // writes the body instead of body
+	pooled      bool                  // body goes back to the pages when it is written
 }
 
 // call is one request on its way through the server.
@@ -57,13 +58,12 @@ type call struct {
 }
 
 func (c *call) json(status int, value any) reply {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "the answer cannot be written")
-	}
-	return reply{status: status, contentType: c.server.mediaType(), body: bytes.TrimSuffix(text.Bytes(), []byte("\n"))}
+	return c.encoded(status, appendJSON(nil, value))
+}
+
+// encoded answers with a JSON text.
+func (c *call) encoded(status int, text []byte) reply {
+	return reply{status: status, contentType: c.server.mediaType(), body: text}
 }
 
 // octets answers with a bare string, or a quoted one when the server is set so.
@@ -144,21 +144,31 @@ func (c *call) bindQuery(bind func(*query)) *reply {
 }
 
 // quoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which JSON itself does not
-// allow and the reference does. An unescaped quote before the name means it is a name: in a value it would be
-// escaped.
+// allow and the reference does. A name has no escaped quote before it and a colon behind it; a value that reads
+// the same has not both.
 func quoteLoadAmount(body []byte) []byte {
 	const name = `"initial_load_amount"`
-	at := bytes.Index(body, []byte(name))
-	if at < 0 || (at > 0 && body[at-1] == '\\') {
-		return body
+	for from := 0; ; {
+		at := bytes.Index(body[from:], []byte(name))
+		if at < 0 {
+			return body
+		}
+		at, from = from+at, from+at+len(name)
+		rest, isName := bytes.CutPrefix(bytes.TrimLeft(body[from:], jsonSpace), []byte(":"))
+		if isName && (at == 0 || body[at-1] != '\\') {
+			rest = bytes.TrimLeft(rest, jsonSpace)
+			return quoteNumber(body, len(body)-len(rest))
+		}
 	}
-	rest := bytes.TrimLeft(body[at+len(name):], " \t\r\n")
-	if len(rest) == 0 || rest[0] != ':' {
-		return body
-	}
-	rest = bytes.TrimLeft(rest[1:], " \t\r\n")
-	from := len(body) - len(rest)
-	length := bytes.IndexAny(rest, ",} \t\r\n")
+}
+
+// jsonSpace is what JSON allows between its parts.
+const jsonSpace = " \t\r\n"
+
+// quoteNumber quotes the number that begins at from when it has a leading zero, a prefix included.
+func quoteNumber(body []byte, from int) []byte {
+	rest := body[from:]
+	length := bytes.IndexAny(rest, ",}"+jsonSpace)
 	if length < 2 || rest[0] != '0' || rest[1] == '.' || rest[1] == 'e' || rest[1] == 'E' {
 		return body
 	}

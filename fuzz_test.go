@@ -1,0 +1,244 @@
+package prepaid
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fuzzedWire answers every request alike and keeps the addresses; after a hundred it says that there is nothing more.
+type fuzzedWire struct {
+	status    int
+	header    http.Header
+	body      string
+	addresses []*url.URL
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *fuzzedWire) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.addresses = append(w.addresses, r.URL)
+	status, body := w.status, w.body
+	if len(w.addresses) > 100 {
+		status, body = http.StatusNoContent, ""
+	}
+	return &http.Response{StatusCode: status, Header: w.header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+func newFuzzedClient(t *testing.T, wire *fuzzedWire) *Client {
+	t.Helper()
+	config := fixtureConfig(wire)
+	config.Retry.MaxThrottleWait = time.Nanosecond
+	client, err := NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+// requireCalmError holds an error's text to one short printable line without any long piece of the answer.
+func requireCalmError(t *testing.T, err error, answer string) {
+	t.Helper()
+	text := err.Error()
+	require.True(t, utf8.ValidString(text), "%q", text)
+	require.Less(t, len(text), 600)
+	require.False(t, strings.ContainsFunc(text, unicode.IsControl), "%q", text)
+	for at := 0; at+24 <= len(answer); at += 24 {
+		require.NotContains(t, text, answer[at:at+24])
+	}
+}
+
+// FuzzAnswers gives every operation any bytes for its success: a value, or an error that says what is known.
+func FuzzAnswers(f *testing.F) {
+	f.Add(uint8(0), "null")
+	f.Add(uint8(3), `[{"code":1.0,"description":null,"code":"2"}]`)
+	f.Add(uint8(20), `{"balance":1e400,"company_id":9007199254740993}`)
+	cases := tableCases(f)
+	for i, c := range cases {
+		f.Add(uint8(i), string(c.fixture.answer()))
+	}
+	f.Fuzz(func(t *testing.T, number uint8, body string) {
+		c := cases[int(number)%len(cases)]
+		if strings.HasPrefix(c.row.name, "PIN.") || c.safety == "token" {
+			t.Skip("the caller's, and FuzzTokenAnswer's")
+		}
+		mediaType := c.fixture.Response.Header["Content-Type"]
+		wire := &fuzzedWire{status: c.fixture.Response.Status, header: http.Header{"Content-Type": {mediaType}}, body: body}
+		err := c.call(t.Context(), newFuzzedClient(t, wire))
+		require.NotEmpty(t, wire.addresses)
+		if err == nil {
+			return
+		}
+		failure, ok := errors.AsType[*CallError](err)
+		if !ok { // a report that breaks while its rows are read
+			require.Equal(t, opReportResult.Name, c.row.name, "%v", err)
+			return
+		}
+		require.Contains(t, []Outcome{OutcomeApplied, OutcomeUnknown, OutcomeRejected, OutcomeNotProcessed}, failure.Outcome)
+		requireCalmError(t, err, body)
+	})
+}
+
+// FuzzErrorBody gives any error status any body: an *APIError with that status, and nothing of the body in its text
+// but a code of the form that codes have.
+func FuzzErrorBody(f *testing.F) {
+	f.Add(uint16(400), "application/vnd.vendor+json", `{"error":"invalid_request","error_description":"words of the service"}`)
+	f.Add(uint16(404), "", "")
+	f.Add(uint16(500), "text/html", "<html><body>Bad gateway</body></html>")
+	f.Add(uint16(429), "application/json", `{"error":5,"error_description":null}`)
+	f.Add(uint16(409), "application/json", `{"error":"a\nb \u0000","error_description":"`+strings.Repeat("x", 3000)+`"}`)
+	f.Fuzz(func(t *testing.T, status uint16, mediaType, body string) {
+		code := 400 + int(status)%200
+		wire := &fuzzedWire{status: code, header: http.Header{"Content-Type": {mediaType}}, body: body}
+		err := newFuzzedClient(t, wire).Accounts.SetPlasticEnabled(t.Context(), "EA-1", SetPlasticEnabledParams{Enabled: true})
+		require.Error(t, err)
+		failure, ok := errors.AsType[*APIError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, code, failure.StatusCode)
+		if len(failure.Code) >= 20 { // a code is shown, if it has the form of one
+			body = strings.ReplaceAll(body, string(failure.Code), "")
+		}
+		requireCalmError(t, err, body)
+	})
+}
+
+// FuzzTokenAnswer gives the token endpoint's success any body: a call gets a token that can go into a header, or
+// sends nothing.
+func FuzzTokenAnswer(f *testing.F) {
+	f.Add(`{"access_token":"abc","token_type":"bearer","expires_in":3600}`)
+	f.Add(`{"access_token":"a\r\nb","token_type":"bearer","expires_in":3600}`)
+	f.Add(`{"access_token":"abc","token_type":"mac","expires_in":-1}`)
+	f.Add(`{"access_token":"abc","token_type":"Bearer","expires_in":"1e9"}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		wire := &fuzzedWire{status: 200, header: http.Header{"Content-Type": {"application/vnd.vendor+json"}}, body: body}
+		config := fixtureConfig(wire)
+		config.TokenSource = nil
+		client, err := NewClient(config)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, client.Close()) }()
+		token, err := client.Token(t.Context())
+		if err != nil {
+			requireCalmError(t, err, body)
+			return
+		}
+		require.True(t, isHeaderText(token.AccessToken))
+		require.True(t, strings.EqualFold(token.TokenType, "bearer"))
+	})
+}
+
+// FuzzPageHeaders gives an iteration any paging headers: it ends, and gives every item of every page it read.
+func FuzzPageHeaders(f *testing.F) {
+	f.Add("50", "1", "1", uint8(1))
+	f.Add("", "", "", uint8(3))
+	f.Add("-1", "99999999999999999999", "x", uint8(2))
+	f.Add("0", "0", "0", uint8(0))
+	f.Fuzz(func(t *testing.T, size, pages, total string, items uint8) {
+		header := make(http.Header)
+		header.Set("Content-Type", "application/vnd.vendor+json")
+		header["X-PageSize"], header["X-TotalPages"], header["X-TotalItems"] = []string{size}, []string{pages}, []string{total}
+		header.Set("X-PageSize", size)
+		header.Set("X-TotalPages", pages)
+		header.Set("X-TotalItems", total)
+		wire := &countedPages{header: header, items: int(items) % 8}
+		config := fixtureConfig(wire)
+		client, err := NewClient(config)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, client.Close()) }()
+		got := 0
+		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), ListMerchantCategoryCodesParams{Paging: Paging{Prefetch: int(items) / 64}}) {
+			require.NoError(t, err)
+			require.Equal(t, strconv.Itoa(got), strings.TrimLeft(string(code.Code[:3]), "0")+string(code.Code[3:]))
+			got++
+		}
+		if told, err := strconv.Atoi(pages); err != nil || told < 0 {
+			require.Equal(t, wire.items*lastCountedPage, got, "nothing told: all pages up to the empty one")
+		} else {
+			require.Equal(t, wire.items*min(max(told, 1), lastCountedPage), got)
+		}
+	})
+}
+
+// countedPages has lastCountedPage pages of numbered codes.
+type countedPages struct {
+	header http.Header
+	items  int
+}
+
+const lastCountedPage = 5
+
+// RoundTrip implements http.RoundTripper.
+func (c *countedPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
+	if err != nil {
+		return nil, err
+	}
+	answer := &http.Response{StatusCode: http.StatusNoContent, Header: c.header, Body: http.NoBody, Request: r}
+	if number <= lastCountedPage && c.items > 0 {
+		var codes []string
+		for i := range c.items {
+			codes = append(codes, `{"code":`+strconv.Itoa((number-1)*c.items+i)+`,"description":"x"}`)
+		}
+		answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader("["+strings.Join(codes, ",")+"]"))
+	}
+	return answer, nil
+}
+
+// FuzzPath gives the path any account and hook id: refused before anything is sent, or exactly one segment.
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{"EA-1", "..", "../token", "a/b?c", "", "a\r\nb", "%2e%2e", "a b", "ä", "a;b", "\xff", "#", "a%2fb", "."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		wire := &fuzzedWire{status: 404, header: http.Header{}}
+		client := newFuzzedClient(t, wire)
+		_, err := client.Accounts.Get(t.Context(), AccountID(id))
+		_, hookErr := client.Hooks.Get(t.Context(), id)
+		_, refused := errors.AsType[*ValidationError](err)
+		_, hookRefused := errors.AsType[*ValidationError](hookErr)
+		require.Equal(t, refused, hookRefused)
+		if refused {
+			require.Empty(t, wire.addresses)
+			return
+		}
+		require.Len(t, wire.addresses, 2)
+		for i, parent := range []string{"/3.0/accounts/", "/3.0/hooks/"} {
+			segment, ok := strings.CutPrefix(wire.addresses[i].EscapedPath(), parent)
+			require.True(t, ok)
+			require.NotContains(t, segment, "/")
+			plain, err := url.PathUnescape(segment)
+			require.NoError(t, err)
+			require.Equal(t, id, plain)
+			require.NotContains(t, []string{"", ".", ".."}, plain)
+			require.Empty(t, wire.addresses[i].RawQuery)
+			require.Empty(t, wire.addresses[i].Fragment)
+		}
+	})
+}
+
+// FuzzTime reads any text as a date-time: what RFC 3339 allows comes out the same, and all is in UTC.
+func FuzzTime(f *testing.F) {
+	for _, seed := range []string{
+		"", "2026-11-03T10:20:30Z", "2026-11-03T10:20:30.123456789+11:00", "2026-11-03", "2026-11-03 10:20:30", "2026-11-03T10:20Z",
+		"0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "2026-02-30T00:00:00Z",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := parseTime(text)
+		want, wantErr := time.Parse(time.RFC3339, text)
+		if wantErr == nil {
+			require.NoError(t, err)
+			require.True(t, want.Equal(got))
+		}
+		if err == nil {
+			require.Equal(t, time.UTC, got.Location())
+		}
+	})
+}

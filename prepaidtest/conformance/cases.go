@@ -1,0 +1,50 @@
+package conformance
+
+import "slices"
+
+// Case is one check.
+type Case struct {
+	// Name begins with the section of the reference, such as "4.1/token_is_issued".
+	Name string
+	// Section is the part of Name before the slash.
+	Section string
+	// Operation is the one looked at, as method and path template.
+	Operation string
+	// Needs names the fields of Target and of Allow without which the case is skipped.
+	Needs []string
+
+	check func(*probe)
+}
+
+// Cases lists all checks in the order Run takes them. None depends on another.
+func Cases() []Case {
+	return slices.Concat(
+		tokenCases(), reportCases(), policyCases(), accountCases(), accountChangeCases(), walletCases(), transferCases(),
+		fundingCases(), simulationCases(), pinCases(), hookCases(), authorisationCases(), limitCases(),
+	)
+}
+
+// with makes a case.
+func with(section, name, operation string, check func(*probe), needs ...string) Case {
+	return Case{Name: section + "/" + name, Section: section, Operation: operation, Needs: needs, check: check}
+}
+
+// lacking returns why c cannot run against t, or nothing.
+func (c *Case) lacking(t *Target) string {
+	settings := map[string]bool{
+		"CompanyID": t.CompanyID != 0, "AccountID": t.AccountID != "", "SecondAccountID": t.SecondAccountID != "",
+		"ProgramClientID": t.ProgramClientID != "", "AccountKey": t.AccountKey != "", "ReportTemplate": t.ReportTemplate != "",
+		"WalletProvider": t.WalletProvider != "", "HookReceiver": t.HookReceiver != "", "ApplicationID": t.ApplicationID != "",
+		"KeyID": t.KeyID != "", "PayOutBSB": t.PayOutBSB != "", "PayOutNumber": t.PayOutNumber != "", "PayOutName": t.PayOutName != "",
+	}
+	for _, need := range c.Needs {
+		if permission := t.Allow.allowed(need); permission != nil {
+			if !*permission {
+				return "Allow." + need + " is not set"
+			}
+		} else if !settings[need] {
+			return "Target." + need + " is not set"
+		}
+	}
+	return ""
+}

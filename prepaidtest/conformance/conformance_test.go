@@ -1,0 +1,198 @@
+package conformance
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"crypto/x509"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// emulator is a target with all a case can ask for, and everything allowed but the rate limit.
+func emulator(t *testing.T, options ...prepaidtest.Option) Target {
+	t.Helper()
+	var pinged atomic.Bool
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if pinged.Swap(true) {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	srv := prepaidtest.NewServer(t, append([]prepaidtest.Option{
+		prepaidtest.NoRateLimit(), prepaidtest.WithWebhookRoots(roots), prepaidtest.DeliveryTimeout(2 * time.Second),
+		prepaidtest.ReportDelay(40 * time.Millisecond), prepaidtest.SimulationDelay(2 * time.Millisecond), prepaidtest.WithRetryAfter(),
+	}, options...)...)
+	target := Target{
+		BaseURL: srv.URL, ClientID: "emulator-client", ClientSecret: "emulator-secret", Vendor: "vendor",
+		CompanyID: prepaidtest.DefaultCompany, ProgramClientID: prepaidtest.DefaultProgramClientID, AccountKey: "key 1",
+		AccountID: srv.AddAccount(prepaidtest.SeedAccount{
+			Key: "key 1", Balance: "100.00", MDESConfigID: "M1", CorrespondingAccountID: "EA1",
+			Portal: &prepaidtest.PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"},
+		}),
+		SecondAccountID: srv.AddAccount(prepaidtest.SeedAccount{Key: "key 2", Balance: "100.00"}),
+		ReportTemplate:  prepaidtest.DailySettlement, WalletProvider: "googlepay", HookReceiver: "https://receiver.example/hook",
+		ApplicationID: "11111111-1111-4111-8111-111111111111", KeyID: "22222222-2222-4222-8222-222222222222",
+		PayOutBSB: "633000", PayOutNumber: "12345678", PayOutName: "Conformance",
+		SimulatorWait: 20 * time.Millisecond, ReportWait: 10 * time.Millisecond,
+		Allow: Allow{
+			MoveMoney: true, PayOut: true, CreateAccounts: true, ChangeAccounts: true, ChangePolicy: true, RunReports: true,
+			Simulate: true, Funding: true, ChangeHooks: true,
+		},
+	}
+	srv.AddApplication(target.ApplicationID, target.KeyID)
+	srv.AddWalletToken(target.AccountID, prepaidtest.WalletToken{})
+	s, done := newSession(target)
+	defer done()
+	p := &probe{session: s, context: t.Context, done: t.Context().Done()}
+	hook := p.hookBody()
+	hook["uri"], hook["enabled"], hook["reliability_mode"] = receiver.URL, true, "store_undeliverable"
+	p.post("hooks", hook).status(201)
+	require.Empty(t, p.faults)
+	srv.Adjust(target.AccountID, "1.00") // makes the undeliverable message
+	require.Eventually(t, func() bool {
+		return strings.Contains(string(p.get("hooks").body), `"last_undeliverable":"`)
+	}, 5*time.Second, 5*time.Millisecond)
+	return target
+}
+
+func TestEmulatorConforms(t *testing.T) {
+	t.Parallel()
+	Run(t, emulator(t))
+}
+
+func TestRateLimitConforms(t *testing.T) {
+	t.Parallel()
+	target := emulator(t, prepaidtest.RateLimit(500, time.Second))
+	target.Allow.SpendRateLimit = true
+	require.Equal(t, result{}, runCase(t, target, "8/rate_is_limited"))
+}
+
+func TestNoCaseIsSkippedWithEverythingAllowed(t *testing.T) {
+	t.Parallel()
+	target := emulator(t)
+	s, done := newSession(target)
+	defer done()
+	for _, c := range Cases() {
+		if c.Name != "8/rate_is_limited" { // has its own test
+			require.Equal(t, result{}, s.run(t.Context(), c), c.Name)
+		}
+	}
+}
+
+func TestZeroAllowLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	target := emulator(t)
+	target.Allow = Allow{}
+	s, done := newSession(target)
+	defer done()
+	before := (&probe{session: s, context: t.Context, done: t.Context().Done()}).history()
+	ran := 0
+	for _, c := range Cases() {
+		r := s.run(t.Context(), c)
+		require.Empty(t, r.faults, c.Name)
+		if r.skipped == "" {
+			ran++
+		}
+	}
+	require.Greater(t, ran, 80)
+	p := &probe{session: s, context: t.Context, done: t.Context().Done()}
+	require.Equal(t, before, p.history())
+}
+
+func TestCasesAreWellNamedAndCoverEveryOperation(t *testing.T) {
+	t.Parallel()
+	names, looked := map[string]bool{}, map[string]bool{}
+	for _, c := range Cases() {
+		require.False(t, names[c.Name], c.Name)
+		names[c.Name] = true
+		require.True(t, strings.HasPrefix(c.Name, c.Section+"/"), c.Name)
+		if c.Section != "5" {
+			looked[c.Operation] = true
+		}
+	}
+	all := append(operations(), "POST /token")
+	require.Len(t, all, 44)
+	for _, operation := range all {
+		require.True(t, looked[operation], operation)
+	}
+	require.Len(t, looked, 44)
+}
+
+func TestTargetPrintsNoSecret(t *testing.T) {
+	t.Parallel()
+	target := Target{BaseURL: "https://example.test/3.0/", ClientSecret: "canary"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		require.NotContains(t, fmt.Sprintf(verb, target), "canary")
+	}
+}
+
+func TestTargetFromEnv(t *testing.T) {
+	set := func(name, value string) { t.Setenv("PREPAID_CONFORMANCE_"+name, value) }
+	set("BASE_URL", "")
+	_, found, err := TargetFromEnv()
+	require.NoError(t, err)
+	require.False(t, found)
+	set("BASE_URL", "https://example.test/3.0/")
+	set("CLIENT_ID", "id")
+	set("CLIENT_SECRET", "secret")
+	set("VENDOR", "vendor")
+	set("COMPANY_ID", "42")
+	set("SIMULATOR_WAIT", "45s")
+	set("ALLOW", "MoveMoney, Simulate")
+	target, found, err := TargetFromEnv()
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Equal(t, Allow{MoveMoney: true, Simulate: true}, target.Allow)
+	require.Equal(t, 45*time.Second, target.SimulatorWait)
+	set("ALLOW", "Everything")
+	set("COMPANY_ID", "x")
+	set("VENDOR", "")
+	_, _, err = TargetFromEnv()
+	require.ErrorContains(t, err, "PREPAID_CONFORMANCE_ALLOW: must list fields of Allow")
+	require.ErrorContains(t, err, "PREPAID_CONFORMANCE_COMPANY_ID: must be a number")
+	require.ErrorContains(t, err, "Vendor: is required")
+}
+
+// TestTarget runs the suite against the environment that the variables name.
+func TestTarget(t *testing.T) {
+	target, found, err := TargetFromEnv()
+	require.NoError(t, err)
+	if !found {
+		t.Skip("PREPAID_CONFORMANCE_BASE_URL is not set")
+	}
+	Run(t, target)
+}
+
+func runCase(t *testing.T, target Target, name string) result {
+	t.Helper()
+	s, done := newSession(target)
+	defer done()
+	for _, c := range Cases() {
+		if c.Name == name {
+			return s.run(t.Context(), c)
+		}
+	}
+	require.Fail(t, "no such case", name)
+	return result{}
+}
+
+func TestMissingRateLimitIsCaught(t *testing.T) {
+	t.Parallel()
+	target := emulator(t)
+	target.Allow.SpendRateLimit = true
+	require.Equal(t, []fault{{"8", "GET /policy/mccodes", "status", "more than 1,000 requests in 10 seconds must be refused with 429"}},
+		runCase(t, target, "8/rate_is_limited").faults)
+}

@@ -1,0 +1,33 @@
+// Package conformance holds black-box checks of the service's reference. They speak plain HTTP, share no type with
+// the client or the emulator, and run the same against any base URL: the emulator in CI, the real test environment
+// for whoever has credentials there.
+//
+// The zero Allow only reads and sends what must be refused; each further effect has to be permitted. A case that is
+// not permitted or lacks a setting is skipped with the reason. A fault names section, field and rule, and never a
+// value that was received.
+//
+// The simulator's cases wait twelve times for SimulatorWait: with -timeout=30m they have the time.
+//
+// The package's own tests run the suite against a real environment when these variables are set:
+//
+//	PREPAID_CONFORMANCE_BASE_URL         base address with its prefix /3.0/; without it nothing is sent
+//	PREPAID_CONFORMANCE_CLIENT_ID        OAuth client
+//	PREPAID_CONFORMANCE_CLIENT_SECRET    its secret
+//	PREPAID_CONFORMANCE_VENDOR           word of the media type application/vnd.<word>+json
+//	PREPAID_CONFORMANCE_COMPANY_ID       number of a company with a policy
+//	PREPAID_CONFORMANCE_ACCOUNT_ID       EAID of an active account of it, with money
+//	PREPAID_CONFORMANCE_SECOND_ACCOUNT   EAID of another such account
+//	PREPAID_CONFORMANCE_PROGRAM_CLIENT   client_id the accounts are searched by
+//	PREPAID_CONFORMANCE_ACCOUNT_KEY      client_account_key of the account
+//	PREPAID_CONFORMANCE_REPORT_TEMPLATE  name of a report template
+//	PREPAID_CONFORMANCE_WALLET_PROVIDER  wallet that takes no certificates
+//	PREPAID_CONFORMANCE_HOOK_RECEIVER    HTTPS address of a disabled hook; nothing is sent to it
+//	PREPAID_CONFORMANCE_APPLICATION_ID   UUID of an application of the key exchange
+//	PREPAID_CONFORMANCE_KEY_ID           UUID of its key
+//	PREPAID_CONFORMANCE_PAYOUT_BSB       bank account of a direct entry out: six digits,
+//	PREPAID_CONFORMANCE_PAYOUT_NUMBER    digits,
+//	PREPAID_CONFORMANCE_PAYOUT_NAME      and its name
+//	PREPAID_CONFORMANCE_SIMULATOR_WAIT   pause between simulated actions, such as 60s (the default)
+//	PREPAID_CONFORMANCE_REPORT_WAIT      pause between looks at a report, such as 2s (the default)
+//	PREPAID_CONFORMANCE_ALLOW            names of fields of Allow, separated by commas
+package conformance

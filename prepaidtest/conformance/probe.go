@@ -1,0 +1,254 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	maxBody     = 32 << 20
+	nobody      = "conformance-unknown"                  // an account that does not exist
+	unknownUUID = "00000000-0000-4000-8000-00000000c0de" // a hook, report or operation that does not exist
+)
+
+// probe is one case under way.
+type probe struct {
+	*session
+	context   func() context.Context
+	done      <-chan struct{}
+	section   string
+	operation string
+	faults    []fault
+	skipped   string
+}
+
+// fail notes a departure in the section of the case.
+func (p *probe) fail(field, rule string) { p.failIn(p.section, field, rule) }
+
+func (p *probe) failIn(section, field, rule string) {
+	p.faults = append(p.faults, fault{section, p.operation, field, rule})
+}
+
+// answer is what came back; after a fault its further checks say nothing.
+type answer struct {
+	*probe
+	bad    bool
+	code   int
+	header http.Header
+	body   []byte
+}
+
+// send makes one request as it is told.
+func (p *probe) send(method, path, body string, header http.Header) *answer {
+	request, err := http.NewRequestWithContext(p.context(), method, p.target.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		p.fail("request", "cannot be made of this target")
+		return &answer{probe: p, bad: true}
+	}
+	request.Header = header
+	request.Close = strings.Contains(path, "/reports/") // the body of its 204 spoils the connection for the next
+	response, err := p.client.Do(request)
+	if err != nil {
+		p.fail("answer", "none came")
+		return &answer{probe: p, bad: true}
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	if err != nil {
+		p.fail("answer", "was cut short")
+	}
+	return &answer{probe: p, bad: err != nil, code: response.StatusCode, header: response.Header, body: text}
+}
+
+// patiently sends again after a 429, up to three times.
+func (p *probe) patiently(method, path, body string, header http.Header) *answer {
+	for attempt := 0; ; attempt++ {
+		a := p.send(method, path, body, header)
+		if a.code != http.StatusTooManyRequests || attempt == 3 {
+			return a
+		}
+		p.sleep(a.retryAfter())
+	}
+}
+
+// retryAfter is what a 429 asks for, at most a minute; ten seconds, the length of the window, when it says nothing.
+func (a *answer) retryAfter() time.Duration {
+	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 10 * time.Second
+	}
+	return min(time.Duration(seconds)*time.Second, time.Minute)
+}
+
+func (p *probe) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.done:
+	}
+}
+
+func (p *probe) mediaType() string { return "application/vnd." + p.target.Vendor + "+json" }
+
+func (p *probe) bearer(token string, body bool) http.Header {
+	header := http.Header{}
+	if token != "" {
+		header.Set("Authorization", "Bearer "+token)
+	}
+	if body {
+		header.Set("Content-Type", p.mediaType())
+	}
+	return header
+}
+
+// do makes a request with the run's token. A body that is not nil is sent as JSON.
+func (p *probe) do(method, path string, body any) *answer {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			p.fail("request", "cannot be written")
+			return &answer{probe: p, bad: true}
+		}
+	}
+	if p.token == "" && !p.authorise() {
+		return &answer{probe: p, bad: true}
+	}
+	return p.patiently(method, path, string(text), p.bearer(p.token, body != nil))
+}
+
+func (p *probe) get(path string) *answer            { return p.do(http.MethodGet, path, nil) }
+func (p *probe) post(path string, body any) *answer { return p.do(http.MethodPost, path, body) }
+
+// authorise gets the run's token.
+func (p *probe) authorise() bool {
+	a := p.askToken(p.basic(p.target.ClientID, p.target.ClientSecret), "grant_type=client_credentials")
+	var got struct {
+		Token string `json:"access_token"`
+	}
+	if a.bad || a.code != http.StatusOK || json.Unmarshal(a.body, &got) != nil || got.Token == "" {
+		p.failIn("4.1", "access_token", "no token was issued for the run")
+		return false
+	}
+	p.token = got.Token
+	return true
+}
+
+func (p *probe) basic(id, secret string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+}
+
+func (p *probe) askToken(authorization, form string) *answer {
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	if authorization != "" {
+		header.Set("Authorization", authorization)
+	}
+	return p.patiently(http.MethodPost, "token", form, header)
+}
+
+// status checks the status; after 401 the run gets another token.
+func (a *answer) status(allowed ...int) *answer {
+	if a.bad {
+		return a
+	}
+	if slices.Contains(allowed, a.code) {
+		return a
+	}
+	if a.code == http.StatusUnauthorized {
+		a.session.token = ""
+	}
+	words := make([]string, len(allowed))
+	for i, code := range allowed {
+		words[i] = strconv.Itoa(code)
+	}
+	a.fail("status", "must be "+strings.Join(words, " or ")+", is "+strconv.Itoa(a.code))
+	a.bad = true
+	return a
+}
+
+// empty checks that there is no body.
+func (a *answer) empty() *answer {
+	if !a.bad && len(a.body) > 0 {
+		a.fail("body", "must be empty")
+		a.bad = true
+	}
+	return a
+}
+
+// read checks media type and body and returns the body's value.
+func (a *answer) read(r rule) any {
+	if a.bad {
+		return nil
+	}
+	if a.header.Get("Content-Type") != a.mediaType() {
+		a.failIn("1", "Content-Type", "must be application/vnd.<vendor>+json")
+		a.bad = true
+	}
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		a.fail("body", "must be JSON")
+		a.bad = true
+		return nil
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		a.fail("body", "must be one JSON value")
+	}
+	before := len(a.faults)
+	r(a.section, "body", value, a.failIn)
+	a.bad = a.bad || len(a.faults) > before
+	return value
+}
+
+// object reads a body that is an object; nil after a fault.
+func (a *answer) object(r rule) map[string]any {
+	value, _ := a.read(r).(map[string]any)
+	return value
+}
+
+// objects reads a body that is a list of objects.
+func (a *answer) objects(r rule) []map[string]any {
+	list, _ := a.read(listOf(r)).([]any)
+	found := make([]map[string]any, 0, len(list))
+	for _, element := range list {
+		if object, ok := element.(map[string]any); ok {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
+// octets checks a body that is a string of type application/octet-stream.
+func (a *answer) octets() string {
+	if a.bad {
+		return ""
+	}
+	if media, _, _ := strings.Cut(a.header.Get("Content-Type"), ";"); media != "application/octet-stream" {
+		a.fail("Content-Type", "must be application/octet-stream")
+	}
+	text := strings.Trim(strings.TrimSpace(string(a.body)), `"`)
+	if text == "" {
+		a.fail("body", "must be a string that is not empty")
+	}
+	return text
+}
+
+// refused checks status, shape of the error and, when given, its code.
+func (a *answer) refused(status int, codes ...string) { a.refusedAs([]int{status}, codes...) }
+
+func (a *answer) refusedAs(statuses []int, codes ...string) {
+	body := a.status(statuses...).object(errorShape())
+	if code, ok := body["error"].(string); ok && len(codes) > 0 && !contains(codes, code) {
+		a.fail("error", "must be "+strings.Join(codes, " or "))
+	}
+}

@@ -1,0 +1,93 @@
+package prepaidtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A million requests that leave no state behind leave no memory behind either: the logs are rings, tokens and
+// report runs go when they expire. The handler is called without a network, which would only cost time.
+func TestMemoryIsFlatOverAMillionRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a million requests")
+	}
+	s := NewServer(t, RequestLog(1000))
+	s.rates.limit = 1 << 30 // counts, and lets everything pass
+	id := s.AddAccount(SeedAccount{Balance: "100"})
+	token := s.ids.hex(24)
+	s.tokens[token] = s.Now().AddDate(10, 0, 0)
+	status := `{"status":"active"}`
+	send := func(method, path, body string, i int) {
+		r := httptest.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", i>>16&255, i>>8&255, i&255)
+		r.Header.Set("Authorization", "Bearer "+token)
+		if body != "" {
+			r.Header.Set("Content-Type", vendorJSON)
+		}
+		if path == "token" {
+			r.Header.Set("Authorization", basic("emulator-client", "emulator-secret"))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		var w discard
+		s.ServeHTTP(&w, r)
+		if w.status != http.StatusOK && w.status != http.StatusNotFound {
+			require.Fail(t, "an unexpected status", "%s %s: %d", method, path, w.status)
+		}
+	}
+	round := func(requests int) uint64 {
+		for i := range requests {
+			switch i % 10 {
+			case 0:
+				send(http.MethodPut, "accounts/"+id+"/status", status, i)
+			case 1:
+				send(http.MethodGet, fmt.Sprintf("accounts/unknown%d", i), "", i)
+			case 2:
+				send(http.MethodGet, "accounts/company/42?with_personal=1", "", i)
+			case 3:
+				if i%1000 == 3 {
+					send(http.MethodPost, "token", "grant_type=client_credentials", i)
+				} else {
+					send(http.MethodGet, fmt.Sprintf("nowhere/%d", i), "", i)
+				}
+			default:
+				send(http.MethodGet, "accounts/"+id, "", i)
+			}
+		}
+		s.Advance(s.settings.tokenLifetime)
+		var memory runtime.MemStats
+		runtime.GC() //nolint:revive // what is left is what counts
+		runtime.GC() //nolint:revive // the first one only begins to empty the pools
+		runtime.ReadMemStats(&memory)
+		return memory.HeapAlloc
+	}
+	begun := round(100_000)
+	ended := round(900_000)
+	t.Logf("heap after 100,000 requests %d KB, after a million %d KB", begun>>10, ended>>10)
+	require.Less(t, ended, begun+1<<20)
+}
+
+// discard is a response writer that keeps the status.
+type discard struct {
+	header http.Header
+	status int
+}
+
+// Header implements http.ResponseWriter.
+func (d *discard) Header() http.Header {
+	if d.header == nil {
+		d.header = make(http.Header)
+	}
+	return d.header
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (d *discard) WriteHeader(status int) { d.status = status }
+
+// Write implements http.ResponseWriter.
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -1,0 +1,238 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	statuses := []string{
+		"active", "pre_active", "inactive", "deactivated", "lost_or_stolen", "expired", "suspected_fraud", "closed",
+		"inactive_pin_tries_exceeded", "vendor_inactive", "replaced",
+	}
+	for _, from := range statuses {
+		for _, to := range statuses {
+			id := c.AddAccount(SeedAccount{Status: from})
+			c.do("PUT", "accounts/"+id+"/status", `{"status":"`+to+`"}`).empty(200)
+			require.Equal(t, to, c.get("accounts/" + id + "/status").ok().object()["status"], "from %s", from)
+			require.Equal(t, to, c.Status(id))
+		}
+	}
+}
+
+func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	c.do("PUT", "accounts/nobody/status", `{"status":"active"}`).refused(404, "account_not_found")
+	for _, bad := range []string{`{"status":"Active"}`, `{"status":""}`, `{"status":"unknown"}`, `{}`, `{"status":null}`, `{"status":1}`} {
+		require.Contains(t, c.do("PUT", "accounts/"+id+"/status", bad).refused(404, "invalid_request"), "status")
+	}
+	require.Equal(t, "active", c.Status(id))
+}
+
+func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "pre_active", start(t).post("accounts", creation).object()["status"])
+	for _, status := range accountStatuses() {
+		c := start(t, InitialStatus(status))
+		require.Equal(t, status, c.post("accounts", creation).object()["status"])
+	}
+}
+
+func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, status := range accountStatuses() {
+		old := c.AddAccount(SeedAccount{Status: status, Balance: "-3"})
+		before := string(c.get("accounts/" + old).ok().body)
+		got := c.post("accounts", body(t, creation, map[string]any{"request_type": "replace", "account_id_to_replace": old}))
+		if status == "lost_or_stolen" {
+			require.Equal(t, 201, got.status)
+		} else {
+			require.Contains(t, got.refused(404, "invalid_request"), "account_id_to_replace")
+		}
+		require.JSONEq(t, before, string(c.get("accounts/"+old).ok().body), "the old account is unchanged")
+	}
+	// An id is needed for a replacement only, and none is looked at otherwise.
+	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"request_type": "new", "account_id_to_replace": "nobody"})).status)
+	require.Equal(t, 201, c.post("accounts", body(t, creation, map[string]any{"account_id_to_replace": "nobody"})).status, "new is the default")
+}
+
+func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, status := range accountStatuses() {
+		old := c.AddAccount(SeedAccount{Status: status})
+		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
+		c.ActivateThroughPortal(replacement)
+		want := status
+		if status == "active" {
+			want = "closed"
+		}
+		require.Equal(t, want, c.Status(old))
+	}
+	// Without corresponding_account_id nothing is closed.
+	old := c.AddAccount(SeedAccount{})
+	c.ActivateThroughPortal(c.AddAccount(SeedAccount{Status: "pre_active"}))
+	require.Equal(t, "active", c.Status(old))
+}
+
+func TestSpec_3_1_CorrespondingAccountIDOfACreation(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	old := c.AddAccount(SeedAccount{Balance: "0.0001"})
+	create := func(key string) string {
+		got := c.post("accounts", body(t, creation, map[string]any{"corresponding_account_id": old, "client_account_key": key}))
+		require.Equal(t, 201, got.status)
+		return c.get("accounts?client_id=acme&client_account_key=" + key).list()[0]["account_id"].(string)
+	}
+	c.ActivateThroughPortal(create("first"))
+	require.Equal(t, "active", c.Status(old), "one ten-thousandth is not zero")
+	c.Adjust(old, "-0.0001")
+	c.ActivateThroughPortal(create("second"))
+	require.Equal(t, "closed", c.Status(old))
+}
+
+// Each flag belongs to the operations whose row names it, and to no other.
+func TestSpec_1_OptionalFieldGroupsOfEachOperation(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{Key: "k", MDESConfigID: "m", CorrespondingAccountID: "o"})
+	groups := map[string]string{
+		"with_personal": "personal", "with_directentry": "direct_entry_bsb", "with_freetext": "free_text", "with_bpay": "bpay_biller_code",
+		"with_tokeninfo": "mdes_config_id", "with_correspondingaccountid": "corresponding_account_id", "with_cardholdertype": "card_holder_type",
+	}
+	for path, allowed := range map[string][]string{
+		"accounts?client_id=acme&client_account_key=k&": {"with_personal", "with_directentry", "with_freetext", "with_bpay"},
+		"accounts/company/42?":                          {"with_personal"},
+		"accounts/" + id + "?":                          slices.Collect(maps.Keys(groups)),
+		"accounts/" + id + "/status?":                   {},
+		"accounts/" + id + "/tokens?":                   {},
+		"accounts/" + id + "/transactions?":             {},
+	} {
+		for flag, field := range groups {
+			got := c.get(path + flag + "=0")
+			if !slices.Contains(allowed, flag) {
+				require.Contains(t, []int{400, 404}, got.status, path+flag)
+				continue
+			}
+			require.Contains(t, string(got.ok().body), `"`+field+`"`, "any value that is not blank: "+path+flag)
+			for _, blank := range []string{"", "=", "=%20%09%0A", "=%C2%A0"} {
+				require.NotContains(t, string(c.get(path+flag+blank).ok().body), `"`+field+`"`, path+flag+blank)
+			}
+		}
+	}
+}
+
+func TestSpec_4_4_InitialLoadAmountIsFoundByName(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	octal := strings.Replace(creation, `"initial_load_amount":0`, `"initial_load_amount" : 010`, 1)
+	for _, member := range []string{
+		`"display_name":"initial_load_amount",`, `"display_name":"\"initial_load_amount\":011",`, `"display_name":"{\"initial_load_amount\":",`,
+	} {
+		got := c.post("accounts", strings.Replace(octal, "{", "{"+member, 1))
+		require.Equal(t, 201, got.status, member)
+		require.Equal(t, json.Number("8.00"), got.object()["balance"])
+	}
+}
+
+func TestSpec_4_4_IsPlasticEnabledDefaultsToTrue(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for value, want := range map[any]bool{nil: true, true: true, false: false} {
+		require.Equal(t, want, c.post("accounts", body(t, creation, map[string]any{"is_plastic_enabled": value})).object()["is_plastic_enabled"])
+	}
+}
+
+func TestSpec_4_4_CardHolderType(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for value, status := range map[any]int{nil: 201, 1: 201, 2: 201, 0: 404, 3: 404, "1": 404, 1.5: 404} {
+		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"card_holder_type": value})).status, value)
+	}
+	c.post("accounts", body(t, creation, map[string]any{"card_holder_type": 2, "client_account_key": "two"}))
+	id := c.get("accounts?client_id=acme&client_account_key=two").list()[0]["account_id"].(string)
+	require.Equal(t, json.Number("2"), c.get("accounts/" + id + "?with_cardholdertype=1").object()["card_holder_type"])
+}
+
+func TestSpec_4_4_InitiatingUserIDIsOptional(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for value, status := range map[any]int{nil: 201, "user": 201, 7: 404} {
+		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"initiating_user_id": value})).status, value)
+	}
+}
+
+func TestSpec_2_2_FirstAndLastTransactionTimes(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2030, 5, 6, 7, 8, 9, 0, time.UTC)
+	c := start(t, StartAt(at), FrozenClock(), SimulationDelay(0))
+	id, other := c.AddAccount(SeedAccount{}), c.AddAccount(SeedAccount{})
+	times := func() [2]any {
+		got := c.get("accounts/" + id).ok().object()
+		return [2]any{got["first_transaction_occurred_at"], got["last_transaction_occurred_at"]}
+	}
+	require.Equal(t, [2]any{nil, nil}, times(), "nothing has changed the balance")
+	c.Advance(time.Minute)
+	c.do("PUT", "accounts/"+id+"/status", `{"status":"active"}`).empty(200)
+	require.Equal(t, [2]any{nil, nil}, times(), "a change of status is none")
+	c.Adjust(id, "50")
+	require.Equal(t, [2]any{"2030-05-06T07:09:09Z", "2030-05-06T07:09:09Z"}, times())
+	c.Advance(time.Minute)
+	c.post("accounts/"+id+"/transfer", transferTo(t, other, nil)).ok()
+	require.Equal(t, [2]any{"2030-05-06T07:09:09Z", "2030-05-06T07:10:09Z"}, times())
+	got := c.get("accounts/" + other).object()
+	require.Equal(t, "2030-05-06T07:10:09Z", got["first_transaction_occurred_at"], "the receiving account too")
+	created := c.post("accounts", body(t, creation, map[string]any{"initial_load_amount": 1})).object()
+	require.Equal(t, "2030-05-06T07:10:09Z", created["first_transaction_occurred_at"])
+	require.Equal(t, "2030-05-06T07:10:09Z", created["last_transaction_occurred_at"])
+}
+
+func TestSpec_4_4_StatusHasTheEightFields(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{Balance: "3", Key: "k"})
+	require.ElementsMatch(t, []string{
+		"balance", "card_number", "company_id", "external_account_id", "plastic_expiry", "product_type", "status", "is_plastic_enabled",
+	}, slices.Collect(maps.Keys(c.get("accounts/"+id+"/status").ok().object())))
+	c.get("accounts/nobody/status").refused(404, "account_not_found")
+}
+
+func TestSpec_2_2_ProductAndAccountTypes(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, product := range []string{"reloadable", "gift", "loyalty"} {
+		for _, kind := range []string{"proxy", "ledger"} {
+			got := c.get("accounts/" + c.AddAccount(SeedAccount{ProductType: product, AccountType: kind})).object()
+			require.Equal(t, product, got["product_type"])
+			require.Equal(t, kind, got["account_type"])
+			require.NotContains(t, got["card_number"], "0000000", "masked")
+			require.Contains(t, got["card_number"], "*")
+		}
+	}
+}
+
+func TestSpec_1_DateTimesAreUTCWholeSeconds(t *testing.T) {
+	t.Parallel()
+	c := start(t, CustomPlasticExpiry())
+	for value, status := range map[string]int{
+		"2031-01-02T03:04:05Z": 201, "2031-01-02": 404, "2031-01-02T03:04:05+10:00": 404, "2031-01-02T03:04:05": 404, "2031-01-02T03:04:05.000Z": 404,
+		"2031-02-29T00:00:00Z": 404, "2031-01-02 03:04:05Z": 404, "": 404,
+	} {
+		got := c.post("accounts", body(t, creation, map[string]any{"plastic_expiry": value}))
+		require.Equal(t, status, got.status, value)
+		if status == 201 {
+			require.Equal(t, value, got.object()["plastic_expiry"])
+		}
+	}
+}

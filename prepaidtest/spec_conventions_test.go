@@ -1,0 +1,214 @@
+package prepaidtest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSpec_1_MediaTypeOfRequests(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	send := func(media string) answer {
+		header := c.header("")
+		if media != "" {
+			header.Set("Content-Type", media)
+		}
+		return c.send("PUT", "accounts/"+id+"/status", `{"status":"active"}`, header)
+	}
+	for _, media := range []string{vendorJSON, vendorJSON + "; charset=utf-8", vendorJSON + ";charset=UTF-8", vendorJSON + `; charset="utf-8"`} {
+		send(media).empty(200)
+	}
+	for _, media := range []string{"", "application/json", "application/json; charset=utf-8", "text/plain", vendorJSON + "; charset=latin1", "application/vnd.other+json"} {
+		require.Contains(t, send(media).refused(404, "invalid_request"), "Content-Type")
+	}
+}
+
+// Every operation with a body refuses application/json, and the refusal itself has the vendor's media type.
+func TestSpec_1_ApplicationJSONIsRefusedOnEachOperation(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	refused := 0
+	for _, name := range Operations()[1:] {
+		method, path := operationPath(name)
+		if method == "GET" || method == "DELETE" || strings.Contains(path, "hooks/id") || strings.HasSuffix(path, "/wallet/provider") {
+			continue // without a body, or the path is asked first
+		}
+		header := c.header("{}")
+		header.Set("Content-Type", "application/json")
+		got := c.send(method, path, "{}", header)
+		require.Contains(t, []int{400, 404}, got.status, name)
+		require.Contains(t, got.refused(got.status, "invalid_request"), "Content-Type", name)
+		refused++
+	}
+	require.Equal(t, 22, refused)
+}
+
+func TestSpec_1_VendorIsASetting(t *testing.T) {
+	t.Parallel()
+	c := startWithoutToken(t, Vendor("acme"))
+	const media = "application/vnd.acme+json"
+	token := c.send("GET", "policy/42/policy", "", http.Header{"Authorization": {"Bearer x"}})
+	require.Equal(t, 401, token.status)
+	require.Equal(t, media, token.header.Get("Content-Type"))
+}
+
+func TestSpec_1_AcceptIsOptional(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, accept := range []string{"", vendorJSON, "*/*", "application/json"} {
+		header := c.header("")
+		if accept != "" {
+			header.Set("Accept", accept)
+		}
+		got := c.send("GET", "policy/42/policy", "", header).ok()
+		require.Equal(t, vendorJSON, got.header.Get("Content-Type"))
+	}
+}
+
+// pagedOperations lists each paged operation over a set of seven.
+func pagedOperations(t *testing.T, c *caller) []string {
+	t.Helper()
+	for range 7 {
+		c.AddAccount(SeedAccount{Key: "seven"})
+		c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false}))
+	}
+	id := c.AddAccount(SeedAccount{CompanyID: c.emptyCompany(8)})
+	for range 7 {
+		c.Adjust(id, "1")
+	}
+	return []string{"accounts?client_id=acme&client_account_key=seven&", "accounts/company/42?", "accounts/" + id + "/transactions?", "hooks?"}
+}
+
+func (c *caller) emptyCompany(id int64) int64 {
+	c.AddCompany(Company{ID: id, ClientID: "company-" + strconv.FormatInt(id, 10)})
+	return id
+}
+
+func TestSpec_1_PagingOfEachOperation(t *testing.T) {
+	t.Parallel()
+	c := start(t, PageSizes(2, 3, 4))
+	for _, path := range pagedOperations(t, c) {
+		for _, test := range []struct {
+			query       string
+			count       int
+			size, pages string
+		}{
+			{"", 3, "3", "3"}, {"page_number=1", 3, "3", "3"}, {"page_number=3", 1, "3", "3"}, {"page_size=1", 2, "2", "4"},
+			{"page_size=0", 2, "2", "4"}, {"page_size=2", 2, "2", "4"}, {"page_size=4", 4, "4", "2"}, {"page_size=5", 4, "4", "2"},
+			{"page_size=2147483647", 4, "4", "2"}, {"page_number=2&page_size=4", 3, "4", "2"},
+		} {
+			got := c.get(path + test.query).ok()
+			require.Len(t, got.list(), test.count, path+test.query)
+			require.Equal(t, []string{test.size}, got.header["X-Pagesize"], path+test.query)
+			require.Equal(t, test.pages, got.header.Get("X-TotalPages"), path+test.query)
+			require.Equal(t, "7", got.header.Get("X-TotalItems"), path+test.query)
+		}
+		for _, bad := range []string{
+			"page_number=0", "page_number=4", "page_number=-1", "page_number=%2B1", "page_number=x", "page_number=", "page_number=1.0",
+			"page_number=99999999999999999999", "page_size=x", "page_size=-1", "page_size=",
+		} {
+			got := c.get(path + bad)
+			require.Contains(t, []int{400, 404}, got.status, path+bad)
+			require.Contains(t, got.refused(got.status, "invalid_request"), "page_")
+		}
+	}
+}
+
+func TestSpec_1_AnEmptySetIs204WithTheHeaders(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{CompanyID: c.emptyCompany(8)})
+	for _, path := range []string{"accounts?client_id=acme&client_account_key=x&", "accounts/company/42?", "accounts/" + id + "/transactions?", "hooks?"} {
+		for _, query := range []string{"", "page_number=5", "page_size=7"} {
+			got := c.get(path + query)
+			got.empty(204)
+			require.Equal(t, "0", got.header.Get("X-TotalPages"), path)
+			require.Equal(t, "0", got.header.Get("X-TotalItems"), path)
+		}
+	}
+}
+
+func TestSpec_8_PageSizesAreASetting(t *testing.T) {
+	t.Parallel()
+	size := func(c *caller, query string) string {
+		return c.get("policy/mccodes" + query).ok().header.Get("X-PageSize")
+	}
+	c := start(t)
+	require.Equal(t, []string{"50", "1", "1", "500", "500"},
+		[]string{size(c, ""), size(c, "?page_size=0"), size(c, "?page_size=1"), size(c, "?page_size=500"), size(c, "?page_size=501")})
+	c = start(t, PageSizes(10, 20, 30))
+	require.Equal(t, []string{"20", "10", "30"}, []string{size(c, ""), size(c, "?page_size=9"), size(c, "?page_size=31")})
+}
+
+// Every status that the reference gives an error has the shape of section 7: refused checks media type, code and
+// members.
+func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
+	t.Parallel()
+	c := start(t, PermittedCompanies(), RateLimit(10, 1<<40))
+	c.post("funding/redemptions", `{}`).refused(400, "invalid_request")
+	c.send("GET", "hooks", "", http.Header{}).refused(401, "unauthorized")
+	c.post("policy/42/categories", `{}`).refused(403, "forbidden")
+	c.get("accounts/nobody").refused(404, "account_not_found")
+	c.Inject("GET /hooks", Answer(500, ""))
+	c.get("hooks").refused(500, "server_error")
+	run := settlement + "?include_column_headers=true"
+	c.get(run).ok()
+	c.get(run).refused(409, "duplicate_request")
+	c.get("policy/9/policy").refused(404, "policy_not_found")
+	c.post("accounts/x/wallet/other", `{}`).refused(404, "unsupported_provider")
+	c.get("hooks").refused(429, "rate_limit_exceeded")
+}
+
+func TestSpec_7_405EachOtherMethodOfEachPath(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	declared := make(map[string][]string)
+	for _, name := range Operations() {
+		method, path := operationPath(name)
+		declared[path] = append(declared[path], method)
+	}
+	for path, methods := range declared {
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if !slices.Contains(methods, method) {
+				c.do(method, path, "").refused(405, "method_not_allowed")
+			}
+		}
+	}
+}
+
+func TestSpec_7_SuccessfulChangesHaveAnEmptyBody(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	hook := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false}))
+	for _, test := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"PUT", "accounts/" + id, body(t, creation, map[string]any{"company_id": nil, "initial_load_amount": nil}), 200},
+		{"PUT", "accounts/" + id + "/status", `{"status":"closed"}`, 200},
+		{"PUT", "accounts/" + id + "/plastic", `{"plastic_enabled":true}`, 200},
+		{"POST", "policy/42/categories", `{}`, 200}, {"POST", "policy/42/merchants", `{}`, 200}, {"POST", "policy/42/terminals", `{}`, 200},
+		{"PATCH", "hooks/" + hook, `{}`, 200}, {"DELETE", "hooks/" + hook, "", 204},
+	} {
+		c.do(test.method, test.path, test.body).empty(test.status)
+	}
+}
+
+func TestSpec_9_EveryPathHasThePrefix(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	root := strings.TrimSuffix(c.URL, "3.0/")
+	require.NotEqual(t, root, c.URL)
+	c.URL = root
+	for _, path := range []string{"accounts/x", "1.0/accounts/x", "3.1/accounts/x", "3.0accounts/x"} {
+		c.get(path).refused(404, "not_found")
+	}
+	c.get("3.0/accounts/x").refused(404, "account_not_found")
+}

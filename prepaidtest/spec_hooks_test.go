@@ -1,0 +1,284 @@
+package prepaidtest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSpec_3_3_EnabledWithoutAPingAnswerIsNotRegistered(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{300, 302, 400, 404, 500, 503} {
+		r := newReceiver(t)
+		c := start(t, r.roots())
+		r.answer(status)
+		c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
+		c.get("hooks").empty(204)
+		require.Equal(t, []string{"ping"}, r.types())
+	}
+	c := start(t)
+	c.post("hooks", hookText(t, "https://127.0.0.1:1/", nil)).refused(400, "no_response")
+	c.get("hooks").empty(204)
+}
+
+func TestSpec_3_3_AnySuccessAnswersAPing(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 201, 202, 204} {
+		r := newReceiver(t)
+		c := start(t, r.roots())
+		r.answer(status)
+		id := c.addHook(hookText(t, r.URL, nil))
+		require.Equal(t, true, c.get("hooks/" + id).ok().object()["enabled"])
+		require.Equal(t, []string{"ping"}, r.types())
+	}
+}
+
+func TestSpec_3_3_DisabledIsRegisteredWithoutAPing(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
+	require.Equal(t, false, c.get("hooks/" + id).ok().object()["enabled"])
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	require.Empty(t, r.types())
+	c.get("hooks/" + id + "/undeliverable").empty(204)
+}
+
+func TestSpec_3_3_EnablingPings(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": false}))
+	r.answer(500)
+	c.do("PATCH", "hooks/"+id, `{"enabled":true,"hmac_key_id":"k2"}`).refused(400, "no_response")
+	hook := c.get("hooks/" + id).ok().object()
+	require.Equal(t, false, hook["enabled"])
+	require.Equal(t, "k1", hook["hmac_key_id"], "nothing of a refused change remains")
+	r.answer(200)
+	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).empty(200)
+	require.Equal(t, true, c.get("hooks/" + id).ok().object()["enabled"])
+	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).empty(200)
+	require.Equal(t, []string{"ping", "ping", "ping"}, r.types(), "an update with enabled true pings an enabled hook too")
+	r.answer(500)
+	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).refused(400, "no_response")
+	require.Equal(t, true, c.get("hooks/" + id).ok().object()["enabled"], "unchanged")
+}
+
+func TestSpec_3_3_DisablingStopsMessagesAndStoring(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), TokenLifetime(24*time.Hour), DeliveryRetries(time.Minute))
+	id := c.addHook(hookText(t, r.URL, nil))
+	account := c.AddAccount(SeedAccount{})
+	r.answer(500)
+	c.Adjust(account, "1") // fails once and waits for its retry
+	c.quiet()
+	c.do("PATCH", "hooks/"+id, `{"enabled":false}`).empty(200)
+	c.Adjust(account, "1")
+	sent := len(r.types())
+	c.Advance(time.Hour)
+	c.quiet()
+	require.Len(t, r.types(), sent, "no message, and no retry")
+	c.get("hooks/" + id + "/undeliverable").empty(204)
+	require.Nil(t, c.get("hooks/" + id).object()["last_undeliverable"])
+}
+
+func TestSpec_3_3_DeletedFromEitherState(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	for _, enabled := range []bool{true, false} {
+		id := c.addHook(hookText(t, r.URL, map[string]any{"enabled": enabled}))
+		c.do("DELETE", "hooks/"+id, "").empty(204)
+		c.get("hooks/"+id).refused(400, "invalid_hook_id")
+		c.do("PATCH", "hooks/"+id, `{}`).refused(400, "invalid_hook_id")
+		c.get("hooks/"+id+"/undeliverable").refused(400, "invalid_hook_id")
+		c.post("hooks/"+id+"/undeliverable/dismiss", `{"message_ids":["m"]}`).refused(400, "invalid_hook_id")
+	}
+	c.get("hooks").empty(204)
+	sent := len(r.types())
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	require.Len(t, r.types(), sent)
+}
+
+func TestSpec_4_8_PATCHKeepsEachOmittedMember(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), WithFilter("loads", func(Transaction) bool { return true }))
+	c.AddCompany(Company{ID: 7, ClientID: "seven"})
+	changed := map[string]any{
+		"uri": r.URL + "/two", "scope": []any{7, 42}, "filter_spec": "loads", "enabled": false, "reliability_mode": "none", "hmac_key_id": "k2",
+	}
+	for field, value := range changed {
+		id := c.addHook(hookText(t, r.URL, nil))
+		want := c.get("hooks/" + id).object()
+		c.do("PATCH", "hooks/"+id, body(t, `{}`, map[string]any{field: value})).empty(200)
+		got := c.get("hooks/" + id).object()
+		require.NotEqual(t, want[field], got[field], field)
+		delete(want, field)
+		delete(got, field)
+		require.Equal(t, want, got, field)
+	}
+	// The secret shows in the signature alone: it stays when it is not sent.
+	id := c.addHook(hookText(t, r.URL, nil))
+	first := len(r.raw)
+	c.do("PATCH", "hooks/"+id, `{"enabled":true}`).empty(200)
+	require.Equal(t, hookSignature(t, hookSecret, r.raw[first]), r.headers[first].Get("X-Signature"))
+	other := "ff" + hookSecret[2:]
+	c.do("PATCH", "hooks/"+id, `{"enabled":true,"hmac_key_secret":"`+other+`"}`).empty(200)
+	require.Equal(t, hookSignature(t, other, r.raw[first+1]), r.headers[first+1].Get("X-Signature"))
+}
+
+func TestSpec_4_8_TheSecretIsNeverReturned(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.addHook(hookText(t, "https://partner.example/", map[string]any{"enabled": false}))
+	for _, path := range []string{"hooks", "hooks/" + id} {
+		text := string(c.get(path).ok().body)
+		require.NotContains(t, text, "secret")
+		require.NotContains(t, text, hookSecret)
+	}
+}
+
+func TestSpec_4_8_UndeliverableIsPaged(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), PageSizes(2, 3, 4))
+	id := c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	account := c.AddAccount(SeedAccount{})
+	for range 7 {
+		c.Adjust(account, "1")
+	}
+	c.quiet()
+	path := "hooks/" + id + "/undeliverable"
+	var ids []any
+	for _, page := range []string{"1", "2", "3"} {
+		got := c.get(path + "?page_number=" + page).ok()
+		require.Equal(t, "3", got.header.Get("X-TotalPages"))
+		for _, message := range got.list() {
+			ids = append(ids, message["id"])
+		}
+	}
+	require.Len(t, ids, 7)
+	require.Equal(t, "4", c.get(path+"?page_size=9").ok().header.Get("X-PageSize"))
+	c.get(path+"?page_number=4").refused(400, "invalid_request")
+	// An id twice is one message; what was dismissed cannot be dismissed again.
+	c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": []any{ids[0], ids[0]}})).empty(204)
+	require.Equal(t, "6", c.get(path).ok().header.Get("X-TotalItems"))
+	c.post(path+"/dismiss", body(t, `{}`, map[string]any{"message_ids": []any{ids[1], ids[0]}})).refused(400, "invalid_message_id")
+	require.Equal(t, "6", c.get(path).ok().header.Get("X-TotalItems"))
+}
+
+func TestSpec_3_4_TheStoredMessageIsTheOneThatWasSent(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	id := c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	stored := c.get("hooks/" + id + "/undeliverable").ok()
+	require.Equal(t, "["+string(r.raw[1])+"]", string(stored.body))
+	message := stored.list()[0]
+	require.Equal(t, "transaction", message["type"])
+	require.Equal(t, id, message["hook_id"])
+}
+
+func TestSpec_6_ModeNoneStoresNothing(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), TokenLifetime(24*time.Hour))
+	id := c.addHook(hookText(t, r.URL, map[string]any{"reliability_mode": "none"}))
+	r.answer(500)
+	account := c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	c.get("hooks/" + id + "/undeliverable").empty(204)
+	hook := c.get("hooks/" + id).object()
+	require.Nil(t, hook["last_undeliverable"])
+	require.Nil(t, hook["last_undeliverable_timestamp"])
+	c.Advance(3 * time.Hour)
+	c.quiet()
+	require.NotContains(t, r.types(), "undeliverable_alert")
+
+	// Stored under one mode, hidden as the last one under the other.
+	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"store_undeliverable"}`).empty(200)
+	c.Adjust(account, "1")
+	c.quiet()
+	require.NotNil(t, c.get("hooks/" + id).object()["last_undeliverable"])
+	c.do("PATCH", "hooks/"+id, `{"reliability_mode":"none"}`).empty(200)
+	require.Nil(t, c.get("hooks/" + id).object()["last_undeliverable"])
+}
+
+func TestSpec_6_AlertsUntilAllAreDismissed(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), AlertEvery(10*time.Minute), TokenLifetime(24*time.Hour))
+	id := c.addHook(hookText(t, r.URL, nil))
+	path := "hooks/" + id + "/undeliverable"
+	alerts := func() int {
+		c.Advance(10 * time.Minute)
+		c.quiet()
+		return len(slices.DeleteFunc(r.types(), func(kind string) bool { return kind != "undeliverable_alert" }))
+	}
+	account := c.AddAccount(SeedAccount{})
+	require.Zero(t, alerts(), "nothing is undeliverable")
+	r.answer(500)
+	c.Adjust(account, "1")
+	c.Adjust(account, "1")
+	c.quiet()
+	r.answer(200)
+	require.Equal(t, 1, alerts())
+	require.Equal(t, 2, alerts())
+	stored := c.get(path).ok().list()
+	c.post(path+"/dismiss", `{"message_ids":["`+stored[0]["id"].(string)+`"]}`).empty(204)
+	require.Equal(t, 3, alerts())
+	c.post(path+"/dismiss", `{"message_ids":["`+stored[1]["id"].(string)+`"]}`).empty(204)
+	require.Equal(t, 3, alerts())
+	require.Equal(t, 3, alerts())
+	// And again with the next failure.
+	r.answer(500)
+	c.Adjust(account, "1")
+	c.quiet()
+	r.answer(200)
+	require.Equal(t, 4, alerts())
+}
+
+func TestSpec_6_TheEnvelopeOfEachKind(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), StartAt(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
+	id := c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	c.Advance(time.Hour)
+	c.quiet()
+	require.Equal(t, []string{"ping", "transaction", "undeliverable_alert"}, r.types())
+	for i, at := range []string{"2030-01-02T03:04:05Z", "2030-01-02T03:04:05Z", "2030-01-02T04:04:05Z"} {
+		message := r.messages[i]
+		require.True(t, isUUID(message["id"].(string)))
+		require.Equal(t, id, message["hook_id"])
+		require.Equal(t, at, message["timestamp"])
+		require.Equal(t, "POST", r.methods[i])
+	}
+	require.NotEqual(t, r.messages[0]["id"], r.messages[1]["id"])
+}
+
+func TestSpec_6_ScopeNamesTheCompanies(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	c.AddCompany(Company{ID: 7, ClientID: "seven"})
+	c.AddCompany(Company{ID: 8, ClientID: "eight"})
+	c.addHook(hookText(t, r.URL, map[string]any{"scope": []int{7, 42}}))
+	for _, company := range []int64{7, 8, 42} {
+		c.AddAccount(SeedAccount{CompanyID: company, Balance: "1"})
+	}
+	c.quiet()
+	require.Len(t, r.types(), 3, "the ping, and companies 7 and 42")
+}

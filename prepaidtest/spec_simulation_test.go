@@ -1,0 +1,239 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func simulations() []string {
+	return []string{"transact", "advice", "reverse", "clear", "reverse_clear"}
+}
+
+func TestSpec_4_6_Rule1_EachStatusButActiveIsRefused(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	for _, status := range accountStatuses() {
+		for _, operation := range simulations() {
+			id := s.AddAccount(SeedAccount{Status: status, Balance: "100"})
+			ok, message, _ := s.run(operation, map[string]any{"account_id": id})
+			switch {
+			case status == "active" && operation == "reverse":
+				require.Equal(t, "There is no matching purchase authorisation", message)
+			case status == "active":
+				require.True(t, ok, operation)
+			case status == "closed":
+				require.False(t, ok)
+				require.Equal(t, "Account closed", message)
+			default:
+				require.False(t, ok)
+				require.Equal(t, "Account not active", message)
+			}
+			s.Advance(time.Minute)
+			if status != "active" {
+				require.Equal(t, "100.00", s.Balance(id), "%s %s", operation, status)
+			}
+		}
+	}
+}
+
+func TestSpec_4_6_Rule2_TransactionTypeIsCaseSensitive(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	for _, operation := range simulations() {
+		for _, kind := range []string{"purchase", "PURCHASE", "withdrawal", "POSCredit", "Poscredit", "", " Purchase"} {
+			got := s.post("simulation/"+operation, body(t, `{"amount":10,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
+				map[string]any{"account_id": s.id, "transaction_type": kind}))
+			require.Contains(t, got.refused(400, "invalid_request"), "transaction_type", operation)
+		}
+	}
+}
+
+func TestSpec_4_6_Rule2_TransactionTypeMustMatchTheOriginal(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	kinds := []string{"Purchase", "Withdrawal", "PosCredit"}
+	for _, first := range kinds {
+		ok, _, id := s.run("transact", map[string]any{"transaction_type": first, "mcc": "6011", "amount": 1})
+		require.True(t, ok)
+		booked := len(s.booked())
+		for _, second := range kinds {
+			for _, operation := range simulations()[1:] {
+				if first == second {
+					continue
+				}
+				ok, _, _ := s.run(operation, map[string]any{"transaction_type": second, "mcc": "6011", "amount": 1, "authorization_id": id})
+				require.False(t, ok, "%s of a %s as %s", operation, first, second)
+			}
+		}
+		s.Advance(time.Minute)
+		require.Len(t, s.booked(), booked, first)
+	}
+}
+
+func TestSpec_4_6_WithdrawalNeedsAnATMCategory(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	for category, want := range map[string]bool{"6011": true, "6010": true, "6012": false, "5812": false, "0000": false} {
+		ok, _, _ := s.run("transact", map[string]any{"transaction_type": "Withdrawal", "mcc": category, "amount": 1})
+		require.Equal(t, want, ok, category)
+	}
+	ok, _, _ := s.run("transact", map[string]any{"mcc": "6011", "amount": 1})
+	require.True(t, ok, "a purchase may have one")
+}
+
+// A later request finds the authorisation when account, type, acquirer, merchant, terminal, category and id are
+// those of the transact request.
+func TestSpec_4_6_WhatMatches(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	other := s.AddAccount(SeedAccount{Balance: "100"})
+	s.Adjust(s.id, "1000")
+	for field, value := range map[string]any{
+		"acquirer_id": "2", "merchant_id": "N", "terminal_id": "U", "mcc": "5814", "authorization_id": "other", "account_id": other,
+	} {
+		_, _, id := s.run("transact", nil)
+		changes := map[string]any{"authorization_id": id, field: value}
+		target := s.id
+		if field == "account_id" {
+			target = other
+		}
+		ok, _, _ := s.run("reverse", changes)
+		require.False(t, ok, field)
+		count := func() (credits int, last string) {
+			history := s.Transactions(target)
+			for _, item := range history {
+				if item.Type == "1120" || item.Type == "1117" {
+					credits++
+				}
+			}
+			return credits, history[len(history)-1].Type
+		}
+		before, _ := count()
+		ok, _, _ = s.run("advice", changes)
+		require.True(t, ok, field)
+		after, last := count()
+		require.Equal(t, before, after, "only the advice: %s", field)
+		require.Equal(t, "1118", last)
+		ok, _, _ = s.run("clear", changes)
+		require.True(t, ok, field)
+		s.Advance(time.Minute)
+		after, last = count()
+		require.Equal(t, before, after, "only a forced post: %s", field)
+		require.Equal(t, "1115", last)
+		// All of them together match.
+		ok, _, _ = s.run("reverse", map[string]any{"authorization_id": id})
+		require.True(t, ok, field)
+	}
+}
+
+func TestSpec_4_6_ClearedOnceThenForced(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	_, _, id := s.run("transact", nil)
+	for range 2 {
+		s.run("clear", map[string]any{"authorization_id": id})
+		s.Advance(time.Minute)
+	}
+	require.Equal(t, []string{"1118 -10.00", "1117 10.00", "1115 -10.00", "1115 -10.00"}, s.booked())
+	ok, _, _ := s.run("reverse", map[string]any{"authorization_id": id})
+	require.False(t, ok, "cleared: no authorisation is open")
+	_, _, _ = s.run("advice", map[string]any{"authorization_id": id})
+	require.Equal(t, "1118 -10.00", s.booked()[4], "only the advice")
+}
+
+func TestSpec_4_6_AReversedAuthorisationIsClearedByForce(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	_, _, id := s.run("transact", nil)
+	s.run("reverse", map[string]any{"authorization_id": id})
+	s.run("clear", map[string]any{"authorization_id": id})
+	s.Advance(time.Minute)
+	require.Equal(t, []string{"1118 -10.00", "1120 10.00", "1115 -10.00"}, s.booked())
+}
+
+// What a clearing finds is decided when it takes effect, not when it is asked for.
+func TestSpec_4_6_Rule3_ClearingFindsWhatIsThereByThen(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	_, _, id := s.run("transact", nil)
+	s.run("clear", map[string]any{"authorization_id": id})
+	s.Advance(30 * time.Second)
+	s.run("reverse", map[string]any{"authorization_id": id})
+	s.Advance(30 * time.Second)
+	require.Equal(t, []string{"1118 -10.00", "1120 10.00", "1115 -10.00"}, s.booked())
+}
+
+func TestSpec_4_6_Rule3_TheDelayIsASetting(t *testing.T) {
+	t.Parallel()
+	for _, delay := range []time.Duration{time.Second, 90 * time.Second} {
+		s := simulate(t, SimulationDelay(delay))
+		for i, operation := range []string{"clear", "reverse_clear"} {
+			s.run(operation, map[string]any{"amount": 1})
+			s.Advance(delay - time.Nanosecond)
+			require.Len(t, s.booked(), i)
+			s.Advance(time.Nanosecond)
+			require.Len(t, s.booked(), i+1)
+		}
+	}
+}
+
+func TestSpec_4_6_AdviceAndClearingAreNotAskedOfBalanceAndPolicy(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	s.post("policy/42/categories", `{"add":[5812]}`).empty(200)
+	ok, _, _ := s.run("advice", map[string]any{"amount": 150})
+	require.True(t, ok)
+	ok, _, _ = s.run("clear", map[string]any{"amount": 150})
+	require.True(t, ok)
+	s.Advance(time.Minute)
+	require.Equal(t, "-200.00", s.Balance(s.id), "the merchant has been paid")
+}
+
+func TestSpec_2_15_AmountIsANumberOrANumericString(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	for _, operation := range []string{"transact", "advice", "clear", "reverse_clear"} {
+		for amount, status := range map[any]int{
+			json.Number("1.50"): 200, "1.50": 200, "1": 200, json.Number("1e0"): 200, 0: 400, "0": 400, -1: 400, "-1": 400, "": 400, " 1": 400, "one": 400, true: 400,
+		} {
+			got := s.post("simulation/"+operation, body(t, `{"transaction_type":"Purchase","acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
+				map[string]any{"account_id": s.id, "amount": amount}))
+			require.Equal(t, status, got.status, "%s %v", operation, amount)
+		}
+	}
+}
+
+// The fields of 2.15 belong to the operations that the table names.
+func TestSpec_2_15_FieldsOfEachOperation(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	located := []string{"bank_name", "location", "location_code", "currency_code"}
+	const text = `{"transaction_type":"Purchase","amount":1,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`
+	for _, operation := range simulations() {
+		late := operation == "clear" || operation == "reverse_clear"
+		send := func(field string, value any) answer {
+			return s.post("simulation/"+operation, body(t, text, map[string]any{"account_id": s.id, field: value}))
+		}
+		for _, field := range located {
+			if late {
+				require.Contains(t, send(field, "x").refused(400, "invalid_request"), field)
+			} else {
+				send(field, "x").ok()
+			}
+		}
+		if operation == "transact" {
+			require.Contains(t, send("authorization_id", "x").refused(400, "invalid_request"), "authorization_id")
+		} else {
+			send("authorization_id", "x").ok()
+		}
+		for _, field := range []string{"transaction_type", "account_id", "amount", "acquirer_id", "merchant_id", "terminal_id", "mcc"} {
+			require.Contains(t, send(field, nil).refused(400, "invalid_request"), field+" is required")
+		}
+		for _, category := range []string{"581", "58122", "58a2", ""} {
+			require.Contains(t, send("mcc", category).refused(400, "invalid_request"), "mcc")
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package prepaid
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rawServer reads HTTP/1.1 requests off plain connections and leaves every byte of the answer to the test.
+type rawServer struct {
+	address string
+	stop    func() // cuts all connections and waits; the test may then read what its handler wrote
+}
+
+// newRawServer calls answer for one request after the other.
+func newRawServer(t *testing.T, answer func(conn net.Conn, body []byte)) *rawServer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var (
+		one     sync.Mutex // requests are answered one after the other
+		mu      sync.Mutex
+		open    []net.Conn
+		running sync.WaitGroup
+	)
+	running.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, connection)
+			mu.Unlock()
+			running.Go(func() {
+				defer func() { _ = connection.Close() }()
+				reader := bufio.NewReader(connection)
+				for {
+					request, err := http.ReadRequest(reader)
+					if err != nil {
+						return
+					}
+					body, err := io.ReadAll(request.Body)
+					if err != nil {
+						return
+					}
+					one.Lock()
+					answer(connection, body)
+					one.Unlock()
+				}
+			})
+		}
+	})
+	s := &rawServer{address: listener.Addr().String(), stop: sync.OnceFunc(func() {
+		_ = listener.Close()
+		mu.Lock()
+		for _, connection := range open {
+			_ = connection.Close()
+		}
+		mu.Unlock()
+		running.Wait()
+	})}
+	t.Cleanup(s.stop)
+	return s
+}
