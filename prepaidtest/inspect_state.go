@@ -91,8 +91,8 @@ func (a *account) state() AccountState {
 	state := AccountState{
 		ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, ClientID: a.company.ClientID,
 		Status: a.status, Balance: a.balance.String(), ProductType: a.productType, AccountType: a.accountType,
-		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry, AccountExpiry: a.accountExpiry, Transactions: len(a.items),
-		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: a.personal, FreeText: a.freeText,
+		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry.Time, AccountExpiry: a.accountExpiry.Time, Transactions: len(a.items),
+		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: a.personal.Personal, FreeText: a.freeText,
 		MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding, CardholderType: int(a.holderType),
 		WalletTokens: slices.Clone(a.wallet), PINSet: a.pin != "",
 	}

@@ -76,7 +76,7 @@ func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 
 func TestPageAnswersWhatIsNotTheService(t *testing.T) {
 	t.Parallel()
-	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("page of " + r.URL.Path)) })
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("page")) })
 	c := start(t, WithPage(page), RateLimit(2, time.Minute))
 	before := len(c.Requests())
 	root := strings.TrimSuffix(c.URL, "3.0/")
@@ -92,4 +92,17 @@ func TestPageAnswersWhatIsNotTheService(t *testing.T) {
 	require.Equal(t, int64(before), c.Requests()[before-1].Number)
 	c.get("policy/mccodes").ok() // and not counted: this is the second of two
 	require.Equal(t, http.StatusTooManyRequests, c.get("policy/mccodes").status)
+}
+
+func TestAFormWithCredentialsIsMasked(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.tokenRequest("", "grant_type=client_credentials&client_secret=canary")
+	c.post("pin/execute", `{"pin":"canary","otp":"canary","client_secret":"canary"}`)
+	requests := c.Requests()
+	require.Equal(t, "grant_type=client_credentials", requests[0].Body)
+	for _, request := range requests[1:] {
+		require.NotContains(t, request.Body, "canary")
+		require.Contains(t, request.Body, masked)
+	}
 }

@@ -113,8 +113,12 @@ func maskAuthorization(value string) string {
 func secretMembers() []string {
 	return []string{
 		"hmac_key_secret", "ephemeral_key", "encrypted_data", "encrypted_key", "iv", "nonce", "nonce_signature", "certificates",
+		"pin", "otp", "client_secret", // none of the reference's requests; a wrong caller may send them openly
 	}
 }
+
+// tokenForm is the body of a token request as it should be.
+const tokenForm = "grant_type=client_credentials"
 
 func maskBody(body []byte) string {
 	if len(body) == 0 {
@@ -127,8 +131,8 @@ func maskBody(body []byte) string {
 	text := body
 	members, err := parseObject(quoteLoadAmount(body))
 	if err != nil {
-		if body[0] == '{' {
-			return masked // cannot be read, so it cannot be masked in parts
+		if body[0] == '{' || bytes.Contains(body, []byte("=")) && string(body) != tokenForm {
+			return masked // cannot be read, so it cannot be masked in parts; a form may hold credentials
 		}
 	} else {
 		if hide(members, names) {
