@@ -169,3 +169,19 @@ func TestProduction(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, p.call("POST", "simulation/transact", "{}").status)
 	require.Contains(t, p.out.String(), "PREPAID_ENVIRONMENT='production'")
 }
+
+func TestSeedOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/emulator.md")
+	require.NoError(t, err)
+	seed := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(text)
+	require.Len(t, seed, 2)
+	file := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, os.WriteFile(file, seed[1], 0o600))
+	p := launch(t, "-seed", file, "-log", "off")
+	require.Contains(t, p.out.String(), "7 (globex), accounts emp-1, emp-2")
+	require.Contains(t, p.call("GET", "accounts/emp-1", "").body, `"balance":25.50`)
+	require.Equal(t, http.StatusNotFound, p.call("GET", "accounts/"+ada, "").status, "no demo beside it")
+
+	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
+}
