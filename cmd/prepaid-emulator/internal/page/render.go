@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -164,9 +165,7 @@ func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 // Link is the address of a page of the list.
 func (p pager) Link(number int) string {
 	query := url.Values{}
-	for name, values := range p.Query {
-		query[name] = values
-	}
+	maps.Copy(query, p.Query)
 	query.Set("page", strconv.Itoa(number))
 	return p.Path + "?" + query.Encode()
 }
