@@ -151,14 +151,7 @@ func TestScreenshots(t *testing.T) {
 		{"emulator-overview.png", "", browserForm{}},
 		{"emulator-account.png", "accounts/" + ada, browserForm{}},
 		{"emulator-phone.png", "", browserForm{phone: true}},
-		{"extra-dark.png", "accounts/" + ada, browserForm{dark: true}},
-		{"extra-faults.png", "faults", browserForm{}},
-		{"extra-request.png", "requests/3", browserForm{}},
-		{"extra-requests-phone.png", "accounts/" + ada, browserForm{phone: true}},
 	} {
-		if strings.HasPrefix(picture.file, "extra-") && os.Getenv("PREPAID_SCREENSHOTS_ALL") == "" {
-			continue
-		}
 		b := d.open(t, picture.form)
 		b.visit(p.page + picture.path)
 		time.Sleep(1200 * time.Millisecond) // one live update

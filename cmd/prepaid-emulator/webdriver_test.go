@@ -26,7 +26,6 @@ type browser struct {
 type browserForm struct {
 	phone        bool // 390 by 844, touch
 	noJavaScript bool
-	dark         bool
 }
 
 // needBrowser skips the test where there is no browser, unless PREPAID_BROWSER=required says that there must be one.
@@ -79,12 +78,7 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 	args := []string{
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-prefers-reduced-motion",
-		"--user-data-dir=" + profile, "--window-size=1200,860",
-	}
-	if form.dark {
-		args = append(args, "--force-dark-mode", "--blink-settings=preferredColorScheme=0")
-	} else {
-		args = append(args, "--blink-settings=preferredColorScheme=1")
+		"--user-data-dir=" + profile, "--window-size=1200,860", "--blink-settings=preferredColorScheme=1", // light
 	}
 	options := map[string]any{"args": args}
 	if form.phone {
