@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAllowedAddresses_5(t *testing.T) {
+func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t, RateLimit(1, 1e9), FrozenClock(), AllowedAddresses(
 		netip.MustParsePrefix("192.0.2.8/29"), netip.MustParsePrefix("::ffff:198.51.100.4/126"), netip.MustParsePrefix("2001:db8::/32"),

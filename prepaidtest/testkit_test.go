@@ -202,7 +202,7 @@ func TestAllowOnly(t *testing.T) {
 	require.Len(t, recorder.messages, 3)
 }
 
-func TestPINTries(t *testing.T) {
+func TestSpec_3_1_PINTriesCloseTheWay(t *testing.T) {
 	t.Parallel()
 	c := start(t, PINTries(3))
 	id := c.AddAccount(SeedAccount{})
