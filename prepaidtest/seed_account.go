@@ -71,12 +71,14 @@ func (add *seedAccount) openingFor(balance money) money {
 
 // inRange tells whether every running balance can be held.
 func (add *seedAccount) inRange() bool {
-	running, ok := add.opening, true
+	running := add.opening
 	for _, booked := range add.history {
 		for _, step := range []money{booked.amount, -booked.fee} {
-			if running, ok = running.plus(step); !ok {
+			next, ok := running.plus(step)
+			if !ok {
 				return false
 			}
+			running = next
 		}
 	}
 	return true
