@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"crypto/x509"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -29,6 +30,9 @@ type settings struct {
 	start  time.Time
 	frozen bool
 	seed   *uint64
+
+	state     io.Reader
+	stateFile string
 
 	tokenLifetime                 time.Duration
 	rateLimit                     int

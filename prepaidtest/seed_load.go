@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 )
 
 // seedDocument is what Load reads, checked as far as it goes without the server's state.
 type seedDocument struct {
 	companies []Company
 	accounts  []loadedAccount
-	reports   map[string]ReportFunc
+	reports   map[string]template
 }
 
 type loadedAccount struct {
@@ -41,7 +42,7 @@ func (s *Server) Load(r io.Reader) error {
 	}
 	faults := new(faultList)
 	b := &binder{members: members, faults: faults, now: s.clock.now()}
-	document := seedDocument{reports: make(map[string]ReportFunc)}
+	document := seedDocument{reports: make(map[string]template)}
 	b.objects("companies", document.bindCompany)
 	b.objects("accounts", document.bindAccount)
 	b.objects("reports", document.bindReport)
@@ -58,20 +59,19 @@ func (s *Server) Load(r io.Reader) error {
 	for _, add := range document.accounts {
 		s.addSeed(s.companies[add.CompanyID], add.SeedAccount, add.balance)
 	}
-	for template, run := range document.reports {
-		s.templates[template] = func() ReportFunc { return run }
-	}
+	maps.Copy(s.templates, document.reports)
 	return nil
 }
 
 func (d *seedDocument) bindReport(b *binder) {
-	var template, text string
-	name := b.string("template", &template).required().min(1)
-	name.limit(d.reports[template] == nil, "is there twice")
+	var title, text string
+	name := b.string("template", &title).required().min(1)
+	_, twice := d.reports[title]
+	name.limit(!twice, "is there twice")
 	v := b.string("csv", &text).required()
 	run := csvReport(text)
 	v.limit(run != nil, "has no header row or is not CSV")
-	d.reports[template] = run
+	d.reports[title] = template{run, text}
 }
 
 func (d *seedDocument) bindCompany(b *binder) {
