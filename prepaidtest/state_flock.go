@@ -10,7 +10,6 @@ import (
 
 // lockFile holds until the file is closed or the process ends.
 func lockFile(file *os.File) error {
-	//nolint:gosec // a descriptor is a small number
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return errors.New("the file is in use by another server")

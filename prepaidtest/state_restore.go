@@ -22,11 +22,14 @@ func (s *Server) restore(text []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.restore(d.Clock)
-	s.policyIDs = d.IDs.PolicyRule
-	return errors.Join(
-		s.ids.restore(d.IDs), s.restoreCompanies(d.Companies), s.restoreAccounts(d), s.restoreMoney(d),
-		s.restoreReports(d), s.restoreKeys(d), s.restoreHooks(d.Hooks), s.restoreTasks(d.Tasks),
-	)
+	for _, restore := range []func(*stateDocument) error{
+		s.restoreIDs, s.restoreCompanies, s.restoreAccounts, s.restoreMoney, s.restoreReports, s.restoreKeys, s.restoreHooks, s.restoreTasks,
+	} {
+		if err := restore(d); err != nil {
+			return err // what follows would only complain of what is missing now
+		}
+	}
+	return nil
 }
 
 // wrong names the place of an element and the rule it breaks.
@@ -39,20 +42,20 @@ func (c *clock) restore(saved savedClock) {
 	}
 }
 
-func (g *identifiers) restore(saved savedIDs) error {
-	g.last = max(g.last, saved.Transaction)
-	if saved.Source == nil {
+func (s *Server) restoreIDs(d *stateDocument) error {
+	s.policyIDs, s.ids.last = d.IDs.PolicyRule, d.IDs.Transaction
+	if d.IDs.Source == nil {
 		return nil
 	}
-	g.seeded = new(rand.ChaCha8)
-	if g.seeded.UnmarshalBinary(saved.Source) != nil {
+	s.ids.seeded = new(rand.ChaCha8)
+	if s.ids.seeded.UnmarshalBinary(d.IDs.Source) != nil {
 		return errors.New("ids.source cannot be read")
 	}
 	return nil
 }
 
-func (s *Server) restoreCompanies(saved []savedCompany) error {
-	for i, add := range saved {
+func (s *Server) restoreCompanies(d *stateDocument) error {
+	for i, add := range d.Companies {
 		if s.companies[add.ID] != nil {
 			return wrong("companies", i, "is there twice")
 		}

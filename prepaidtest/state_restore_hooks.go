@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-func (s *Server) restoreHooks(saved []savedHook) error {
-	for i, add := range saved {
+func (s *Server) restoreHooks(d *stateDocument) error {
+	for i, add := range d.Hooks {
 		if s.hooks[add.ID] != nil {
 			return wrong("hooks", i, "is there twice")
 		}
@@ -42,8 +42,8 @@ func (m *savedMessage) message() (*message, error) {
 	return &message{id: m.ID, kind: m.Type, at: m.At, body: []byte(m.Body), attempts: m.Attempts, keep: m.Keep, held: m.Held}, nil
 }
 
-func (s *Server) restoreTasks(saved []savedTask) error {
-	for i, waiting := range saved {
+func (s *Server) restoreTasks(d *stateDocument) error {
+	for i, waiting := range d.Tasks {
 		j, err := s.restoreJob(waiting)
 		if err != nil {
 			return wrong("tasks", i, err.Error())
