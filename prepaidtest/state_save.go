@@ -148,8 +148,8 @@ func (s *Server) savedAccounts() []savedAccount {
 	for i, a := range s.order {
 		list[i] = savedAccount{
 			ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, Status: a.status,
-			ProductType: a.productType, AccountType: a.accountType, Plastic: a.plastic, PlasticExpiry: a.plasticExpiry.Time,
-			AccountExpiry: a.accountExpiry.Time, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Key: a.clientAccountKey,
+			ProductType: a.productType, AccountType: a.accountType, Plastic: a.plastic, PlasticExpiry: a.plasticExpiry.UTC(),
+			AccountExpiry: a.accountExpiry.UTC(), DisplayName: a.displayName, NameOnCard: a.nameOnCard, Key: a.clientAccountKey,
 			BPAYReference: a.bpayReference, DirectEntry: a.directEntry, Personal: a.personal.Personal, FreeText: a.freeText,
 			Portal: a.portal, MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding,
 			CardholderType: a.holderType, Balance: a.balance, Items: slices.Clip(a.items), Wallet: slices.Clip(a.wallet),
