@@ -41,6 +41,16 @@
 // its log shows the last requests and deliveries (LogOnFailure). AllowOnly fails it on any operation it does not
 // expect.
 //
+// # Restarts
+//
+// Save writes the whole state, work that waits for the clock included, WithState begins from it, and WithStateFile
+// keeps it in a file, so that an emulator that several people use survives a restart:
+//
+//	srv, err := prepaidtest.Start(prepaidtest.WithStateFile("/var/lib/emulator/state.json"))
+//
+// The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults
+// and functions are not in it.
+//
 // # What the reference leaves open
 //
 // Each such point is an Option with a documented default. The codes of errors that the reference does not show

@@ -26,8 +26,9 @@ type hook struct {
 	id            string
 	undeliverable []*message
 	queue         []*message
-	sending       bool // a goroutine works on the queue
-	alerting      bool // an alert is due some time
+	current       *message // on its way, and not in the queue
+	sending       bool     // a goroutine works on the queue
+	alerting      bool     // an alert is due some time
 	deleted       bool
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"crypto/x509"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,6 +32,9 @@ type settings struct {
 	start  time.Time
 	frozen bool
 	seed   *uint64
+
+	state     io.Reader
+	stateFile string
 
 	tokenLifetime                 time.Duration
 	rateLimit                     int

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 )
 
@@ -12,7 +13,7 @@ import (
 type seedDocument struct {
 	companies []seedCompany
 	accounts  []seedAccount
-	reports   map[string]ReportFunc
+	reports   map[string]template
 	hooks     []seedHook
 }
 
@@ -51,7 +52,7 @@ func (s *Server) Load(r io.Reader) error {
 	s.clock.settle()
 	faults := new(faultList)
 	b := &binder{members: members, faults: faults, now: s.clock.now(), written: true}
-	document := seedDocument{reports: make(map[string]ReportFunc)}
+	document := seedDocument{reports: make(map[string]template)}
 	b.objects("companies", document.bindCompany)
 	b.objects("accounts", document.bindAccount)
 	b.objects("reports", document.bindReport)
@@ -88,14 +89,14 @@ func faultyLine(raw []byte) int {
 }
 
 func (d *seedDocument) bindReport(b *binder) {
-	var template, text string
-	name := b.string("template", &template).required().min(1)
-	_, twice := d.reports[template]
+	var title, text string
+	name := b.string("template", &title).required().min(1)
+	_, twice := d.reports[title]
 	name.limit(!twice, "is there twice")
 	v := b.string("csv", &text).required()
 	run := csvReport(text)
 	v.limit(run != nil, "has no header row or is not CSV")
-	d.reports[template] = run
+	d.reports[title] = template{run, text}
 }
 
 // checkSeeds holds the document against itself and the state. It needs s.mu.
@@ -153,9 +154,7 @@ func (s *Server) putSeeds(d seedDocument) {
 	for _, add := range d.accounts {
 		s.putSeedAccount(add)
 	}
-	for template, run := range d.reports {
-		s.templates[template] = func() ReportFunc { return run }
-	}
+	maps.Copy(s.templates, d.reports)
 	for _, add := range d.hooks {
 		h := &hook{hookConfig: add.hookConfig, id: s.ids.uuid()}
 		s.hooks[h.id] = h

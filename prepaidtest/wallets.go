@@ -87,7 +87,7 @@ func (s *Server) newWalletToken(a *account, now time.Time) WalletToken {
 		TokenRequestorID: s.ids.digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
 		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
-		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.Format("0106"), TokenSuffix: s.ids.digits(4),
+		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.digits(4),
 		TokenUniqueReference: s.tokenReference(),
 	}
 }
