@@ -21,6 +21,7 @@ type settings struct {
 	listen          string
 	allowRemote     bool
 	seed            string
+	state           string
 	vendor          string
 	clientID        string
 	clientSecret    string

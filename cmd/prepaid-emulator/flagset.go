@@ -18,6 +18,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.listen, "listen", "127.0.0.1:8480", "`host:port` to listen on; port 0 takes a free one")
 	f.BoolVar(&s.allowRemote, "allow-remote", false, "allow -listen on an address that others can reach, and any Host header on the page")
 	f.StringVar(&s.seed, "seed", "", "JSON `file` with companies, accounts, reports and hooks to begin with; without it a small demo program")
+	f.StringVar(&s.state, "state", "", "`file` that keeps the state over restarts; one that has a state already is gone on from, and nothing is seeded")
 	f.StringVar(&s.vendor, "vendor", "vendor", "`word` in application/vnd.<vendor>+json")
 	f.StringVar(&s.clientID, "client-id", "emulator-client", "`id` of the OAuth client")
 	f.StringVar(&s.clientSecret, "client-secret", "emulator-secret", "`secret` of the OAuth client; better given by the environment")
@@ -98,6 +99,7 @@ Faults (-fault 'OPERATION=FAULT'; operations as in the reference, or * for all):
 Examples:
   prepaid-emulator
   prepaid-emulator -vendor acme -allow-http-hooks
+  prepaid-emulator -state emulator.state -seed seed.json
   prepaid-emulator -seed seed.json -frozen-clock -start-at 2030-01-31T08:00:00Z -deterministic 1
   prepaid-emulator -fault 'POST /accounts/{id}/transfer=commit-then-drop' -fault '*=delay 250ms p0.1'
   prepaid-emulator -listen 127.0.0.1:0 -log json 2>requests.log

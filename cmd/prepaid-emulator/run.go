@@ -55,6 +55,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	if err != nil {
 		return err
 	}
+	goesOn := hasState(s.state)
 	listener, err := listen(ctx, s.listen)
 	if err != nil {
 		return err
@@ -64,8 +65,14 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := s.sow(server); err != nil {
-		return errors.Join(err, server.Close())
+	if !goesOn {
+		if err := s.sow(server); err != nil {
+			err = errors.Join(err, server.Close())
+			if s.state != "" {
+				err = errors.Join(err, os.Remove(s.state)) // or the next start would go on from nothing
+			}
+			return err
+		}
 	}
 	for _, a := range s.faults {
 		server.Inject(a.operation, a.fault)
@@ -89,6 +96,15 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("the port of %s is in use, perhaps by another emulator; choose another one with -listen", address)
 	}
 	return listener, err
+}
+
+// hasState tells whether a state file has something to go on from.
+func hasState(path string) bool {
+	if path == "" {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
 }
 
 // sow fills a server that begins anew.
@@ -127,6 +143,9 @@ func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
 	add(s.frozenClock, prepaidtest.FrozenClock())
 	if s.deterministic != nil {
 		options = append(options, prepaidtest.Seed(*s.deterministic))
+	}
+	if s.state != "" {
+		options = append(options, prepaidtest.WithStateFile(s.state))
 	}
 	switch s.log {
 	case "text":
