@@ -31,7 +31,7 @@ func ExampleReportingService_Start() {
 	fmt.Println(errors.Is(err, prepaid.ErrConflict), err)
 	// Output:
 	// daily_settlement true true
-	// true prepaid: Reporting.Start: not processed: status 409 (duplicate_request)
+	// true prepaid: Reporting.Start: rejected: status 409 (duplicate_request)
 }
 
 // Result asks once, for callers with a schedule of their own.
