@@ -171,8 +171,7 @@ func ExampleHooksService_Update() {
 	// https://cards.example.com/hooks k2
 }
 
-// Deleting is safe to repeat, and the client does after a lost answer. A repeat that finds nothing does not say who
-// deleted the hook, so it ends with an unknown outcome: read to know.
+// Deleting is safe to repeat, and the client does so by itself when an answer is lost.
 func ExampleHooksService_Delete() {
 	srv := emulator()
 	defer srv.Close()
@@ -183,12 +182,14 @@ func ExampleHooksService_Delete() {
 		return
 	}
 
-	fmt.Println(client.Hooks.Delete(ctx, created.ID))
+	srv.Inject("DELETE /hooks/{id}", prepaidtest.CommitThenDrop())
+	err = client.Hooks.Delete(ctx, created.ID)
+	fmt.Println(prepaid.OutcomeOf(err))
 	_, err = client.Hooks.Get(ctx, created.ID)
-	fmt.Println(errors.Is(err, prepaid.CodeInvalidHookID))
+	fmt.Println("gone:", errors.Is(err, prepaid.CodeInvalidHookID))
 	// Output:
-	// <nil>
-	// true
+	// applied
+	// gone: true
 }
 
 // What could not be delivered is stored, for a hook that asks for it, and comes as it was sent.
