@@ -11,8 +11,9 @@
 //	})
 //	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludePersonal)
 //
-// A [Client] is immutable and safe for concurrent use: make one per process. Each resource is a service on it. Package
-// prepaidtest has an emulator of the whole service for tests, package webhook the receiving side of webhooks.
+// A [Client] is immutable and safe for concurrent use: make one per process. Each resource is a service on it.
+// [ConfigFromEnv] reads the configuration from the environment, and [Client.Check] proves at startup that the service
+// can be reached and takes the credentials. Package webhook is the receiving side of webhooks.
 //
 // # Money
 //
@@ -81,4 +82,16 @@
 //
 // A context ends a call, and may observe it ([WithCapture], [WithTrace]). It never changes what is sent. A wait that
 // would outlast the deadline is not begun.
+//
+// # Observing
+//
+// [Config].Logger gets a record of each call and of each repeated attempt. A [Trace], for a client or for one context,
+// sees every attempt, pause and token; a [Capture] keeps the last answer, for a field that this version does not know.
+// Operations are named by method and path template, without ids, so that they suit metrics.
+//
+// # Testing
+//
+// Package prepaidtest answers all operations over HTTP and keeps balances, histories and hooks behind them. Its faults,
+// such as an answer lost after the money moved, show what code does on a bad day, and its clock moves on demand. The
+// examples of this page run on it.
 package prepaid

@@ -1,0 +1,104 @@
+package prepaid_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A part of a redemption is given back. ParentTransactionID ties the refund to it, so that no more than the
+// redemption can be refunded.
+func ExampleFundingService_Refund() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	redeemed, err := client.Funding.Redeem(ctx, prepaid.RedeemFundingParams{
+		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, amount := range []string{"45.00", "45.00"} {
+		refunded, err := client.Funding.Refund(ctx, prepaid.RefundFundingParams{
+			Amount: prepaid.MustAmount(amount), AccountID: id, ParentTransactionID: redeemed.TransactionID,
+			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900002, Currency: "036", CardAcceptorID: "QUICKMART",
+			CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(refunded.Outcome, srv.Balance(string(id)))
+	}
+	// Output:
+	// approved 85.00
+	// declined 85.00
+}
+
+// A reversal undoes a whole redemption, named by the transaction id that it returned.
+func ExampleFundingService_Reverse() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	redemption := prepaid.RedeemFundingParams{
+		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+	}
+	redeemed, err := client.Funding.Redeem(ctx, redemption)
+	if err != nil || !redeemed.Approved() {
+		fmt.Println("nothing to reverse:", err)
+		return
+	}
+	fmt.Println("redeemed, left:", srv.Balance(string(id)))
+	reversed, err := client.Funding.Reverse(ctx, prepaid.ReverseFundingParams{
+		AccountID: id, ParentTransactionID: redeemed.TransactionID,
+		OriginatingTransaction: redemption.OriginatingTransaction, CorrelationID: redemption.CorrelationID,
+	})
+	if err != nil {
+		fmt.Println(err, prepaid.OutcomeOf(err))
+		return
+	}
+	fmt.Println("reversal", reversed.Outcome+", left:", srv.Balance(string(id)))
+	// Output:
+	// redeemed, left: 40.00
+	// reversal approved, left: 100.00
+}
+
+// The answer of a redemption was lost: the history around the call tells whether the money was taken.
+func ExampleFundingService_Redeem_unknown() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	params := prepaid.RedeemFundingParams{
+		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+	}
+	srv.Inject("POST /funding/redemptions", prepaidtest.CommitThenDrop())
+	_, err := client.Funding.Redeem(ctx, params)
+	if prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
+		fmt.Println(err)
+		return
+	}
+	finding, err := client.Accounts.FindMovement(ctx, prepaid.MovementQuery{
+		AccountID: id, Amount: params.Amount, CardAcceptorID: params.CardAcceptorID, TerminalID: params.TerminalID,
+	}.Around(err))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(finding.Verdict, finding.Transactions[0].Amount)
+	// Output: seen -60.00
+}

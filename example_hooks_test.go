@@ -1,0 +1,297 @@
+package prepaid_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// hookParams describes a hook of company 42 that is not enabled, so that the service does not ping its address.
+func hookParams(uri string) prepaid.CreateHookParams {
+	return prepaid.CreateHookParams{
+		URI: uri, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll,
+		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
+		HMACKeyID:       "k1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0f", 32)),
+	}
+}
+
+// missedMessages starts an emulator with a hook whose receiver answers the ping and then goes down while the service
+// sends it count transactions. Close the emulator at the end.
+func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error) {
+	var down atomic.Bool
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer receiver.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	srv = emulator(prepaidtest.WithWebhookRoots(roots))
+	params := hookParams(receiver.URL)
+	params.Enabled = true
+	created, err := srv.Client().Hooks.Create(context.Background(), params)
+	if err == nil {
+		down.Store(true)
+		for range count {
+			seed(srv, "25.50") // a load, which the hook is told of
+		}
+		err = srv.WaitIdle(context.Background())
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, srv.Close())
+	}
+	return srv, created.ID, nil
+}
+
+// A hook as it stands. The secret of its key is never returned.
+func ExampleHooksService_Get() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	hook, err := client.Hooks.Get(ctx, created.ID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(hook.URI, hook.Scope, hook.FilterSpec, hook.Enabled, hook.ReliabilityMode, hook.HMACKeyID)
+	fmt.Println("missed anything:", hook.LastUndeliverable != "")
+	// Output:
+	// https://cards.example.com/hooks [42] * false store_undeliverable k1
+	// missed anything: false
+}
+
+// The ping of an enabled hook must be answered while the registration waits, or nothing is registered.
+func ExampleHooksService_Create_noResponse() {
+	receiver := httptest.NewTLSServer(http.NotFoundHandler()) // not the right path
+	defer receiver.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	srv := emulator(prepaidtest.WithWebhookRoots(roots))
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	params := hookParams(receiver.URL)
+	params.Enabled = true
+	_, err := client.Hooks.Create(ctx, params)
+	fmt.Println(errors.Is(err, prepaid.CodeNoResponse), prepaid.OutcomeOf(err))
+	hooks, err := prepaid.Collect(client.Hooks.List(ctx, prepaid.ListHooksParams{}), 100)
+	fmt.Println(len(hooks), err)
+	// Output:
+	// true rejected
+	// 0 <nil>
+}
+
+// The list resolves a creation of unknown outcome: is the address there?
+func ExampleHooksService_List() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	params := hookParams("https://cards.example.com/hooks")
+	srv.Inject("POST /hooks", prepaidtest.CommitThenDrop())
+	_, err := client.Hooks.Create(ctx, params)
+	fmt.Println(prepaid.OutcomeOf(err))
+	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if hook.URI == params.URI {
+			fmt.Println("registered", hook.ID != "")
+		}
+	}
+	// Output:
+	// outcome unknown
+	// registered true
+}
+
+// One page of the hooks, and how many there are.
+func ExampleHooksService_ListPage() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	for _, name := range []string{"a", "b", "c"} {
+		if _, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/"+name)); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	page, err := client.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: prepaid.Paging{Page: 2, Size: 2}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(page.Items), "of", page.TotalItems, page.Items[0].URI, page.Last())
+	// Output: 1 of 3 https://cards.example.com/c true
+}
+
+// What is not set stays as it is. A key is rotated by sending its id and secret together.
+func ExampleHooksService_Update() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	if err := client.Hooks.Update(ctx, created.ID, prepaid.UpdateHookParams{
+		HMACKeyID: "k2", HMACKeySecret: prepaid.NewSecret(strings.Repeat("1e", 32)),
+	}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = client.Hooks.Update(ctx, created.ID, prepaid.UpdateHookParams{URI: "http://cards.example.com/hooks"})
+	fmt.Println(err)
+	hook, err := client.Hooks.Get(ctx, created.ID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(hook.URI, hook.HMACKeyID)
+	// Output:
+	// prepaid: Hooks.Update: rejected: invalid input: uri must be an https address
+	// https://cards.example.com/hooks k2
+}
+
+// Deleting is safe to repeat, and the client does so by itself when an answer is lost.
+func ExampleHooksService_Delete() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	created, err := client.Hooks.Create(ctx, hookParams("https://cards.example.com/hooks"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	srv.Inject("DELETE /hooks/{id}", prepaidtest.CommitThenDrop())
+	err = client.Hooks.Delete(ctx, created.ID)
+	fmt.Println(prepaid.OutcomeOf(err))
+	_, err = client.Hooks.Get(ctx, created.ID)
+	fmt.Println("gone:", errors.Is(err, prepaid.CodeInvalidHookID))
+	// Output:
+	// applied
+	// gone: true
+}
+
+// What could not be delivered is stored, for a hook that asks for it, and comes as it was sent.
+func ExampleHooksService_Undeliverable() {
+	srv, hook, err := missedMessages(2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+
+	for message, err := range srv.Client().Hooks.Undeliverable(context.Background(), hook, prepaid.ListUndeliverableParams{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		var body struct { // the operator tells the shape; this is the emulator's
+			Transaction prepaid.Transaction `json:"transaction"`
+		}
+		if err := message.Decode(&body); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(message.Type, message.HookID == hook, body.Transaction.Amount)
+	}
+	// Output:
+	// transaction true 25.50
+	// transaction true 25.50
+}
+
+// How much is waiting, from one small page.
+func ExampleHooksService_UndeliverablePage() {
+	srv, hook, err := missedMessages(3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+
+	page, err := srv.Client().Hooks.UndeliverablePage(context.Background(), hook, prepaid.ListUndeliverableParams{
+		Paging: prepaid.Paging{Size: 1},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(page.TotalItems, "messages wait, the first of type", page.Items[0].Type)
+	// Output: 3 messages wait, the first of type transaction
+}
+
+// Dismiss what was dealt with, the first page again and again: dismissing while iterating would shift the pages.
+// Package webhook's Drain does this for you.
+func ExampleHooksService_Dismiss() {
+	srv, hook, err := missedMessages(3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	for {
+		page, err := client.Hooks.UndeliverablePage(ctx, hook, prepaid.ListUndeliverableParams{Paging: prepaid.Paging{Size: 2}})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if len(page.Items) == 0 {
+			break
+		}
+		var done []string
+		for _, message := range page.Items { // deal with each here
+			done = append(done, message.ID)
+		}
+		if err := client.Hooks.Dismiss(ctx, hook, done...); err != nil {
+			fmt.Println(err, prepaid.OutcomeOf(err))
+			return
+		}
+		fmt.Println(len(done), "dismissed")
+	}
+	// Output:
+	// 2 dismissed
+	// 1 dismissed
+}
+
+// A message read without a handler, from a queue for example. What this version does not know is kept.
+func ExampleParseMessage() {
+	message, err := prepaid.ParseMessage([]byte(
+		`{"id":"m-1","hook_id":"h-1","timestamp":"2026-11-20T01:02:03Z","type":"transaction","transaction":{"amount":-9.50}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var body struct {
+		Transaction struct {
+			Amount prepaid.Amount `json:"amount"`
+		} `json:"transaction"`
+	}
+	if err := message.Decode(&body); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(message.ID, message.Type, message.Timestamp, body.Transaction.Amount)
+	// Output: m-1 transaction 2026-11-20 01:02:03 +0000 UTC -9.50
+}

@@ -1,0 +1,150 @@
+package prepaid_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// printLogger logs to standard output, without what differs from run to run.
+func printLogger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Value.Kind() == slog.KindDuration {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}
+
+// A logger gets one record a repeated attempt and, at debug level, one a call: path templates, no ids, no amounts.
+func ExampleConfig_logger() {
+	srv := emulator()
+	defer srv.Close()
+	id := seed(srv, "100.00")
+	config := srv.Config()
+	config.Logger = printLogger()
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""))
+	_, err = client.Accounts.Status(context.Background(), id)
+	fmt.Println(err)
+	// Output:
+	// level=WARN msg="prepaid: attempt failed" operation=Accounts.Status path=/accounts/{id}/status attempt=1 status=503 error="prepaid: status 503 (server_error)"
+	// <nil>
+}
+
+// Counting all calls by operation and outcome, for a metric of few labels.
+func ExampleTrace() {
+	srv := emulator()
+	defer srv.Close()
+	id := seed(srv, "100.00")
+	config := srv.Config()
+	calls := map[string]int{}
+	config.Trace = &prepaid.Trace{
+		CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
+			calls[op.Name+" "+c.Outcome.String()]++ // guard it with a mutex when calls run in parallel
+		},
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	for _, account := range []prepaid.AccountID{id, "EA00000000000000", id} {
+		if _, err := client.Accounts.Status(context.Background(), account); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(calls)
+	// Output:
+	// prepaid: Accounts.Status: rejected: status 404 (account_not_found)
+	// map[Accounts.Status applied:2 Accounts.Status rejected:1 Token applied:1]
+}
+
+// A slow call explained: each attempt of one call, with the pause behind it.
+func ExampleWithTrace_pauses() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, "").Times(2))
+
+	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
+		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+			fmt.Println(a.Number, a.StatusCode, a.WillWait > 0, a.WillWait < time.Second)
+		},
+	})
+	account, err := client.Accounts.Status(ctx, id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(account.Balance)
+	// Output:
+	// 1 503 true true
+	// 2 503 true true
+	// 3 200 false true
+	// 100.00
+}
+
+// A member that this version does not know can be read from the captured body.
+func ExampleCapture_Last() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+	srv.Inject("GET /hooks/{id}", prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+		`{"id":"h-1","uri":"https://cards.example.com/hooks","scope":[42],"filter_spec":"*","enabled":true,`+
+			`"reliability_mode":"none","hmac_key_id":"k1","region":"apac"}`))
+
+	var seen prepaid.Capture
+	if _, err := client.Hooks.Get(prepaid.WithCapture(context.Background(), &seen), "h-1"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var extra struct {
+		Region string `json:"region"`
+	}
+	if err := json.Unmarshal(seen.Last().Body, &extra); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(seen.Last().StatusCode, extra.Region)
+	// Output: 200 apac
+}
+
+// Values with personal data log which fields are set and never what is in them.
+func ExampleCardholder_LogValue() {
+	person := prepaid.Cardholder{
+		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+		PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+	}
+	printLogger().Info("registered", "cardholder", person)
+	fmt.Printf("%+v\n", person.PrimaryAddress)
+	// Output:
+	// level=INFO msg=registered cardholder.FirstName=[REDACTED] cardholder.LastName=[REDACTED] cardholder.PrimaryAddress=[REDACTED] cardholder.DateOfBirth=[REDACTED]
+	// Address{State:[REDACTED] Country:[REDACTED]}
+}
+
+// An account logs what support needs: its id, state and balance.
+func ExampleAccount_LogValue() {
+	account := prepaid.Account{
+		ID: "EA52174568995001", CardNumber: "520000******0042", Status: prepaid.AccountStatusActive,
+		Balance: prepaid.MustAmount("25.50"), NameOnCard: "A.LOVELACE",
+	}
+	printLogger().Info("issued", "account", account)
+	// Output: level=INFO msg=issued account.ID=EA52174568995001 account.Balance=25.50 account.CardNumber=[REDACTED] account.Status=active account.NameOnCard=[REDACTED]
+}

@@ -1,0 +1,253 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The whole policy of a program. Whether a rule allows or blocks follows from the default action.
+func ExamplePolicyService_Get() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
+
+	if err := client.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5411"}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := client.Policy.Get(ctx, 7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(policy.DefaultAction, "but for the rules:")
+	fmt.Println(len(policy.Categories), "category,", len(policy.Merchants), "merchants,", len(policy.Terminals), "terminals")
+	// Output:
+	// deny but for the rules:
+	// 1 category, 0 merchants, 0 terminals
+}
+
+// Not every program has a policy.
+func ExamplePolicyService_Get_none() {
+	srv := emulator()
+	defer srv.Close()
+	srv.AddCompany(prepaidtest.Company{ID: 8, Loop: prepaidtest.NoPolicy})
+
+	_, err := srv.Client().Policy.Get(context.Background(), 8)
+	fmt.Println(errors.Is(err, prepaid.ErrNotFound), err)
+	// Output: true prepaid: Policy.Get: rejected: status 404 (policy_not_found)
+}
+
+// The categories with a rule. Codes keep their leading zeros.
+func ExamplePolicyService_Categories() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"0742", "7995"}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := client.Policy.Categories(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, rule := range policy.Categories {
+		fmt.Println(rule.MerchantCategoryCode)
+	}
+	fmt.Println(policy.Merchants == nil) // not part of this answer
+	// Output:
+	// 0742
+	// 7995
+	// true
+}
+
+// A change has no request id and is not repeated. After an unknown outcome read back and send what is missing.
+func ExamplePolicyService_ChangeCategories_unknown() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	srv.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
+	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+	fmt.Println(prepaid.OutcomeOf(err))
+	policy, err := client.Policy.Categories(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(policy.Categories)
+	// Output:
+	// outcome unknown
+	// [{7995}]
+}
+
+// The service gives each merchant rule an internal id, which is never sent back.
+func ExamplePolicyService_Merchants() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	if err := client.Policy.ChangeMerchants(ctx, 42, prepaid.ChangeMerchantsParams{
+		Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino of Sydney"}},
+	}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := client.Policy.Merchants(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, rule := range policy.Merchants {
+		fmt.Println(rule.AcquirerID, rule.CardAcceptorID, rule.Description, rule.ID != 0)
+	}
+	// Output: 100001 CASINO Casino of Sydney true
+}
+
+// A closed program becomes usable at one merchant, then at none. The reason is kept with each change.
+func ExamplePolicyService_ChangeMerchants() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
+	id := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{CompanyID: 7, Balance: "100.00"}))
+
+	for _, change := range []prepaid.ChangeMerchantsParams{
+		{Reason: "canteen opens", Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CANTEEN", Description: "Canteen"}}},
+		{Reason: "canteen closes", Remove: []prepaid.MerchantKey{{AcquirerID: 100001, CardAcceptorID: "CANTEEN"}}},
+	} {
+		if err := client.Policy.ChangeMerchants(ctx, 7, change); err != nil {
+			fmt.Println(err)
+			return
+		}
+		bought, err := client.Simulation.Transact(ctx, prepaid.SimulateParams{
+			Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("9.50"),
+			AcquirerID: "100001", MerchantID: "CANTEEN", TerminalID: "T0000001", MerchantCategoryCode: "5812",
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(change.Reason+":", bought.Message, srv.Balance(string(id)))
+	}
+	// Output:
+	// canteen opens: Approved 90.50
+	// canteen closes: Declined by policy 90.50
+}
+
+// The terminals with a rule.
+func ExamplePolicyService_Terminals() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	if err := client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeTerminalsParams{
+		Add: []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9", Description: "bottle shop"}},
+	}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := client.Policy.Terminals(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, rule := range policy.Terminals {
+		fmt.Println(rule.CardAcceptorID, rule.TerminalID, rule.Description)
+	}
+	// Output: QUICKMART T9 bottle shop
+}
+
+// One terminal of a merchant is replaced by another in a single change. Faults name the field and never the value.
+func ExamplePolicyService_ChangeTerminals() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	t1 := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T1"}
+	t2 := prepaid.TerminalRule{AcquirerID: 100001, CardAcceptorID: "QUICKMART"}
+	gone := prepaid.TerminalKey{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T1"}
+	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{t1}}))
+	swap := prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{t2}, Remove: []prepaid.TerminalKey{gone}}
+	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, swap))
+	swap.Add[0].TerminalID = "T2"
+	fmt.Println(client.Policy.ChangeTerminals(ctx, 42, swap))
+
+	policy, err := client.Policy.Terminals(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(policy.Terminals), policy.Terminals[0].TerminalID)
+	// Output:
+	// <nil>
+	// prepaid: Policy.ChangeTerminals: rejected: invalid input: add[0].terminal_id is required
+	// <nil>
+	// 1 T2
+}
+
+// The old view of a policy, for programs that still read it. Merchant rules have no place in it: prefer Get.
+func ExamplePolicyService_Restrictions() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	rules, err := client.Policy.Restrictions(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rules.Type, rules.CategoryRules)
+	// Output: open [{must_block 7995}]
+}
+
+// All codes the service knows. It sends them as numbers; here they have their four digits.
+func ExamplePolicyService_MerchantCategoryCodes() {
+	srv := emulator()
+	defer srv.Close()
+
+	for code, err := range srv.Client().Policy.MerchantCategoryCodes(context.Background(), prepaid.ListMerchantCategoryCodesParams{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if code.Code < "1000" || code.Code == "5411" {
+			fmt.Println(code.Code, code.Description)
+		}
+	}
+	// Output:
+	// 0742 Veterinary services
+	// 0763 Agricultural co-operatives
+	// 0780 Landscaping and horticultural services
+	// 5411 Grocery stores and supermarkets
+}
+
+// The service may apply another page size than the one asked for, and says so.
+func ExamplePolicyService_MerchantCategoryCodesPage() {
+	srv := emulator(prepaidtest.PageSizes(5, 50, 500))
+	defer srv.Close()
+
+	page, err := srv.Client().Policy.MerchantCategoryCodesPage(context.Background(), prepaid.ListMerchantCategoryCodesParams{
+		Paging: prepaid.Paging{Page: 2, Size: 2},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("page", page.Number, "size", page.Size, "last", page.Last())
+	fmt.Println(page.Items[0].Code, page.Items[0].Description)
+	// Output:
+	// page 2 size 5 last false
+	// 1731 Electrical contractors
+}

@@ -1,0 +1,175 @@
+package prepaid_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A template takes one run at a time: a second start before the first is generated is a conflict.
+func ExampleReportingService_Start() {
+	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	run, err := client.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{IncludeColumnHeaders: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(run.Template, run.ID != "", run.ColumnHeaders)
+	_, err = client.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{})
+	fmt.Println(errors.Is(err, prepaid.ErrConflict), err)
+	// Output:
+	// daily_settlement true true
+	// true prepaid: Reporting.Start: rejected: status 409 (duplicate_request)
+}
+
+// Result asks once, for callers with a schedule of their own.
+func ExampleReportingService_Result() {
+	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
+
+	run, err := client.Reporting.Start(ctx, "balances", prepaid.StartReportParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Reporting.Result(ctx, *run)
+	fmt.Println(errors.Is(err, prepaid.ErrReportNotReady))
+	srv.Advance(time.Minute)
+	report, err := client.Reporting.Result(ctx, *run)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report.TotalRecords)
+	fmt.Print(report.Data)
+	// Output:
+	// true
+	// 2
+	// EA1,25.50
+	// EA2,0.00
+}
+
+// A run that was stored can be opened by another process, until four hours after its start.
+func ExampleReportingService_Open() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
+
+	started, err := client.Reporting.Start(ctx, "balances", prepaid.StartReportParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stored, err := json.Marshal(started)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var run prepaid.ReportRun
+	if err := json.Unmarshal(stored, &run); err != nil {
+		fmt.Println(err)
+		return
+	}
+	report, err := client.Reporting.Open(ctx, run, prepaid.WaitOptions{})
+	if err != nil { // ErrReportFailed: start another
+		fmt.Println(err)
+		return
+	}
+	defer report.Close()
+	for row, err := range report.Rows() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(row[0], row[1])
+	}
+	// Output:
+	// EA1 25.50
+	// EA2 0.00
+}
+
+// A template that still has an unfinished run, perhaps of another process, is waited for.
+func ExampleReportingService_Run_waitForPrevious() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\n")
+	srv.Inject("GET /reporting/templates/{templatename}", prepaidtest.Answer(409, "duplicate_request").Times(2))
+
+	report, err := client.Reporting.Run(ctx, "balances", prepaid.RunReportParams{
+		WaitForPrevious: true,
+		Wait:            prepaid.WaitOptions{Interval: time.Millisecond}, // the default grows from 1 s to 15 s
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer report.Close()
+	whole, err := report.Report() // Rows and Read take no memory for it
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(whole.TotalRecords, len(whole.Data))
+	fmt.Println(whole) // without its data
+	// Output:
+	// 1 10
+	// Report{Data: 10 bytes, TotalRecords: 1}
+}
+
+// Rows are good when the loop ends without an error, and not before: the service counts the records, and fewer or
+// more than it counted is an error at the end.
+func ExampleReportReader_Rows() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
+
+	sum := func() (total prepaid.Amount, err error) {
+		report, err := client.Reporting.Run(ctx, "balances", prepaid.RunReportParams{})
+		if err != nil {
+			return total, err
+		}
+		defer report.Close()
+		for row, err := range report.Rows() {
+			if err != nil {
+				return total, err
+			}
+			balance, err := prepaid.ParseAmount(row[1])
+			if err == nil {
+				total, err = total.Add(balance)
+			}
+			if err != nil {
+				return total, err
+			}
+		}
+		return total, nil
+	}
+	fmt.Println(sum())
+	srv.Inject("GET /reporting/templates/{templatename}/reports/{reportid}", prepaidtest.AnswerBody(
+		200, "application/vnd.vendor+json", `{"reportdata": "EA1,25.50\n", "totalrecords": 2}`))
+	total, err := sum()
+	fmt.Println(total, errors.Is(err, prepaid.ErrReportIncomplete))
+	// Output:
+	// 100.00 <nil>
+	// 25.50 true
+}

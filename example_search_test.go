@@ -1,0 +1,224 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// Accounts are found by the key that the caller gave them. The service does not promise that a key is unique.
+func ExampleAccountsService_Search() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "10.00", Status: "replaced"})
+	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Balance: "25.50"})
+	srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-8", Balance: "99.00"})
+
+	for account, err := range client.Accounts.Search(context.Background(), prepaid.SearchAccountsParams{
+		ProgramClientID: "acme", ClientAccountKey: "emp-7",
+	}) {
+		if err != nil { // always the last round
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(account.ClientAccountKey, account.Status, account.Balance)
+	}
+	// Output:
+	// emp-7 replaced 10.00
+	// emp-7 active 25.50
+}
+
+// All active accounts of a program, read in pages of two with the next page fetched ahead.
+func ExampleAccountsService_SearchCompany() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+	for i, status := range []string{"active", "closed", "active", "active"} {
+		srv.AddAccount(prepaidtest.SeedAccount{Balance: fmt.Sprintf("%d.10", i+1), Status: status})
+	}
+
+	var held prepaid.Amount
+	count := 0
+	for account, err := range client.Accounts.SearchCompany(context.Background(), 42, prepaid.SearchCompanyParams{
+		Status: prepaid.AccountStatusActive,
+		Paging: prepaid.Paging{Size: 2, Prefetch: 1},
+	}) {
+		if err == nil {
+			held, err = held.Add(account.Balance)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		count++
+	}
+	fmt.Println(count, "active accounts hold", held)
+	// Output: 3 active accounts hold 8.30
+}
+
+// The filters of the company search. Names and numbers that were searched for stay out of logs and errors.
+func ExampleAccountsService_SearchCompanyPage() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+	for _, name := range []string{"Ada", "Grace"} {
+		srv.AddAccount(prepaidtest.SeedAccount{Key: "key of " + name, Personal: &prepaidtest.Personal{
+			FirstName: name, LastName: "Example", DateOfBirth: "1990-05-01T00:00:00Z",
+			PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
+		}})
+	}
+
+	page, err := client.Accounts.SearchCompanyPage(context.Background(), 42, prepaid.SearchCompanyParams{
+		FirstName: "Grace", Include: []prepaid.Include{prepaid.IncludePersonal},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, account := range page.Items {
+		fmt.Println(account.ClientAccountKey, account.Personal.FirstName)
+	}
+	fmt.Println(page.TotalItems, page.Last())
+	// Output:
+	// key of Grace Grace
+	// 1 true
+}
+
+// The answer of a creation has no account id, so most callers want Issue instead. A wrong registration is refused
+// before it is sent, with every fault at once.
+func ExampleAccountsService_Create() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	person := &prepaid.Cardholder{FirstName: "Ada", PrimaryAddress: prepaid.Address{State: "NSW", Country: "Australia"}}
+	_, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: 42, Registration: person})
+	if invalid, ok := errors.AsType[*prepaid.ValidationError](err); ok {
+		for _, fault := range invalid.Faults {
+			fmt.Println(fault.Field, fault.Rule)
+		}
+	}
+
+	person.LastName, person.PrimaryAddress.Country = "Lovelace", "AU"
+	person.DateOfBirth = prepaid.Date{Year: 1990, Month: time.May, Day: 1}
+	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
+		CompanyID: 42, Registration: person, InitialLoadAmount: prepaid.MustAmount("25.50"), ClientAccountKey: "emp-7",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(made.Status, made.Balance, made.ExternalAccountID != "")
+	// Output:
+	// registration.last_name is required
+	// registration.primary_address.country must be an ISO 3166 alpha-2 code, two capital letters
+	// registration.date_of_birth is required
+	// pre_active 25.50 true
+}
+
+// A lost or stolen card is replaced by a new account. The old one keeps its state until the new card is activated.
+func ExampleAccountsService_Create_replacement() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	old := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"}))
+
+	account, err := client.Accounts.Get(ctx, old, prepaid.IncludePersonal)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
+		CompanyID: account.CompanyID, Registration: account.Personal, ClientAccountKey: account.ClientAccountKey,
+		RequestType: prepaid.RequestTypeReplace, AccountIDToReplace: old,
+		CorrespondingAccountID: old, // so that activation closes the old card, if nothing is left on it
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("new card:", made.Status)
+	fmt.Println("old card:", srv.Status(string(old)))
+	// Output:
+	// new card: pre_active
+	// old card: lost_or_stolen
+}
+
+// After a creation whose answer was lost, look for the account by the key it was given: never create it again blindly.
+func ExampleAccountsService_FindCreated() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	params := prepaid.CreateAccountParams{
+		CompanyID: 42, ClientAccountKey: "emp-7",
+		Registration: &prepaid.Cardholder{
+			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+		},
+	}
+
+	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
+	_, err := client.Accounts.Create(ctx, params)
+	fmt.Println(prepaid.OutcomeOf(err))
+	if !errors.Is(err, prepaid.ErrOutcomeUnknown) {
+		return
+	}
+	account, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
+		ProgramClientID: "acme", ClientAccountKey: params.ClientAccountKey,
+	})
+	if err != nil { // ErrNotSeen is no proof that nothing was made
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("found:", account.ID != "", account.Status)
+	// Output:
+	// outcome unknown
+	// found: true pre_active
+}
+
+// Run again after a crash, Issue finds the account instead of making a second one, even when the first answer never
+// came.
+func ExampleAccountsService_Issue_answerLost() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+
+	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
+	issued, err := client.Accounts.Issue(context.Background(), prepaid.IssueParams{
+		ProgramClientID: "acme",
+		Account: prepaid.CreateAccountParams{
+			CompanyID: 42, ClientAccountKey: "emp-7",
+			Registration: &prepaid.Cardholder{
+				FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+			},
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(issued.Account.ID == prepaid.AccountID(srv.Accounts()[0]), issued.Created, len(srv.Accounts()))
+	// Output: true true 1
+}
+
+// A limit keeps a filter that is wider than expected from filling the memory.
+func ExampleCollect_tooMany() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+	for range 5 {
+		seed(srv, "10.00")
+	}
+
+	accounts, err := prepaid.Collect(client.Accounts.SearchCompany(context.Background(), 42, prepaid.SearchCompanyParams{}), 3)
+	if errors.Is(err, prepaid.ErrTooMany) {
+		fmt.Println("more than", len(accounts))
+	}
+	// Output: more than 3
+}

@@ -1,0 +1,181 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// printHistory shows what the simulator has booked.
+func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
+	for _, tx := range srv.Transactions(string(id)) {
+		fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)
+	}
+}
+
+// A cash withdrawal needs an ATM category such as 6011.
+func ExampleSimulationService_Transact_withdrawal() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+
+	for _, category := range []prepaid.MCC{"5411", "6011"} {
+		result, err := client.Simulation.Transact(context.Background(), prepaid.SimulateParams{
+			Type: prepaid.SimulatedWithdrawal, AccountID: id, Amount: prepaid.MustAmount("50.00"),
+			AcquirerID: "100001", MerchantID: "BANK", TerminalID: "ATM00001", MerchantCategoryCode: category,
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(result.Success, result.Message)
+	}
+	// Output:
+	// false A withdrawal needs an ATM merchant category
+	// true Approved
+}
+
+// In production every call of the simulator fails before anything is sent.
+func ExampleSimulationService_Transact_production() {
+	srv := emulator()
+	defer srv.Close()
+	config := srv.Config()
+	config.Environment = prepaid.EnvironmentProduction
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	_, err = client.Simulation.Transact(context.Background(), prepaid.SimulateParams{})
+	fmt.Println(errors.Is(err, prepaid.ErrTestOnly), prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
+	// Output: true rejected 0 requests sent
+}
+
+// A hotel authorised 30 and takes 42: the authorisation is reversed and the new amount stands in its place.
+func ExampleSimulationService_Advise() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	stay := prepaid.SimulateParams{
+		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		AcquirerID: "100001", MerchantID: "HOTEL", TerminalID: "T0000001", MerchantCategoryCode: "3501",
+	}
+	authorised, err := client.Simulation.Transact(ctx, stay)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stay.Amount, stay.AuthorizationID = prepaid.MustAmount("42.00"), authorised.AuthorizationID
+	advised, err := client.Simulation.Advise(ctx, stay)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(advised.Success, advised.Message)
+	printHistory(srv, id)
+	// Output:
+	// true Approved
+	// 2950 100.00 100.00
+	// 1118 -30.00 70.00
+	// 1120 30.00 100.00
+	// 1118 -42.00 58.00
+}
+
+// A purchase that was called off. Reversing what was never authorised is a result, not an error.
+func ExampleSimulationService_Reverse() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	purchase := prepaid.SimulateParams{
+		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+	}
+	authorised, err := client.Simulation.Transact(ctx, purchase)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, authorisation := range []string{authorised.AuthorizationID, "000000000000"} {
+		purchase.AuthorizationID = authorisation
+		reversed, err := client.Simulation.Reverse(ctx, purchase)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(reversed.Success, reversed.Message, srv.Balance(string(id)))
+	}
+	// Output:
+	// true Approved 100.00
+	// false There is no matching purchase authorisation 100.00
+}
+
+// Clearing settles an authorisation. It takes effect some time after its answer.
+func ExampleSimulationService_Clear() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	purchase := prepaid.SimulateParams{
+		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+	}
+	authorised, err := client.Simulation.Transact(ctx, purchase)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	purchase.AuthorizationID = authorised.AuthorizationID
+	cleared, err := client.Simulation.Clear(ctx, purchase)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(cleared.Success, cleared.Message)
+	printHistory(srv, id)
+	// Output:
+	// true Accepted
+	// 2950 100.00 100.00
+	// 1118 -30.00 70.00
+	// 1117 30.00 100.00
+	// 1115 -30.00 70.00
+}
+
+// A clearing that should not have been, such as a forced posting without an authorisation, is taken back.
+func ExampleSimulationService_ReverseClear() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	ctx := context.Background()
+
+	posting := prepaid.SimulateParams{
+		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"), AuthorizationID: "000000000007",
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+	}
+	for _, step := range []func(context.Context, prepaid.SimulateParams) (*prepaid.SimulationResult, error){
+		client.Simulation.Clear, client.Simulation.ReverseClear,
+	} {
+		result, err := step(ctx, posting)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(result.Success, srv.Balance(string(id)))
+	}
+	printHistory(srv, id)
+	// Output:
+	// true 70.00
+	// true 100.00
+	// 2950 100.00 100.00
+	// 1115 -30.00 70.00
+	// 1125 30.00 100.00
+}

@@ -1,0 +1,168 @@
+package prepaid_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// When the answer is lost, the client sends the same bytes again, and the service answers the known request id with
+// the first result: the money moves once.
+func ExampleAccountsService_Transfer_answerLost() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	params := prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+	result, err := client.Accounts.Transfer(context.Background(), from, params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.TransactionID != "", result.RequestID == params.RequestID)
+	fmt.Println(srv.Balance(string(from)), srv.Balance(string(to)), "moved", srv.Movements(string(params.RequestID)), "time")
+	// Output:
+	// true true
+	// 74.50 25.50 moved 1 time
+}
+
+// An unknown outcome is resolved by sending the same params again, today or within three weeks. So store them before
+// the first call: a new request id would be a second payment.
+func ExampleAccountsService_Transfer_unknown() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+	ctx := context.Background()
+
+	stored, err := json.Marshal(prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	for range 2 { // the second time could be after a restart
+		var params prepaid.TransferParams
+		if err := json.Unmarshal(stored, &params); err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, err := client.Accounts.Transfer(ctx, from, params)
+		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(string(to)))
+	}
+	// Output:
+	// outcome unknown 0.00
+	// applied 25.50
+}
+
+// The service refuses a transfer with a 200 that holds no transaction id. That is an error here, never a result:
+// nothing moved, and it is final.
+func ExampleAccountsService_Transfer_refused() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
+
+	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	})
+	fmt.Println(errors.Is(err, prepaid.ErrTransferFailed), prepaid.OutcomeOf(err))
+	if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
+		fmt.Println("for the operator's support:", failed.CorrelationID != "")
+	}
+	fmt.Println(srv.Balance(string(from)))
+	// Output:
+	// true rejected
+	// for the operator's support: true
+	// 10.00
+}
+
+// The service forgets a request id after 30 days and would pay again. An id that is too old is therefore refused here,
+// and as an earlier call may have paid, the outcome is unknown: look.
+func ExampleAccountsService_Transfer_expired() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+
+	payday := time.Now().AddDate(0, -2, 0)
+	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.MustAmount("25.50"),
+		DestinationAccountID: to, SourceReference: "payroll", DestinationReference: "salary",
+	})
+	fmt.Println(errors.Is(err, prepaid.ErrRequestIDExpired), prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
+	// Output: true outcome unknown 0 requests sent
+}
+
+// A payment to a bank account is as safe to repeat as a transfer: the same params twice pay once.
+func ExampleAccountsService_DirectEntryOut() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+
+	params := prepaid.DirectEntryOutParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("40.00"),
+		SourceReference: "cash out", DestinationReference: "card 7",
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Ada Lovelace"},
+		BSB:         "062000", // ask the operator what it is to be
+	}
+	var first prepaid.TransactionID
+	for range 2 {
+		result, err := client.Accounts.DirectEntryOut(context.Background(), id, params)
+		if err != nil {
+			fmt.Println(err, prepaid.OutcomeOf(err))
+			return
+		}
+		fmt.Println(result.TransactionID == first, srv.Balance(string(id)))
+		first = result.TransactionID
+	}
+	// Output:
+	// false 60.00
+	// true 60.00
+}
+
+// Params print without the payee's name and number, so that a log line does no harm.
+func ExampleDirectEntryOutParams() {
+	params := prepaid.DirectEntryOutParams{
+		RequestID: "payroll-7", Amount: prepaid.MustAmount("40.00"),
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Ada Lovelace"},
+	}
+	fmt.Println(params.Destination)
+	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
+}
+
+// Looking never proves absence: a history can be late. VerdictUnseen sends a movement to a person, not to a repeat.
+func ExampleAccountsService_FindMovement_unseen() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	for range 2 {
+		srv.Adjust(string(id), "-12.30")
+	}
+
+	for _, amount := range []string{"12.30", "45.60"} {
+		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.MovementQuery{
+			AccountID: id, Amount: prepaid.MustAmount(amount),
+			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
+			Settle: time.Millisecond, // the default of 2 min suits the real service
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(amount, finding.Verdict, len(finding.Transactions))
+	}
+	// Output:
+	// 12.30 several match 2
+	// 45.60 not seen yet 0
+}
