@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -132,7 +131,6 @@ func (c *Client) tokenOptions() tokenOptions {
 	return tokenOptions{
 		logger: c.log,
 		renewed: func(took time.Duration, err error) {
-			c.log.Debug("prepaid: token renewed", slog.Duration("took", took), slog.Bool("failed", err != nil))
 			for _, t := range c.traces {
 				if t.TokenRenewed != nil {
 					c.guarded(func() { t.TokenRenewed(context.Background(), took, err) })

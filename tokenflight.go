@@ -54,7 +54,7 @@ func (m *tokenManager) fly(ctx context.Context, f *tokenFlight) {
 		panicked, took := recover(), m.now()-began
 		early, final := m.land(f, token, refused, err)
 		if panicked != nil {
-			m.logPanic("token exchange panicked", panicked)
+			m.logPanic("prepaid: token exchange panicked", panicked)
 		}
 		if !errors.Is(final, ErrClosed) {
 			m.report(took, final, early)
@@ -113,18 +113,18 @@ func (m *tokenManager) report(took time.Duration, err error, early bool) {
 	ctx := context.Background()
 	switch {
 	case err == nil:
-		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "token renewed", slog.Duration("took", took), slog.Bool("early", early))
+		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token renewed", slog.Duration("took", took), slog.Bool("early", early))
 	case early: // no caller sees this error
-		m.opts.logger.LogAttrs(ctx, slog.LevelWarn, "early token renewal failed", slog.Duration("took", took), slog.Any("error", err))
+		m.opts.logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: early token renewal failed", slog.Duration("took", took), slog.Any("error", err))
 	default:
-		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "token exchange failed", slog.Duration("took", took), slog.Any("error", err))
+		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("took", took), slog.Any("error", err))
 	}
 	if m.opts.renewed == nil {
 		return
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			m.logPanic("token observer panicked", v)
+			m.logPanic("prepaid: token observer panicked", v)
 		}
 	}()
 	m.opts.renewed(took, err)

@@ -86,7 +86,7 @@ func TestFailedEarlyRenewalFailsNoCall(t *testing.T) {
 		require.NoError(t, seen.errs[0])
 		require.ErrorIs(t, seen.errs[1], errTokenDown)
 		require.Equal(t, e.delay, seen.took[1])
-		require.Equal(t, len(want)+1, bytes.Count(seen.log.Bytes(), []byte(`"level":"WARN","msg":"early token renewal failed"`)))
+		require.Equal(t, len(want)+1, bytes.Count(seen.log.Bytes(), []byte(`"level":"WARN","msg":"prepaid: early token renewal failed"`)))
 		require.Contains(t, seen.log.String(), errTokenDown.Error())
 		require.NotContains(t, seen.log.String(), "secret")
 	})
@@ -389,7 +389,7 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 				require.Equal(t, "a", token.AccessToken)
 				synctest.Wait()
 				require.NotContains(t, seen.log.String(), "secret")
-				require.Equal(t, name == "panic", bytes.Contains(seen.log.Bytes(), []byte(`"msg":"token exchange panicked","type":"string","stack":`)))
+				require.Equal(t, name == "panic", bytes.Contains(seen.log.Bytes(), []byte(`"msg":"prepaid: token exchange panicked","type":"string","stack":`)))
 				require.Len(t, seen.errs, 2)
 			})
 		})
@@ -404,7 +404,7 @@ func TestObserverThatPanics(t *testing.T) {
 	withTokens(t, e, opts, func(t *testing.T, m *tokenManager) {
 		mustToken(t, m, mustToken(t, m, nil))
 		synctest.Wait()
-		require.Equal(t, 2, bytes.Count(seen.log.Bytes(), []byte("token observer panicked")))
+		require.Equal(t, 2, bytes.Count(seen.log.Bytes(), []byte("prepaid: token observer panicked")))
 		require.NotContains(t, seen.log.String(), "secret")
 	})
 }
