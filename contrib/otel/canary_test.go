@@ -52,8 +52,8 @@ func TestCanaries(t *testing.T) {
 	require.Error(t, transfer(), "there is no such account")
 	_, err = s.client.Accounts.Get(ctx, account+"/"+canary)
 	require.Error(t, err)
-	for _, err := range s.client.Accounts.SearchCompany(ctx, prepaid.SearchCompanyParams{
-		CompanyID: prepaid.CompanyID(prepaidtest.DefaultCompany), FirstName: canary, Mobile: canary,
+	for _, err := range s.client.Accounts.SearchCompany(ctx, prepaid.CompanyID(prepaidtest.DefaultCompany), prepaid.SearchCompanyParams{
+		FirstName: canary, Mobile: canary,
 	}) {
 		require.NoError(t, err)
 	}

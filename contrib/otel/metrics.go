@@ -3,6 +3,7 @@ package prepaidotel
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -36,7 +37,7 @@ type metrics struct {
 func newMetrics(meter metric.Meter) *metrics {
 	// The conventions' buckets, and for what may take several attempts and pauses two more.
 	brief := []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
-	long := append(brief[:len(brief):len(brief)], 30, 60)
+	long := slices.Concat(brief, []float64{30, 60})
 	request, err := httpconv.NewClientRequestDuration(meter, metric.WithExplicitBucketBoundaries(brief...))
 	if err != nil {
 		otel.Handle(err)
@@ -86,10 +87,7 @@ func (m *metrics) throttled(ctx context.Context, op prepaid.Operation, waited ti
 	record(ctx, m.limiter, waited, keyOperation.String(op.Name))
 }
 
-func (m *metrics) attemptDone(ctx context.Context, op prepaid.Operation, a prepaid.Attempt, request func() []attribute.KeyValue) {
-	if m.request.Enabled(ctx) {
-		record(ctx, m.request, a.Duration, request()...)
-	}
+func (m *metrics) attemptDone(ctx context.Context, op prepaid.Operation, a prepaid.Attempt) {
 	name := keyOperation.String(op.Name)
 	add(ctx, m.attempts, name, keyResend.Bool(a.Number > 1))
 	reason := reasonBackOff
@@ -105,8 +103,7 @@ func (m *metrics) attemptDone(ctx context.Context, op prepaid.Operation, a prepa
 func (m *metrics) callDone(ctx context.Context, op prepaid.Operation, c prepaid.CallSummary) {
 	name, outcome := keyOperation.String(op.Name), keyOutcome.String(outcomeName(c.Outcome))
 	if failed(c.Err) {
-		kind := semconv.ErrorTypeKey.String(errorType(c.Err))
-		add(ctx, m.calls, name, outcome, kind)
+		add(ctx, m.calls, name, outcome, semconv.ErrorTypeKey.String(errorType(c.Err)))
 	} else {
 		add(ctx, m.calls, name, outcome)
 	}

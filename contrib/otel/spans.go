@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -36,6 +37,32 @@ type observer struct {
 	tracer  trace.Tracer
 	metrics *metrics
 	server  []attribute.KeyValue
+	known   sync.Map // prepaid.Operation to *described; there are some 50
+}
+
+// described is what is the same in all calls of an operation.
+type described struct {
+	request []attribute.KeyValue // what the conventions want to know, in spans and metrics alike
+	attempt string               // name of an attempt's span
+	options struct{ call, attempt []trace.SpanStartOption }
+}
+
+func (o *observer) describe(op prepaid.Operation) *described {
+	if known, ok := o.known.Load(op); ok {
+		return known.(*described)
+	}
+	d := &described{attempt: op.Method + " " + op.Path}
+	d.request = append(slices.Clone(o.server), semconv.HTTPRequestMethodKey.String(op.Method), semconv.URLTemplate(op.Path))
+	d.request = slices.Clip(d.request)
+	name := keyOperation.String(op.Name)
+	d.options.call = []trace.SpanStartOption{
+		trace.WithSpanKind(trace.SpanKindInternal), trace.WithAttributes(append(slices.Clone(o.server), name)...),
+	}
+	d.options.attempt = slices.Clip([]trace.SpanStartOption{
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(append(d.request, name)...),
+	})
+	o.known.Store(op, d)
+	return d
 }
 
 // spanKey finds the observer's own span in a context, in which other hooks may have put theirs.
@@ -69,8 +96,7 @@ func (o *observer) span(ctx context.Context, attempt bool) trace.Span {
 }
 
 func (o *observer) callStart(ctx context.Context, op prepaid.Operation) context.Context {
-	return o.start(ctx, op.Name, false, trace.WithSpanKind(trace.SpanKindInternal),
-		trace.WithAttributes(keyOperation.String(op.Name)), trace.WithAttributes(o.server...))
+	return o.start(ctx, op.Name, false, o.describe(op).options.call...)
 }
 
 func (o *observer) throttled(ctx context.Context, op prepaid.Operation, waited time.Duration) {
@@ -81,23 +107,18 @@ func (o *observer) throttled(ctx context.Context, op prepaid.Operation, waited t
 }
 
 func (o *observer) attemptStart(ctx context.Context, op prepaid.Operation, attempt int) context.Context {
-	attributes := append(o.request(op), keyOperation.String(op.Name))
+	d := o.describe(op)
+	options := d.options.attempt
 	if attempt > 1 {
-		attributes = append(attributes, semconv.HTTPRequestResendCount(attempt-1))
+		options = append(options, trace.WithAttributes(semconv.HTTPRequestResendCount(attempt-1)))
 	}
-	return o.start(ctx, op.Method+" "+op.Path, true, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
-}
-
-// request is what the conventions want to know of a request, in spans and metrics alike.
-func (o *observer) request(op prepaid.Operation) []attribute.KeyValue {
-	return append(slices.Clip(o.server), semconv.HTTPRequestMethodKey.String(op.Method), semconv.URLTemplate(op.Path))
+	return o.start(ctx, d.attempt, true, options...)
 }
 
 func (o *observer) attemptDone(ctx context.Context, op prepaid.Operation, a prepaid.Attempt) {
-	result := resultOf(a)
 	span := o.span(ctx, true)
 	if span.IsRecording() {
-		span.SetAttributes(result...)
+		span.SetAttributes(resultOf(a)...)
 		if a.WillWait > 0 {
 			span.SetAttributes(keyRetryWait.Float64(a.WillWait.Seconds()))
 		}
@@ -106,7 +127,10 @@ func (o *observer) attemptDone(ctx context.Context, op prepaid.Operation, a prep
 		}
 	}
 	span.End()
-	o.metrics.attemptDone(ctx, op, a, func() []attribute.KeyValue { return append(o.request(op), result...) })
+	if o.metrics.request.Enabled(ctx) {
+		record(ctx, o.metrics.request, a.Duration, append(o.describe(op).request, resultOf(a)...)...)
+	}
+	o.metrics.attemptDone(ctx, op, a)
 }
 
 // resultOf is the end of an attempt by the conventions.

@@ -95,14 +95,15 @@ func (s *stage) tree() []string {
 	show := func(span tracetest.SpanStub, indent string) {
 		require.False(s.t, span.EndTime.IsZero())
 		require.Empty(s.t, span.Status.Description)
-		line := indent + span.Name + " " + span.SpanKind.String() + " " + s.shown(span.Attributes)
+		var line strings.Builder
+		line.WriteString(indent + span.Name + " " + span.SpanKind.String() + " " + s.shown(span.Attributes))
 		if span.Status.Code == codes.Error {
-			line += " ERROR"
+			line.WriteString(" ERROR")
 		}
 		for _, event := range span.Events {
-			line += " [" + event.Name + " " + s.shown(event.Attributes) + "]"
+			line.WriteString(" [" + event.Name + " " + s.shown(event.Attributes) + "]")
 		}
-		lines = append(lines, line)
+		lines = append(lines, line.String())
 		under(span, indent+"  ")
 	}
 	under = func(parent tracetest.SpanStub, indent string) {
@@ -143,7 +144,7 @@ func (s *stage) shown(attributes []attribute.KeyValue) string {
 			shown = append(shown, string(a.Key))
 			continue
 		}
-		shown = append(shown, string(a.Key)+"="+a.Value.Emit())
+		shown = append(shown, string(a.Key)+"="+a.Value.String())
 	}
 	slices.Sort(shown)
 	return strings.Join(shown, " ")
