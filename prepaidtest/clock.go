@@ -1,8 +1,10 @@
 package prepaidtest
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,11 +12,12 @@ import (
 
 // clock is the server's time: real time moved by Advance, or frozen and moved by Advance alone. It also runs
 // what is due later. Tasks are run before anybody looks at the state, so that a reader never sees a moment at
-// which something overdue has not happened yet.
+// which something overdue has not happened yet. They are data and not code, so that they can be saved.
 type clock struct {
 	started time.Time // real instant at which the clock began
 	origin  time.Time // what it showed then
 	frozen  bool
+	perform func(j job, due time.Time)
 	offset  atomic.Int64
 	next    atomic.Int64 // earliest due time in Unix nanoseconds; math.MaxInt64 when nothing waits
 
@@ -30,15 +33,15 @@ type clock struct {
 type task struct {
 	due    time.Time
 	serial int
-	do     func(at time.Time)
+	job    job
 }
 
-func newClock(origin time.Time, frozen bool) *clock {
+func newClock(origin time.Time, frozen bool, perform func(j job, due time.Time)) *clock {
 	started := time.Now()
 	if origin.IsZero() {
 		origin = started
 	}
-	c := &clock{started: started, origin: origin.UTC(), frozen: frozen}
+	c := &clock{started: started, origin: origin.UTC(), frozen: frozen, perform: perform}
 	c.next.Store(math.MaxInt64)
 	return c
 }
@@ -59,16 +62,36 @@ func (c *clock) advance(d time.Duration) {
 	c.mu.Unlock()
 }
 
-// after runs do once d has passed on this clock, with the time at which it was due.
-func (c *clock) after(d time.Duration, do func(at time.Time)) {
+// after performs a job once d has passed on this clock, with the time at which it was due. After close it is only
+// kept, for Save.
+func (c *clock) after(d time.Duration, j job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return
-	}
-	c.serial++
-	heap.Push(&c.tasks, task{due: c.now().Add(d), serial: c.serial, do: do})
+	c.push(c.now().Add(d), j)
 	c.arm()
+}
+
+// push needs c.mu.
+func (c *clock) push(due time.Time, j job) {
+	c.serial++
+	heap.Push(&c.tasks, task{due: due, serial: c.serial, job: j})
+}
+
+// waiting returns what is to be done, the first first.
+func (c *clock) waiting() []task {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.SortedFunc(slices.Values(c.tasks), func(a, b task) int {
+		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.serial, b.serial))
+	})
+}
+
+// resume sets going what was pushed, and runs what is overdue.
+func (c *clock) resume() {
+	c.mu.Lock()
+	c.arm()
+	c.mu.Unlock()
+	c.settle()
 }
 
 // settle runs what is due. It must not be called from a task.
@@ -87,7 +110,7 @@ func (c *clock) runDue() {
 		if !ok {
 			return
 		}
-		due.do(due.due)
+		c.perform(due.job, due.due)
 	}
 }
 
@@ -123,7 +146,7 @@ func (c *clock) arm() {
 
 func (c *clock) close() {
 	c.mu.Lock()
-	c.closed, c.tasks = true, nil
+	c.closed = true
 	c.next.Store(math.MaxInt64)
 	if c.timer != nil {
 		c.timer.Stop()

@@ -11,11 +11,11 @@ import (
 func TestClockRunsTasksInOrderAtTheirDueTime(t *testing.T) {
 	t.Parallel()
 	origin := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	c := newClock(origin, true)
-	defer c.close()
 	var ran []time.Duration
+	c := newClock(origin, true, func(_ job, due time.Time) { ran = append(ran, due.Sub(origin)) })
+	defer c.close()
 	for _, d := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour} {
-		c.after(d, func(at time.Time) { ran = append(ran, at.Sub(origin)) })
+		c.after(d, job{})
 	}
 	c.settle()
 	require.Empty(t, ran)
@@ -31,14 +31,17 @@ func TestClockRunsTasksInOrderAtTheirDueTime(t *testing.T) {
 func TestClockRunsTasksByItselfInRealTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newClock(time.Time{}, false)
-		defer c.close()
+		var c *clock
 		began := time.Now()
 		done := make(chan time.Duration, 2)
-		c.after(time.Minute, func(time.Time) {
-			c.after(time.Minute, func(time.Time) { done <- time.Since(began) })
+		c = newClock(time.Time{}, false, func(j job, _ time.Time) {
+			if j.kind == jobClear {
+				c.after(time.Minute, job{kind: jobAlert})
+			}
 			done <- time.Since(began)
 		})
+		defer c.close()
+		c.after(time.Minute, job{kind: jobClear})
 		require.Equal(t, time.Minute, <-done)
 		require.Equal(t, 2*time.Minute, <-done)
 	})
@@ -47,7 +50,7 @@ func TestClockRunsTasksByItselfInRealTime(t *testing.T) {
 func TestClockAdvanceAddsToRealTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newClock(time.Time{}, false)
+		c := newClock(time.Time{}, false, nil)
 		defer c.close()
 		began := c.now()
 		time.Sleep(time.Second)
@@ -56,11 +59,14 @@ func TestClockAdvanceAddsToRealTime(t *testing.T) {
 	})
 }
 
-func TestClockForgetsTasksWhenClosed(t *testing.T) {
+func TestClockRunsNothingWhenClosed(t *testing.T) {
 	t.Parallel()
-	c := newClock(time.Now(), true)
-	c.after(time.Second, func(time.Time) { t.Error("ran after close") })
+	c := newClock(time.Now(), true, func(job, time.Time) { t.Error("ran after close") })
+	c.after(time.Minute, job{kind: jobClear})
 	c.close()
-	c.after(time.Second, func(time.Time) { t.Error("ran after close") })
+	c.after(time.Second, job{kind: jobAlert})
 	c.advance(time.Hour)
+	waiting := c.waiting()
+	require.Len(t, waiting, 2, "kept for Save")
+	require.Equal(t, jobAlert, waiting[0].job.kind, "the first first")
 }

@@ -121,13 +121,18 @@ func (s *Server) announce(a *account, booked item, at time.Time) {
 }
 
 // enqueue needs s.mu. A goroutine works on the queue of a hook as long as there is something in it, so that the
-// messages of a hook go out one after the other.
+// messages of a hook go out one after the other. After Close they are only kept, for Save.
 func (s *Server) enqueue(h *hook, m *message) {
+	h.queue = append(h.queue, m)
 	if s.closed {
 		return
 	}
 	s.pending++
-	h.queue = append(h.queue, m)
+	s.startSending(h)
+}
+
+// startSending needs s.mu.
+func (s *Server) startSending(h *hook) {
 	if !h.sending {
 		h.sending = true
 		s.work.Go(func() { s.drain(h) })
@@ -148,14 +153,16 @@ func (s *Server) drain(h *hook) {
 		s.mu.Lock()
 		if len(h.queue) == 0 || s.closed {
 			h.sending = false
-			s.settled(len(h.queue))
-			h.queue = nil
+			if s.closed { // what is left is kept, for Save
+				s.settled(s.pending)
+			}
 			s.mu.Unlock()
 			return
 		}
 		m, config, wanted := h.queue[0], h.hookConfig, h.enabled && !h.deleted
 		h.queue = h.queue[1:]
 		m.attempts++
+		h.current = m
 		s.mu.Unlock()
 
 		delivered := !wanted
@@ -165,6 +172,7 @@ func (s *Server) drain(h *hook) {
 			<-s.sending
 		}
 		s.mu.Lock()
+		h.current = nil
 		if !delivered {
 			s.undelivered(h, m)
 		}
@@ -175,7 +183,7 @@ func (s *Server) drain(h *hook) {
 
 // settled counts messages that are no longer under way. It needs s.mu.
 func (s *Server) settled(n int) {
-	s.pending -= n
+	s.pending = max(s.pending-n, 0)
 	if s.pending == 0 {
 		for _, waiting := range s.idle {
 			close(waiting)
@@ -186,15 +194,16 @@ func (s *Server) settled(n int) {
 
 // undelivered tries again later, or stores the message. It needs s.mu.
 func (s *Server) undelivered(h *hook, m *message) {
-	if h.deleted || !h.enabled || s.closed || !m.keep {
+	if s.closed { // which may have cut the attempt short: it does not count
+		m.attempts--
+		h.queue = slices.Insert(h.queue, 0, m)
+		return
+	}
+	if h.deleted || !h.enabled || !m.keep {
 		return
 	}
 	if retry := m.attempts - 1; retry < len(s.settings.webhooks.retries) {
-		s.clock.after(s.settings.webhooks.retries[retry], func(time.Time) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.enqueue(h, m)
-		})
+		s.clock.after(s.settings.webhooks.retries[retry], job{kind: jobSend, hook: h, message: m})
 		return
 	}
 	if h.reliability == reliabilityStore {
@@ -209,18 +218,19 @@ func (s *Server) alertLater(h *hook) {
 		return
 	}
 	h.alerting = true
-	s.clock.after(s.settings.webhooks.alertEvery, func(at time.Time) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		h.alerting = false
-		if h.deleted || len(h.undeliverable) == 0 {
-			return
-		}
-		if h.enabled {
-			s.enqueue(h, s.newMessage(h.id, s.settings.webhooks.alertType, at, 0, nil))
-		}
-		s.alertLater(h)
-	})
+	s.clock.after(s.settings.webhooks.alertEvery, job{kind: jobAlert, hook: h})
+}
+
+// alert needs s.mu.
+func (s *Server) alert(h *hook, at time.Time) {
+	h.alerting = false
+	if h.deleted || len(h.undeliverable) == 0 {
+		return
+	}
+	if h.enabled {
+		s.enqueue(h, s.newMessage(h.id, s.settings.webhooks.alertType, at, 0, nil))
+	}
+	s.alertLater(h)
 }
 
 func (s *Server) transmit(ctx context.Context, config hookConfig, body []byte) (status int, problem string) {
@@ -230,7 +240,7 @@ func (s *Server) transmit(ctx context.Context, config hookConfig, body []byte) (
 	}
 	request.Header.Set("Content-Type", s.mediaType())
 	s.settings.webhooks.signature.sign(request.Header, config, body)
-	response, err := s.sender.Do(request)
+	response, err := s.sender.Do(request) //nolint:gosec // to send to the address that a hook names is the service
 	if err != nil {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err // without the address, which may hold a secret

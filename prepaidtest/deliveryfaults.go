@@ -137,22 +137,29 @@ func (s *Server) ClearDeliveryFaults() { s.mishaps.clear() }
 // dispatch makes one attempt, or what a fault leaves of it, and tells whether the service may believe the message
 // delivered. It needs m to be in no queue.
 func (s *Server) dispatch(ctx context.Context, h *hook, config hookConfig, m *message) bool {
-	if m.held {
-		m.held = false
+	if s.takeHeld(m) {
 		return s.send(ctx, h.id, config, m, nil)
 	}
 	fault := s.mishaps.take(h.id, func(DeliveryFault) bool { return true })
 	if fault == nil || fault.kind != deliveryFaultDelay {
 		return s.sendWith(ctx, h.id, config, m, fault)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	m.held = true
 	m.attempts-- // this was none
-	s.clock.after(fault.wait, func(time.Time) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.enqueue(h, m)
-	})
+	h.current = nil
+	s.clock.after(fault.wait, job{kind: jobSend, hook: h, message: m})
 	return true
+}
+
+// takeHeld tells whether a message was held back before, once.
+func (s *Server) takeHeld(m *message) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := m.held
+	m.held = false
+	return held
 }
 
 // dispatchPing is dispatch for a ping, which is in no queue.

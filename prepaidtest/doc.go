@@ -7,6 +7,8 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
+// AddAccount and its like build a state piece by piece; Load reads one from a JSON document.
+//
 // # Strictness
 //
 // What the reference does not allow is refused, with a description that names the field and never its value: a
@@ -38,6 +40,16 @@
 // FaultForms and DeliveryFaultForms list the same in text, for ParseFault and ParseDeliveryFault. When a test fails,
 // its log shows the last requests and deliveries (LogOnFailure). AllowOnly fails it on any operation it does not
 // expect.
+//
+// # Restarts
+//
+// Save writes the whole state, work that waits for the clock included, WithState begins from it, and WithStateFile
+// keeps it in a file, so that an emulator that several people use survives a restart:
+//
+//	srv, err := prepaidtest.Start(prepaidtest.WithStateFile("/var/lib/emulator/state.json"))
+//
+// The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults
+// and functions are not in it.
 //
 // # What the reference leaves open
 //

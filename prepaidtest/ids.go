@@ -12,6 +12,7 @@ type identifiers struct {
 	mu     sync.Mutex
 	seeded *rand.ChaCha8 // nil for real randomness
 	last   int64
+	drawn  int64 // how often something was taken that does not come again
 }
 
 func newIdentifiers(seed *uint64) *identifiers {
@@ -35,6 +36,7 @@ func (g *identifiers) bytes(n int) []byte {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, _ = g.seeded.Read(random) // never fails
+	g.drawn++
 	return random
 }
 
@@ -61,5 +63,6 @@ func (g *identifiers) transaction() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.last++
+	g.drawn++
 	return g.last
 }

@@ -42,6 +42,24 @@ func newPINIdentity() (*pinIdentity, error) {
 	return &pinIdentity{key: key, certificate: der}, nil
 }
 
+// makePINIdentity makes the identity unless it was restored. It must be called through pinKey.
+func (s *Server) makePINIdentity() (*pinIdentity, error) {
+	s.mu.RLock()
+	restored := s.pin
+	s.mu.RUnlock()
+	if restored != nil {
+		return restored, nil
+	}
+	made, err := newPINIdentity()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pin = made
+	return made, nil
+}
+
 // PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
 // for. Its fingerprint is the SHA-256 of the DER in lower hex.
 func (s *Server) PINCertificate() []byte {

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"encoding/csv"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -28,25 +29,46 @@ type reportRun struct {
 	headers      bool
 	requested    time.Time
 	ready        time.Time
-	write        ReportFunc
+	write        ReportFunc // nil after a restart, until the template is there again
+
+	text   string // of a fixed report
+	counts []int  // of the built-in one: items of each account, oldest account first
+}
+
+// template is a report that can be run. Without anything it is the built-in one.
+type template struct {
+	write ReportFunc
+	text  string // of a fixed one
+}
+
+// beginRun fixes what a run shows. It needs s.mu.
+func (s *Server) beginRun(from template, run *reportRun) {
+	if from.write == nil {
+		run.counts = s.itemCounts()
+		run.write = s.settlement(run.counts)
+		return
+	}
+	run.write, run.text = from.write, from.text
 }
 
 // AddReport registers a template, or replaces it.
-func (s *Server) AddReport(template string, run ReportFunc) {
+func (s *Server) AddReport(name string, run ReportFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.templates[template] = func() ReportFunc { return run }
+	s.templates[name] = template{write: run}
 }
 
 // AddReportCSV registers a template with a fixed text. Its first row is the header row, left out of a report
 // that is started without column headers. A text that is not CSV fails the test.
-func (s *Server) AddReportCSV(template, text string) {
+func (s *Server) AddReportCSV(name, text string) {
 	run := csvReport(text)
 	if run == nil {
 		s.fail("AddReportCSV: the text has no header row or is not CSV")
 		return
 	}
-	s.AddReport(template, run)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.templates[name] = template{run, text}
 }
 
 // csvReport gives nil for a text that has no header row or is not CSV.
@@ -74,8 +96,8 @@ func (s *Server) startReport(c *call) reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	begin := s.templates[c.params[0]]
-	if begin == nil {
+	from, known := s.templates[c.params[0]]
+	if !known {
 		return c.unusable("invalid fields: templatename is no template")
 	}
 	now := s.clock.now()
@@ -88,8 +110,9 @@ func (s *Server) startReport(c *call) reply {
 		}
 	}
 	run := &reportRun{
-		id: s.ids.uuid(), template: c.params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay), write: begin(),
+		id: s.ids.uuid(), template: c.params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay),
 	}
+	s.beginRun(from, run)
 	s.runs[run.id], s.lastRun[run.template] = run, run
 	return c.octets(run.id)
 }
@@ -102,6 +125,10 @@ func (s *Server) reportResult(c *call) reply {
 	s.mu.RLock()
 	now := s.clock.now()
 	run := s.runs[c.params[1]]
+	var write ReportFunc
+	if run != nil {
+		write = s.writerOf(run)
+	}
 	s.mu.RUnlock()
 	if run == nil || run.template != c.params[0] || run.gone(now) {
 		return c.unusable("invalid fields: reportid is no report of the template, or no longer available")
@@ -111,6 +138,17 @@ func (s *Server) reportResult(c *call) reply {
 	}
 	return reply{
 		status: http.StatusOK, contentType: s.mediaType(),
-		stream: func(w io.Writer) error { return writeReport(w, run) },
+		stream: func(w io.Writer) error { return writeReport(w, write, run.headers) },
 	}
+}
+
+// writerOf gives a restored run of a function the template of today. It needs s.mu.
+func (s *Server) writerOf(run *reportRun) ReportFunc {
+	if run.write != nil {
+		return run.write
+	}
+	if from := s.templates[run.template]; from.write != nil {
+		return from.write
+	}
+	return func(io.Writer, bool) (int, error) { return 0, errors.New("the template is not registered") }
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 )
 
@@ -14,10 +13,10 @@ import (
 const streamHead = 32 << 10
 
 // writeReport writes the report result (2.11) member by member.
-func writeReport(w io.Writer, run *reportRun) error {
+func writeReport(w io.Writer, write ReportFunc, headers bool) error {
 	buffered := bufio.NewWriterSize(w, 16<<10)
 	_, _ = buffered.WriteString(`{"reportdata":"`) // a bufio.Writer keeps its first error
-	records, err := run.write(&jsonText{w: buffered}, run.headers)
+	records, err := write(&jsonText{w: buffered}, headers)
 	if err != nil {
 		return err
 	}
@@ -116,19 +115,22 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// histories returns the history of every account. Items are only ever appended, so that the slices stay as they
-// are. It needs s.mu.
-func (s *Server) histories() [][]item {
-	histories := make([][]item, len(s.order))
+// itemCounts says how much history every account has. Accounts and items are only ever appended, so that the counts
+// fix the ledger as it stands. It needs s.mu.
+func (s *Server) itemCounts() []int {
+	counts := make([]int, len(s.order))
 	for i, a := range s.order {
-		histories[i] = slices.Clip(a.items)
+		counts[i] = len(a.items)
 	}
-	return histories
+	return counts
 }
 
-// dailySettlement begins a run of the built-in template: the ledger is fixed here. It needs s.mu.
-func (s *Server) dailySettlement() ReportFunc {
-	histories := s.histories()
+// settlement is the built-in report over the ledger that counts fix. It needs s.mu.
+func (s *Server) settlement(counts []int) ReportFunc {
+	histories := make([][]item, len(counts))
+	for i, n := range counts {
+		histories[i] = s.order[i].items[:n:n]
+	}
 	return func(w io.Writer, headers bool) (int, error) {
 		rows := csv.NewWriter(w)
 		if headers {

@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -38,11 +40,13 @@ type Server struct {
 	stopping chan struct{}  // closed by Close
 	work     sync.WaitGroup // handlers, deliveries and the accept loop
 	pinKey   func() (*pinIdentity, error)
+	file     *stateFile // nil without WithStateFile
 	sender   *http.Client
 	sending  chan struct{} // slots for deliveries on their way
+	answered atomic.Int64  // requests in the log so far
 
-	mu         sync.RWMutex // guards all below
-	allowed    []string     // by AllowOnly; nil for every operation
+	mu         stateLock // guards all below
+	allowed    []string  // by AllowOnly; nil for every operation
 	closed     bool
 	closing    []func() error
 	companies  map[int64]*company
@@ -56,12 +60,13 @@ type Server struct {
 	approvals  map[string]*authorisation
 	redeemed   map[int64]*redemption
 	policyIDs  int64
-	templates  map[string]func() ReportFunc
+	templates  map[string]template
 	runs       map[string]*reportRun
 	lastRun    map[string]*reportRun
 	dipKeys    map[dipKey]bool
 	dipUsed    map[[32]byte]bool
 	pinChanges map[string]*pinChange
+	pin        *pinIdentity // nil until first needed
 	hooks      map[string]*hook
 	hookOrder  []*hook
 	deliveries *ring[Delivery]
@@ -106,7 +111,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	}
 	s := &Server{
 		settings: settings, tb: tb, routes: routes(),
-		clock: newClock(settings.start, settings.frozen), ids: newIdentifiers(settings.seed),
+		ids:      newIdentifiers(settings.seed),
 		rates:    newRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   newArmoury(AnyOperation, settings.seed, 1, func(f Fault) schedule { return f.schedule }),
 		mishaps:  newArmoury("", settings.seed, 2, func(f DeliveryFault) schedule { return f.schedule }),
@@ -115,14 +120,55 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
 		tokens: make(map[string]time.Time), transfers: make(map[transferKey]cachedTransfer), movements: make(map[string]int),
 		approvals: make(map[string]*authorisation), redeemed: make(map[int64]*redemption),
-		templates: make(map[string]func() ReportFunc), runs: make(map[string]*reportRun), lastRun: make(map[string]*reportRun),
+		templates: make(map[string]template), runs: make(map[string]*reportRun), lastRun: make(map[string]*reportRun),
 		dipKeys: make(map[dipKey]bool), dipUsed: make(map[[32]byte]bool), pinChanges: make(map[string]*pinChange),
 		hooks: make(map[string]*hook),
 	}
-	s.pinKey = sync.OnceValues(newPINIdentity)
-	s.templates[DailySettlement] = s.dailySettlement
-	s.AddCompany(Company{ID: DefaultCompany, ClientID: DefaultProgramClientID, ProgramID: "acme-cards"})
+	s.clock = newClock(settings.start, settings.frozen, s.perform)
+	s.pinKey = sync.OnceValues(s.makePINIdentity)
+	s.templates[DailySettlement] = template{}
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
 	return s, nil
+}
+
+// begin puts in place what was saved, or else the default company.
+func (s *Server) begin() error {
+	if s.settings.stateFile != "" {
+		var err error
+		if s.file, err = openStateFile(s.settings.stateFile); err != nil {
+			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+		}
+	}
+	err := s.beginWith(s.file.take())
+	if err == nil {
+		err = s.keep() // shows at once whether the file can be written
+	}
+	if err != nil {
+		return errors.Join(err, s.file.close())
+	}
+	return nil
+}
+
+func (s *Server) beginWith(kept []byte) error {
+	switch {
+	case kept != nil:
+		if err := s.restore(kept); err != nil {
+			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+		}
+	case s.settings.state != nil:
+		text, err := io.ReadAll(s.settings.state)
+		if err == nil {
+			err = s.restore(text)
+		}
+		if err != nil {
+			return fmt.Errorf("prepaidtest: WithState: %w", err)
+		}
+	default:
+		s.AddCompany(Company{ID: DefaultCompany, ClientID: DefaultProgramClientID, ProgramID: "acme-cards"})
+	}
+	return nil
 }
 
 func (s *Server) listen() error {
@@ -130,9 +176,10 @@ func (s *Server) listen() error {
 	if listener == nil {
 		var err error
 		if listener, err = net.Listen("tcp", s.settings.address); err != nil {
-			return err
+			return errors.Join(err, s.file.close())
 		}
 	}
+	s.resume()
 	s.URL = "http://" + listener.Addr().String() + prefix + "/"
 	s.front = newFrontDoor(listener)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
@@ -165,6 +212,7 @@ func (s *Server) Close() error {
 	s.clock.close()
 	s.work.Wait()
 	s.sender.CloseIdleConnections()
+	faults = append(faults, s.keep(), s.file.close())
 	return errors.Join(faults...)
 }
 
@@ -187,6 +235,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.work.Done()
+	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, prefix+"/") {
+		s.settings.pages.ServeHTTP(w, r)
+		return
+	}
 	began := time.Now()
 	s.clock.settle()
 	c := &call{server: s, request: r, at: s.clock.now()}
@@ -270,12 +322,16 @@ func (s *Server) fail(format string, args ...any) {
 		s.tb.Errorf("prepaidtest: "+format, args...)
 		return
 	}
-	reason := fmt.Sprintf(format, args...)
+	s.complain("wrong use", fmt.Sprintf(format, args...))
+}
+
+// complain goes to the log, or to standard error.
+func (s *Server) complain(what, reason string) {
 	if s.settings.logger != nil {
-		s.settings.logger.Error("prepaidtest: wrong use", slog.String("reason", reason))
+		s.settings.logger.Error("prepaidtest: "+what, slog.String("reason", reason))
 		return
 	}
-	fmt.Fprintln(os.Stderr, "prepaidtest: wrong use:", reason)
+	fmt.Fprintln(os.Stderr, "prepaidtest: "+what+":", reason)
 }
 
 func clientAddress(r *http.Request) string {

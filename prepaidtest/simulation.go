@@ -223,57 +223,58 @@ func (s *Server) mistyped(in *simulated) bool {
 // simulateClear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
 // booked whatever the balance: the merchant has been paid.
 func (s *Server) simulateClear(c *call) reply {
-	return s.later(c, func(a *account, in *simulated, at time.Time) {
-		amount := signed(in.kind, in.amount)
-		made := s.matching(in, authorisationOpen)
-		if made == nil {
-			forced, ok := s.post(a, in.entry(codeClearing, amount, 0), at)
-			if ok && s.approvals[in.authorisation] == nil && in.authorisation != "" {
-				// A forced posting can be reversed under the id it came with.
-				s.approvals[in.authorisation] = &authorisation{
-					id: in.authorisation, account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant,
-					item: forced.id, state: authorisationCleared,
-				}
+	return s.later(c, jobClear)
+}
+
+// clear needs s.mu.
+func (s *Server) clear(a *account, in *simulated, at time.Time) {
+	amount := signed(in.kind, in.amount)
+	made := s.matching(in, authorisationOpen)
+	if made == nil {
+		forced, ok := s.post(a, in.entry(codeClearing, amount, 0), at)
+		if ok && s.approvals[in.authorisation] == nil && in.authorisation != "" {
+			// A forced posting can be reversed under the id it came with.
+			s.approvals[in.authorisation] = &authorisation{
+				id: in.authorisation, account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant,
+				item: forced.id, state: authorisationCleared,
 			}
-			return
 		}
-		s.post(a, in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), at)
-		clearing, _ := s.post(a, in.entry(codeClearing, amount, made.item), at)
-		made.amount, made.item, made.state = in.amount, clearing.id, authorisationCleared
-	})
+		return
+	}
+	s.post(a, in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), at)
+	clearing, _ := s.post(a, in.entry(codeClearing, amount, made.item), at)
+	made.amount, made.item, made.state = in.amount, clearing.id, authorisationCleared
 }
 
 // simulateReverseClear answers POST /simulation/reverse_clear. It always books a clearing reversal; a matching
 // clearing becomes its parent.
 func (s *Server) simulateReverseClear(c *call) reply {
-	return s.later(c, func(a *account, in *simulated, at time.Time) {
-		var parent int64
-		if made := s.matching(in, authorisationCleared); made != nil {
-			parent, made.state = made.item, authorisationUncleared
-		}
-		s.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
-	})
+	return s.later(c, jobReverseClear)
+}
+
+// reverseClear needs s.mu.
+func (s *Server) reverseClear(a *account, in *simulated, at time.Time) {
+	var parent int64
+	if made := s.matching(in, authorisationCleared); made != nil {
+		parent, made.state = made.item, authorisationUncleared
+	}
+	s.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
 }
 
 // later accepts a request now and carries it out after the simulation delay.
-func (s *Server) later(c *call, effect func(*account, *simulated, time.Time)) reply {
+func (s *Server) later(c *call, effect jobKind) reply {
 	var in simulated
 	if refusal := c.bindBody(in.bind(false, true)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, problem := s.usable(&in)
-	if problem != "" {
+	if _, problem := s.usable(&in); problem != "" {
 		return c.json(http.StatusOK, simulateBody{Message: problem})
 	}
 	if s.mistyped(&in) {
 		return c.json(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
 	}
-	s.clock.after(s.settings.simulationDelay, func(at time.Time) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		effect(a, &in, at)
-	})
+	s.clock.after(s.settings.simulationDelay, job{kind: effect, input: &in})
 	return c.json(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
 }

@@ -87,7 +87,7 @@ func (s *Server) newWalletToken(a *account, now time.Time) WalletToken {
 		TokenRequestorID: s.ids.digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
 		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
-		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.Format("0106"), TokenSuffix: s.ids.digits(4),
+		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.digits(4),
 		TokenUniqueReference: s.tokenReference(),
 	}
 }
@@ -190,10 +190,13 @@ func (s *Server) opaque(n int) string { return base64.StdEncoding.EncodeToString
 func (s *Server) AddWalletToken(eaid string, token WalletToken) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.known(eaid)
-	if a == nil {
-		return
+	if a := s.known(eaid); a != nil {
+		s.putWalletToken(a, token)
 	}
+}
+
+// putWalletToken is AddWalletToken for a caller that holds s.mu.
+func (s *Server) putWalletToken(a *account, token WalletToken) {
 	usual := s.newWalletToken(a, s.clock.now())
 	for _, field := range []struct{ have, want *string }{
 		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},

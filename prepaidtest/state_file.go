@@ -1,0 +1,126 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// stateFileEvery is how often changes are looked for.
+const stateFileEvery = 500 * time.Millisecond
+
+// stateFile is the file of WithStateFile. A nil one is none.
+type stateFile struct {
+	path string
+	lock *os.File
+
+	// These belong to the goroutine that keeps the file, and to begin and Close before and after it.
+	begun   []byte // what the file had, nil when nothing
+	written [sha256.Size]byte
+	known   int64 // generation that the file has
+	failing bool
+}
+
+// openStateFile locks and reads the file.
+func openStateFile(path string) (*stateFile, error) {
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(lock); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	f := &stateFile{path: path, lock: lock, known: -1}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(err, f.close())
+	}
+	if len(bytes.TrimSpace(text)) > 0 {
+		f.begun, f.written = text, sha256.Sum256(text)
+	}
+	return f, nil
+}
+
+// take hands over what the file had at the beginning, nil when nothing.
+func (f *stateFile) take() []byte {
+	if f == nil {
+		return nil
+	}
+	begun := f.begun
+	f.begun = nil
+	return begun
+}
+
+// close gives the lock up. The lock file stays: to remove it would let two servers lock two files of one name.
+func (f *stateFile) close() error {
+	if f == nil {
+		return nil
+	}
+	return f.lock.Close()
+}
+
+// write replaces the file as a whole: whoever reads it sees the old text or the new one.
+func (f *stateFile) write(text []byte) error {
+	temporary := f.path + ".tmp"
+	_ = os.Remove(temporary) // of a process that was killed
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(temporary, f.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return nil
+}
+
+// keepUpToDate writes the file until Close, which writes it for the last time.
+func (s *Server) keepUpToDate() {
+	ticker := time.NewTicker(stateFileEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.stopping:
+			return
+		case <-ticker.C:
+		}
+		err := s.keep()
+		if err != nil && !s.file.failing {
+			s.complain("state file", err.Error())
+		}
+		s.file.failing = err != nil
+	}
+}
+
+// keep writes the file when the state is not the one in it. A change while it is made is for the next time.
+func (s *Server) keep() error {
+	f := s.file
+	if f == nil {
+		return nil
+	}
+	generation := s.generation()
+	if generation == f.known {
+		return nil
+	}
+	text, err := s.saved()
+	if err != nil {
+		return err
+	}
+	if sum := sha256.Sum256(text); sum != f.written {
+		if err := f.write(text); err != nil {
+			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+		}
+		f.written = sum
+	}
+	f.known = generation
+	return nil
+}

@@ -1,0 +1,105 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A field that is added must be saved and restored as well. Then its type's number grows here.
+func TestSave_NoFieldIsForgotten(t *testing.T) {
+	t.Parallel()
+	for kind, fields := range map[reflect.Type]int{
+		reflect.TypeFor[Company]():        5,
+		reflect.TypeFor[company]():        3,
+		reflect.TypeFor[policy]():         4,
+		reflect.TypeFor[account]():        27,
+		reflect.TypeFor[item]():           5,
+		reflect.TypeFor[entry]():          6,
+		reflect.TypeFor[merchant]():       4,
+		reflect.TypeFor[cachedTransfer](): 2,
+		reflect.TypeFor[authorisation]():  7,
+		reflect.TypeFor[redemption]():     7,
+		reflect.TypeFor[template]():       2,
+		reflect.TypeFor[reportRun]():      8,
+		reflect.TypeFor[dipKey]():         2,
+		reflect.TypeFor[pinChange]():      5,
+		reflect.TypeFor[pinIdentity]():    2,
+		reflect.TypeFor[hookConfig]():     7,
+		reflect.TypeFor[hook]():           8,
+		reflect.TypeFor[message]():        7,
+		reflect.TypeFor[job]():            4,
+		reflect.TypeFor[identifiers]():    4,
+	} {
+		require.Equal(t, fields, kind.NumField(), "%v: save and restore the new field, or do without", kind)
+	}
+}
+
+// A state saved in the middle of everything is one that was: each server that begins from it checks every history,
+// and no movement is there without its answer.
+func TestSave_WhileRequestsComeIn(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	options := []Option{NoRateLimit(), r.roots(), SimulationDelay(time.Millisecond), DeliveryRetries(time.Millisecond)}
+	c := start(t, options...)
+	c.AddAccount(SeedAccount{ID: "from", Balance: "1000"})
+	c.AddAccount(SeedAccount{ID: "to"})
+	c.addHook(hookText(t, r.URL, nil))
+	var work sync.WaitGroup
+	stop := make(chan struct{})
+	for worker := range 4 {
+		work.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				c.post("accounts/from/transfer", strings.Replace(transferText, "r1", fmt.Sprintf("%d-%d", worker, n), 1)).ok()
+				c.post("simulation/clear", body(t, `{"transaction_type":"PosCredit","amount":1,"acquirer_id":"1","merchant_id":"M",
+					"terminal_id":"T","mcc":"5812"}`, map[string]any{"account_id": "from"})).ok()
+			}
+		})
+	}
+	for range 5 {
+		time.Sleep(5 * time.Millisecond)
+		var text bytes.Buffer
+		require.NoError(t, c.Save(&text))
+		next := started(t, append(options, WithState(&text))...)
+		answers := len(next.transfers)
+		require.Len(t, next.movements, answers)
+		booked := 0
+		for _, item := range next.Transactions("to") {
+			require.Equal(t, "1.25", item.Amount)
+			booked++
+		}
+		require.Equal(t, answers, booked)
+		require.NoError(t, next.Close())
+	}
+	close(stop)
+	work.Wait()
+}
+
+// A run that is no longer available can still be under way, and then a second one is refused.
+func TestSave_LongRun(t *testing.T) {
+	t.Parallel()
+	options := []Option{FrozenClock(), ReportDelay(5 * time.Hour), TokenLifetime(24 * time.Hour)}
+	c := start(t, options...)
+	c.AddReportCSV("fixed", "a\n1\n")
+	run := func(name string) answer { return c.get("reporting/templates/" + name + "?include_column_headers=true") }
+	old := string(run("fixed").ok().body)
+	c.Advance(4 * time.Hour)
+	run(DailySettlement).ok()
+	c = c.restart(options...)
+	require.Len(t, c.runs, 1)
+	run("fixed").refused(409, "duplicate_request")
+	c.get("reporting/templates/fixed/reports/"+old).refused(400, "invalid_request")
+	c.Advance(time.Hour)
+	run("fixed").ok()
+}

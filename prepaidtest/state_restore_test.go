@@ -1,0 +1,119 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Nothing that a document can say makes a server that would fail later.
+func TestWithState_RefusesByPlace(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, FrozenClock(), r.roots(), WithFilter("big", func(Transaction) bool { return true }), DeliveryRetries(time.Hour))
+	id := c.AddAccount(SeedAccount{Balance: "5"})
+	c.addHook(hookText(t, r.URL, map[string]any{"filter_spec": "big"}))
+	c.AddReportCSV("fixed", "a\n")
+	require.Equal(t, 200, c.get("reporting/templates/fixed?include_column_headers=true").status)
+	require.Equal(t, 200, c.get("reporting/templates/"+DailySettlement+"?include_column_headers=true").status)
+	c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).ok()
+	require.NotEmpty(t, c.PINCertificate())
+	c.post("accounts/"+id+"/dip", dip(t, nil)).ok()
+	simulated := body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
+		map[string]any{"account_id": id})
+	c.post("simulation/transact", simulated).ok()
+	c.post("simulation/clear", simulated).ok()
+	r.answer(503)
+	c.Adjust(id, "1")
+	c.quiet()
+	text := c.text()
+
+	filter := WithFilter("big", func(Transaction) bool { return false })
+	_, err := Start(WithState(strings.NewReader(text)))
+	require.EqualError(t, err, "prepaidtest: WithState: hooks[0] has a filter_spec that must be given with WithFilter again")
+	require.NoError(t, started(t, filter, WithState(strings.NewReader(text))).Close())
+
+	for rule, change := range map[string]func(d map[string]any){
+		"companies[1] is there twice": func(d map[string]any) { d["companies"] = append(list(d, "companies"), list(d, "companies")[0]) },
+		"accounts[1] has no account_id of its own": func(d map[string]any) {
+			d["accounts"] = append(list(d, "accounts"), list(d, "accounts")[0])
+		},
+		"accounts[0] has no company":               func(d map[string]any) { first(d, "accounts")["company_id"] = 7 },
+		"accounts[0] has a status":                 func(d map[string]any) { first(d, "accounts")["status"] = "hunter2" },
+		"accounts[0] has a card_number":            func(d map[string]any) { first(d, "accounts")["card_number"] = "1" },
+		"accounts[0] has transactions that do not": func(d map[string]any) { first(d, "accounts")["balance"] = 6.5 },
+		"or a number not given out yet":            func(d map[string]any) { d["ids"].(map[string]any)["transaction"] = 1 },
+		"ids.source":                               func(d map[string]any) { d["ids"].(map[string]any)["source"] = "aHVudGVyMg==" },
+		"authorisations[0] has an unknown state":   func(d map[string]any) { first(d, "authorisations")["state"] = "hunter2" },
+		"templates[0] has a csv":                   func(d map[string]any) { first(d, "templates")["csv"] = "\"" },
+		"has item_counts that": func(d map[string]any) {
+			for _, run := range list(d, "report_runs") {
+				if run.(map[string]any)["item_counts"] != nil {
+					run.(map[string]any)["item_counts"] = []int{99}
+				}
+			}
+		},
+		"dip_used[0] must be 32 bytes":       func(d map[string]any) { d["dip_used"] = []string{"hunter2"} },
+		"pin_changes[0] has no account":      func(d map[string]any) { first(d, "pin_changes")["account_id"] = "hunter2" },
+		"pin_identity must be":               func(d map[string]any) { d["pin_identity"].(map[string]any)["private_key"] = "aHVudGVyMg==" },
+		"hooks[1] is there twice":            func(d map[string]any) { d["hooks"] = append(list(d, "hooks"), list(d, "hooks")[0]) },
+		"tasks[0] has no account":            func(d map[string]any) { waitingTask(d, "clear")["input"] = nil },
+		"has no hook of the document or no":  func(d map[string]any) { waitingTask(d, "send")["message"] = nil },
+		"has a message whose body is not":    func(d map[string]any) { waitingTask(d, "send")["message"].(map[string]any)["body"] = "hunter2" },
+		"tasks[0] is of an unknown kind":     func(d map[string]any) { waitingTask(d, "clear")["kind"] = "hunter2" },
+		"transfers has a request_id twice":   func(d map[string]any) { d["transfers"] = []any{map[string]any{"answer": "1"}, map[string]any{}} },
+		"the state's member tokens has":      func(d map[string]any) { d["tokens"] = []any{"hunter2"} },
+		"the state has an unknown member or": func(d map[string]any) { first(d, "accounts")["plastic_expiry"] = "hunter2" },
+		"the state's version must be 1":      func(d map[string]any) { d["version"] = 2 },
+	} {
+		d := make(map[string]any)
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&d))
+		change(d)
+		changed, err := json.Marshal(d)
+		require.NoError(t, err)
+		s, err := Start(filter, WithState(bytes.NewReader(changed)))
+		if err == nil {
+			_ = s.Close()
+		}
+		require.ErrorContains(t, err, rule)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+	for _, part := range []string{"", "{", text[:len(text)/2]} {
+		_, err := Start(filter, WithState(strings.NewReader(part)))
+		require.ErrorContains(t, err, "prepaidtest: WithState: the state is not JSON, or not all of it")
+	}
+	unread := errors.New("unread")
+	_, err = Start(WithState(iotest.ErrReader(unread)))
+	require.ErrorIs(t, err, unread)
+}
+
+func list(d map[string]any, name string) []any { return d[name].([]any) }
+
+func first(d map[string]any, name string) map[string]any { return list(d, name)[0].(map[string]any) }
+
+func waitingTask(d map[string]any, kind string) map[string]any {
+	for _, waiting := range list(d, "tasks") {
+		if waiting.(map[string]any)["kind"] == kind {
+			return waiting.(map[string]any)
+		}
+	}
+	return nil
+}
+
+func TestSave_WriteError(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	require.ErrorIs(t, NewServer(t).Save(failingWriter{full}), full)
+}
+
+type failingWriter struct{ err error }
+
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }

@@ -1,0 +1,384 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"crypto"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// text is what Save writes.
+func (c *caller) text() string {
+	c.t.Helper()
+	var text bytes.Buffer
+	require.NoError(c.t, c.Save(&text))
+	return text.String()
+}
+
+// restart saves and closes the server and goes on with another one that begins from the state, with the same token.
+func (c *caller) restart(options ...Option) *caller {
+	c.t.Helper()
+	text := c.text()
+	require.NoError(c.t, c.Close())
+	next := startWithoutToken(c.t, append(options, WithState(strings.NewReader(text)))...)
+	next.token = c.token
+	return next
+}
+
+const transferText = `{"request_id":"r1","amount":1.25,"source_reference":"s","destination_reference":"d",
+	"destination_account_id":"to","transaction_type":1}`
+
+func TestSave_TokenAndRepeatedTransfer(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.AddAccount(SeedAccount{ID: "from", Balance: "10", Key: "k"})
+	c.AddAccount(SeedAccount{ID: "to"})
+	first := c.post("accounts/from/transfer", transferText).ok()
+
+	c = c.restart()
+	require.Equal(t, string(first.body), string(c.post("accounts/from/transfer", transferText).ok().body))
+	require.Equal(t, 1, c.Movements("r1"))
+	require.Equal(t, "8.75", c.Balance("from"))
+	other := c.post("accounts/from/transfer", strings.Replace(transferText, "r1", "r2", 1)).ok()
+	number := func(a answer) int64 {
+		n, err := a.object()["transaction_id"].(json.Number).Int64()
+		require.NoError(t, err)
+		return n
+	}
+	require.Greater(t, number(other), number(first), "numbers go on")
+
+	c.Advance(31 * 24 * time.Hour)
+	c.get("accounts/from").refused(401, "unauthorized")
+	c.token = c.newToken()
+	c = c.restart()
+	require.NotEqual(t, string(first.body), string(c.post("accounts/from/transfer", transferText).ok().body), "expired")
+	require.Equal(t, 2, c.Movements("r1"))
+	require.Len(t, c.get("accounts?client_id=acme&client_account_key=k").ok().list(), 1)
+}
+
+func TestSave_SearchOrder(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	for _, id := range []string{"a", "b", "c"} {
+		c.AddAccount(SeedAccount{ID: id, Key: "k"})
+	}
+	personal := string(appendJSON(nil, somebody()))
+	for _, key := range []string{"other", "k"} {
+		c.do("PUT", "accounts/a", fmt.Sprintf(`{"client_account_key":%q,"registration":%s}`, key, personal)).empty(200)
+	}
+	const search = "accounts?client_id=acme&client_account_key=k&with_personal=1&with_freetext=1&with_bpay=1&with_directentry=1"
+	before := string(c.get(search).ok().body)
+	require.Equal(t, before, string(c.restart().get(search).ok().body))
+}
+
+func TestSave_PendingSimulation(t *testing.T) {
+	t.Parallel()
+	options := []Option{FrozenClock(), SimulationDelay(time.Minute)}
+	c := start(t, options...)
+	id := c.AddAccount(SeedAccount{Balance: "10"})
+	text := body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5812"}`,
+		map[string]any{"account_id": id})
+	made := c.post("simulation/transact", text).object()["authorization_id"]
+	text = body(t, text, map[string]any{"authorization_id": made, "amount": 5})
+	c.post("simulation/clear", text).ok()
+	c.Advance(30 * time.Second)
+	c.post("simulation/reverse_clear", text).ok()
+
+	c = c.restart(options...)
+	require.Equal(t, "6.00", c.Balance(id))
+	c.Advance(30 * time.Second)
+	require.Equal(t, "5.00", c.Balance(id), "cleared when due")
+	c = c.restart(options...)
+	c.Advance(30 * time.Second)
+	require.Equal(t, "10.00", c.Balance(id), "and reversed")
+	items := c.Transactions(id)
+	require.Equal(t, items[3].ID, items[4].ParentID, "the clearing was found")
+}
+
+func TestSave_OverdueAtOnce(t *testing.T) {
+	t.Parallel()
+	c := start(t, StartAt(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)), SimulationDelay(time.Hour))
+	id := c.AddAccount(SeedAccount{Balance: "10"})
+	c.post("simulation/clear", body(t, `{"transaction_type":"Purchase","amount":4,"acquirer_id":"1","merchant_id":"M",
+		"terminal_id":"T","mcc":"5812"}`, map[string]any{"account_id": id})).ok()
+	text := c.text()
+	require.NoError(t, c.Close())
+	late := withDue(t, text, c.Now().Add(-time.Minute))
+	next := NewServer(t, WithState(strings.NewReader(late)))
+	require.Equal(t, "6.00", next.Balance(id))
+	require.Equal(t, 2031, next.Now().Year(), "the clock goes on")
+}
+
+// withDue makes the waiting tasks due at a time.
+func withDue(t *testing.T, text string, due time.Time) string {
+	t.Helper()
+	var document map[string]any
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(&document))
+	for _, task := range document["tasks"].([]any) {
+		task.(map[string]any)["due"] = due
+	}
+	changed, err := json.Marshal(document)
+	require.NoError(t, err)
+	return string(changed)
+}
+
+func TestSave_RetriesUndeliverableAndAlerts(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	options := []Option{FrozenClock(), r.roots(), DeliveryRetries(time.Minute), AlertEvery(10 * time.Minute)}
+	c := start(t, options...)
+	id := c.AddAccount(SeedAccount{})
+	hook := c.post("hooks", hookText(t, r.URL, nil)).object()["id"].(string)
+	r.answer(503)
+	c.Adjust(id, "1")
+	require.NoError(t, c.WaitIdle(t.Context()))
+
+	c = c.restart(options...)
+	require.Equal(t, 204, c.get("hooks/"+hook+"/undeliverable").status)
+	c.Advance(time.Minute)
+	require.NoError(t, c.WaitIdle(t.Context()))
+	r.mu.Lock()
+	require.Len(t, r.raw, 3, "ping, attempt, attempt")
+	require.Equal(t, string(r.raw[1]), string(r.raw[2]))
+	require.Equal(t, r.headers[1].Get("X-Signature"), r.headers[2].Get("X-Signature"))
+	r.mu.Unlock()
+	missed := string(c.get("hooks/" + hook + "/undeliverable").ok().body)
+
+	r.answer(200)
+	c = c.restart(options...)
+	require.Equal(t, missed, string(c.get("hooks/"+hook+"/undeliverable").ok().body))
+	c.Advance(10 * time.Minute)
+	require.NoError(t, c.WaitIdle(t.Context()))
+	require.Equal(t, []string{"ping", "transaction", "transaction", "undeliverable_alert"}, r.types())
+}
+
+func TestSave_HeldMessage(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	options := []Option{FrozenClock(), r.roots()}
+	c := start(t, options...)
+	id := c.AddAccount(SeedAccount{})
+	hook := c.addHook(hookText(t, r.URL, nil))
+	c.InjectDelivery(hook, DelayMessage(time.Hour))
+	c.Adjust(id, "1")
+	c.quiet()
+	c = c.restart(options...)
+	c.Advance(59 * time.Minute)
+	c.quiet()
+	require.Equal(t, []string{"ping"}, r.types())
+	c.Advance(time.Minute)
+	c.quiet()
+	require.Equal(t, []string{"ping", "transaction"}, r.types())
+}
+
+// A message on its way, and those queued behind it, are sent after the restart, whether the state was saved before
+// Close or after.
+func TestSave_InterruptedMessages(t *testing.T) {
+	t.Parallel()
+	for _, closeFirst := range []bool{false, true} {
+		var calls atomic.Int64
+		stuck, release := make(chan struct{}, 1), make(chan struct{})
+		r := newReceiver(t)
+		usual := r.Config.Handler
+		r.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			if calls.Add(1) == 2 { // after the ping
+				stuck <- struct{}{}
+				<-release
+				return
+			}
+			usual.ServeHTTP(w, request)
+		})
+		options := []Option{FrozenClock(), r.roots()}
+		c := start(t, options...)
+		id := c.AddAccount(SeedAccount{})
+		c.addHook(hookText(t, r.URL, nil))
+		for _, amount := range []string{"1", "2", "3"} {
+			c.Adjust(id, amount)
+		}
+		<-stuck
+		text := c.text()
+		require.NoError(t, c.Close())
+		if closeFirst {
+			require.Equal(t, text, c.text())
+		}
+		close(release)
+		next := NewServer(t, append(options, WithState(strings.NewReader(text)))...)
+		require.NoError(t, next.WaitIdle(t.Context()))
+		require.Equal(t, []string{"ping", "transaction", "transaction", "transaction"}, r.types())
+		deliveries := next.Deliveries()
+		require.Len(t, deliveries, 3)
+		require.Equal(t, 1, deliveries[0].Attempt, "the one cut short does not count")
+	}
+}
+
+func TestSave_Reports(t *testing.T) {
+	t.Parallel()
+	options := []Option{FrozenClock(), ReportDelay(time.Minute), TokenLifetime(24 * time.Hour)}
+	c := start(t, options...)
+	id := c.AddAccount(SeedAccount{Balance: "10"})
+	c.AddReportCSV("fixed", "a,b\n1,2\n")
+	c.AddReport("own", func(w io.Writer, _ bool) (int, error) { return fmt.Fprint(w, "x") })
+	runs := make(map[string]string)
+	begin := func(name string) {
+		path := "reporting/templates/" + name
+		runs[name] = path + "/reports/" + string(c.get(path+"?include_column_headers=true").ok().body)
+	}
+	for _, name := range []string{DailySettlement, "fixed", "own"} {
+		begin(name)
+	}
+	c.Adjust(id, "5")
+	c = c.restart(options...)
+	for name, path := range runs {
+		require.Equal(t, 204, c.get(path).status)
+		c.get("reporting/templates/"+name+"?include_column_headers=true").refused(map[bool]int{true: 400, false: 409}[name == "own"],
+			map[bool]string{true: "invalid_request", false: "duplicate_request"}[name == "own"])
+	}
+	c.AddReportCSV("fixed", "c\n3\n")
+	c = c.restart(options...)
+	c.Advance(time.Minute)
+	require.Equal(t, "a,b\n1,2\n", c.get(runs["fixed"]).ok().object()["reportdata"], "as it was started")
+	require.Equal(t, json.Number("1"), c.get(runs[DailySettlement]).ok().object()["totalrecords"], "without the later item")
+	c.get(runs["own"]).refused(500, "server_error")
+	c.AddReport("own", func(w io.Writer, _ bool) (int, error) { return fmt.Fprint(w, "x") })
+	require.Equal(t, "x", c.get(runs["own"]).ok().object()["reportdata"])
+	begin("fixed")
+	c.Advance(time.Minute)
+	require.Equal(t, "c\n3\n", c.get(runs["fixed"]).ok().object()["reportdata"])
+	c.Advance(4 * time.Hour)
+	c = c.restart(options...)
+	c.get(runs["fixed"]).refused(400, "invalid_request")
+}
+
+func TestSave_PIN(t *testing.T) {
+	t.Parallel()
+	options := []Option{FrozenClock(), PINTries(2)}
+	c := start(t, options...)
+	id := c.AddAccount(SeedAccount{})
+	certificate := c.PINCertificate()
+	operation := c.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+id+`"}`).object()["operation_id"].(string)
+	otp := c.OTP(operation)
+	send := func(step, otp string) answer {
+		sealed := seal(t, certificate, crypto.SHA256, "SHA256", `{"otp":"`+otp+`","pin":"4711"}`)
+		sealed["device_id"], sealed["ip_address"], sealed["operation_id"] = "d", "i", operation
+		text, err := json.Marshal(sealed)
+		require.NoError(t, err)
+		return c.post("pin/"+step, string(text))
+	}
+	send("validate", "wrong").refused(400, "invalid_otp")
+	c = c.restart(options...)
+	require.Equal(t, certificate, c.PINCertificate())
+	send("execute", otp).ok()
+	c = c.restart(options...)
+	require.Equal(t, "4711", c.PINOf(id))
+	send("execute", otp).refused(400, "invalid_operation")
+}
+
+func TestSave_KeyExchangeAndPolicy(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	const application, key = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
+	c.AddApplication(application, key)
+	text := fmt.Sprintf(`{"application_id":%q,"key_id":%q,"ephemeral_key":%q}`, application, key,
+		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+	c.post("accounts/"+id+"/dip", text).ok()
+	c.post("policy/42/categories", `{"add":[5812]}`).empty(200)
+	add := `{"add":[{"acquirer_id":1,"card_acceptor_id":%q,"description":"d"}]}`
+	c.post("policy/42/merchants", fmt.Sprintf(add, "A")).empty(200)
+	before := string(c.get("policy/42/policy").ok().body)
+
+	c = c.restart()
+	c.post("accounts/"+id+"/dip", text).refused(400, "bad_ephemeral_key")
+	c.post("accounts/"+id+"/dip", strings.Replace(text, key, application, 1)).refused(400, "bad_key_id")
+	require.Equal(t, before, string(c.get("policy/42/policy").ok().body))
+	c.post("policy/42/merchants", fmt.Sprintf(add, "B")).empty(200)
+	require.Contains(t, string(c.get("policy/42/merchants").ok().body), `"id":2`, "ids of rules go on")
+}
+
+func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
+	t.Parallel()
+	c := start(t, Seed(1))
+	seen := map[string]bool{c.token: true}
+	for range 3 {
+		for range 5 {
+			token := c.newToken()
+			require.False(t, seen[token])
+			seen[token] = true
+		}
+		c = c.restart(Seed(1))
+	}
+	a, b := start(t, Seed(2)), start(t, Seed(2))
+	b = b.restart()
+	require.Equal(t, a.newToken(), b.newToken(), "and the source goes on as without a restart")
+}
+
+// Whatever happened: what is saved, begun from and saved again is the same text.
+func TestSave_Property(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	r := newReceiver(t)
+	options := []Option{
+		FrozenClock(), Seed(seed), NoRateLimit(), TokenLifetime(240 * time.Hour), SimulationDelay(10 * time.Minute), r.roots(),
+		DeliveryRetries(time.Minute, time.Hour), ReportDelay(time.Minute),
+	}
+	p := &property{caller: start(t, options...), answers: make(map[string]string)}
+	for range 6 {
+		p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: "500", Key: "k"}))
+	}
+	for range 2 {
+		p.post("hooks", hookText(t, r.URL, nil)).object()
+	}
+	for range 4 {
+		for range 60 {
+			if random.IntN(8) == 0 {
+				r.answer([]int{200, 503}[random.IntN(2)])
+			}
+			p.step(random)
+			p.extra(random)
+		}
+		p.ClearFaults()
+		require.NoError(t, p.WaitIdle(t.Context()))
+		before := p.text()
+		p.caller = p.restart(options...)
+		require.Equal(t, before, p.text())
+	}
+	p.Advance(time.Hour)
+	p.checkHistories()
+	p.checkTransfers()
+	p.checkRequestIDs()
+	p.checkRedemptions()
+}
+
+// extra does what the property of the money does not.
+func (p *property) extra(random *rand.Rand) {
+	account := p.accounts[random.IntN(len(p.accounts))]
+	switch random.IntN(12) {
+	case 0:
+		_ = p.get("reporting/templates/" + DailySettlement + "?include_column_headers=true")
+	case 1:
+		p.AddWalletToken(account, WalletToken{Suspenders: []string{"issuer"}})
+	case 2:
+		_ = p.post("pin/initiate", `{"device_id":"d","ip_address":"i","communication_method":"sms","eaid":"`+account+`"}`).ok()
+	case 3:
+		_ = p.post("policy/42/categories", fmt.Sprintf(`{"add":[%d],"remove":[%d]}`, random.IntN(9999), random.IntN(9999)))
+	case 4:
+		p.newToken()
+	case 5:
+		p.AddReportCSV("fixed", fmt.Sprintf("a\n%d\n", random.IntN(3)))
+		_ = p.get("reporting/templates/fixed?include_column_headers=false")
+	}
+}
