@@ -26,12 +26,20 @@ const (
 )
 
 var (
-	errAttemptTimeout = errors.New("attempt timed out")
+	errAttemptTimeout = error(timeoutError("attempt timed out"))
 	errBodyTooLarge   = errors.New("answer larger than MaxResponseBytes")
 	errMalformed      = errors.New("malformed HTTP answer")
 	errQuoted         = errors.New("the transport failed")
 	errRepeated       = errors.New("the transport tried to send the request again")
 )
+
+// timeoutError is a text that says Timeout, as the errors of net do.
+type timeoutError string
+
+func (e timeoutError) Error() string { return string(e) }
+
+// Timeout reports true.
+func (timeoutError) Timeout() bool { return true }
 
 // attempt is one request of a call and what came of it.
 type attempt struct {
@@ -145,6 +153,7 @@ func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slo
 	watch := &connectionWatch{leash: leash}
 	out := req.WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
 	out.Header = c.header()
+	c.propagate(ctx, out.Header)
 	if again := out.GetBody; again != nil {
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(again) }
 	}

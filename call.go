@@ -72,6 +72,7 @@ func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error
 		k.lane = LaneBulk
 	}
 	k.traces = c.tracesOf(ctx)
+	ctx = k.observeCall(ctx)
 	err := k.run(ctx, decode)
 	k.observeDone(ctx, err)
 	return err

@@ -68,9 +68,7 @@ func NewClient(config Config) (*Client, error) {
 	c.accept, c.contentType = []string{wire}, []string{wire}
 	c.acceptText = []string{"application/octet-stream, " + wire}
 	c.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
-	if config.Trace != nil {
-		c.traces = []*Trace{config.Trace}
-	}
+	c.traces = config.Trace.flat()
 	c.setTransport()
 	if c.limiter == nil {
 		c.limiter = newClientLimiter(config)

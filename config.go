@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/http"
@@ -56,8 +57,13 @@ type Config struct {
 	// Logger gets one record a call and one a repeated attempt: operation, path template, status, duration, outcome,
 	// never a body, a query or a header. Silent when nil.
 	Logger *slog.Logger `json:"-"`
-	// Trace observes every call.
+	// Trace observes every call; see [JoinTraces] for more than one.
 	Trace *Trace `json:"-"`
+	// Propagate returns the trace context to send with an attempt, such as a traceparent header, from the attempt's
+	// context. Names that say something else to the service or to a proxy (authorization, cookies, content, connection,
+	// idempotency) are left out, and so are values that are not printable ASCII. It must not change what the service
+	// does. None is sent when nil: the service is not the caller's own.
+	Propagate func(ctx context.Context) http.Header `json:"-"`
 }
 
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The

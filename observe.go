@@ -65,9 +65,13 @@ func (c *Client) capture(ctx context.Context, k *call) {
 // Trace observes calls. Nil fields are skipped; a panic in one is recovered and logged. The zero value observes
 // nothing. New fields may be added.
 type Trace struct {
+	// CallStart is called before anything else of a call, its validation included; the context it returns, which must
+	// be made of ctx, is the whole call's and reaches every later hook.
+	CallStart func(ctx context.Context, op Operation) context.Context
 	// Throttled is called when an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
-	// AttemptStart is called before a request leaves; the context it returns is the request's.
+	// AttemptStart is called before a request leaves; the context it returns, which must be made of ctx, is the
+	// request's.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request that left or tried to, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
@@ -75,6 +79,27 @@ type Trace struct {
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
 	// TokenRenewed is called after each token request of the built-in token manager. Only Config.Trace gets it.
 	TokenRenewed func(ctx context.Context, took time.Duration, err error)
+
+	joined []*Trace // instead of the fields
+}
+
+// JoinTraces makes one Trace of several, for [Config].Trace: their hooks are called in the given order, and a panic in
+// one keeps no other from being called. Nil ones are left out. The result is for a [Client]; its own fields are nil.
+func JoinTraces(traces ...*Trace) *Trace { return &Trace{joined: slices.Clone(traces)} }
+
+// flat is t without joints, in order.
+func (t *Trace) flat() []*Trace {
+	if t == nil {
+		return nil
+	}
+	if t.joined == nil {
+		return []*Trace{t}
+	}
+	var all []*Trace
+	for _, one := range t.joined {
+		all = append(all, one.flat()...)
+	}
+	return all
 }
 
 // Attempt is one request of a call. The zero value is not used.
@@ -113,7 +138,7 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 		return ctx
 	}
 	outer, _ := ctx.Value(traceKey{}).([]*Trace)
-	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t))
+	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
 }
 
 func (c *Client) tracesOf(ctx context.Context) []*Trace {
@@ -132,6 +157,20 @@ func (c *Client) guarded(hook func()) {
 		}
 	}()
 	hook()
+}
+
+func (c *call) observeCall(ctx context.Context) context.Context {
+	for _, t := range c.traces {
+		if t.CallStart == nil {
+			continue
+		}
+		c.client.guarded(func() {
+			if inner := t.CallStart(ctx, c.op.Operation); inner != nil {
+				ctx = inner
+			}
+		})
+	}
+	return ctx
 }
 
 func (c *call) observeThrottled(ctx context.Context, waited time.Duration) {

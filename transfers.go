@@ -159,9 +159,7 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult, error) {
 	if len(r.faults) == 0 && r.requestID.expired(time.Now()) {
 		// This call sends nothing; whether an earlier one moved the money can no longer be told by sending it again.
-		return nil, &CallError{
-			Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID, Err: ErrRequestIDExpired,
-		}
+		return nil, s.client.withheld(ctx, r, ErrRequestIDExpired)
 	}
 	result := &TransferResult{RequestID: r.requestID}
 	if len(r.faults) > 0 {
@@ -169,7 +167,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	}
 	leave, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
 	if err != nil {
-		return nil, s.client.withheld(ctx, r, err)
+		return nil, s.client.withheld(ctx, r, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
 	defer func() { leave(outcome) }()
@@ -180,15 +178,14 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	return result, nil
 }
 
-// withheld is the error of a movement that was not sent because an earlier one with its request id may be under way.
-// The earlier one may be applied, so the outcome is unknown.
-func (c *Client) withheld(ctx context.Context, r request, ended error) error {
+// withheld is the error of a movement that was not sent because of an earlier one with its request id, which may be
+// under way or forgotten by the service. The earlier one may be applied, so the outcome is unknown.
+func (c *Client) withheld(ctx context.Context, r request, why error) error {
 	failure := &CallError{
-		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID,
-		Err: &bothCauses{last: ended, earlier: errInFlight, unknown: true},
+		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID, Err: why,
 	}
 	k := &call{request: &r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
-	k.observeDone(ctx, failure)
+	k.observeDone(k.observeCall(ctx), failure)
 	return failure
 }
 

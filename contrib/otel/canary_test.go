@@ -1,0 +1,110 @@
+package prepaidotel_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// canary stands in everything that may not be seen: ids, references, names, secrets, texts of errors.
+const canary = "CANARY"
+
+// Neither a span nor a measurement holds a value that was sent or received, or the text of an error.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, prepaidtest.Credentials("client-"+canary, "secret-"+canary), prepaidtest.ReportDelay(0))
+	id := s.AddAccount(prepaidtest.SeedAccount{
+		ID: "acc-" + canary, Key: "key-" + canary, Balance: "77131.19", DisplayName: "name-" + canary,
+	})
+	s.AddReportCSV("report-"+canary, "a\n"+canary+"\n")
+	s.open(s.Config())
+	account := prepaid.AccountID(id)
+	body := `{"error":"` + canary + `","error_description":"` + canary + `"}`
+	params := transferTo("to-" + canary)
+	params.RequestID, params.Amount = "pay-"+canary, prepaid.MustAmount("77131.17")
+	params.SourceReference, params.DestinationReference = canary, canary
+
+	ctx := t.Context()
+	spoiled := func(status int) {
+		s.Inject(prepaidtest.AnyOperation, prepaidtest.AnswerBody(status, "application/vnd.vendor+json", body))
+	}
+	transfer := func() error {
+		_, err := s.client.Accounts.Transfer(ctx, account, params)
+		return err
+	}
+	_, err := s.client.Token(ctx)
+	require.NoError(t, err)
+	for _, status := range []int{400, 409, 500, 202, 302} {
+		spoiled(status)
+		require.Error(t, transfer())
+	}
+	require.Error(t, transfer(), "there is no such account")
+	_, err = s.client.Accounts.Get(ctx, account+"/"+canary)
+	require.Error(t, err)
+	for _, err := range s.client.Accounts.SearchCompany(ctx, prepaid.CompanyID(prepaidtest.DefaultCompany), prepaid.SearchCompanyParams{
+		FirstName: canary, Mobile: canary,
+	}) {
+		require.NoError(t, err)
+	}
+	reader, err := s.client.Reporting.Run(ctx, "report-"+canary, prepaid.RunReportParams{Wait: prepaid.WaitOptions{Interval: time.Millisecond}})
+	require.NoError(t, err)
+	_, err = reader.Report()
+	require.NoError(t, err)
+	s.ended()
+
+	for _, spoil := range []func(*prepaid.Config){
+		func(c *prepaid.Config) { c.TokenSource = failingSource{} },
+		func(c *prepaid.Config) { c.Transport = failingTransport{} },
+		func(c *prepaid.Config) {
+			c.TokenSource = staticToken()
+			c.Limiter = prepaid.LimiterFunc(func(context.Context) error { return errors.New(canary) })
+		},
+	} {
+		config := s.Config()
+		spoil(&config)
+		s.open(config)
+		require.Error(t, transfer())
+		s.ended()
+	}
+
+	shown, err := json.Marshal(s.collect())
+	require.NoError(t, err)
+	texts := append(s.tree(), s.counts()...)
+	require.Greater(t, len(texts), 40)
+	texts = append(texts, string(shown))
+	for _, span := range s.spans.GetSpans() {
+		require.Empty(t, span.Links)
+		require.Empty(t, span.SpanContext.TraceState().String())
+		texts = append(texts, fmt.Sprintf("%+v", span))
+	}
+	for _, text := range texts {
+		for _, secret := range []string{canary, "77131", "3.0/", "company/42", "token-1"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is seen", secret)
+			}
+		}
+	}
+}
+
+type failingSource struct{}
+
+func (failingSource) Token(context.Context, *oauth2.Token) (*oauth2.Token, error) {
+	return nil, errors.New(canary)
+}
+
+type failingTransport struct{}
+
+func (failingTransport) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New(canary)
+}

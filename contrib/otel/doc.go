@@ -1,0 +1,13 @@
+// Package prepaidotel makes OpenTelemetry spans and metrics of the calls of a prepaid client:
+//
+//	client, err := prepaid.NewClient(prepaidotel.Instrument(config))
+//
+// A call is a span named as the call, such as "Accounts.Transfer", with its outcome. Each of its attempts is a child
+// by the HTTP client conventions, such as "POST /accounts/{id}/transfer". A token renewal belongs to no call, since all
+// of them share it: its span is a root. The span of a streamed report ends when the stream begins.
+//
+// Only names of operations, path templates, statuses, counts, times, outcomes and kinds of error are recorded: never
+// an address with its path or query, an id, an amount, a header, a body, or the text of an error.
+//
+// The metrics are http.client.request.duration, one measurement an attempt, and those of the README under prepaid.
+package prepaidotel

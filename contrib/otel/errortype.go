@@ -1,0 +1,83 @@
+package prepaidotel
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// attemptErrorType is the status of an error answer, and otherwise the kind of error.
+func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
+	if a.StatusCode >= http.StatusBadRequest {
+		return semconv.ErrorTypeKey.String(strconv.Itoa(a.StatusCode))
+	}
+	return semconv.ErrorTypeKey.String(errorType(a.Err))
+}
+
+// errorType is one word of a short list for any error, or the status of an error answer. The texts of errors stay out:
+// those of a caller's own token source or transport can hold anything.
+func errorType(err error) string {
+	for _, kind := range []struct {
+		err  error
+		name string
+	}{
+		{context.Canceled, "canceled"},
+		{context.DeadlineExceeded, "deadline_exceeded"},
+		{prepaid.ErrClosed, "client_closed"},
+		{prepaid.ErrRequestIDExpired, "request_id_expired"},
+		{prepaid.ErrTransferFailed, "transfer_failed"},
+	} {
+		if errors.Is(err, kind.err) {
+			return kind.name
+		}
+	}
+	if _, ok := errors.AsType[*prepaid.ValidationError](err); ok {
+		return "validation"
+	}
+	if _, ok := errors.AsType[*prepaid.TokenError](err); ok {
+		return "token"
+	}
+	if _, ok := errors.AsType[*prepaid.ThrottledError](err); ok {
+		return "limiter"
+	}
+	if answer, ok := errors.AsType[*prepaid.APIError](err); ok && answer.StatusCode > 0 {
+		return strconv.Itoa(answer.StatusCode)
+	}
+	if _, ok := errors.AsType[*prepaid.DecodeError](err); ok {
+		return "decode"
+	}
+	if broken, ok := errors.AsType[*prepaid.TransportError](err); ok {
+		return transportType(broken)
+	}
+	return "_OTHER"
+}
+
+// renewalErrorType looks inside a *prepaid.TokenError, which every failed renewal is.
+func renewalErrorType(err error) string {
+	if failure, ok := errors.AsType[*prepaid.TokenError](err); ok && failure.Err != nil {
+		return errorType(failure.Err)
+	}
+	return errorType(err)
+}
+
+// transportType tells a broken exchange by how far it came.
+func transportType(broken *prepaid.TransportError) string {
+	late, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](broken.Err)
+	if ok && late.Timeout() {
+		return "timeout"
+	}
+	switch broken.Step {
+	case "connect", "answer", "body":
+		return "transport_" + broken.Step
+	}
+	return "transport"
+}

@@ -1,0 +1,64 @@
+package prepaidotel_test
+
+import (
+	"context"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/cardprograms/prepaid"
+	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A transfer whose first answer is lost: two attempts in one call, and the money moved once.
+func ExampleInstrument() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+
+	spans := tracetest.NewInMemoryExporter() // in a program, otlptracegrpc or the like
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
+	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.WithTracerProvider(provider)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	if _, err := client.Token(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	spans.Reset()
+
+	_, err = client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "salary", DestinationReference: "salary",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, span := range spans.GetSpans() {
+		seen := attribute.NewSet(span.Attributes...)
+		fmt.Print(span.Name)
+		for _, key := range []attribute.Key{"http.response.status_code", "error.type", "prepaid.outcome"} {
+			if value, ok := seen.Value(key); ok {
+				fmt.Printf(" %s=%s", key, value.String())
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// POST /accounts/{id}/transfer error.type=transport_answer
+	// POST /accounts/{id}/transfer http.response.status_code=200
+	// Accounts.Transfer prepaid.outcome=applied
+}
