@@ -185,7 +185,7 @@ func (j *Journal) settle(e Entry, doubtful bool, result *prepaid.TransferResult,
 	case doubtful && !refusal(err) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
 		// Applied without a usable answer: the result can still be had, by sending again.
 		e.State = StateUnknown
-		if outcome != prepaid.OutcomeUnknown {
+		if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
 			err = e.failure(prepaid.OutcomeUnknown, err)
 		}
 		outcome = prepaid.OutcomeUnknown
