@@ -33,7 +33,7 @@ func TestResumeAtEveryByte(t *testing.T) {
 	}
 }
 
-// A flipped bit is found, or lies in a last line that is then cut off; it is never read as a record.
+// Any flipped bit is found, also that of the last line's end: a whole record is never taken for a torn one.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)
@@ -41,14 +41,8 @@ func TestFlippedBits(t *testing.T) {
 	for i := range m.data {
 		for bit := range 8 {
 			m.data[i] ^= 1 << bit
-			entries, good, err := scan(m.data)
+			entries, _, err := scan(m.data)
 			m.data[i] ^= 1 << bit
-			if i == len(m.data)-1 {
-				require.NoError(t, err, "only the end of the last line is missing")
-				require.Len(t, entries, 5)
-				require.Less(t, good, len(m.data))
-				continue
-			}
 			require.ErrorIs(t, err, ErrCorrupt, "byte %d", i)
 			require.Empty(t, entries)
 		}
