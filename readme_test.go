@@ -51,8 +51,10 @@ func TestPromisesHaveTheirTests(t *testing.T) {
 	require.NoError(t, err)
 	files, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
+	journal, err := filepath.Glob("journal/*_test.go")
+	require.NoError(t, err)
 	var code strings.Builder
-	for _, file := range files {
+	for _, file := range append(files, journal...) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		code.Write(text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 var quick = Options{InFlightWait: time.Nanosecond}
@@ -112,38 +110,4 @@ func TestPay(t *testing.T) {
 	_, err = j.Transfer(t.Context(), b, "from", old)
 	require.ErrorIs(t, err, ErrWindow)
 	require.Equal(t, 3, b.calls)
-}
-
-func ExampleJournal_Transfer() {
-	srv, err := prepaidtest.Start()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer srv.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
-	dir, err := os.MkdirTemp("", "journal")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	params := prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(time.Now(), "payroll", "emp-7"), Amount: prepaid.Cents(2550),
-		SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
-	}
-	for range 2 { // the second run finds it done
-		j, err := Open(filepath.Join(dir, "payments"), Options{})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		_, err = j.Transfer(context.Background(), srv.Client().Accounts, from, params)
-		fmt.Println(err, srv.Balance(string(from)), srv.Movements(string(params.RequestID)))
-		_ = j.Close()
-	}
-	// Output:
-	// <nil> 74.50 1
-	// <nil> 74.50 1
 }
