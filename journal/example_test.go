@@ -94,9 +94,9 @@ func ExampleJournal_Pending() {
 	}
 	fmt.Println(srv.Balance(string(from)), srv.Balance(string(to)))
 	// Output:
-	// emp-7 unknown
+	// emp-7 outcome unknown
 	// emp-8 applied
-	// pending: 25.5 unknown
+	// pending: 25.50 unknown
 	// emp-7 applied
 	// emp-8 applied
 	// 49.00 51.00

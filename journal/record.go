@@ -119,8 +119,8 @@ func overrun(rest []byte) bool {
 	if len(rest) <= prefix {
 		return false
 	}
-	length, err := strconv.ParseUint(string(rest[prefix-9:prefix-1]), 16, 32)
-	if err != nil || length >= uint64(len(rest)-prefix) {
+	length, err := strconv.ParseInt(string(rest[prefix-9:prefix-1]), 16, 32)
+	if err != nil || length < 0 || length >= int64(len(rest)-prefix) {
 		return false
 	}
 	_, ok := decode(rest[:prefix+int(length)])
