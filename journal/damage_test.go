@@ -37,7 +37,8 @@ func TestResumeAtEveryByte(t *testing.T) {
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
 	j, m := openMemory(t, nil)
-	require.NoError(t, payThree(t, j, newBank()))
+	_, err := j.Transfer(t.Context(), newBank(), "from", payment(1))
+	require.NoError(t, err)
 	for i := range m.data {
 		for bit := range 8 {
 			m.data[i] ^= 1 << bit
@@ -79,17 +80,20 @@ func TestOpenRefusesWhatIsNoJournal(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	j, m := openMemory(f, nil)
-	for n := range 2 {
-		_, err := j.Transfer(f.Context(), newBank(), "from", payment(n))
+	// Short seeds: the fuzzer takes long to shorten what it finds.
+	whole := []byte(header)
+	for _, state := range []State{StateIntended, StateDone} {
+		line, err := encode(Entry{RequestID: "a", State: state})
 		require.NoError(f, err)
+		whole = append(whole, line...)
 	}
-	lines := bytes.SplitAfter(m.data, []byte("\n"))
-	f.Add(m.data)
-	f.Add(m.data[:len(m.data)-7])
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	f.Add(whole)
+	f.Add(whole[:len(whole)-7])
 	f.Add(slices.Concat(lines[0], lines[2], lines[1]))
 	f.Add([]byte(header + "00000000 00000002 {}\n"))
-	f.Add(append([]byte(header), append(frame([]byte(`{"request_id":"a","state":"done"}`)), "{\"request_id\":\"a\",\"state\":\"done\"}\n"...)...))
+	short := `{"request_id":"a","state":"done"}`
+	f.Add([]byte(header + string(frame([]byte(short))) + short + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		entries, good, err := scan(data)
 		if err != nil {
@@ -114,9 +118,9 @@ func FuzzOpen(f *testing.F) {
 			require.NoError(t, err)
 			back = append(back, line...)
 		}
-		require.Equal(t, data[:good], back)
+		require.True(t, bytes.Equal(data[:good], back))
 		again, m := openMemory(t, data)
-		require.Equal(t, data[:good], m.data)
+		require.True(t, bytes.Equal(data[:good], m.data))
 		require.Equal(t, int64(len(data)-good), again.Torn())
 	})
 }
