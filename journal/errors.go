@@ -8,7 +8,8 @@ import (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrLocked: another Journal has the file open.
+	// ErrLocked: another Journal has the file open. Where only a lock file can keep others out, the error names the
+	// file, since one of a process that died has to be removed by hand.
 	ErrLocked = errors.New("journal: locked by another journal")
 	// ErrClosed: the Journal was closed.
 	ErrClosed = errors.New("journal: closed")
@@ -21,6 +22,12 @@ var (
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the file could not be written. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
+	// ErrNotUnknown: there is nothing to resolve, since the outcome is known or the request id is not.
+	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
+	// ErrUnderWay: a call is at work on the request id and will find the outcome itself.
+	ErrUnderWay = errors.New("journal: payment under way")
+	// ErrNotCompacted: the file is as it was before Compact.
+	ErrNotCompacted = errors.New("journal: not compacted")
 )
 
 // CorruptError says where the file is damaged. The zero value is not used.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -33,6 +32,14 @@ type file interface {
 	Sync() error
 }
 
+// openFile is what load needs of it besides.
+type openFile interface {
+	file
+	io.Reader
+	io.Seeker
+	Truncate(size int64) error
+}
+
 // batch is the records that share one sync.
 type batch struct {
 	data    []byte
@@ -44,20 +51,25 @@ type batch struct {
 // Journal is an open journal, safe for concurrent use. Make one with Open.
 type Journal struct {
 	options Options
-	file    file
+	path    string
+	mode    fs.FileMode // of the file, for the one that replaces it
+	disk    directory
 	unlock  func() error
 	opened  time.Time
 	torn    int64
 
 	commit  sync.Mutex // held while writing
+	file    file       // guarded by commit
 	mu      sync.Mutex
 	next    *batch
 	entries map[prepaid.RequestID]Entry
 	turns   map[prepaid.RequestID]*turn
-	failed  error
+	failed  error // the first failure to write; it stays
+	closed  bool
 }
 
-// Open opens the journal at path, or creates it, and locks it. A torn last line is cut off; see [Journal.Torn].
+// Open opens the journal at path, or creates it, and locks it. A torn last line is cut off; see [Journal.Torn]. What
+// a compaction that was killed left behind is removed.
 //
 // Errors: [ErrLocked], [*CorruptError], those of the file system.
 func Open(path string, options Options) (*Journal, error) {
@@ -67,27 +79,33 @@ func Open(path string, options Options) (*Journal, error) {
 	if options.InFlightWait <= 0 {
 		options.InFlightWait = 10 * time.Second
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, options.FileMode)
+	path, err := filepath.Abs(path) // the working directory may change before a compaction
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	unlock, err := lock(f)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a compaction replaces the file, not the link
+	}
+	f, unlock, err := openLocked(path, options.FileMode)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, fmt.Errorf("journal: %w", err)
 	}
 	j, err := load(f, options)
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		j.path, j.mode, j.disk, j.unlock = path, options.FileMode, osDirectory{}, unlock
+		if info, err := f.Stat(); err == nil {
+			j.mode = info.Mode().Perm()
+		}
+		err = errors.Join(j.disk.remove(path+temporary), j.disk.sync(filepath.Dir(path)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), unlock())
 	}
-	j.unlock = unlock
 	return j, nil
 }
 
 // load reads f and makes its end a clean one.
-func load(f *os.File, options Options) (*Journal, error) {
+func load(f openFile, options Options) (*Journal, error) {
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil, err
@@ -103,7 +121,7 @@ func load(f *os.File, options Options) (*Journal, error) {
 		return nil, err
 	}
 	if good == 0 {
-		if _, err := f.WriteString(header); err != nil {
+		if _, err := io.WriteString(f, header); err != nil {
 			return nil, err
 		}
 	}
@@ -125,12 +143,13 @@ func load(f *os.File, options Options) (*Journal, error) {
 func (j *Journal) Torn() int64 { return j.torn }
 
 // Close waits for records being written and gives the file back. Payments under way can no longer be recorded.
+// A Journal that could not be written keeps answering with that error.
 func (j *Journal) Close() error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
 	j.mu.Lock()
-	closed := errors.Is(j.failed, ErrClosed)
-	j.failed = ErrClosed
+	closed := j.closed
+	j.closed = true
 	j.mu.Unlock()
 	if closed {
 		return nil
@@ -165,7 +184,7 @@ func (j *Journal) Pending() iter.Seq[Entry] {
 	all := j.All()
 	return func(yield func(Entry) bool) {
 		for e := range all {
-			if e.State != StateDone && e.State != StateRejected && !yield(e) {
+			if !e.settled() && !yield(e) {
 				return
 			}
 		}
@@ -191,10 +210,18 @@ func (j *Journal) record(e Entry) error {
 	return b.err
 }
 
+// unusable is why nothing can be written, if so. The first failure outlives Close: it says what happened to the file.
+func (j *Journal) unusable() error {
+	if j.failed == nil && j.closed {
+		return ErrClosed
+	}
+	return j.failed
+}
+
 func (j *Journal) flush(b *batch) {
 	j.mu.Lock()
 	j.next = &batch{}
-	err := j.failed
+	err := j.unusable()
 	j.mu.Unlock()
 	if err == nil {
 		_, err = j.file.Write(b.data)
@@ -206,7 +233,9 @@ func (j *Journal) flush(b *batch) {
 	defer j.mu.Unlock()
 	b.flushed = true
 	if err != nil {
-		j.failed = err // what the file holds now is not known
+		if err != ErrClosed && j.failed == nil { //nolint:errorlint // the sentinel itself, nothing that wraps it
+			j.failed = err // what the file holds now is not known
+		}
 		b.err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
 		return
 	}

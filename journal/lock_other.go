@@ -1,25 +1,23 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
 
 package journal
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 )
 
-// lock keeps others out with a file beside f. After a crash it has to be removed by hand.
-func lock(f *os.File) (unlock func() error, err error) {
-	name := f.Name() + ".lock"
+// lock keeps others out with a file that must not exist yet. Whether the process that made it still runs cannot be
+// told safely: its number may have been given to another, or be that of another machine.
+func lock(name string) (unlock func() error, err error) {
 	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, ErrLocked
+		return nil, fmt.Errorf("%w; remove %s if no process has it", ErrLocked, name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return func() error { return errors.Join(held.Close(), os.Remove(name)) }, nil
 }
-
-// syncDir has no equivalent here.
-func syncDir(string) error { return nil }

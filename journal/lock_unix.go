@@ -4,21 +4,67 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 )
 
-// lock keeps others out until f is closed, by this process or its death.
-func lock(f *os.File) (unlock func() error, err error) {
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = ErrLocked
+// openLocked opens the file at path and keeps others out until it is closed, by this process or by its death.
+func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := flock(f); err != nil {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+		// A compaction may have put another file here since.
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, nil, errors.Join(err, f.Close())
+		}
+		if there, err := os.Stat(path); err == nil && os.SameFile(mine, there) {
+			return f, func() error { return nil }, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, nil, err
+		}
 	}
-	return func() error { return nil }, err
 }
 
-// syncDir makes a new file's name durable.
-func syncDir(path string) error {
+func flock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLocked
+	}
+	return err
+}
+
+// create locks the file before it has the journal's name.
+func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
+	if err := d.remove(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (osDirectory) replace(old, fresh file, temporary, path string) (file, bool, error) {
+	if err := os.Rename(temporary, path); err != nil {
+		return old, false, err
+	}
+	_ = old.Close() // nobody reads it any more
+	return fresh, true, nil
+}
+
+func (osDirectory) sync(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err

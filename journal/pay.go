@@ -24,18 +24,19 @@ type Sender interface {
 	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
 }
 
-// turn lets one call at a time work on a request id.
-type turn struct {
-	held  chan struct{}
-	users int
-}
-
 // Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was
 // rejected or not sent is sent again.
 //
 // Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] tells what is known. Beside the sender's causes:
 // [ErrChanged], [ErrWindow], [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that
-// was made comes together with the error. An unknown outcome stays unknown until a sending succeeds.
+// was made comes together with the error.
+//
+// An unknown outcome stays unknown until a later sending succeeds or the service refuses it. The service answers a
+// request id that it has finished from its cache, for 30 days, before it looks at anything else. After InFlightWait
+// the earlier sending is finished, if it ever arrived; inside those days, under the same params, a refusal therefore
+// proves that it moved nothing, and the payment is rejected. What is not the service's own word proves nothing and
+// leaves it unknown: a request that was not processed, a new doubt, a fault found before sending, the page of a
+// proxy.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	e := Entry{
 		RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: source, Amount: params.Amount,
@@ -64,7 +65,37 @@ func (j *Journal) digest(value any) string {
 }
 
 func (e Entry) failure(outcome prepaid.Outcome, err error) error {
-	return &prepaid.CallError{Operation: e.Operation, Outcome: outcome, AccountID: e.AccountID, RequestID: e.RequestID, Err: err}
+	return &prepaid.CallError{
+		Operation: e.Operation, Outcome: outcome, AccountID: e.AccountID, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
+		Attempts: e.Attempts, FirstSent: e.FirstSent, LastSent: e.LastSent, Err: err,
+	}
+}
+
+// sendings adds what a failed run knows of its requests.
+func (e *Entry) sendings(err error) {
+	call, ok := errors.AsType[*prepaid.CallError](err)
+	if !ok {
+		return
+	}
+	e.Attempts += call.Attempts
+	if first := call.FirstSent.UTC().Round(0); !first.IsZero() && (e.FirstSent.IsZero() || first.Before(e.FirstSent)) {
+		e.FirstSent = first
+	}
+	if last := call.LastSent.UTC().Round(0); last.After(e.LastSent) {
+		e.LastSent = last
+	}
+}
+
+// refusal reports whether err is the service's own refusal, with nothing in doubt.
+func refusal(err error) bool {
+	if prepaid.OutcomeOf(err) != prepaid.OutcomeRejected {
+		return false
+	}
+	if _, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
+		return true
+	}
+	answer, ok := errors.AsType[*prepaid.APIError](err)
+	return ok && answer.Code != "" // each of its errors has one
 }
 
 func (e Entry) changes(old Entry) (fields []string) {
@@ -116,11 +147,19 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 			return &prepaid.TransferResult{TransactionID: old.TransactionID, CorrelationID: old.CorrelationID, RequestID: e.RequestID}, nil
 		}
 		e.Began, e.Runs = old.Began, old.Runs
+		e.FirstSent, e.LastSent, e.Attempts = old.FirstSent, old.LastSent, old.Attempts
 	}
 	e.State = StateIntended
-	if doubtful {
+	if doubtful { // also when the process dies on the way
 		e.State = StateUnknown
 		if time.Since(old.Began) > window {
+			// Of a run that died the intent is known, and tells FindMovement where to look.
+			if e.FirstSent.IsZero() {
+				e.FirstSent = e.Began
+			}
+			if old.Changed.After(e.LastSent) {
+				e.LastSent = old.Changed
+			}
 			return nil, e.failure(nothing, ErrWindow)
 		}
 		if err := j.rest(ctx, old); err != nil {
@@ -139,20 +178,21 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 // settle records what came of a sending.
 func (j *Journal) settle(e Entry, doubtful bool, result *prepaid.TransferResult, err error) (*prepaid.TransferResult, error) {
 	outcome := prepaid.OutcomeOf(err)
+	e.sendings(err)
 	switch {
 	case err == nil && result != nil:
 		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
-	case doubtful || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
+	case doubtful && !refusal(err) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
 		// Applied without a usable answer: the result can still be had, by sending again.
 		e.State = StateUnknown
-		if outcome != prepaid.OutcomeUnknown {
+		if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
 			err = e.failure(prepaid.OutcomeUnknown, err)
 		}
 		outcome = prepaid.OutcomeUnknown
 	case outcome == prepaid.OutcomeRejected:
 		e.State = StateRejected
-		if refusal, ok := errors.AsType[*prepaid.APIError](err); ok && refusal.Code.Known() {
-			e.Code = refusal.Code
+		if answer, ok := errors.AsType[*prepaid.APIError](err); ok && answer.Code.Known() {
+			e.Code = answer.Code
 		}
 		if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
 			e.CorrelationID = failed.CorrelationID
@@ -181,30 +221,5 @@ func (j *Journal) rest(ctx context.Context, e Entry) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (leave func(), err error) {
-	j.mu.Lock()
-	t := j.turns[id]
-	if t == nil {
-		t = &turn{held: make(chan struct{}, 1)}
-		j.turns[id] = t
-	}
-	t.users++
-	j.mu.Unlock()
-	part := func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		if t.users--; t.users == 0 {
-			delete(j.turns, id)
-		}
-	}
-	select {
-	case t.held <- struct{}{}:
-		return func() { <-t.held; part() }, nil
-	case <-ctx.Done():
-		part()
-		return nil, ctx.Err()
 	}
 }

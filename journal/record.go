@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -24,7 +25,7 @@ const (
 	StateUnknown State = "unknown"
 	// StateDone: the money moved.
 	StateDone State = "done"
-	// StateRejected: the service refused it, nothing moved.
+	// StateRejected: nothing moved, because the service refused it or, see [Entry], by a [Resolution].
 	StateRejected State = "rejected"
 )
 
@@ -50,13 +51,26 @@ type Entry struct {
 	Changed time.Time `json:"changed"`
 	// Runs counts the calls that were about to send it.
 	Runs int `json:"runs"`
+	// FirstSent is when the first request may have left, UTC; zero when not known. It comes from the
+	// [prepaid.CallError] of a run that failed, as do LastSent and Attempts: a run that succeeded or whose process
+	// died adds nothing to the three.
+	FirstSent time.Time `json:"first_sent,omitzero"`
+	// LastSent is when the last request may have left, UTC; zero when not known.
+	LastSent time.Time `json:"last_sent,omitzero"`
+	// Attempts counts the requests that may have left, in all runs whose number is known.
+	Attempts int `json:"attempts,omitzero"`
 	// TransactionID is the movement's, when done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
 	// CorrelationID is the service's, when it answered with one.
 	CorrelationID string `json:"correlation_id,omitzero"`
 	// Code is the service's error code, when rejected with one.
 	Code prepaid.ErrorCode `json:"code,omitzero"`
+	// Resolved: State was told to [Journal.Resolve], and is not an answer of the service.
+	Resolved bool `json:"resolved,omitzero"`
 }
+
+// settled reports whether nothing is left to be done.
+func (e Entry) settled() bool { return e.State == StateDone || e.State == StateRejected }
 
 // open reports whether the payment may have been applied without our knowing.
 func (e Entry) open() bool { return e.State == StateIntended || e.State == StateUnknown }
@@ -66,25 +80,51 @@ func encode(e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, "%08x %08x %s\n", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)), len(body), body), nil
+	return append(append(frame(body), body...), '\n'), nil
 }
 
-// decode reads a line without its end.
-func decode(line []byte) (e Entry, ok bool) {
-	const prefix = 18
+// frame is what stands before the JSON.
+func frame(body []byte) []byte {
+	return fmt.Appendf(nil, "%08x %08x ", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)), len(body))
+}
+
+// prefix is the length of what stands before the JSON in a line.
+const prefix = 18
+
+// decode reads a line without its end. It takes only what encode makes, so that nothing is lost when the record is
+// written again.
+func decode(line []byte) (Entry, bool) {
 	if len(line) < prefix {
-		return e, false
+		return Entry{}, false
 	}
 	body := line[prefix:]
-	want := fmt.Appendf(nil, "%08x %08x ", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)), len(body))
-	if !bytes.Equal(line[:prefix], want) || json.Unmarshal(body, &e) != nil {
+	var e Entry
+	if !bytes.Equal(line[:prefix], frame(body)) || json.Unmarshal(body, &e) != nil {
+		return Entry{}, false
+	}
+	again, err := json.Marshal(e)
+	if err != nil || !bytes.Equal(again, body) || e.RequestID == "" {
 		return Entry{}, false
 	}
 	switch e.State {
 	case StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected:
-		return e, e.RequestID != ""
+		return e, true
 	}
 	return Entry{}, false
+}
+
+// overrun reports whether rest, a last line without its end, is a whole record and more: then its end was damaged,
+// and is not missing.
+func overrun(rest []byte) bool {
+	if len(rest) <= prefix {
+		return false
+	}
+	length, err := strconv.ParseInt(string(rest[prefix-9:prefix-1]), 16, 32)
+	if err != nil || length < 0 || length >= int64(len(rest)-prefix) {
+		return false
+	}
+	_, ok := decode(rest[:prefix+int(length)])
+	return ok
 }
 
 // scan reads a file's content. good is how much of it stands; what follows is a torn end.
@@ -99,6 +139,9 @@ func scan(data []byte) (entries []Entry, good int, err error) {
 	for line := 2; ; line++ {
 		end := bytes.IndexByte(data[good:], '\n')
 		if end < 0 {
+			if overrun(data[good:]) {
+				return nil, 0, &CorruptError{Line: line, Offset: int64(good)}
+			}
 			return entries, good, nil
 		}
 		e, ok := decode(data[good : good+end])

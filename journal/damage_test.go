@@ -1,0 +1,126 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A process may die with any part of the file written: whoever opens it next finishes, and pays nobody twice.
+func TestResumeAtEveryByte(t *testing.T) {
+	t.Parallel()
+	j, m := openMemory(t, nil)
+	require.NoError(t, payThree(t, j, newBank()))
+	whole := m.data
+	require.NotContains(t, string(whole), "SECRET")
+	require.NotContains(t, string(whole), "12345678")
+	for cut := range len(whole) + 1 {
+		again, m := openMemory(t, whole[:cut])
+		require.Equal(t, bytes.LastIndexByte(whole[:cut], '\n')+1, cut-int(again.Torn()))
+		known, b := done(again), newBank()
+		require.NoError(t, payThree(t, again, b))
+		require.Equal(t, 3-len(known), b.calls, "what is done is not sent, at byte %d", cut)
+		for range again.Pending() {
+			t.Fatal("pending")
+		}
+		last, _ := openMemory(t, m.data)
+		require.Zero(t, last.Torn())
+		require.Len(t, done(last), 3)
+	}
+}
+
+// Any flipped bit is found, also that of the last line's end: a whole record is never taken for a torn one.
+func TestFlippedBits(t *testing.T) {
+	t.Parallel()
+	j, m := openMemory(t, nil)
+	_, err := j.Transfer(t.Context(), newBank(), "from", payment(1))
+	require.NoError(t, err)
+	for i := range m.data {
+		for bit := range 8 {
+			m.data[i] ^= 1 << bit
+			entries, _, err := scan(m.data)
+			m.data[i] ^= 1 << bit
+			require.ErrorIs(t, err, ErrCorrupt, "byte %d", i)
+			require.Empty(t, entries)
+		}
+	}
+}
+
+func TestOpenRefusesWhatIsNoJournal(t *testing.T) {
+	t.Parallel()
+	j, m := openMemory(t, nil)
+	require.NoError(t, payThree(t, j, newBank()))
+	lines := bytes.SplitAfter(m.data, []byte("\n"))
+	body := lines[1][prefix : len(lines[1])-1]
+	reframed := func(body string) []byte { return append(append(frame([]byte(body)), body...), '\n') }
+	for name, second := range map[string][]byte{
+		"no record":       []byte("\n"),
+		"short":           []byte("00000000 \n"),
+		"wrong checksum":  append([]byte("00000000"), lines[1][8:]...),
+		"wrong length":    append(append(bytes.Clone(lines[1][:9]), "00000001"...), lines[1][17:]...),
+		"no JSON":         reframed("{"),
+		"no request id":   reframed(`{}`),
+		"unknown state":   reframed(string(bytes.Replace(body, []byte(`"intended"`), []byte(`"lost"`), 1))),
+		"unknown member":  reframed(string(bytes.Replace(body, []byte(`{`), []byte(`{"more":1,`), 1))),
+		"another spacing": reframed(string(bytes.Replace(body, []byte(`:`), []byte(`: `), 1))),
+	} {
+		data := slices.Concat(lines[0], second, lines[2])
+		_, _, err := scan(data)
+		require.ErrorIs(t, err, ErrCorrupt, name)
+		require.Equal(t, "journal: corrupt at line 2, byte 18", err.Error(), name)
+	}
+	_, _, err := scan([]byte("prepaid-journal 2\n"))
+	require.EqualError(t, err, "journal: corrupt at line 1, byte 0")
+	_, _, err = scan(slices.Concat(lines[0], bytes.TrimSuffix(lines[1], []byte("\n")), []byte("x")))
+	require.ErrorIs(t, err, ErrCorrupt, "a whole record with another byte in place of its end")
+}
+
+func FuzzOpen(f *testing.F) {
+	// Short seeds: the fuzzer takes long to shorten what it finds.
+	whole := []byte(header)
+	for _, state := range []State{StateIntended, StateDone} {
+		line, err := encode(Entry{RequestID: "a", State: state})
+		require.NoError(f, err)
+		whole = append(whole, line...)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	f.Add(whole)
+	f.Add(whole[:len(whole)-7])
+	f.Add(slices.Concat(lines[0], lines[2], lines[1]))
+	f.Add([]byte(header + "00000000 00000002 {}\n"))
+	short := `{"request_id":"a","state":"done"}`
+	f.Add([]byte(header + string(frame([]byte(short))) + short + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, good, err := scan(data)
+		if err != nil {
+			require.ErrorIs(t, err, ErrCorrupt)
+			require.Empty(t, entries)
+			return
+		}
+		if good == 0 {
+			require.Less(t, len(data), len(header))
+			return
+		}
+		back := []byte(header)
+		for _, line := range bytes.SplitAfter(data[len(header):good], []byte("\n")) {
+			if len(line) == 0 {
+				continue
+			}
+			sum := fmt.Sprintf("%08x", crc32.Checksum(line[18:len(line)-1], crc32.MakeTable(crc32.Castagnoli)))
+			require.Equal(t, sum, string(line[:8]))
+		}
+		for _, e := range entries {
+			line, err := encode(e)
+			require.NoError(t, err)
+			back = append(back, line...)
+		}
+		require.True(t, bytes.Equal(data[:good], back))
+		again, m := openMemory(t, data)
+		require.True(t, bytes.Equal(data[:good], m.data))
+		require.Equal(t, int64(len(data)-good), again.Torn())
+	})
+}

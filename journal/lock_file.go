@@ -1,0 +1,49 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package journal
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// openLocked keeps others out with a file beside the journal, and opens the journal.
+func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
+	unlock, err = lock(path + ".lock")
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
+	if err != nil {
+		return nil, nil, errors.Join(err, unlock())
+	}
+	return f, unlock, nil
+}
+
+func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
+	if err := d.remove(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+}
+
+// replace closes both files first: an open one cannot be renamed everywhere.
+func (osDirectory) replace(old, fresh file, temporary, path string) (now file, moved bool, err error) {
+	if err := errors.Join(fresh.Close(), old.Close()); err != nil {
+		return old, true, err // what is open now is not known
+	}
+	renamed := os.Rename(temporary, path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return old, true, errors.Join(renamed, err) // closed
+	}
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		return f, true, errors.Join(renamed, err)
+	}
+	return f, renamed == nil, renamed
+}
+
+// sync has no equivalent here.
+func (osDirectory) sync(string) error { return nil }

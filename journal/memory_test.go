@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+var errFull = errors.New("disk full")
+
+// memory is a file whose disk may be full, without the cost of a real one.
+type memory struct {
+	data   []byte
+	at     int
+	writes int // made so far
+	syncs  atomic.Int32
+	full   int // the write that fails, from 1; none when zero
+	part   int // how much of it arrives
+	fsync  bool
+	pause  time.Duration
+}
+
+func (m *memory) Read(p []byte) (int, error) {
+	if m.at >= len(m.data) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.data[m.at:])
+	m.at += n
+	return n, nil
+}
+
+func (m *memory) Seek(offset int64, _ int) (int64, error) { m.at = int(offset); return offset, nil }
+
+func (m *memory) Truncate(size int64) error { m.data = m.data[:size]; return nil }
+
+func (m *memory) Write(p []byte) (int, error) {
+	m.writes++
+	if m.full > 0 && m.writes >= m.full {
+		part := min(m.part, len(p))
+		if m.writes > m.full || m.fsync {
+			part = len(p) // the journal must not have come here again, or the sync fails in place of the write
+		}
+		m.data = append(m.data[:m.at], p[:part]...)
+		m.at = len(m.data)
+		if m.fsync {
+			return part, nil
+		}
+		return part, errFull
+	}
+	m.data = append(m.data[:m.at], p...)
+	m.at = len(m.data)
+	return len(p), nil
+}
+
+func (m *memory) Sync() error {
+	m.syncs.Add(1)
+	time.Sleep(m.pause)
+	if m.fsync && m.full > 0 && m.writes >= m.full {
+		return errFull
+	}
+	return nil
+}
+
+func (m *memory) Close() error { return nil }
+
+// openMemory opens a copy of data.
+func openMemory(t testing.TB, data []byte) (*Journal, *memory) {
+	t.Helper()
+	m := &memory{data: append([]byte(nil), data...)}
+	j, err := load(m, quick)
+	require.NoError(t, err)
+	return j, m
+}
+
+// payThree runs what a program would: three payments, of which the last goes to a bank.
+func payThree(t *testing.T, j *Journal, b *bank) (failed error) {
+	t.Helper()
+	for n := range 3 {
+		var err error
+		if n < 2 {
+			_, err = j.Transfer(t.Context(), b, "from", payment(n))
+		} else {
+			_, err = j.DirectEntryOut(t.Context(), b, "from", bankPayment(payment(n).RequestID, n))
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+func done(j *Journal) (ids []prepaid.RequestID) {
+	for e := range j.All() {
+		if e.State == StateDone {
+			ids = append(ids, e.RequestID)
+		}
+	}
+	return ids
+}

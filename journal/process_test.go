@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// What a child process is told.
+const (
+	childEnv   = "JOURNAL_TEST_CHILD"
+	childFile  = "JOURNAL_TEST_FILE"
+	childURL   = "JOURNAL_TEST_URL"
+	childFrom  = "JOURNAL_TEST_FROM"
+	childTo    = "JOURNAL_TEST_TO"
+	childToday = "JOURNAL_TEST_TODAY"
+
+	payments = 500
+
+	// Exit statuses of a child.
+	exitDone, exitAgain, exitLocked, exitOther = 0, 3, 4, 5
+)
+
+func payrollID(day time.Time, n int) prepaid.RequestID {
+	return prepaid.DeriveRequestID(day, "killed", strconv.Itoa(n))
+}
+
+// payAll pays everybody once over, as a payroll program does: even ones by card, odd ones to a bank.
+func payAll() int {
+	day, err := time.Parse(time.DateOnly, os.Getenv(childToday))
+	if err != nil {
+		return exitOther
+	}
+	client, err := prepaid.NewClient(prepaid.Config{
+		BaseURL: os.Getenv(childURL), Vendor: "vendor",
+		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+		Limiter:     prepaid.NoLimiter{},
+		Retry:       prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitOther
+	}
+	j, err := Open(os.Getenv(childFile), Options{InFlightWait: 20 * time.Millisecond, DigestKey: prepaid.NewSecret("key")})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitOther
+	}
+	from, to := prepaid.AccountID(os.Getenv(childFrom)), prepaid.AccountID(os.Getenv(childTo))
+	var next, failed atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for n := int(next.Add(1)) - 1; n < payments; n = int(next.Add(1)) - 1 {
+				if err := payOne(j, client, from, to, payrollID(day, n), n); err != nil {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := j.Close(); err != nil {
+		return exitOther
+	}
+	if failed.Load() > 0 {
+		return exitAgain
+	}
+	return exitDone
+}
+
+func payOne(j *Journal, client *prepaid.Client, from, to prepaid.AccountID, id prepaid.RequestID, n int) error {
+	if n%2 == 0 {
+		_, err := j.Transfer(context.Background(), client.Accounts, from, prepaid.TransferParams{
+			RequestID: id, Amount: prepaid.Cents(int64(100 + n)), DestinationAccountID: to,
+			SourceReference: "PAY", DestinationReference: "PAY",
+		})
+		return err
+	}
+	_, err := j.DirectEntryOut(context.Background(), client.Accounts, from, bankPayment(id, n))
+	return err
+}
+
+func bankPayment(id prepaid.RequestID, n int) prepaid.DirectEntryOutParams {
+	return prepaid.DirectEntryOutParams{
+		RequestID: id, Amount: prepaid.Cents(int64(100 + n)), SourceReference: "PAY", DestinationReference: "PAY", BSB: "062000",
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "J CITIZEN"},
+	}
+}
+
+// openOnce says whether the file can be opened, and holds it until its standard input ends.
+func openOnce() int {
+	j, err := Open(os.Getenv(childFile), quick)
+	if errors.Is(err, ErrLocked) {
+		return exitLocked
+	}
+	if err != nil {
+		return exitOther
+	}
+	fmt.Println("open")
+	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	_ = j.Close()
+	return exitDone
+}
+
+func child(t *testing.T, job string, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very program
+	cmd.Env = append(append(os.Environ(), childEnv+"="+job), env...)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func TestKilledPayrollPaysEachOnce(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.Seed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
+	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
+		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.05), prepaidtest.Answer(503, "").WithProbability(0.05))
+	}
+	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+	path := filepath.Join(t.TempDir(), "payments")
+	day := time.Now().UTC()
+	env := []string{
+		childFile + "=" + path, childURL + "=" + srv.URL, childFrom + "=" + from, childTo + "=" + to,
+		childToday + "=" + day.Format(time.DateOnly),
+	}
+	kills := 0
+	for run := 0; ; run++ {
+		require.Less(t, run, 40)
+		cmd := child(t, "pay", env...)
+		require.NoError(t, cmd.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var err error
+		for over := false; !over; {
+			select {
+			case err = <-ended:
+				over = true
+			case <-time.After(time.Millisecond):
+				// Wherever the process is then: before, in or after a write, with requests under way.
+				if kills < 6 && len(srv.Transactions(from)) > 70*(kills+1) {
+					require.NoError(t, cmd.Process.Kill())
+					err = <-ended
+					kills, over = kills+1, true
+				}
+			}
+		}
+		if err == nil {
+			break
+		}
+		if status, ok := errors.AsType[*exec.ExitError](err); ok && status.Exited() {
+			require.Equal(t, exitAgain, status.ExitCode())
+		}
+	}
+	require.GreaterOrEqual(t, kills, 5)
+
+	spent, received := prepaid.Cents(0), prepaid.Cents(0)
+	for n := range payments {
+		require.Equal(t, 1, srv.Movements(string(payrollID(day, n))), n)
+		amount := prepaid.Cents(int64(100 + n))
+		spent, _ = spent.Add(amount)
+		if n%2 == 0 {
+			received, _ = received.Add(amount)
+		}
+	}
+	left, err := prepaid.MustAmount("10000").Sub(spent)
+	require.NoError(t, err)
+	require.Equal(t, left, prepaid.MustAmount(srv.Balance(from)))
+	require.Equal(t, received, prepaid.MustAmount(srv.Balance(to)))
+
+	j, err := Open(path, Options{})
+	require.NoError(t, err)
+	for e := range j.Pending() {
+		t.Error("pending", e.State)
+	}
+	stats, err := j.Stats()
+	require.NoError(t, err)
+	require.Equal(t, Stats{Done: Total{Count: payments, Sum: spent}}, stats)
+	require.NoError(t, j.Close())
+}
+
+func TestLockBetweenProcesses(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "j")
+	cmd := child(t, "open", childFile+"="+path)
+	_, err := cmd.StdinPipe() // which stays open until it is dead
+	require.NoError(t, err)
+	says, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(says).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "open\n", line)
+	_, err = Open(path, quick)
+	require.ErrorIs(t, err, ErrLocked)
+	require.NoError(t, cmd.Process.Kill()) // death gives the lock back
+	require.Error(t, cmd.Wait())
+
+	j := open(t, path)
+	kept := func() {
+		cmd := child(t, "open", childFile+"="+path)
+		failed, ok := errors.AsType[*exec.ExitError](cmd.Run())
+		require.True(t, ok)
+		require.Equal(t, exitLocked, failed.ExitCode())
+	}
+	kept()
+	require.NoError(t, j.Compact(time.Time{}))
+	kept() // the new file is locked too
+	require.NoError(t, j.Close())
+	require.NoError(t, child(t, "open", childFile+"="+path).Run())
+}

@@ -1,0 +1,158 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+var errCut = errors.New("cut off")
+
+func doubt(at time.Time, attempts int) error {
+	return &prepaid.CallError{Attempts: attempts, FirstSent: at, LastSent: at.Add(time.Second), Err: errCut}
+}
+
+// The service answers what it has finished from its cache, so that its refusal says that nothing was finished. All
+// else says nothing of the earlier sending.
+func TestWhatSettlesADoubt(t *testing.T) {
+	t.Parallel()
+	rejected := func(cause error) error { return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: cause} }
+	refusal := &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidRequest}
+	for name, tc := range map[string]struct {
+		second error
+		want   State
+	}{
+		"refused":            {rejected(refusal), StateRejected},
+		"failed":             {rejected(&prepaid.TransferFailedError{CorrelationID: "c9"}), StateRejected},
+		"not processed":      {&prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: refusal}, StateUnknown},
+		"unknown":            {&prepaid.CallError{Err: refusal}, StateUnknown},
+		"with its own doubt": {errors.Join(rejected(refusal), &prepaid.CallError{Err: errCut}), StateUnknown},
+		"not sent":           {rejected(&prepaid.ValidationError{}), StateUnknown},
+		"page of a proxy":    {rejected(&prepaid.APIError{StatusCode: 403}), StateUnknown},
+		"no CallError":       {errCut, StateUnknown},
+		"unusable":           {&prepaid.CallError{Outcome: prepaid.OutcomeApplied, Err: errCut}, StateUnknown},
+	} {
+		j, m := openMemory(t, nil)
+		b := &bank{paid: map[prepaid.RequestID]prepaid.TransactionID{}, refuses: true, err: errCut}
+		_, err := j.Transfer(t.Context(), b, "from", payment(1))
+		require.ErrorIs(t, err, errCut)
+		b.err = tc.second
+		_, err = j.Transfer(t.Context(), b, "from", payment(1))
+		want := prepaid.OutcomeUnknown
+		if tc.want == StateRejected {
+			want = prepaid.OutcomeRejected
+		}
+		require.Equal(t, want, prepaid.OutcomeOf(err), name)
+		j, _ = openMemory(t, m.data)
+		e, _ := j.Get(payment(1).RequestID)
+		require.Equal(t, tc.want, e.State, name)
+	}
+
+	// Had the first sending moved the money, the cache would have answered.
+	j, _ := openMemory(t, nil)
+	b := newBank()
+	b.err = errCut
+	_, err := j.Transfer(t.Context(), b, "from", payment(1))
+	require.ErrorIs(t, err, errCut)
+	b.err, b.refuses = rejected(refusal), true
+	_, err = j.Transfer(t.Context(), b, "from", payment(1))
+	require.NoError(t, err)
+}
+
+func TestSendingTimes(t *testing.T) {
+	t.Parallel()
+	j, m := openMemory(t, nil)
+	b := newBank()
+	first := time.Now().UTC().Round(0).Add(-time.Hour)
+	for i, attempts := range []int{3, 2} {
+		b.err = doubt(first.Add(time.Duration(i)*time.Minute), attempts)
+		_, err := j.Transfer(t.Context(), b, "from", payment(1))
+		call, ok := errors.AsType[*prepaid.CallError](err)
+		require.True(t, ok)
+		require.Equal(t, first, call.FirstSent, "FindMovement looks from the first sending of all")
+	}
+	j, _ = openMemory(t, m.data)
+	e, _ := j.Get(payment(1).RequestID)
+	require.Equal(t, first, e.FirstSent)
+	require.Equal(t, first.Add(time.Minute+time.Second), e.LastSent)
+	require.Equal(t, 5, e.Attempts)
+	require.Equal(t, 2, e.Runs)
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "j")
+	j, b := open(t, path), newBank()
+	b.err = errCut
+	for n := range 2 {
+		_, err := j.Transfer(t.Context(), b, "from", payment(n))
+		require.ErrorIs(t, err, errCut)
+	}
+	moved, not := payment(0).RequestID, payment(1).RequestID
+	require.ErrorIs(t, j.Resolve("other", NotMoved()), ErrNotUnknown)
+	for field, resolution := range map[string]Resolution{"resolution": {}, "transaction_id": Moved("")} {
+		fault, ok := errors.AsType[*prepaid.ValidationError](j.Resolve(moved, resolution))
+		require.True(t, ok)
+		require.Equal(t, field, fault.Faults[0].Field)
+	}
+	require.NoError(t, j.Resolve(moved, Moved("99")))
+	require.NoError(t, j.Resolve(not, NotMoved()))
+	require.ErrorIs(t, j.Resolve(moved, NotMoved()), ErrNotUnknown, "once")
+	require.ErrorIs(t, j.Resolve(not, Moved("99")), ErrNotUnknown)
+	for range j.Pending() {
+		t.Fatal("pending")
+	}
+	require.NoError(t, j.Close())
+
+	j = open(t, path)
+	calls := b.calls
+	result, err := j.Transfer(t.Context(), b, "from", payment(0))
+	require.NoError(t, err)
+	require.Equal(t, prepaid.TransactionID("99"), result.TransactionID)
+	require.Equal(t, calls, b.calls, "never sent again")
+	e, _ := j.Get(not)
+	require.True(t, e.Resolved)
+	require.Equal(t, StateRejected, e.State)
+	b.err = nil
+	_, err = j.Transfer(t.Context(), b, "from", payment(1))
+	require.NoError(t, err)
+	e, _ = j.Get(not)
+	require.False(t, e.Resolved, "this time the service said so")
+}
+
+func TestResolveWhileUnderWay(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	leave, err := j.enter(context.Background(), "a")
+	require.NoError(t, err)
+	require.ErrorIs(t, j.Resolve("a", NotMoved()), ErrUnderWay)
+	leave()
+	require.ErrorIs(t, j.Resolve("a", NotMoved()), ErrNotUnknown)
+	require.Empty(t, j.turns)
+}
+
+func TestStats(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	for i, state := range []State{StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected, StateDone} {
+		require.NoError(t, j.record(Entry{RequestID: prepaid.RequestID(rune('a' + i)), Amount: prepaid.Cents(int64(i + 1)), State: state}))
+	}
+	stats, err := j.Stats()
+	require.NoError(t, err)
+	require.Equal(t, Stats{
+		Intended: Total{1, prepaid.Cents(1)}, NotSent: Total{1, prepaid.Cents(2)}, Unknown: Total{1, prepaid.Cents(3)},
+		Done: Total{2, prepaid.Cents(10)}, Rejected: Total{1, prepaid.Cents(5)},
+	}, stats)
+	for _, id := range []prepaid.RequestID{"y", "z"} {
+		require.NoError(t, j.record(Entry{RequestID: id, Amount: prepaid.MustAmount("9999999999999999999"), State: StateUnknown}))
+	}
+	stats, err = j.Stats()
+	require.ErrorIs(t, err, prepaid.ErrAmountRange)
+	require.Equal(t, 3, stats.Unknown.Count)
+}
