@@ -95,7 +95,7 @@ func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter,
 		return nil, err
 	}
 	l := &Limiter{
-		client: client, script: redis.NewScript(exchangeScript), options: options,
+		client: client, script: newScript(), options: options,
 		id: rand.Text(), kicks: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	l.slots = newSlots(options, l.kick)
@@ -183,3 +183,5 @@ func (l *Limiter) kick() {
 	default: // one is asked for
 	}
 }
+
+func newScript() *redis.Script { return redis.NewScript(exchangeScript) }

@@ -30,7 +30,7 @@ func (l *slots) heard(now, left time.Duration, pauses uint64) {
 		l.shared = pauses
 		l.pace(now)
 	}
-	if now+left > l.pausedUntil+l.window/100 { // less is the time that the answer took
+	if left > 0 && now+left > l.pausedUntil+l.window/100 { // less is the time that the answer took
 		l.stop(now, left)
 	}
 }
