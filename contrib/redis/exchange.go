@@ -112,6 +112,9 @@ func (l *slots) fail(r report) {
 	if l.growAt == noDeadline {
 		l.growAt = r.at + l.gone
 	}
+	if l.leaseEnd == 0 && l.held == 0 { // it starts without Redis; the floor has been set aside for it
+		l.held, l.free = l.floor, l.floor
+	}
 	l.full, l.more = 0, promise{}
 	l.dispatch(now)
 	l.evict(now, math.MaxUint64)

@@ -11,7 +11,6 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-
 // fleet is an emulated service and what its replicas are told.
 type fleet struct {
 	service   *prepaidtest.Server

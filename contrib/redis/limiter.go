@@ -19,9 +19,9 @@ type LimiterOptions struct {
 	// Key names the limit in Redis, at most 128 printable ASCII characters: one per address that the service
 	// sees. "prepaid:limit" when empty.
 	Key string
-	// Replicas is how many replicas there are at most. Each is sure of a tenth of its even share at all times, even
-	// when it starts without Redis, and of the whole when Redis stays away. When zero, the number is learnt in Redis,
-	// nothing is set aside, and a replica that has never reached Redis assumes 10.
+	// Replicas is how many replicas there are at most. A tenth of each one's even share is set aside for it, so that it
+	// has something to begin with when it starts without Redis. When zero, the number is learnt in Redis, nothing is
+	// set aside, and a replica that has never reached Redis assumes 10.
 	Replicas int
 	// Allowance is how many requests the service allows the address in a Window: 1,000 when zero.
 	Allowance int
@@ -114,8 +114,7 @@ func newSlots(options LimiterOptions, kick func()) *slots {
 	if l.replicas > 0 {
 		l.floor = l.size / (l.replicas * floorParts)
 	}
-	l.held, l.free, l.growAt = l.floor, l.floor, l.gone
-	l.limit = l.share()
+	l.limit, l.growAt = l.share(), l.gone
 	return l
 }
 

@@ -30,12 +30,12 @@ type replicaTask struct {
 	Secret    string
 	Account   string
 	Callers   int
-	Bulk      bool
 	For       time.Duration
 	Replicas  int
 	Allowance int
 	Window    time.Duration
 	Lease     time.Duration
+	Claim     string // an id to claim and hold, instead of all else
 }
 
 // replicaResult is what it answers.
@@ -53,6 +53,9 @@ func replicaMain(text string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
+	if task.Claim != "" {
+		return holdClaim(task)
+	}
 	result, err := runReplica(task)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -61,6 +64,21 @@ func replicaMain(text string) int {
 	if err := json.NewEncoder(os.Stdout).Encode(result); err != nil {
 		return 2
 	}
+	return 0
+}
+
+// holdClaim claims an id, says so and does nothing more.
+func holdClaim(task replicaTask) int {
+	store, err := NewClaims(newClient(task.Redis), ClaimsOptions{})
+	if err != nil {
+		return 2
+	}
+	claim, err := store.Claim(context.Background(), task.Claim, task.Lease)
+	if err != nil {
+		return 2
+	}
+	fmt.Println(claim.State())
+	time.Sleep(time.Minute)
 	return 0
 }
 
