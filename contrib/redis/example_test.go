@@ -45,5 +45,5 @@ func ExampleNewClaims() {
 	defer shared.Close()
 	_, err := redis.NewClaims(shared, redis.ClaimsOptions{})
 	fmt.Println(err)
-	// Output: prepaid: invalid input: client: must have ContextTimeoutEnabled
+	// Output: prepaid: invalid input: client must have ContextTimeoutEnabled
 }

@@ -29,9 +29,9 @@ func newFleet(t *testing.T, s *server, window time.Duration, replicas int) *flee
 	config := service.Config()
 	return &fleet{service: service, allowance: allowance, window: window, task: replicaTask{
 		Redis: s.address, BaseURL: config.BaseURL, Vendor: config.Vendor,
-		ClientID: config.Credentials.ClientID, Secret: config.Credentials.ClientSecret.Reveal(),
+		ClientID: config.Credentials.ClientID, Word: config.Credentials.ClientSecret.Reveal(),
 		Account: service.AddAccount(prepaidtest.SeedAccount{}),
-		Callers: 100, Replicas: replicas, Allowance: allowance, Window: window, Lease: lease,
+		Callers: 50, Replicas: replicas, Allowance: allowance, Window: window, Lease: lease,
 	}}
 }
 
@@ -109,7 +109,7 @@ func (f *fleet) run(t *testing.T, replicas int, meanwhile func([]*replica)) []re
 func TestReplicasShareTheLimit(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, startServer(t), 2*time.Second, 0)
-	f.task.For = 7 * time.Second
+	f.task.For = 6500 * time.Millisecond
 	results := f.run(t, 3, func([]*replica) {})
 	tell(t, "shared", results...)
 	times := f.arrivals(t)
@@ -123,14 +123,14 @@ func TestRedisKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	f := newFleet(t, s, time.Second, 3)
-	f.task.For = 11 * time.Second
+	f.task.For = 8 * time.Second
 	began := time.Now()
 	var killed, back time.Time
 	results := f.run(t, 3, func([]*replica) {
-		time.Sleep(2500 * time.Millisecond)
+		time.Sleep(2 * time.Second)
 		killed = time.Now()
 		s.kill()
-		time.Sleep(4 * time.Second)
+		time.Sleep(3 * time.Second)
 		back = time.Now()
 		s.start()
 	})
@@ -151,7 +151,7 @@ func TestRedisKilledInTheMiddle(t *testing.T) {
 func TestReplicaKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, startServer(t), time.Second, 0)
-	f.task.For = 7 * time.Second
+	f.task.For = 6 * time.Second
 	began := time.Now()
 	var killed time.Time
 	results := f.run(t, 2, func(replicas []*replica) {

@@ -73,19 +73,20 @@ type Limiter struct {
 var exchangeScript string
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
-// options come as a *[prepaid.ValidationError]; nothing is sent before it returns.
+// options come as a *[prepaid.ValidationError]. It waits for nothing.
 //
 // The allowance is a number of slots. A slot rests for one window after the response headers came, and at any time one
 // replica owns it, or none. So no fixed or sliding window of the service sees more requests than it allows, whichever
 // replicas send them. Slots that a replica has no use for go back to Redis, where a script hands them out: money before
 // calls before bulk, in even parts among replicas that need more than there is, and recalled from who has more. Owned
-// slots are used again without asking; Redis is asked in the background, ten times in a window's tenth at most, unless a
-// call waits that it could help.
+// slots are used again without asking. Redis is asked in the background, a hundred times a window while there is traffic
+// and four times a lease when there is none, and at once when a call waits that it could help.
 //
 // When Redis is away, a replica goes on with the slots it owns. Once its Lease has ended it uses at most its even share
-// of the allowance, and one Window after that, when everyone else does the same, no less. Redis that was restarted or
-// lost its data hands out nothing for a Lease and a Window, until it has heard of all replicas. A replica that alone is
-// cut off for longer keeps its share, although the others may be given it: they may then see a 429.
+// of the allowance, and about one Window after that, when everyone else does the same, no less. Redis that was
+// restarted or lost its data hands out nothing for a Lease and a Window, until it has heard of all replicas; so does one
+// that has not been up for that long. A replica that alone is cut off for longer keeps its share, although the others
+// may be given it: they may then see a 429. One that starts without Redis does not know what was used before.
 //
 // A 429 of any replica pauses all: itself at once, the others with their next exchange, and requests are spaced evenly
 // from then on. See [prepaid.Limiter] for how long, and for the errors of Acquire.

@@ -172,8 +172,7 @@ func TestLimiterRedisHangs(t *testing.T) {
 		use(t, l)
 	}
 	s.freeze()
-	for time.Now(); len(told.get()) < 2; time.Sleep(time.Millisecond) {
-	}
+	require.Eventually(t, func() bool { return len(told.get()) == 2 }, 3*time.Second, time.Millisecond)
 	time.Sleep(l.slots.gone)
 	require.Equal(t, 20, l.Status().Slots)
 	began := time.Now()

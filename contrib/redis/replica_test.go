@@ -27,7 +27,7 @@ type replicaTask struct {
 	BaseURL   string
 	Vendor    string
 	ClientID  string
-	Secret    string
+	Word      string
 	Account   string
 	Callers   int
 	For       time.Duration
@@ -99,7 +99,7 @@ func runReplica(task replicaTask) (*replicaResult, error) {
 	}
 	service, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: task.BaseURL, Vendor: task.Vendor, Environment: prepaid.EnvironmentTest,
-		Credentials: prepaid.Credentials{ClientID: task.ClientID, ClientSecret: prepaid.NewSecret(task.Secret)},
+		Credentials: prepaid.Credentials{ClientID: task.ClientID, ClientSecret: prepaid.NewSecret(task.Word)},
 		Limiter:     limiter,
 	})
 	if err != nil {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cardprograms/prepaid"
 )
 
 // arrivals notes when requests came.
@@ -81,7 +79,7 @@ func busySpells(t *testing.T, l *Limiter, seen *arrivals, stop <-chan struct{}) 
 		for range rand.N(40) {
 			callers.Go(func() {
 				for time.Now().Before(end) {
-					slot, err := l.Acquire(t.Context(), prepaid.Lane(rand.N(3)))
+					slot, err := l.Acquire(t.Context(), lanes()[rand.N(laneCount)])
 					if err != nil {
 						return
 					}

@@ -21,6 +21,10 @@ func newAlone() *slots {
 	return l
 }
 
+func lanes() []prepaid.Lane {
+	return []prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
+}
+
 // exchanged settles an exchange that took no time.
 func exchanged(l *slots, a answer) { l.settle(l.report(), a) }
 
@@ -147,7 +151,7 @@ func TestSlotsInAnyWindow(t *testing.T) {
 		exchanged(l, answer{granted: 48, allot: 50, replicas: 2})
 		var arrivals []time.Time
 		for begin := time.Now(); time.Since(begin) < 90*time.Second; {
-			s, err := l.acquire(t.Context(), prepaid.Lane(rand.N(3)))
+			s, err := l.acquire(t.Context(), lanes()[rand.N(laneCount)])
 			require.NoError(t, err)
 			time.Sleep(rand.N(20 * time.Millisecond))
 			arrivals = append(arrivals, time.Now())
