@@ -19,19 +19,19 @@ type fleet struct {
 	window    time.Duration
 }
 
-// newFleet has a limit of 100 requests per second of window, and waits until s is known to be unused.
+// newFleet has a limit of 100 requests per second of window.
 func newFleet(t *testing.T, s *server, window time.Duration, replicas int) *fleet {
 	t.Helper()
 	allowance := int(window / (10 * time.Millisecond))
 	lease := window / 4
-	s.old(lease + window + window/10)
+	s.used("prepaid:limit")
 	service := prepaidtest.NewServer(t, prepaidtest.RateLimit(allowance, window), prepaidtest.RequestLog(100_000))
 	config := service.Config()
 	return &fleet{service: service, allowance: allowance, window: window, task: replicaTask{
 		Redis: s.address, BaseURL: config.BaseURL, Vendor: config.Vendor,
 		ClientID: config.Credentials.ClientID, Word: config.Credentials.ClientSecret.Reveal(),
 		Account: service.AddAccount(prepaidtest.SeedAccount{}),
-		Callers: 50, Replicas: replicas, Allowance: allowance, Window: window, Lease: lease,
+		Callers: 40, Replicas: replicas, Allowance: allowance, Window: window, Lease: lease,
 	}}
 }
 
@@ -109,7 +109,7 @@ func (f *fleet) run(t *testing.T, replicas int, meanwhile func([]*replica)) []re
 func TestReplicasShareTheLimit(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, startServer(t), 2*time.Second, 0)
-	f.task.For = 6500 * time.Millisecond
+	f.task.For = 5 * time.Second
 	results := f.run(t, 3, func([]*replica) {})
 	tell(t, "shared", results...)
 	times := f.arrivals(t)
@@ -123,7 +123,7 @@ func TestRedisKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	f := newFleet(t, s, time.Second, 3)
-	f.task.For = 8 * time.Second
+	f.task.For = 7 * time.Second
 	began := time.Now()
 	var killed, back time.Time
 	results := f.run(t, 3, func([]*replica) {
@@ -151,7 +151,7 @@ func TestRedisKilledInTheMiddle(t *testing.T) {
 func TestReplicaKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, startServer(t), time.Second, 0)
-	f.task.For = 6 * time.Second
+	f.task.For = 5 * time.Second
 	began := time.Now()
 	var killed time.Time
 	results := f.run(t, 2, func(replicas []*replica) {

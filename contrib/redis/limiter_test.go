@@ -75,7 +75,7 @@ func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
 func TestLimiterClose(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	s.old(time.Second)
+	s.used("prepaid:limit")
 	one, two := newTestLimiter(t, s, quick()), newTestLimiter(t, s, quick())
 	for range 30 {
 		use(t, one)
@@ -203,7 +203,7 @@ func TestLimiterRedisHangs(t *testing.T) {
 func TestLimiterPausesTheOthers(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	s.old(time.Second)
+	s.used("prepaid:limit")
 	one, two := newTestLimiter(t, s, quick()), newTestLimiter(t, s, quick())
 	use(t, two)
 	slot, err := one.Acquire(t.Context(), prepaid.LaneMoney)

@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"strconv"
 	"testing"
 	"time"
 
@@ -26,19 +25,11 @@ func newBank(t *testing.T, options LimiterOptions) *bank {
 	return &bank{t: t, limiters: map[string]*Limiter{}, server: startServer(t), options: options.withDefaults()}
 }
 
-// fresh makes the state of an unused Redis that has been up for long.
+// fresh has Redis grant from the start.
 func (b *bank) fresh() *bank {
 	b.t.Helper()
-	b.set("open", 0)
-	b.set("seen", int(time.Now().UnixMilli()))
-	run := b.server.client().InfoMap(b.t.Context(), "server").Item("Server", "run_id")
-	require.NoError(b.t, b.server.client().HSet(b.t.Context(), b.options.Key, "run", "r"+run).Err())
+	b.server.used(b.options.Key)
 	return b
-}
-
-func (b *bank) set(field string, value int) {
-	b.t.Helper()
-	require.NoError(b.t, b.server.client().HSet(b.t.Context(), b.options.Key, field, strconv.Itoa(value)).Err())
 }
 
 // put sends what replica name holds and needs.

@@ -89,6 +89,14 @@ func (s *server) old(d time.Duration) {
 	}
 }
 
+// used makes Redis one that replicas have used, all of which have left: it grants at once.
+func (s *server) used(key string) {
+	s.t.Helper()
+	client := s.client()
+	run := client.InfoMap(context.Background(), "server").Item("Server", "run_id")
+	require.NoError(s.t, client.HSet(context.Background(), key, "run", "r"+run, "open", 0, "seen", 0).Err())
+}
+
 // client is closed with the test.
 func (s *server) client() *redis.Client {
 	client := newClient(s.address)

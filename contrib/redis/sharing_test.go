@@ -59,10 +59,10 @@ func TestLimitHoldsWhateverHappens(t *testing.T) {
 		})
 	}
 	for _, act := range []func(){s.freeze, s.thaw, s.kill, s.start, s.kill, s.start} {
-		time.Sleep(time.Second)
+		time.Sleep(800 * time.Millisecond)
 		act()
 	}
-	time.Sleep(time.Second)
+	time.Sleep(800 * time.Millisecond)
 	close(stop)
 	group.Wait()
 	most := seen.busiest(options.Window)

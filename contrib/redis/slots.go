@@ -170,6 +170,9 @@ func (l *slots) advance() time.Duration {
 	if l.alone(now) {
 		share := l.share()
 		l.limit = share
+		if l.growAt == noDeadline && now >= l.leaseEnd-l.lease+l.gone { // the process stood still; others own its slots
+			l.limit = 0
+		}
 		if now >= l.growAt && l.held < share {
 			l.free += share - l.held
 			l.held = share

@@ -100,6 +100,25 @@ func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 	})
 }
 
+// A process that stood still, and missed that others were given its slots, owns nothing until it has asked.
+func TestSlotsAfterStandingStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newAlone()
+		exchanged(l, answer{granted: 18, allot: 20, replicas: 2})
+		time.Sleep(l.gone)
+		require.Equal(t, 0, l.owned())
+		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
+		r := l.report()
+		require.Equal(t, 0, r.held)
+		l.fail(r)
+		time.Sleep(l.gone - time.Nanosecond)
+		require.Equal(t, 0, l.owned())
+		time.Sleep(time.Nanosecond)
+		require.Equal(t, 25, l.owned())
+	})
+}
+
 func TestSlotsGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +167,9 @@ func TestSlotsInAnyWindow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{granted: 48, allot: 50, replicas: 2})
+		r := l.report()
+		l.settle(r, answer{granted: 48, allot: 50, replicas: 2})
+		l.fail(r)
 		var arrivals []time.Time
 		for begin := time.Now(); time.Since(begin) < 90*time.Second; {
 			s, err := l.acquire(t.Context(), lanes()[rand.N(laneCount)])
