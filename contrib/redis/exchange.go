@@ -30,6 +30,7 @@ type answer struct {
 }
 
 // report begins an exchange. What this replica has no use for is given away first: what is reported is all that it owns.
+// While Redis is away it is kept, since nobody would get it.
 func (l *slots) report() report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +47,7 @@ func (l *slots) report() report {
 		stock = max(1, l.size/50, total/8)
 	}
 	wanted := max(total+stock, l.floor)
-	if surplus := min(l.free, l.held-wanted); surplus > 0 && !l.alone(now) {
+	if surplus := min(l.free, l.held-wanted); surplus > 0 && !l.alone(now) && l.growAt == noDeadline {
 		l.free -= surplus
 		l.held -= surplus
 	}

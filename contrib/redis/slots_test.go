@@ -79,6 +79,20 @@ func TestSlotsBeyondTheShareEndWithTheLease(t *testing.T) {
 	})
 }
 
+func TestSlotsAreKeptWhileRedisIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newAlone()
+		r := l.report()
+		l.settle(r, answer{granted: 48, allot: 50, replicas: 2})
+		l.fail(r)
+		time.Sleep(time.Second)
+		require.Equal(t, 50, l.report().held)
+		exchanged(l, answer{allot: 50, replicas: 2})
+		require.Equal(t, 2, l.report().held)
+	})
+}
+
 func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
