@@ -1,0 +1,49 @@
+package redis_test
+
+import (
+	"fmt"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/redis"
+)
+
+// Every replica behind one address is set up like this. Redis need not be there yet.
+func ExampleNewLimiter() {
+	shared := goredis.NewClient(&goredis.Options{
+		Addr:                  "127.0.0.1:6379",
+		ContextTimeoutEnabled: true,
+		DialTimeout:           time.Second,
+	})
+	defer shared.Close()
+	limiter, err := redis.NewLimiter(shared, redis.LimiterOptions{Replicas: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer limiter.Close()
+	client, err := prepaid.NewClient(prepaid.Config{
+		BaseURL:     "https://service.example/3.0/",
+		Vendor:      "vendor",
+		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
+		Limiter:     limiter,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	fmt.Println("ready")
+	// Output: ready
+}
+
+// A client that would not end its calls with their context is refused.
+func ExampleNewClaims() {
+	shared := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:6379"})
+	defer shared.Close()
+	_, err := redis.NewClaims(shared, redis.ClaimsOptions{})
+	fmt.Println(err)
+	// Output: prepaid: invalid input: client must have ContextTimeoutEnabled
+}

@@ -1,0 +1,137 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+// delivery sends messages as the service does: until one is answered with 200.
+type delivery struct {
+	replicas   []http.Handler
+	sent, lost atomic.Int64
+	busy       atomic.Int64 // answers 503
+	failed     atomic.Int64 // answers 500
+}
+
+// deliver ends when the sender has seen a 200, and not before it has lost the answers that it is told to lose.
+func (d *delivery) deliver(t *testing.T, id string, lose int) {
+	for {
+		d.sent.Add(1)
+		body := fmt.Sprintf(`{"id":%q,"hook_id":"h","timestamp":"2026-03-01T10:00:00Z","type":"transaction"}`, id)
+		w := httptest.NewRecorder()
+		d.replicas[rand.N(len(d.replicas))].ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body)))
+		switch {
+		case w.Code == http.StatusOK && lose > 0:
+			lose--
+			d.lost.Add(1)
+		case w.Code == http.StatusOK:
+			return
+		case w.Code == http.StatusServiceUnavailable:
+			d.busy.Add(1)
+			time.Sleep(time.Millisecond)
+		case w.Code == http.StatusInternalServerError:
+			d.failed.Add(1)
+		default:
+			t.Errorf("status %d", w.Code)
+			return
+		}
+	}
+}
+
+// 10,000 messages, a fifth of them delivered twice, often at once to both replicas; a twentieth of the answers is
+// lost, and a hundredth of the messages fails the first time.
+func TestMessagesOnTwoReplicas(t *testing.T) {
+	t.Parallel()
+	const messages = 10_000
+	s := startServer(t)
+	handled := make([]atomic.Int64, messages)
+	tried := make([]atomic.Int64, messages)
+	d := &delivery{}
+	for range 2 {
+		handler, err := webhook.NewHandler(webhook.Config{
+			AllowUnverified: true, Claims: newClaimStore(t, s, ClaimsOptions{}),
+			OnTransaction: func(_ context.Context, m *prepaid.Message) error {
+				var n int
+				if _, err := fmt.Sscanf(m.ID, "m%d", &n); err != nil {
+					return err
+				}
+				if tried[n].Add(1) == 1 && n%100 == 0 {
+					return errors.New("a fault of the partner's own")
+				}
+				handled[n].Add(1)
+				return nil
+			},
+		})
+		require.NoError(t, err)
+		d.replicas = append(d.replicas, handler)
+	}
+	work := make(chan int)
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			for n := range work {
+				var both sync.WaitGroup
+				lose := 0
+				if n%20 == 3 {
+					lose = 1
+				}
+				both.Go(func() { d.deliver(t, fmt.Sprintf("m%d", n), lose) })
+				if n%5 == 4 {
+					both.Go(func() { d.deliver(t, fmt.Sprintf("m%d", n), 0) })
+				}
+				both.Wait()
+			}
+		})
+	}
+	began := time.Now()
+	for n := range messages {
+		work <- n
+	}
+	close(work)
+	group.Wait()
+	once, never, more := 0, 0, 0
+	for n := range handled {
+		switch handled[n].Load() {
+		case 0:
+			never++
+		case 1:
+			once++
+		default:
+			more++
+		}
+	}
+	t.Logf("%d messages in %d deliveries, %d answers lost, %d in flight elsewhere, %d failed: handled once %d, never %d, more than once %d, in %s",
+		messages, d.sent.Load(), d.lost.Load(), d.busy.Load(), d.failed.Load(), once, never, more, time.Since(began).Round(time.Millisecond))
+	require.Equal(t, messages, once)
+	require.EqualValues(t, messages/100, d.failed.Load())
+	require.Greater(t, d.sent.Load(), int64(messages*5/4))
+}
+
+// A replica that was killed at work loses its message to another, once its lease has ended.
+func TestClaimOfAKilledReplica(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	const lease = 400 * time.Millisecond
+	r := startReplica(t, replicaTask{Redis: s.address, Claim: "h/1", Lease: lease})
+	require.True(t, r.lines.Scan())
+	require.Equal(t, "won", r.lines.Text())
+	r.kill()
+	store := newClaimStore(t, s, ClaimsOptions{})
+	claimed(t, store, "h/1", time.Minute, webhook.ClaimInFlight)
+	time.Sleep(lease)
+	require.NoError(t, claimed(t, store, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
+}

@@ -1,0 +1,56 @@
+package redis
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// pause stops every lane after a 429 and says whether there is something to tell the others: for retryAfter or, when
+// the answer named none, for between a quarter and the whole of a window, at random. An answer to a request older than
+// the last pause is its echo: without a Retry-After it changes nothing.
+func (l *slots) pause(now, retryAfter time.Duration, echo bool) bool {
+	switch {
+	case retryAfter > 0:
+	case echo:
+		return false
+	default:
+		retryAfter = l.window/4 + rand.N(l.window-l.window/4)
+	}
+	if !l.stop(now, min(retryAfter, l.maxPause)) {
+		return false
+	}
+	l.tell = true
+	return true
+}
+
+// heard takes over a pause that another replica began.
+func (l *slots) heard(now, left time.Duration, pauses uint64) {
+	if pauses > l.shared {
+		l.shared = pauses
+		l.pace(now)
+	}
+	if left > 0 && now+left > l.pausedUntil+l.window/100 { // less is the time that the answer took
+		l.stop(now, left)
+	}
+}
+
+// stop pauses until a time, unless it is paused that long.
+func (l *slots) stop(now, wait time.Duration) bool {
+	l.pace(now)
+	until := now + wait
+	if until <= l.pausedUntil {
+		return false
+	}
+	l.pausedUntil = until
+	l.pauses++
+	l.evict(now, math.MaxUint64)
+	return true
+}
+
+// pace spaces requests from now on.
+func (l *slots) pace(now time.Duration) {
+	if !l.paced {
+		l.paced, l.nextPaced = true, now
+	}
+}

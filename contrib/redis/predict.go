@@ -1,0 +1,94 @@
+package redis
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// earliest reckons when the next slot but ahead can be handed out, while keep slots stay free. It goes by this replica's
+// own slots; known is false when it hangs on a request in flight, or on slots that are yet to come.
+func (l *slots) earliest(now time.Duration, ahead, keep int) (at time.Duration, known bool) {
+	at, known = now, true
+	if returns := ahead + keep + 1 - l.free; returns > 0 {
+		at, known = l.returned(now, returns, max(l.held-keep, 1))
+	}
+	if l.paced {
+		first := max(l.nextPaced, max(now, l.pausedUntil)-l.slack())
+		at = max(at, l.pausedUntil, first+time.Duration(ahead)*l.interval())
+	}
+	return at, known
+}
+
+// returned reckons when so many slots will have come back. A slot in flight is taken to start its rest now, and slots
+// that are used again take another window.
+func (l *slots) returned(now time.Duration, returns, usable int) (at time.Duration, known bool) {
+	at, known = now, true
+	if own := l.held - l.free; returns > own {
+		rounds := (returns - own + usable - 1) / usable
+		returns -= rounds * usable
+		at += time.Duration(rounds) * l.window
+		known = false
+	}
+	switch {
+	case returns > l.resting.len():
+		at += l.window
+		known = false
+	case returns > 0:
+		at += l.resting.get(returns-1).until - now
+	}
+	return at, known
+}
+
+// expect reckons with what others may hand over: the soonest time for so many slots that are not here.
+func (l *slots) expect(now time.Duration, lacking int) time.Duration {
+	if l.alone(now) {
+		if share := l.share(); now < l.growAt && lacking <= share-l.held {
+			return l.growAt
+		}
+		return noDeadline
+	}
+	if l.more.n < lacking {
+		return noDeadline
+	}
+	return max(now, l.more.by-l.more.spread+l.more.spread*time.Duration(lacking)/time.Duration(l.more.n))
+}
+
+// predict reckons when the waiter at place index of a queue gets its slot, if nobody gives up or comes into a higher lane
+// meanwhile.
+func (l *slots) predict(now time.Duration, queue, index int) time.Duration {
+	above, top := 0, queue
+	for i := queue - 1; i >= 0; i-- {
+		if n := l.queues[i].n; n > 0 {
+			above += n
+			top = i
+		}
+	}
+	keep := l.keep(now, queue)
+	if own := maxPassed*(index+1) - min(l.queues[queue].passed, maxPassed); own < above { // its turn comes first
+		above, keep = own, l.keep(now, top)
+	}
+	at, _ := l.earliest(now, index+above, keep)
+	if lacking := index + above + keep + 1 - l.free; lacking > 0 {
+		at = max(min(at, l.expect(now, lacking)), l.pausedUntil)
+	}
+	return at
+}
+
+// evict refuses the waiters whose wait would outlast their deadline, of those that came before exchange number asked
+// began: younger ones have not had their question put to Redis.
+func (l *slots) evict(now time.Duration, asked uint64) {
+	for queue := range l.queues {
+		index := 0
+		for w := range l.queues[queue].all() {
+			at := l.predict(now, queue, index)
+			if at < w.deadline || w.asked >= asked {
+				index++
+				continue
+			}
+			l.leave(w)
+			w.err = &prepaid.ThrottledError{Wait: at - now}
+			close(w.ready)
+		}
+	}
+}

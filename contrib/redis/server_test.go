@@ -1,0 +1,109 @@
+package redis
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// server is a Redis server of one test. It keeps nothing: what is killed has forgotten all.
+type server struct {
+	t       *testing.T
+	program string
+	address string
+	port    string
+	dir     string
+	process *exec.Cmd
+}
+
+func startServer(t *testing.T) *server {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		if os.Getenv("PREPAID_REDIS") == "required" {
+			t.Fatal("redis-server is not installed, and PREPAID_REDIS=required asks for it")
+		}
+		t.Skip("redis-server is not installed; PREPAID_REDIS=required makes this a failure")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	_, port, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	s := &server{t: t, program: program, address: address, port: port, dir: t.TempDir()}
+	t.Cleanup(s.kill)
+	s.start()
+	return s
+}
+
+// start returns when the server answers.
+func (s *server) start() {
+	s.t.Helper()
+	s.process = exec.Command(s.program, "--bind", "127.0.0.1", "--port", s.port, "--dir", s.dir, "--save", "", "--appendonly", "no")
+	require.NoError(s.t, s.process.Start())
+	client := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1, DialTimeout: time.Second})
+	defer client.Close()
+	for end := time.Now().Add(10 * time.Second); ; {
+		err := client.Ping(context.Background()).Err()
+		if err == nil {
+			return
+		}
+		require.True(s.t, time.Now().Before(end), "the server does not answer: %v", err)
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (s *server) kill() {
+	if s.process != nil {
+		_ = s.process.Process.Kill()
+		_ = s.process.Wait()
+		s.process = nil
+	}
+}
+
+// freeze has the server stop where it is, until thaw.
+func (s *server) freeze() { require.NoError(s.t, s.process.Process.Signal(syscall.SIGSTOP)) }
+
+func (s *server) thaw() { require.NoError(s.t, s.process.Process.Signal(syscall.SIGCONT)) }
+
+// old waits until the server is up for longer than d, so that an empty one is known to be unused.
+func (s *server) old(d time.Duration) {
+	s.t.Helper()
+	client := s.client()
+	up := func() time.Duration {
+		seconds, err := strconv.Atoi(client.InfoMap(context.Background(), "server").Item("Server", "uptime_in_seconds"))
+		require.NoError(s.t, err)
+		return time.Duration(seconds) * time.Second
+	}
+	for up() < d {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// used makes Redis one that replicas have used, all of which have left: it grants at once.
+func (s *server) used(key string) {
+	s.t.Helper()
+	client := s.client()
+	run := client.InfoMap(context.Background(), "server").Item("Server", "run_id")
+	require.NoError(s.t, client.HSet(context.Background(), key, "run", "r"+run, "open", 0, "seen", 0).Err())
+}
+
+// client is closed with the test.
+func (s *server) client() *redis.Client {
+	client := newClient(s.address)
+	s.t.Cleanup(func() { require.NoError(s.t, client.Close()) })
+	return client
+}
+
+func newClient(address string) *redis.Client {
+	return redis.NewClient(&redis.Options{Addr: address, ContextTimeoutEnabled: true, DialTimeout: 500 * time.Millisecond})
+}

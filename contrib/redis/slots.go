@@ -1,0 +1,327 @@
+package redis
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const (
+	// pacedShare is the part of the slots that is used once paced, as in the limiter of one process.
+	pacedShare = 0.995
+	// floorParts is which part of its share a replica keeps whatever the others need.
+	floorParts = 10
+	// strangers is how many replicas are assumed by one that was told no number and has not reached Redis yet.
+	strangers = 10
+)
+
+// slots are the slots that this replica owns. A slot rests for one window after the response headers came, or the
+// attempt failed; only then is it used again, here or, when it is handed over in Redis, by another. Since no two replicas
+// own one slot, no two uses of it fall into one window of the service.
+//
+// Beyond its lease a replica owns no more than its even share, and no less once the leases of all others must have ended
+// too. This is reckoned from the clock alone, so that nothing that Redis or the network does can hold it up.
+type slots struct {
+	size     int
+	window   time.Duration
+	lease    time.Duration
+	gone     time.Duration // after its last word, when a replica owns at most its share and all it used has rested
+	replicas int           // as configured, 0 to learn it
+	floor    int
+	maxPause time.Duration
+	start    time.Time // origin of the clock
+	kick     func()    // asks for an exchange; does not block
+
+	mu       sync.Mutex
+	held     int // free, in use and resting
+	limit    int // what is held beyond it is given away once rested
+	free     int
+	busy     [laneCount]int // in use or resting, by the lane of the use
+	resting  restQueue
+	queues   [laneCount]waitQueue
+	waiting  int // in all queues
+	timer    *time.Timer
+	armed    time.Duration // when timer fires; 0 when stopped
+	closed   bool
+	leaseEnd time.Duration // 0 when Redis has not been reached
+	growAt   time.Duration // when the share is this replica's own, without Redis
+	more     promise
+	full     int    // Redis had nothing more for lanes from this rank on
+	asked    uint64 // exchanges begun
+	dozing   bool   // no exchange is due soon
+	learnt   int    // replicas, as Redis told last
+
+	paced       bool
+	nextPaced   time.Duration
+	pausedUntil time.Duration
+	pauses      uint64 // here and heard of
+	shared      uint64 // pauses that Redis knows of
+	tell        bool   // Redis has to hear of the pause
+}
+
+// promise is what may come from others: n slots, one after the other until the time by, or all then.
+type promise struct {
+	n      int
+	by     time.Duration
+	spread time.Duration
+}
+
+// share is what each replica may use when Redis is away.
+func (l *slots) share() int {
+	n := l.replicas
+	if n == 0 {
+		n = l.learnt
+	}
+	if n == 0 {
+		n = strangers
+	}
+	return max(1, l.size/n)
+}
+
+// alone says that the lease has ended, so that the share counts.
+func (l *slots) alone(now time.Duration) bool { return now >= l.leaseEnd }
+
+// keep is the number of slots that a lane leaves to those above. While they are shared, Redis keeps it.
+func (l *slots) keep(now time.Duration, queue int) int {
+	if !l.alone(now) || queue == 0 {
+		return 0
+	}
+	if queue == 1 {
+		return l.held / 250
+	}
+	if l.held >= 4 {
+		return max(1, l.held/50)
+	}
+	return 0
+}
+
+// acquire implements Acquire.
+func (l *slots) acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	queue := queueOf(lane)
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil, prepaid.ErrClosed
+	}
+	now := l.advance()
+	woken := l.dozing
+	l.dozing = false
+	at := l.predict(now, queue, l.queues[queue].n)
+	if at <= now && l.waiting == 0 {
+		s := l.take(now, queue)
+		l.mu.Unlock()
+		if woken {
+			l.kick()
+		}
+		return s, nil
+	}
+	w := &waiter{ready: make(chan struct{}), deadline: deadlineOf(ctx, now), asked: l.asked}
+	ask := at > now && queue < l.full
+	if !ask && at > now && at >= w.deadline {
+		l.mu.Unlock()
+		return nil, &prepaid.ThrottledError{Wait: at - now}
+	}
+	l.queues[queue].push(w)
+	l.waiting++
+	l.dispatch(now)
+	l.mu.Unlock()
+	if ask || woken {
+		l.kick()
+	}
+	select {
+	case <-w.ready:
+		if w.err != nil {
+			return nil, w.err
+		}
+		return w.slot, nil
+	case <-ctx.Done():
+		l.abandon(w)
+		return nil, ctx.Err()
+	}
+}
+
+// deadlineOf converts the deadline of ctx to the limiter's clock.
+func deadlineOf(ctx context.Context, now time.Duration) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return noDeadline
+	}
+	left := time.Until(deadline)
+	if left >= noDeadline-now {
+		return noDeadline
+	}
+	return now + left
+}
+
+// advance reads the clock, frees what has rested and settles what the end of a lease changes. The mutex is held here
+// and in all that follows.
+func (l *slots) advance() time.Duration {
+	now := time.Since(l.start)
+	for l.resting.len() > 0 && l.resting.get(0).until <= now {
+		l.busy[l.resting.pop().queue]--
+		l.free++
+	}
+	if l.alone(now) {
+		share := l.share()
+		l.limit = share
+		if l.growAt == noDeadline && now >= l.leaseEnd-l.lease+l.gone { // the process stood still; others own its slots
+			l.limit = 0
+		}
+		if now >= l.growAt && l.held < share {
+			l.free += share - l.held
+			l.held = share
+		}
+	}
+	if surplus := min(l.free, l.held-l.limit); surplus > 0 {
+		l.free -= surplus
+		l.held -= surplus
+	}
+	return now
+}
+
+// take hands out a free slot.
+func (l *slots) take(now time.Duration, queue int) *slot {
+	l.free--
+	l.busy[queue]++
+	if l.paced {
+		l.nextPaced = max(l.nextPaced, now-l.slack()) + l.interval()
+	}
+	return &slot{of: l, queue: queue, pauses: l.pauses}
+}
+
+// interval lies between two requests once paced.
+func (l *slots) interval() time.Duration {
+	return time.Duration(float64(l.window) / (float64(max(l.held, 1)) * pacedShare))
+}
+
+// slack is by how much a late request may be caught up.
+func (l *slots) slack() time.Duration { return l.window / 500 }
+
+// dispatch hands out what can be had now and sets the timer for the next.
+func (l *slots) dispatch(now time.Duration) {
+	for l.waiting > 0 {
+		top := 0
+		for l.queues[top].n == 0 {
+			top++
+		}
+		at, known := l.earliest(now, 0, l.keep(now, top))
+		if !known {
+			break
+		}
+		if at > now {
+			l.arm(now, at)
+			return
+		}
+		queue := l.turn(top)
+		w := l.queues[queue].head
+		l.leave(w)
+		w.slot = l.take(now, queue)
+		close(w.ready)
+		l.queues[queue].passed = 0
+		for i := queue + 1; i < laneCount; i++ {
+			l.queues[i].passed++
+		}
+	}
+	l.disarm()
+}
+
+// turn says whose slot the next one is: top's, the highest lane that waits, unless it has passed another by too often.
+func (l *slots) turn(top int) int {
+	for i := top + 1; i < laneCount; i++ {
+		if l.queues[i].n > 0 && l.queues[i].passed >= maxPassed {
+			return i
+		}
+	}
+	return top
+}
+
+func (l *slots) leave(w *waiter) {
+	w.queue.remove(w)
+	l.waiting--
+}
+
+// abandon ends the wait of a cancelled caller. A slot that came at the same moment goes to the next.
+func (l *slots) abandon(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.advance()
+	switch {
+	case w.queue != nil:
+		l.leave(w)
+	case w.slot != nil:
+		w.slot.released = true
+		l.unuse(w.slot.queue)
+	}
+	l.dispatch(now)
+}
+
+// unuse frees a slot whose request was not sent.
+func (l *slots) unuse(queue int) {
+	l.busy[queue]--
+	l.free++
+	if l.paced {
+		l.nextPaced -= l.interval()
+	}
+}
+
+func (l *slots) arm(now, at time.Duration) {
+	if l.armed == at {
+		return
+	}
+	l.armed = at
+	if l.timer == nil {
+		l.timer = time.AfterFunc(at-now, l.wake)
+		return
+	}
+	l.timer.Reset(at - now)
+}
+
+func (l *slots) disarm() {
+	if l.armed != 0 {
+		l.timer.Stop()
+		l.armed = 0
+	}
+}
+
+// wake is run by the timer. One that comes too late to be stopped does no harm.
+func (l *slots) wake() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.armed = 0
+	l.dispatch(l.advance())
+}
+
+// slot is one use of a slot.
+type slot struct {
+	of       *slots
+	queue    int
+	pauses   uint64 // when it was handed out
+	released bool
+}
+
+// Release implements prepaid.Slot.
+func (s *slot) Release(f prepaid.Feedback) {
+	l := s.of
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.released {
+		return
+	}
+	s.released = true
+	now := l.advance()
+	if f.NotSent && f.StatusCode == 0 {
+		l.unuse(s.queue)
+	} else {
+		l.resting.push(rest{until: now + l.window, queue: s.queue})
+	}
+	if f.StatusCode == http.StatusTooManyRequests && l.pause(now, f.RetryAfter, s.pauses != l.pauses) {
+		l.kick()
+	}
+	l.dispatch(now)
+}
