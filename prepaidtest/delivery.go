@@ -244,7 +244,7 @@ func (s *Server) transmit(ctx context.Context, config hookConfig, body []byte) (
 	}
 	request.Header.Set("Content-Type", s.mediaType())
 	s.settings.webhooks.signature.sign(request.Header, config, body)
-	response, err := s.sender.Do(request) //nolint:gosec // to send to the address that a hook names is the service
+	response, err := s.sender.Do(request)
 	if err != nil {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
 			err = wrapped.Err // without the address, which may hold a secret

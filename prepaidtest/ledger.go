@@ -137,12 +137,14 @@ func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
 // postAll books several entries of one account, or none when the range of money does not hold them one after the
 // other.
 func (s *Server) postAll(a *account, at time.Time, entries ...entry) ([]item, bool) {
-	balance, ok := a.balance, true
+	balance := a.balance
 	for _, e := range entries {
 		for _, change := range []money{e.amount, -e.fee} {
-			if balance, ok = balance.plus(change); !ok {
+			sum, ok := balance.plus(change)
+			if !ok {
 				return nil, false
 			}
+			balance = sum
 		}
 	}
 	booked := make([]item, len(entries))
