@@ -150,8 +150,11 @@ func decodeJSON[T any](a *attempt, out *T) error {
 	if string(body) == "null" {
 		return a.undecodable(errNullAnswer)
 	}
-	if err := json.Unmarshal(body, out, decodeOptions); err != nil {
-		return a.undecodable(err)
+	if plain, ok := any(out).(wireReadable); !ok || !readWire(body, plain) {
+		*out = *new(T)
+		if err := json.Unmarshal(body, out, decodeOptions); err != nil {
+			return a.undecodable(err)
+		}
 	}
 	if checked, ok := any(out).(incomplete); ok && checked.missing() {
 		return a.undecodable(errMissingMember)

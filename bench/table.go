@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"time"
 )
 
 // row is a line of the table.
@@ -80,6 +79,3 @@ func printTable(w io.Writer, rows []row) error {
 	_, err := fmt.Fprintf(w, "\n%d of %d goals met\n", len(rows)-missed, len(rows))
 	return err
 }
-
-// since is the time from began, as a number of nanoseconds.
-func since(began time.Time) float64 { return float64(time.Since(began).Nanoseconds()) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -61,7 +62,7 @@ func stalledCalls(token func() error, exchanges *atomic.Int64) (int, error) {
 		return 0, *err
 	}
 	if exchanges.Load() < 2 {
-		return 0, fmt.Errorf("the token was not renewed")
+		return 0, errors.New("the token was not renewed")
 	}
 	return int(stalled.Load()), nil
 }
