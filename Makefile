@@ -1,6 +1,6 @@
 # Short names for the steps of .ci/run, which says what each does.
 
-.PHONY: ci test race lint vet docs fuzz bench examples
+.PHONY: emulator ci test race lint vet docs fuzz bench examples
 
 ci: ; @bash .ci/run
 
@@ -17,6 +17,8 @@ docs: ; @bash .ci/run docs traces
 fuzz: ; @bash .ci/run fuzz
 
 bench: ; @bash .ci/run bench
+
+emulator: ; go run ./cmd/prepaid-emulator
 
 examples: ; @bash .ci/run quickstart
 

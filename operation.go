@@ -3,6 +3,7 @@ package prepaid
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Operation describes a call to observers. It is of low cardinality: no id, no query. The zero value is not used.
@@ -83,11 +84,11 @@ func (o *operation) judge(a *attempt) verdict {
 	if a.err == nil {
 		switch a.status {
 		case http.StatusUnauthorized:
-			if a.api != nil && a.api.Code == CodeUnauthorized {
-				return verdict{outcome: OutcomeRejected, renew: o.class != classToken}
-			}
-			if o.class == classToken {
+			switch {
+			case o.class == classToken:
 				return verdict{outcome: OutcomeRejected}
+			case a.api != nil && a.api.Code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
+				return verdict{outcome: OutcomeRejected, renew: true} // the scope, or the token
 			}
 			return verdict{outcome: OutcomeNotProcessed, renew: true}
 		case http.StatusTooManyRequests:

@@ -226,6 +226,9 @@ func TestUnauthorizedCodeIsRejected(t *testing.T) {
 	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
 	require.ErrorIs(t, failure, prepaid.CodeUnauthorized)
 	require.Len(t, service.requests(), 2, "one renewal: the token may have been bad")
+
+	failure = callError(t, opTransfer().call(t.Context(), client))
+	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, "a payment is not struck off for a credential")
 }
 
 // A keyed movement is sent again with the same bytes, after the pause that gives the first the time to finish, and

@@ -37,9 +37,13 @@ func TestSoak(t *testing.T) {
 			}
 		})
 	}
-	for ctx.Err() == nil { // tokens that are refused before their time
-		time.Sleep(time.Second)
-		s.server.RevokeTokens()
+	// Tokens are refused before their time; not so soon after each other that it looks as if no token would do.
+	for pause := 600 * time.Millisecond; ctx.Err() == nil; pause *= 2 {
+		select {
+		case <-time.After(pause):
+			s.server.RevokeTokens()
+		case <-ctx.Done():
+		}
 	}
 	callers.Wait()
 	s.server.ClearFaults()
@@ -75,7 +79,7 @@ type soak struct {
 func newSoak(t *testing.T) *soak {
 	t.Helper()
 	server := prepaidtest.NewServer(t, prepaidtest.TokenLifetime(5*time.Second), prepaidtest.RequestLog(100),
-		prepaidtest.RateLimit(250, 100*time.Millisecond))
+		prepaidtest.RateLimit(500, 100*time.Millisecond))
 	s := &soak{t: t, server: server, told: make(map[prepaid.AccountID]prepaid.Amount)}
 	for i := range 20 {
 		balance := strconv.Itoa(i * i * 100) // some run dry

@@ -77,14 +77,14 @@ type include struct {
 // appendReduced begins the account as it is answered (2.2) with the eight fields of GET /accounts/{id}/status.
 func (a *account) appendReduced(to []byte) object {
 	o := beginObject(to)
-	o.money("balance", a.balance)
-	o.plain("card_number", a.cardNumber)
-	o.integer("company_id", a.company.ID)
-	o.string("external_account_id", a.externalID)
-	o.plain("plastic_expiry", a.plasticExpiry.text)
-	o.string("product_type", a.productType)
-	o.plain("status", a.status)
-	o.boolean("is_plastic_enabled", a.plastic)
+	o.money(`"balance":`, a.balance)
+	o.plain(`"card_number":`, a.cardNumber)
+	o.integer(`"company_id":`, a.company.ID)
+	o.string(`"external_account_id":`, a.externalID)
+	o.plain(`"plastic_expiry":`, a.plasticExpiry.text)
+	o.string(`"product_type":`, a.productType)
+	o.plain(`"status":`, a.status)
+	o.boolean(`"is_plastic_enabled":`, a.plastic)
 	return o
 }
 
@@ -92,47 +92,47 @@ func (a *account) appendReduced(to []byte) object {
 func (a *account) appendCreated(to []byte) object {
 	o := a.appendReduced(to)
 	if len(a.items) > 0 {
-		o.time("first_transaction_occurred_at", a.items[0].occurredAt)
-		o.time("last_transaction_occurred_at", a.items[len(a.items)-1].occurredAt)
+		o.time(`"first_transaction_occurred_at":`, a.items[0].occurredAt)
+		o.time(`"last_transaction_occurred_at":`, a.items[len(a.items)-1].occurredAt)
 	}
 	return o
 }
 
 func (a *account) append(to []byte, with include) []byte {
 	o := a.appendCreated(to)
-	o.string("account_id", a.id)
-	o.plain("account_expiry", a.accountExpiry.text)
-	o.string("account_type", a.accountType)
-	o.optional("display_name", a.displayName)
-	o.optional("name_on_card", a.nameOnCard)
-	o.boolean("is_compliant", true)
-	o.optional("client_id", a.company.ClientID)
-	o.optional("client_account_key", a.clientAccountKey)
+	o.string(`"account_id":`, a.id)
+	o.plain(`"account_expiry":`, a.accountExpiry.text)
+	o.string(`"account_type":`, a.accountType)
+	o.optional(`"display_name":`, a.displayName)
+	o.optional(`"name_on_card":`, a.nameOnCard)
+	o.boolean(`"is_compliant":`, true)
+	o.optional(`"client_id":`, a.company.ClientID)
+	o.optional(`"client_account_key":`, a.clientAccountKey)
 	if a.portal != nil {
-		o.raw("portal_identifier", appendJSON(nil, a.portal))
+		o.raw(`"portal_identifier":`, appendJSON(nil, a.portal))
 	}
 	if with.personal {
-		o.raw("personal", a.personal.text)
+		o.raw(`"personal":`, a.personal.text)
 	}
 	if with.freeText {
-		o.raw("free_text", appendJSON(nil, a.freeText))
+		o.raw(`"free_text":`, appendJSON(nil, a.freeText))
 	}
 	if with.bpay {
-		o.plain("bpay_biller_code", bpayBillerCode)
-		o.string("bpay_reference_number", a.bpayReference)
+		o.plain(`"bpay_biller_code":`, bpayBillerCode)
+		o.string(`"bpay_reference_number":`, a.bpayReference)
 	}
 	if with.directEntry {
-		o.plain("direct_entry_bsb", directEntryBSB)
-		o.string("direct_entry_account_number", a.directEntry)
+		o.plain(`"direct_entry_bsb":`, directEntryBSB)
+		o.string(`"direct_entry_account_number":`, a.directEntry)
 	}
 	if with.tokenInfo {
-		o.optional("mdes_config_id", a.mdesConfigID)
+		o.optional(`"mdes_config_id":`, a.mdesConfigID)
 	}
 	if with.corresponding {
-		o.optional("corresponding_account_id", a.corresponding)
+		o.optional(`"corresponding_account_id":`, a.corresponding)
 	}
 	if with.cardholderType {
-		o.integer("card_holder_type", a.holderType)
+		o.integer(`"card_holder_type":`, a.holderType)
 	}
 	return o.end()
 }

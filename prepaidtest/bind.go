@@ -27,12 +27,15 @@ type faultList struct{ found []inputFault }
 func (l *faultList) add(field, rule string) { l.found = append(l.found, inputFault{field, rule}) }
 
 // describe lists the fields with their rules.
-func (l *faultList) describe() string {
+func (l *faultList) describe() string { return "invalid fields: " + l.String() }
+
+// String is the list alone.
+func (l *faultList) String() string {
 	parts := make([]string, len(l.found))
 	for i, fault := range l.found {
 		parts[i] = fault.field + " " + fault.rule
 	}
-	return "invalid fields: " + strings.Join(parts, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // binder reads one JSON object member by member, as package flag reads arguments: each line names a member once
@@ -43,6 +46,8 @@ type binder struct {
 	faults  *faultList
 	lenient bool
 	now     time.Time
+	written bool     // by hand: a document, not a request
+	asked   []string // members of a document
 }
 
 // bound is a member just read, for the checks that follow.
@@ -96,6 +101,9 @@ func parseObject(raw []byte) (map[string]json.RawMessage, error) {
 func (b *binder) take(name string) (json.RawMessage, bound) {
 	raw, present := b.members[name]
 	delete(b.members, name)
+	if b.written {
+		b.asked = append(b.asked, name)
+	}
 	if b.lenient && string(raw) == "null" {
 		present = false
 	}
@@ -107,8 +115,13 @@ func (b *binder) finish() {
 	if b.lenient {
 		return
 	}
+	rule := "is not a member of this request"
+	if b.written {
+		slices.Sort(b.asked)
+		rule = "is not known here; known are " + strings.Join(b.asked, ", ")
+	}
 	for _, name := range slices.Sorted(maps.Keys(b.members)) {
-		b.faults.add(b.path+name, "is not a member of this request")
+		b.faults.add(b.path+name, rule)
 	}
 }
 
@@ -227,7 +240,9 @@ func (v bound) nested(raw json.RawMessage, path string, bind func(*binder)) boun
 		v.binder.faults.add(path, err.Error())
 		return v
 	}
-	inner := &binder{path: path + ".", members: members, faults: v.binder.faults, lenient: v.binder.lenient, now: v.binder.now}
+	inner := &binder{
+		path: path + ".", members: members, faults: v.binder.faults, lenient: v.binder.lenient, now: v.binder.now, written: v.binder.written,
+	}
 	bind(inner)
 	inner.finish()
 	v.usable = true

@@ -81,5 +81,10 @@ func (s *Server) putCompany(add Company) {
 // permitted tells whether the caller may change things of a company; false for one that does not exist.
 func (s *Server) permitted(id int64) bool {
 	_, exists := s.companies[id]
-	return exists && (s.settings.permitted == nil || slices.Contains(s.settings.permitted, id))
+	return exists && s.mayAccess(id)
+}
+
+// mayAccess does not ask whether the company exists.
+func (s *Server) mayAccess(id int64) bool {
+	return s.settings.permitted == nil || slices.Contains(s.settings.permitted, id)
 }

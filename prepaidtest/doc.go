@@ -7,6 +7,8 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
+// AddAccount and its like build a state piece by piece; Load reads one from a JSON document.
+//
 // # Strictness
 //
 // What the reference does not allow is refused, with a description that names the field and never its value: a

@@ -89,31 +89,34 @@ func (c *call) hookNotFound() reply {
 // bindHook reads the members of a hook into config, which holds the present values for a change.
 func (s *Server) bindHook(c *call, config *hookConfig, whole bool) (sent hookSent, refusal *reply) {
 	var faults faultList
-	refusal = c.bindBodyInto(&faults, func(b *binder) {
-		var scope []int64
-		members := []bound{
-			b.string("uri", &config.uri).form(s.isHookURI, "must be a valid HTTPS URI").seen(&sent.uri),
-			b.integers("scope", &scope).seen(&sent.scope),
-			b.string("filter_spec", &config.filter).form(s.isFilter, "is not a known filter"),
-			b.boolean("enabled", &config.enabled).seen(&sent.enabled),
-			b.string("reliability_mode", &config.reliability).oneOf(reliabilityNone, reliabilityStore),
-			b.string("hmac_key_id", &config.keyID).form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
-			b.string("hmac_key_secret", &config.secret).form(isKeySecret, "must have exactly 64 hex characters"),
-		}
-		members[1].limit(len(scope) > 0, "must name at least one company")
-		if sent.scope {
-			config.scope = scope
-		}
-		if whole {
-			for _, member := range members {
-				member.required()
-			}
-		}
-	})
+	refusal = c.bindBodyInto(&faults, func(b *binder) { sent = s.bindHookMembers(b, config, whole) })
 	if refusal != nil || len(faults.found) == 0 {
 		return sent, refusal
 	}
 	return sent, new(c.refuse(http.StatusBadRequest, hookCode(faults.found[0].field), faults.describe()))
+}
+
+func (s *Server) bindHookMembers(b *binder, config *hookConfig, whole bool) (sent hookSent) {
+	var scope []int64
+	members := []bound{
+		b.string("uri", &config.uri).form(s.isHookURI, "must be a valid HTTPS URI").seen(&sent.uri),
+		b.integers("scope", &scope).seen(&sent.scope),
+		b.string("filter_spec", &config.filter).form(s.isFilter, "is not a known filter"),
+		b.boolean("enabled", &config.enabled).seen(&sent.enabled),
+		b.string("reliability_mode", &config.reliability).oneOf(reliabilityNone, reliabilityStore),
+		b.string("hmac_key_id", &config.keyID).form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
+		b.string("hmac_key_secret", &config.secret).form(isKeySecret, "must have exactly 64 hex characters"),
+	}
+	members[1].limit(len(scope) > 0, "must name at least one company")
+	if sent.scope {
+		config.scope = scope
+	}
+	if whole {
+		for _, member := range members {
+			member.required()
+		}
+	}
+	return sent
 }
 
 // hookSent tells which members a change has.

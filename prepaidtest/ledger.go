@@ -94,27 +94,27 @@ func (i item) parentID() string {
 // appendItem appends a history item as it is answered (2.8).
 func appendItem(to []byte, i item) []byte {
 	o := beginObject(to)
-	o.digits("id", i.id)
+	o.digits(`"id":`, i.id)
 	if i.parent == 0 {
-		o.plain("parent_id", "")
+		o.plain(`"parent_id":`, "")
 	} else {
-		o.digits("parent_id", i.parent)
+		o.digits(`"parent_id":`, i.parent)
 	}
-	o.string("account_id", i.account)
-	o.plain("type", string(i.code))
-	o.plain("type_description", i.code.describe())
-	o.money("amount", i.amount)
-	o.plain("amount_currency", currency)
-	o.money("fee_amount", i.fee)
-	o.plain("fee_amount_currency", currency)
-	o.money("running_balance_amount", i.running)
-	o.plain("running_balance_amount_currency", currency)
-	o.time("occurred_at", i.occurredAt)
-	o.string("card_acceptor_id", i.merchant.acceptor)
-	o.string("terminal_id", i.merchant.terminal)
-	o.string("acquirer_id", i.merchant.acquirer)
-	o.string("merchant_category_code", i.merchant.category)
-	o.string("reference", i.reference)
+	o.string(`"account_id":`, i.account)
+	o.plain(`"type":`, string(i.code))
+	o.plain(`"type_description":`, i.code.describe())
+	o.money(`"amount":`, i.amount)
+	o.plain(`"amount_currency":`, currency)
+	o.money(`"fee_amount":`, i.fee)
+	o.plain(`"fee_amount_currency":`, currency)
+	o.money(`"running_balance_amount":`, i.running)
+	o.plain(`"running_balance_amount_currency":`, currency)
+	o.time(`"occurred_at":`, i.occurredAt)
+	o.string(`"card_acceptor_id":`, i.merchant.acceptor)
+	o.string(`"terminal_id":`, i.merchant.terminal)
+	o.string(`"acquirer_id":`, i.merchant.acquirer)
+	o.string(`"merchant_category_code":`, i.merchant.category)
+	o.string(`"reference":`, i.reference)
 	return o.end()
 }
 
@@ -125,10 +125,19 @@ func (a *account) room(amount money) bool {
 	return ok && (amount >= 0 || balance >= 0)
 }
 
-// post books an entry. It is the only place where a balance changes, so that a balance is always the sum of its
-// history. It needs s.mu. Time never runs back within an account. The sum of a forced posting is not checked
-// against zero; an amount beyond the range of money cannot be posted and is reported false.
+// post books an entry and announces it. It needs s.mu.
 func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
+	booked, ok := s.book(a, e, at)
+	if ok {
+		s.announce(a, booked, booked.occurredAt)
+	}
+	return booked, ok
+}
+
+// book is the only place where a balance changes, so that a balance is always the sum of its history. It needs
+// s.mu. Time never runs back within an account. The sum of a forced posting is not checked against zero; an
+// amount beyond the range of money cannot be posted and is reported false.
+func (s *Server) book(a *account, e entry, at time.Time) (item, bool) {
 	balance, ok := a.balance.plus(e.amount)
 	if ok {
 		balance, ok = balance.plus(-e.fee)
@@ -142,6 +151,5 @@ func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
 	booked := item{entry: e, id: s.ids.transaction(), account: a.id, running: balance, occurredAt: at}
 	a.balance = balance
 	a.items = append(a.items, booked)
-	s.announce(a, booked, at)
 	return booked, true
 }

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -91,3 +92,41 @@ func (d *discard) WriteHeader(status int) { d.status = status }
 
 // Write implements http.ResponseWriter.
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// A report of 300 MB passes through; what is held at any time is a few buffers.
+func TestReportsAreNotHeldInMemory(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+	if testing.Short() {
+		t.Skip("streams 300 MB")
+	}
+	c := start(t, ReportDelay(0))
+	line := strings.Repeat("x", 1022) + "\r\n"
+	const lines = 300 << 10
+	var peak uint64
+	c.AddReport("large", func(w io.Writer, _ bool) (int, error) {
+		var memory runtime.MemStats
+		for i := range lines {
+			if _, err := io.WriteString(w, line); err != nil {
+				return 0, err
+			}
+			if i%(lines/20) == 0 {
+				runtime.ReadMemStats(&memory)
+				peak = max(peak, memory.HeapAlloc)
+			}
+		}
+		return lines, nil
+	})
+	id := string(c.get("reporting/templates/large?include_column_headers=false").ok().body)
+	runtime.GC() //nolint:revive // what was there before does not count
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+"reporting/templates/large/reports/"+id, nil)
+	require.NoError(t, err)
+	request.Header = c.header("")
+	response, err := c.http.Do(request)
+	require.NoError(t, err)
+	read, err := io.Copy(io.Discard, response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Greater(t, read, int64(lines)*1024)
+	require.Less(t, peak, before.HeapAlloc+16<<20)
+}

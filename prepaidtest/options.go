@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type settings struct {
 	logger       *slog.Logger
 	address      string
 	listener     net.Listener
+	pages        http.Handler
 
 	start  time.Time
 	frozen bool
@@ -132,7 +134,7 @@ func Lenient() Option { return func(s *settings) { s.lenient = true } }
 // is a test environment.
 func Production() Option { return func(s *settings) { s.production = true } }
 
-// WithLogger logs one line a request: operation, status, duration. Nothing is logged by default.
+// WithLogger logs one line a request: method, path template, status, error code, whether by a fault, duration. Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logger = logger } }
 
 // ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.

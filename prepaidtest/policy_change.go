@@ -48,11 +48,7 @@ func (s *Server) changeCategories(c *call) reply {
 		removed := b.integers("remove", &remove)
 		removed.limit(within(remove), "must have codes of four digits")
 	}, func(p *policy) {
-		for _, code := range add {
-			if !slices.Contains(p.categories, code) {
-				p.categories = append(p.categories, code)
-			}
-		}
+		p.addCategories(add)
 		p.categories = without(p.categories, func(code int64) bool { return slices.Contains(remove, code) })
 	})
 }
@@ -63,9 +59,7 @@ func (s *Server) changeMerchants(c *call) reply {
 	return s.changePolicy(c, func(b *binder) {
 		b.objects("add", func(b *binder) {
 			var r merchantRule
-			b.integer("acquirer_id", &r.AcquirerID).required()
-			b.string("card_acceptor_id", &r.AcceptorID).required()
-			b.string("description", &r.Description).required()
+			r.bind(b)
 			add = append(add, r)
 		})
 		b.objects("remove", func(b *binder) {
@@ -75,17 +69,8 @@ func (s *Server) changeMerchants(c *call) reply {
 			remove = append(remove, r)
 		})
 	}, func(p *policy) {
-		is := func(r merchantRule) func(merchantRule) bool {
-			return func(o merchantRule) bool { return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID }
-		}
-		for _, r := range add {
-			if !slices.ContainsFunc(p.merchants, is(r)) {
-				s.policyIDs++
-				r.ID = s.policyIDs
-				p.merchants = append(p.merchants, r)
-			}
-		}
-		p.merchants = without(p.merchants, func(r merchantRule) bool { return slices.ContainsFunc(remove, is(r)) })
+		s.addMerchants(p, add)
+		p.merchants = without(p.merchants, func(r merchantRule) bool { return slices.ContainsFunc(remove, r.same) })
 	})
 }
 
@@ -93,38 +78,20 @@ func (s *Server) changeMerchants(c *call) reply {
 // rule 3 of 4.3 has it.
 func (s *Server) changeTerminals(c *call) reply {
 	var add, remove []terminalRule
-	key := func(b *binder, r *terminalRule) {
-		b.integer("acquirer_id", &r.AcquirerID).required()
-		b.string("card_acceptor_id", &r.AcceptorID).required()
-		b.string("terminal_id", &r.TerminalID).required()
-	}
 	return s.changePolicy(c, func(b *binder) {
 		b.objects("add", func(b *binder) {
 			var r terminalRule
-			key(b, &r)
-			b.string("card_acceptor_name_location", &r.NameLocation)
-			b.string("description", &r.Description)
+			r.bind(b)
 			add = append(add, r)
 		})
 		b.objects("remove", func(b *binder) {
 			var r terminalRule
-			key(b, &r)
+			r.bindKey(b)
 			remove = append(remove, r)
 		})
 	}, func(p *policy) {
-		is := func(r terminalRule) func(terminalRule) bool {
-			return func(o terminalRule) bool {
-				return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID && r.TerminalID == o.TerminalID
-			}
-		}
-		for _, r := range add {
-			if !slices.ContainsFunc(p.terminals, is(r)) {
-				s.policyIDs++
-				r.ID = s.policyIDs
-				p.terminals = append(p.terminals, r)
-			}
-		}
-		p.terminals = without(p.terminals, func(r terminalRule) bool { return slices.ContainsFunc(remove, is(r)) })
+		s.addTerminals(p, add)
+		p.terminals = without(p.terminals, func(r terminalRule) bool { return slices.ContainsFunc(remove, r.same) })
 	})
 }
 

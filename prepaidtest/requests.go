@@ -20,6 +20,8 @@ const maxLoggedBody = 16 << 10
 // Request is one request as the server saw it, for a test to look at. Printing one gives a line without query
 // and body, so that a failure message shows no personal data.
 type Request struct {
+	// Number counts the requests from 1, in the order in which they were answered.
+	Number int64
 	// Time is the server's clock on arrival.
 	Time time.Time
 	// Method is the HTTP method.
@@ -87,13 +89,14 @@ func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration)
 		entry.Header.Set("Authorization", maskAuthorization(authorisation))
 	}
 	if s.settings.requestLog > 0 {
+		entry.Number = s.answered.Add(1)
 		entry.Body = maskBody(c.body)
-		entry.Answer = maskAnswer(c, answer.body)
+		entry.Answer = maskAnswer(c, answer)
 		s.requests.add(entry)
 	}
 	if s.settings.logger != nil {
 		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
-			slog.Int("status", entry.Status), slog.Bool("fault", entry.Fault), slog.Duration("took", took))
+			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("took", took))
 	}
 }
 
@@ -110,8 +113,12 @@ func maskAuthorization(value string) string {
 func secretMembers() []string {
 	return []string{
 		"hmac_key_secret", "ephemeral_key", "encrypted_data", "encrypted_key", "iv", "nonce", "nonce_signature", "certificates",
+		"pin", "otp", "client_secret", // none of the reference's requests; a wrong caller may send them openly
 	}
 }
+
+// tokenForm is the body of a token request as it should be.
+const tokenForm = "grant_type=client_credentials"
 
 func maskBody(body []byte) string {
 	if len(body) == 0 {
@@ -124,8 +131,8 @@ func maskBody(body []byte) string {
 	text := body
 	members, err := parseObject(quoteLoadAmount(body))
 	if err != nil {
-		if body[0] == '{' {
-			return masked // cannot be read, so it cannot be masked in parts
+		if body[0] == '{' || bytes.Contains(body, []byte("=")) && string(body) != tokenForm {
+			return masked // cannot be read, so it cannot be masked in parts; a form may hold credentials
 		}
 	} else {
 		if hide(members, names) {

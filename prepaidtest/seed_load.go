@@ -1,145 +1,164 @@
 package prepaidtest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // seedDocument is what Load reads, checked as far as it goes without the server's state.
 type seedDocument struct {
-	companies []Company
-	accounts  []loadedAccount
+	companies []seedCompany
+	accounts  []seedAccount
 	reports   map[string]ReportFunc
+	hooks     []seedHook
 }
 
-type loadedAccount struct {
-	SeedAccount
-	path    string
-	balance money
+type seedHook struct {
+	hookConfig
+	path string
 }
 
-// Load adds the companies, accounts and reports of a JSON document such as
+// Load adds what a JSON document written by hand holds to the server, for example
 //
-//	{"companies": [{"id": 7, "client_id": "globex", "loop": "closed"}],
+//	{"companies": [{"id": 7, "client_id": "globex", "loop": "closed", "categories": [5411]}],
 //	 "accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50, "status": "active"}]}
 //
-// A company has id (required), client_id, program_id, product_type and loop (open, closed or none). An account
-// has account_id, external_account_id, company_id, balance, client_account_key, status, product_type,
-// account_type, is_plastic_enabled, plastic_expiry, account_expiry, display_name, name_on_card, personal,
-// portal_identifier, mdes_config_id, corresponding_account_id and card_holder_type, with the defaults of
-// SeedAccount. A report has template and csv, as AddReportCSV takes them. The error names every faulty member with its path and rule and never a value; nothing is added
-// when anything is wrong.
+// The document is an object with up to four lists: companies with their policy rules; accounts with their
+// registration, history and wallet tokens; reports with a fixed text; and hooks. docs/emulator-seed.md has every
+// member with its limits and default.
+//
+// A company that exists takes the data of the document and keeps its accounts and policy rules. A report template
+// that exists is replaced. An account that exists is a fault. Nothing that Load adds is announced to hooks, and
+// hooks are not pinged.
+//
+// The error names every faulty member with its path, such as accounts[3].status, and the rule it breaks, and never a
+// value. Nothing at all is added when anything is wrong.
 func (s *Server) Load(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return fmt.Errorf("prepaidtest: read the seed document: %w", err)
 	}
 	members, err := parseObject(raw)
+	if line := faultyLine(raw); err != nil && line > 0 {
+		return fmt.Errorf("prepaidtest: the seed document is not JSON: see line %d", line)
+	}
 	if err != nil {
 		return fmt.Errorf("prepaidtest: the seed document %w", err)
 	}
+	s.clock.settle()
 	faults := new(faultList)
-	b := &binder{members: members, faults: faults, now: s.clock.now()}
+	b := &binder{members: members, faults: faults, now: s.clock.now(), written: true}
 	document := seedDocument{reports: make(map[string]ReportFunc)}
 	b.objects("companies", document.bindCompany)
 	b.objects("accounts", document.bindAccount)
 	b.objects("reports", document.bindReport)
+	b.objects("hooks", func(b *binder) {
+		add := seedHook{path: b.path}
+		s.bindHookMembers(b, &add.hookConfig, true)
+		document.hooks = append(document.hooks, add)
+	})
 	b.finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checkSeeds(document, faults)
 	if len(faults.found) > 0 {
-		return errors.New("prepaidtest: seed document: " + faults.describe())
+		return errors.New("prepaidtest: seed document: " + faults.String())
 	}
-	for _, add := range document.companies {
-		s.putCompany(add)
-	}
-	for _, add := range document.accounts {
-		s.addSeed(s.companies[add.CompanyID], add.SeedAccount, add.balance)
-	}
-	for template, run := range document.reports {
-		s.templates[template] = func() ReportFunc { return run }
-	}
+	s.putSeeds(document)
 	return nil
+}
+
+// faultyLine is the line in which a text stops being JSON, counted from 1; 0 when it is JSON.
+func faultyLine(raw []byte) int {
+	var whole json.RawMessage
+	fault, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(raw, &whole))
+	if !ok {
+		return 0
+	}
+	line := 1
+	for _, c := range raw[:min(int(fault.Offset), len(raw))] {
+		if c == '\n' {
+			line++
+		}
+	}
+	return line
 }
 
 func (d *seedDocument) bindReport(b *binder) {
 	var template, text string
 	name := b.string("template", &template).required().min(1)
-	name.limit(d.reports[template] == nil, "is there twice")
+	_, twice := d.reports[template]
+	name.limit(!twice, "is there twice")
 	v := b.string("csv", &text).required()
 	run := csvReport(text)
 	v.limit(run != nil, "has no header row or is not CSV")
 	d.reports[template] = run
 }
 
-func (d *seedDocument) bindCompany(b *binder) {
-	var add Company
-	var loop string
-	id := b.integer("id", &add.ID).required()
-	id.limit(add.ID > 0, "must be positive")
-	b.string("client_id", &add.ClientID)
-	b.string("program_id", &add.ProgramID)
-	b.string("product_type", &add.ProductType).oneOf("reloadable", "gift", "loyalty")
-	b.string("loop", &loop).oneOf("open", "closed", "none")
-	if loop != "open" {
-		add.Loop = Loop(loop)
-	}
-	d.companies = append(d.companies, add)
-}
-
-func (d *seedDocument) bindAccount(b *binder) {
-	add := loadedAccount{path: b.path}
-	add.CompanyID = DefaultCompany
-	b.string("account_id", &add.ID).min(1)
-	b.string("external_account_id", &add.ExternalID).min(1)
-	b.integer("company_id", &add.CompanyID)
-	b.decimal("balance", &add.balance, true)
-	b.string("client_account_key", &add.Key).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-	b.string("status", &add.Status).oneOf(accountStatuses()...)
-	b.string("product_type", &add.ProductType).oneOf("reloadable", "gift", "loyalty")
-	b.string("account_type", &add.AccountType).oneOf("proxy", "ledger")
-	plastic := true
-	b.boolean("is_plastic_enabled", &plastic)
-	add.PlasticDisabled = !plastic
-	b.dateTime("plastic_expiry", &add.PlasticExpiry)
-	b.dateTime("account_expiry", &add.AccountExpiry)
-	b.string("display_name", &add.DisplayName).max(100)
-	b.string("name_on_card", &add.NameOnCard).min(2).max(19).form(isNameOnCard, "has characters other than 0-9, A-Z, -, / and .")
-	personal, portal := new(Personal), new(PortalIdentifier)
-	if b.object("personal", personal.bind).usable {
-		add.Personal = personal
-	}
-	if b.object("portal_identifier", portal.bind).usable {
-		add.Portal = portal
-	}
-	b.string("mdes_config_id", &add.MDESConfigID).max(10)
-	b.string("corresponding_account_id", &add.CorrespondingAccountID)
-	var holder int64
-	v := b.integer("card_holder_type", &holder)
-	v.limit(holder == 1 || holder == 2, "must be 1 or 2")
-	add.CardholderType = int(holder)
-	d.accounts = append(d.accounts, add)
-}
-
 // checkSeeds holds the document against itself and the state. It needs s.mu.
 func (s *Server) checkSeeds(d seedDocument, faults *faultList) {
 	companies := make(map[int64]bool)
-	for i, add := range d.companies {
+	for _, add := range d.companies {
 		if companies[add.ID] {
-			faults.add(fmt.Sprintf("companies[%d].id", i), "is there twice")
+			faults.add(add.path+"id", "is there twice")
 		}
-		companies[add.ID] = true
+		companies[add.ID] = add.ID > 0
 	}
+	owner := func(id int64) bool { return companies[id] || s.companies[id] != nil }
 	ids := make(map[string]bool)
 	for _, add := range d.accounts {
-		if !companies[add.CompanyID] && s.companies[add.CompanyID] == nil {
+		if !owner(add.CompanyID) {
 			faults.add(add.path+"company_id", "is not a company of the document or the server")
 		}
-		if add.ID != "" && (ids[add.ID] || s.accounts[add.ID] != nil) {
-			faults.add(add.path+"account_id", "exists")
+		switch {
+		case add.ID == "":
+		case s.accounts[add.ID] != nil:
+			faults.add(add.path+"account_id", "exists on the server")
+		case ids[add.ID]:
+			faults.add(add.path+"account_id", "is there twice")
 		}
 		ids[add.ID] = true
+	}
+	for _, add := range d.accounts {
+		if other := add.CorrespondingAccountID; other != "" && !ids[other] && s.accounts[other] == nil {
+			faults.add(add.path+"corresponding_account_id", "is not an account of the document or the server")
+		}
+	}
+	for _, add := range d.hooks {
+		for i, id := range add.scope {
+			field := add.path + "scope[" + strconv.Itoa(i) + "]"
+			switch {
+			case !owner(id):
+				faults.add(field, "is not a company of the document or the server")
+			case !s.mayAccess(id):
+				faults.add(field, "is not a company that the caller can access")
+			}
+		}
+	}
+}
+
+// putSeeds adds what checkSeeds found to be good. It needs s.mu.
+func (s *Server) putSeeds(d seedDocument) {
+	for _, add := range d.companies {
+		s.putCompany(add.Company)
+		if p := s.companies[add.ID].policy; p != nil {
+			p.addCategories(add.categories)
+			s.addMerchants(p, add.merchants)
+			s.addTerminals(p, add.terminals)
+		}
+	}
+	for _, add := range d.accounts {
+		s.putSeedAccount(add)
+	}
+	for template, run := range d.reports {
+		s.templates[template] = func() ReportFunc { return run }
+	}
+	for _, add := range d.hooks {
+		h := &hook{hookConfig: add.hookConfig, id: s.ids.uuid()}
+		s.hooks[h.id] = h
+		s.hookOrder = append(s.hookOrder, h)
 	}
 }

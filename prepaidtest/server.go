@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -40,6 +42,7 @@ type Server struct {
 	pinKey   func() (*pinIdentity, error)
 	sender   *http.Client
 	sending  chan struct{} // slots for deliveries on their way
+	answered atomic.Int64  // requests in the log so far
 
 	mu         sync.RWMutex // guards all below
 	allowed    []string     // by AllowOnly; nil for every operation
@@ -187,6 +190,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.work.Done()
+	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, prefix+"/") {
+		s.settings.pages.ServeHTTP(w, r)
+		return
+	}
 	began := time.Now()
 	s.clock.settle()
 	c := &call{server: s, request: r, at: s.clock.now()}

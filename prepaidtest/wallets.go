@@ -190,10 +190,13 @@ func (s *Server) opaque(n int) string { return base64.StdEncoding.EncodeToString
 func (s *Server) AddWalletToken(eaid string, token WalletToken) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.known(eaid)
-	if a == nil {
-		return
+	if a := s.known(eaid); a != nil {
+		s.putWalletToken(a, token)
 	}
+}
+
+// putWalletToken is AddWalletToken for a caller that holds s.mu.
+func (s *Server) putWalletToken(a *account, token WalletToken) {
 	usual := s.newWalletToken(a, s.clock.now())
 	for _, field := range []struct{ have, want *string }{
 		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},

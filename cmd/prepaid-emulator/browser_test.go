@@ -1,0 +1,160 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	ada   = "EA10000000000001"
+	grace = "EA10000000000002"
+)
+
+func TestInABrowser(t *testing.T) {
+	d := startBrowser(t)
+	p := launch(t, "-log", "off")
+
+	t.Run("live update", func(t *testing.T) {
+		b := d.open(t, browserForm{})
+		b.visit(p.page)
+		b.eval(`window.kept = document.querySelector('[data-key="`+ada+`"] a'); window.kept.focus({preventScroll: true}); window.scrollTo(0, 60); return null`, nil)
+		require.Contains(t, b.text("#live-main"), "No request yet")
+		require.Equal(t, http.StatusOK, p.call("PUT", "accounts/"+ada+"/status", `{"status":"suspected_fraud"}`).status)
+		require.Eventually(t, func() bool {
+			return strings.Contains(b.text(`[data-key="`+ada+`"]`), "suspected fraud") && strings.Contains(b.text("#live-main"), "/accounts/{id}/status")
+		}, 10*time.Second, 100*time.Millisecond, "the change appears without a reload")
+		var kept []bool
+		b.eval(`return [window.kept === document.querySelector('[data-key="`+ada+`"] a'), document.activeElement === window.kept, window.scrollY > 0]`, &kept)
+		require.Equal(t, []bool{true, true, true}, kept, "same element, focus, scroll position")
+		b.click("#live-control button")
+		before := b.text("#now")
+		time.Sleep(2200 * time.Millisecond)
+		require.Equal(t, before, b.text("#now"), "paused")
+		require.Empty(t, b.console())
+	})
+
+	t.Run("typed text stays", func(t *testing.T) {
+		b := d.open(t, browserForm{})
+		b.visit(p.page + "accounts/" + grace)
+		b.enter("#amount", "12.3")
+		p.call("PUT", "accounts/"+grace+"/plastic", `{"plastic_enabled":false}`)
+		require.Eventually(t, func() bool { return strings.Contains(b.text(".headline"), "plastic off") }, 10*time.Second, 100*time.Millisecond)
+		var value string
+		b.eval(`return document.activeElement === document.getElementById("amount") ? document.activeElement.value : "focus lost"`, &value)
+		require.Equal(t, "12.3", value)
+	})
+
+	for _, form := range []browserForm{{}, {noJavaScript: true}, {phone: true}} {
+		t.Run(form.name(), func(t *testing.T) { buttonsWork(t, d.open(t, form), p, form) })
+	}
+}
+
+func (f browserForm) name() string {
+	switch {
+	case f.noJavaScript:
+		return "buttons without JavaScript"
+	case f.phone:
+		return "buttons on a phone"
+	}
+	return "buttons"
+}
+
+// buttonsWork moves the clock, arms a fault, meets it, clears, changes an account, and looks at every kind of page.
+func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
+	t.Helper()
+	b.visit(p.page)
+	moved := clockOf(t, b)
+	b.click(`.side button[value="24h"]`)
+	b.shows(`#live-main [role="status"]`, "clock has moved")
+	require.GreaterOrEqual(t, clockOf(t, b).Sub(moved), 24*time.Hour)
+
+	b.visit(p.page + "faults?operation=GET /accounts/{id}")
+	b.enter("#fault", "answer 503")
+	b.click(`form[action="/faults"] button`)
+	b.shows("#live-main", "answer 503")
+	p.token = "" // it is a day later
+	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
+	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)
+
+	b.visit(p.page + "faults")
+	b.enter("#fault", "no such fault")
+	b.click(`form[action="/faults"] button`)
+	b.shows(`[role="alert"]`, "cannot be read")
+	for _, message := range b.console() {
+		require.Contains(t, message, "422", "the browser notes the refusal and nothing else")
+	}
+	b.enter("#fault", "delay 1ms")
+	b.click(`form[action="/faults"] button`)
+	b.shows("#live-main", "delay 1ms")
+	b.click(`form[action="/faults/clear"] button`)
+	b.shows("#live-main", "Nothing goes wrong")
+
+	b.visit(p.page + "accounts/" + grace)
+	amount := map[browserForm]string{{}: "1.25", {noJavaScript: true}: "2.25", {phone: true}: "3.25"}[form]
+	b.enter("#amount", "-"+amount)
+	b.click(`form[action$="/adjust"] button`)
+	b.shows("tbody", "−"+amount)
+	b.click(`form[action$="/activate"] button`)
+	b.shows(".headline", "active")
+
+	for _, path := range []string{"", "accounts", "accounts/" + ada, "requests", "requests?only=failed", "requests/1", "webhooks", "faults", "clock"} {
+		b.visit(p.page + path)
+		var wide [2]int
+		b.eval(`return [document.documentElement.scrollWidth, document.documentElement.clientWidth]`, &wide)
+		require.LessOrEqual(t, wide[0], wide[1], "the page %q scrolls sideways", path)
+		var running bool
+		b.eval(`return document.querySelector("#live-control button") !== null`, &running)
+		require.Equal(t, !form.noJavaScript, running, path)
+		if form.phone {
+			var small []string
+			b.eval(`return [...document.querySelectorAll("button, .button, input:not([type=hidden]), select, nav a, tbody th a, summary")]
+				.filter(e => e.offsetParent && e.getBoundingClientRect().height < 43.5).map(e => e.outerHTML)`, &small)
+			require.Empty(t, small, "targets under 44 px on %q", path)
+		}
+	}
+	require.Empty(t, b.console())
+}
+
+func clockOf(t *testing.T, b *browser) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.DateTime, b.text("#now"))
+	require.NoError(t, err)
+	return at
+}
+
+// With PREPAID_SCREENSHOTS=directory the pictures of docs/emulator.md are taken anew.
+func TestScreenshots(t *testing.T) {
+	directory := os.Getenv("PREPAID_SCREENSHOTS")
+	if directory == "" {
+		t.Skip("PREPAID_SCREENSHOTS names no directory")
+	}
+	d := startBrowser(t)
+	p := launch(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")
+	p.call("GET", "accounts/company/42", "")
+	p.call("POST", "accounts/"+ada+"/transfer", `{"amount":25.50,"source_reference":"lunch","destination_reference":"lunch","destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r-1"}`)
+	p.call("POST", "simulation/transact", `{"transaction_type":"Purchase","account_id":"`+ada+`","amount":"18.90","bank_name":"Bank","location":"Sydney","location_code":"NSW","currency_code":"AUD","acquirer_id":"400001","merchant_id":"BOOKSHOP000001","terminal_id":"T0000001","mcc":"5942"}`)
+	p.call("PUT", "accounts/EA10000000000003/status", `{"status":"activated"}`)
+	p.call("GET", "accounts/"+ada+"/transactions", "")
+	p.call("GET", "accounts/EA404", "")
+	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
+	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=10")
+	for _, picture := range []struct {
+		file, path string
+		form       browserForm
+	}{
+		{"emulator-overview.png", "", browserForm{}},
+		{"emulator-account.png", "accounts/" + ada, browserForm{}},
+		{"emulator-phone.png", "", browserForm{phone: true}},
+	} {
+		b := d.open(t, picture.form)
+		b.visit(p.page + picture.path)
+		time.Sleep(1200 * time.Millisecond) // one live update
+		require.NoError(t, os.WriteFile(filepath.Join(directory, picture.file), b.screenshot(), 0o600))
+	}
+}

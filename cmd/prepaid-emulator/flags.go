@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// environmentPrefix begins the variable of each flag: -client-id is PREPAID_EMULATOR_CLIENT_ID.
+const environmentPrefix = "PREPAID_EMULATOR_"
+
+// settings are what the flags say.
+type settings struct {
+	listen          string
+	allowRemote     bool
+	seed            string
+	vendor          string
+	clientID        string
+	clientSecret    string
+	rateLimit       int
+	noRateLimit     bool
+	lenient         bool
+	production      bool
+	tokenLifetime   time.Duration
+	reportDelay     time.Duration
+	simulationDelay time.Duration
+	faults          []armed
+	log             string
+	hookRoots       string
+	allowHTTPHooks  bool
+	startAt         time.Time
+	frozenClock     bool
+	deterministic   *uint64
+	version         bool
+}
+
+// armed is a fault of -fault.
+type armed struct {
+	operation string
+	fault     prepaidtest.Fault
+}
+
+// errUsage says that what is wrong was printed already.
+var errUsage = errors.New("wrong flags")
+
+// parse reads the flags, and for those that are not given the environment. It prints what is wrong to problems and
+// then returns errUsage; for -h it prints the help to out and returns flag.ErrHelp.
+func parse(arguments []string, environment func(string) (string, bool), out, problems io.Writer) (*settings, error) {
+	s := &settings{}
+	flags := s.flags()
+	flags.SetOutput(io.Discard)
+	err := flags.Parse(arguments)
+	if errors.Is(err, flag.ErrHelp) {
+		help(out, flags)
+		return nil, flag.ErrHelp
+	}
+	if err == nil && flags.NArg() > 0 {
+		err = errors.New("arguments are not known; everything is a flag")
+	}
+	if err == nil {
+		err = fromEnvironment(flags, environment)
+	}
+	if err == nil {
+		err = s.check()
+	}
+	if err != nil {
+		fmt.Fprintf(problems, "prepaid-emulator: %v\nprepaid-emulator -h tells all flags.\n", err)
+		return nil, errUsage
+	}
+	return s, nil
+}
+
+func variable(name string) string {
+	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+func fromEnvironment(flags *flag.FlagSet, environment func(string) (string, bool)) error {
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	var faults []error
+	flags.VisitAll(func(f *flag.Flag) {
+		value, set := environment(variable(f.Name))
+		if !set || value == "" || given[f.Name] {
+			return
+		}
+		values := []string{value}
+		if f.Name == "fault" {
+			values = strings.Split(value, ";")
+		}
+		for _, value := range values {
+			if err := flags.Set(f.Name, strings.TrimSpace(value)); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", variable(f.Name), err))
+			}
+		}
+	})
+	return errors.Join(faults...)
+}
+
+func (s *settings) check() error {
+	host, _, err := net.SplitHostPort(s.listen)
+	if err != nil {
+		return errors.New("-listen must be host:port, for example 127.0.0.1:8480")
+	}
+	if !isLoopback(host) && !s.allowRemote {
+		return errors.New("-listen is no loopback address: whoever reaches it can use the emulator and see its page. Add -allow-remote if that is what you want")
+	}
+	if !slices.Contains([]string{"text", "json", "off"}, s.log) {
+		return errors.New("-log must be text, json or off")
+	}
+	if s.rateLimit < 1 {
+		return errors.New("-rate-limit must be 1 or more; -no-rate-limit switches it off")
+	}
+	for _, duration := range []struct {
+		flag  string
+		value time.Duration
+	}{{"-token-lifetime", s.tokenLifetime - 1}, {"-report-delay", s.reportDelay}, {"-simulation-delay", s.simulationDelay}} {
+		if duration.value < 0 {
+			return errors.New(duration.flag + " is out of its range")
+		}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}

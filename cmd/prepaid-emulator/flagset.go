@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// flags declares every flag with its default. The word in back quotes of a usage is what stands for the value.
+func (s *settings) flags() *flag.FlagSet {
+	f := flag.NewFlagSet("prepaid-emulator", flag.ContinueOnError)
+	f.StringVar(&s.listen, "listen", "127.0.0.1:8480", "`host:port` to listen on; port 0 takes a free one")
+	f.BoolVar(&s.allowRemote, "allow-remote", false, "allow -listen on an address that others can reach, and any Host header on the page")
+	f.StringVar(&s.seed, "seed", "", "JSON `file` with companies, accounts, reports and hooks to begin with; without it a small demo program")
+	f.StringVar(&s.vendor, "vendor", "vendor", "`word` in application/vnd.<vendor>+json")
+	f.StringVar(&s.clientID, "client-id", "emulator-client", "`id` of the OAuth client")
+	f.StringVar(&s.clientSecret, "client-secret", "emulator-secret", "`secret` of the OAuth client; better given by the environment")
+	f.IntVar(&s.rateLimit, "rate-limit", 1000, "`requests` that an address may send in 10 s")
+	f.BoolVar(&s.noRateLimit, "no-rate-limit", false, "no limit at all, for load tests")
+	f.BoolVar(&s.lenient, "lenient", false, "accept what the reference does not allow: unknown members, any Content-Type, values over the limits")
+	f.BoolVar(&s.production, "production", false, "be a production environment, without the simulator")
+	f.DurationVar(&s.tokenLifetime, "token-lifetime", time.Hour, "`duration` for which an access token is good")
+	f.DurationVar(&s.reportDelay, "report-delay", 100*time.Millisecond, "`duration` of a report run")
+	f.DurationVar(&s.simulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear have their effect")
+	f.Func("fault", "arm a fault, `OPERATION=FAULT`; may be given more than once (in the environment: separated by semicolons)", s.addFault)
+	f.StringVar(&s.log, "log", "text", "one line a request on standard error: `text`, json or off")
+	f.StringVar(&s.hookRoots, "hook-roots", "", "PEM `file` of the authorities that webhook receivers are checked against; without it those of the system")
+	f.BoolVar(&s.allowHTTPHooks, "allow-http-hooks", false, "accept webhook addresses with http on loopback")
+	f.Func("start-at", "set the clock at start, for example 2030-01-31T08:00:00Z; `time` in RFC 3339", func(text string) error {
+		at, err := time.Parse(time.RFC3339, text)
+		s.startAt = at
+		if err != nil {
+			return errors.New("must have the form 2030-01-31T08:00:00Z")
+		}
+		return nil
+	})
+	f.BoolVar(&s.frozenClock, "frozen-clock", false, "the clock stands still and moves only by the buttons of the page")
+	f.Func("deterministic", "hand out the same ids in each run, made from this `number`", func(text string) error {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		s.deterministic = &seed
+		if err != nil {
+			return errors.New("must be a number, 0 or more")
+		}
+		return nil
+	})
+	f.BoolVar(&s.version, "version", false, "print the version and stop")
+	return f
+}
+
+func (s *settings) addFault(text string) error {
+	operation, form, found := strings.Cut(text, "=")
+	if !found {
+		return errors.New("must have the form OPERATION=FAULT, for example 'POST /accounts/{id}/transfer=commit-then-drop'")
+	}
+	operation, form = strings.TrimSpace(operation), strings.TrimSpace(form)
+	if !knownOperation(operation) {
+		return errors.New("no operation has this name; it is a method and a path of the reference, for example POST /accounts/{id}/transfer, or * for all")
+	}
+	fault, err := prepaidtest.ParseFault(form)
+	if err != nil {
+		return err
+	}
+	s.faults = append(s.faults, armed{operation, fault})
+	return nil
+}
+
+// help prints every flag with its default, the forms of faults and some examples.
+func help(out io.Writer, flags *flag.FlagSet) {
+	fmt.Fprint(out, `prepaid-emulator runs an emulator of the card account service on this machine: all 44 operations under /3.0/, and a
+page at / that shows what happens in it.
+
+Usage: prepaid-emulator [flags]
+
+`)
+	flags.VisitAll(func(f *flag.Flag) {
+		value, usage := flag.UnquoteUsage(f)
+		fmt.Fprintf(out, "  %s\n        %s", strings.TrimRight("-"+f.Name+" "+value, " "), usage)
+		if f.DefValue != "" && f.DefValue != "false" {
+			fmt.Fprintf(out, " (default %s)", f.DefValue)
+		}
+		fmt.Fprintln(out)
+	})
+	fmt.Fprint(out, `
+A flag that is not given is taken from the environment: -client-id from PREPAID_EMULATOR_CLIENT_ID, and so on.
+
+Faults (-fault 'OPERATION=FAULT'; operations as in the reference, or * for all):
+`)
+	for _, form := range prepaidtest.FaultForms() {
+		fmt.Fprintln(out, "  "+form)
+	}
+	fmt.Fprint(out, `
+Examples:
+  prepaid-emulator
+  prepaid-emulator -vendor acme -allow-http-hooks
+  prepaid-emulator -seed seed.json -frozen-clock -start-at 2030-01-31T08:00:00Z -deterministic 1
+  prepaid-emulator -fault 'POST /accounts/{id}/transfer=commit-then-drop' -fault '*=delay 250ms p0.1'
+  prepaid-emulator -listen 127.0.0.1:0 -log json 2>requests.log
+
+It stops with SIGINT (Ctrl+C) or SIGTERM and then returns 0. It returns 1 when it cannot start, and 2 for wrong
+flags.
+`)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// rateWindow is that of the reference (section 8).
+const rateWindow = 10 * time.Second
+
+// shownAccounts bounds the ids that are listed for a company.
+const shownAccounts = 3
+
+// greet prints where everything is and two commands to begin with.
+func (s *settings) greet(out io.Writer, server *prepaidtest.Server) {
+	base := reachable(server.URL)
+	accounts := server.Accounts()
+	row := func(name, value string) { fmt.Fprintf(out, "  %-12s %s\n", name, value) }
+
+	fmt.Fprintf(out, "prepaid-emulator %s\n\n", version())
+	row("Service", base)
+	row("Page", strings.TrimSuffix(base, "3.0/"))
+	row("Client", s.clientID+" with secret "+s.clientSecret)
+	row("Media type", "application/vnd."+s.vendor+"+json")
+	for _, company := range server.Companies() {
+		row("Company", s.describe(server, company, accounts))
+	}
+	for _, a := range server.Faults() {
+		row("Fault", a.Operation+": "+a.Fault.String())
+	}
+	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
+		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
+	path := "policy/mccodes?page_size=5"
+	if len(accounts) > 0 {
+		path = "accounts/" + url.PathEscape(firstActive(server, accounts))
+	}
+	fmt.Fprintf(out, "  curl -s -H \"Authorization: Bearer $TOKEN\" %s\n\n", quote(base+path))
+	fmt.Fprint(out, "For a program that uses prepaid.ConfigFromEnv:\n\n")
+	environment := "test"
+	if s.production {
+		environment = "production"
+	}
+	for _, pair := range [][2]string{
+		{"PREPAID_BASE_URL", base}, {"PREPAID_VENDOR", s.vendor}, {"PREPAID_ENVIRONMENT", environment},
+		{"PREPAID_CLIENT_ID", s.clientID}, {"PREPAID_CLIENT_SECRET", s.clientSecret},
+	} {
+		fmt.Fprintf(out, "  export %s=%s\n", pair[0], quote(pair[1]))
+	}
+	fmt.Fprint(out, "\nCtrl+C stops it.\n")
+}
+
+// describe is a company with the first of its accounts.
+func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Company, accounts []string) string {
+	var ids []string
+	for _, id := range accounts {
+		if server.Account(id).CompanyID == company.ID {
+			ids = append(ids, id)
+		}
+	}
+	text := strconv.FormatInt(company.ID, 10)
+	if company.ClientID != "" {
+		text += " (" + company.ClientID + ")"
+	}
+	switch n := len(ids); {
+	case n == 0:
+		return text + ", no accounts"
+	case n > shownAccounts:
+		return fmt.Sprintf("%s, accounts %s and %d more", text, strings.Join(ids[:shownAccounts], ", "), n-shownAccounts)
+	default:
+		return text + ", accounts " + strings.Join(ids, ", ")
+	}
+}
+
+func firstActive(server *prepaidtest.Server, accounts []string) string {
+	if i := slices.IndexFunc(accounts, func(id string) bool { return server.Account(id).Status == "active" }); i >= 0 {
+		return accounts[i]
+	}
+	return accounts[0]
+}
+
+// reachable replaces an address that stands for all interfaces by one to connect to.
+func reachable(base string) string {
+	parsed, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	if ip := net.ParseIP(parsed.Hostname()); ip != nil && ip.IsUnspecified() {
+		parsed.Host = net.JoinHostPort("127.0.0.1", parsed.Port())
+	}
+	return parsed.String()
+}
+
+// quote makes one word of a text for a POSIX shell.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

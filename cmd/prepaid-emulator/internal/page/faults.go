@@ -1,0 +1,100 @@
+package page
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+type faultsData struct {
+	Armed      []prepaidtest.ArmedFault
+	Operations []string
+	Forms      [][2]string // as it is written, what it does
+	// Suggestions are forms that can be used as they are.
+	Suggestions []string
+	Entered     faultForm
+}
+
+// faultForm is what the form holds.
+type faultForm struct{ Operation, Fault, Times, Probability string }
+
+func forms() [][2]string {
+	var list [][2]string
+	for _, form := range prepaidtest.FaultForms() {
+		written, effect, _ := strings.Cut(form, ": ")
+		list = append(list, [2]string{written, effect})
+	}
+	return list
+}
+
+func suggestions() []string {
+	return []string{
+		"commit-then-drop", "drop-before-commit", "truncate", "answer 500", "answer 503", "delay 2s", "too-many-requests 2s",
+		"slow-body 50ms", "proxy-page 502", "expire-token",
+	}
+}
+
+func (p *Page) faults(w http.ResponseWriter, r *http.Request) {
+	p.showFaults(w, r, http.StatusOK, faultForm{Operation: r.URL.Query().Get("operation"), Times: "1"}, "")
+}
+
+func (p *Page) showFaults(w http.ResponseWriter, r *http.Request, status int, entered faultForm, problem string) {
+	p.show(w, r, status, "faults", layout{Title: "Faults", Section: "faults", Problem: problem, Data: faultsData{
+		Armed: p.server.Load().Faults(), Operations: append([]string{prepaidtest.AnyOperation}, prepaidtest.Operations()...),
+		Forms: forms(), Suggestions: suggestions(), Entered: entered,
+	}})
+}
+
+func (p *Page) arm(w http.ResponseWriter, r *http.Request) {
+	form := faultForm{
+		Operation: r.PostFormValue("operation"), Fault: strings.TrimSpace(r.PostFormValue("fault")),
+		Times: strings.TrimSpace(r.PostFormValue("times")), Probability: strings.TrimSpace(r.PostFormValue("probability")),
+	}
+	fault, problem := form.fault()
+	if problem != "" {
+		p.showFaults(w, r, http.StatusUnprocessableEntity, form, problem)
+		return
+	}
+	p.server.Load().Inject(form.Operation, fault)
+	done(w, r, "/faults", "armed")
+}
+
+func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
+	if f.Operation != prepaidtest.AnyOperation && !slices.Contains(prepaidtest.Operations(), f.Operation) {
+		return fault, "Choose an operation."
+	}
+	fault, err := prepaidtest.ParseFault(f.Fault)
+	if err != nil {
+		return fault, "The fault cannot be read: " + err.Error()
+	}
+	switch n, err := strconv.Atoi(f.Times); {
+	case f.Times == "":
+		fault = fault.Always()
+	case err != nil || n < 1 || n > maxTimes:
+		return fault, "Times must be a number from 1 to 1,000,000, or empty for always."
+	case n > 1 || f.Probability != "":
+		fault = fault.Times(n)
+	}
+	if f.Probability == "" {
+		return fault, ""
+	}
+	percent, err := strconv.ParseFloat(f.Probability, 64)
+	if err != nil || !(percent > 0 && percent <= 100) {
+		return fault, "The probability must be a percentage above 0, up to 100."
+	}
+	return fault.WithProbability(percent / 100), ""
+}
+
+const maxTimes = 1_000_000
+
+func (p *Page) clearFaults(w http.ResponseWriter, r *http.Request) {
+	if operation := r.PostFormValue("operation"); operation != "" {
+		p.server.Load().RemoveFaults(operation)
+	} else {
+		p.server.Load().ClearFaults()
+	}
+	done(w, r, "/faults", "cleared")
+}

@@ -1,0 +1,103 @@
+// Package page is what the emulator shows to people: its accounts, requests, webhooks, faults and clock, as plain
+// HTML that a small script keeps up to date.
+package page
+
+import (
+	"embed"
+	"html/template"
+	"io/fs"
+	"net"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+//go:embed static templates
+var files embed.FS
+
+// Config sets what the page allows.
+type Config struct {
+	// AllowRemote accepts any Host header. By default it must be a loopback address or localhost, so that a foreign
+	// name that resolves to loopback reads nothing.
+	AllowRemote bool
+	// Version is shown at the foot.
+	Version string
+}
+
+// Page is the handler for prepaidtest.WithPage. It answers 503 until Attach.
+type Page struct {
+	config    Config
+	server    atomic.Pointer[prepaidtest.Server]
+	handler   http.Handler
+	templates map[string]*template.Template
+}
+
+// New makes a page that shows nothing yet.
+func New(config Config) *Page {
+	p := &Page{config: config, templates: parseTemplates()}
+	p.handler = http.NewCrossOriginProtection().Handler(p.routes())
+	return p
+}
+
+// Attach says whose state is shown.
+func (p *Page) Attach(server *prepaidtest.Server) { p.server.Store(server) }
+
+func (p *Page) routes() http.Handler {
+	mux := http.NewServeMux()
+	static, _ := fs.Sub(files, "static") // the directory is embedded above
+	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
+	mux.HandleFunc("GET /{$}", p.overview)
+	mux.HandleFunc("GET /accounts", p.accounts)
+	mux.HandleFunc("GET /accounts/{id}", p.account)
+	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
+	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
+	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
+	mux.HandleFunc("GET /requests", p.requests)
+	mux.HandleFunc("GET /requests/{number}", p.request)
+	mux.HandleFunc("GET /webhooks", p.webhooks)
+	mux.HandleFunc("GET /webhooks/{id}", p.webhook)
+	mux.HandleFunc("GET /faults", p.faults)
+	mux.HandleFunc("POST /faults", p.arm)
+	mux.HandleFunc("POST /faults/clear", p.clearFaults)
+	mux.HandleFunc("GET /clock", p.clock)
+	mux.HandleFunc("POST /clock", p.advance)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		p.problem(w, r, http.StatusNotFound, "There is no such page.")
+	})
+	return mux
+}
+
+// ServeHTTP answers one request of a browser.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "+
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Cache-Control", "no-store")
+	if !p.config.AllowRemote && !isLoopbackHost(r.Host) {
+		http.Error(w, "The Host header must be a loopback address.", http.StatusForbidden)
+		return
+	}
+	if p.server.Load() == nil {
+		http.Error(w, "The emulator is starting.", http.StatusServiceUnavailable)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	p.handler.ServeHTTP(w, r)
+}
+
+func isLoopbackHost(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		host = hostPort
+	}
+	if n := len(host); n > 2 && host[0] == '[' && host[n-1] == ']' {
+		host = host[1 : n-1]
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}

@@ -1,0 +1,62 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// concealed stands for personal data, which the page of an account alone shows.
+const concealed = "[personal]"
+
+// personalMembers hold what is somebody's own, in bodies, answers and queries.
+func personalMembers() []string {
+	return []string{"personal", "registration", "name_on_card", "destination_account_info", "first_name", "last_name", "mobile"}
+}
+
+// readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. What is no JSON stays as it is, unless it was cut and may hold
+// some.
+func readable(text string) string {
+	hidden := slices.ContainsFunc(append(personalMembers(), "uri"), func(name string) bool { return strings.Contains(text, `"`+name+`"`) })
+	if !hidden {
+		var indented bytes.Buffer
+		if json.Indent(&indented, []byte(text), "", "  ") != nil {
+			return text
+		}
+		return indented.String()
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return "It holds what is not shown here, and is too long to leave that out."
+	}
+	indented, err := json.MarshalIndent(conceal(value), "", "  ")
+	if err != nil {
+		return concealed
+	}
+	return string(indented)
+}
+
+func conceal(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			address, isText := member.(string)
+			switch {
+			case slices.Contains(personalMembers(), name):
+				value[name] = concealed
+			case name == "uri" && isText:
+				value[name] = plain(address)
+			default:
+				value[name] = conceal(member)
+			}
+		}
+	case []any:
+		for i, element := range value {
+			value[i] = conceal(element)
+		}
+	}
+	return value
+}

@@ -1,0 +1,182 @@
+package page
+
+import (
+	"bytes"
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layout is what every page has around its content.
+type layout struct {
+	Title   string
+	Section string // the entry of the navigation
+	Base    string // of the service
+	Version string
+	Now     time.Time
+	Notice  string // what an action did
+	Problem string // why it did nothing
+	Armed   int    // faults
+	Data    any
+}
+
+func pageNames() []string {
+	return []string{"overview", "accounts", "account", "requests", "request", "webhooks", "webhook", "faults", "clock", "problem"}
+}
+
+func parseTemplates() map[string]*template.Template {
+	functions := template.FuncMap{
+		"when": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") },
+		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
+		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
+		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": url.PathEscape, "short": short, "args": func(values ...any) []any { return values },
+	}
+	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	pages := make(map[string]*template.Template)
+	for _, name := range pageNames() {
+		pages[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, "templates/"+name+".html"))
+	}
+	return pages
+}
+
+// show writes a page. With ?live=1 it writes the parts that change, which is what the script asks for.
+func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name string, l layout) {
+	server := p.server.Load()
+	l.Base, l.Version, l.Now, l.Armed = p.base(r), p.config.Version, server.Now(), server.ArmedFaults()
+	l.Notice = notice(r.URL.Query().Get("done"))
+	root := "layout"
+	if r.URL.Query().Get("live") == "1" {
+		root = "live"
+	}
+	var text bytes.Buffer
+	if err := p.templates[name].ExecuteTemplate(&text, root, l); err != nil {
+		http.Error(w, "The page cannot be written.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes()) // the reader has gone away
+}
+
+// base is the service's address as this reader reaches it.
+func (p *Page) base(r *http.Request) string { return "http://" + r.Host + "/3.0/" }
+
+func (p *Page) problem(w http.ResponseWriter, r *http.Request, status int, text string) {
+	p.show(w, r, status, "problem", layout{Title: "Not here", Problem: text})
+}
+
+// done leads back to a page with a word on what was done.
+func done(w http.ResponseWriter, r *http.Request, path, what string) {
+	http.Redirect(w, r, path+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
+}
+
+func notice(word string) string {
+	switch word {
+	case "status":
+		return "The status is set."
+	case "adjust":
+		return "The adjustment is booked."
+	case "activate":
+		return "The card is activated."
+	case "armed":
+		return "The fault is armed."
+	case "cleared":
+		return "The faults are cleared."
+	case "clock":
+		return "The clock has moved."
+	}
+	return ""
+}
+
+// tone is the colour of an account status.
+func tone(status string) string {
+	switch status {
+	case "active":
+		return "good"
+	case "pre_active", "inactive", "vendor_inactive":
+		return "calm"
+	case "lost_or_stolen", "suspected_fraud", "inactive_pin_tries_exceeded":
+		return "bad"
+	}
+	return "dull"
+}
+
+// statusTone is the colour of an HTTP status; 0 is a connection that was cut.
+func statusTone(status int) string {
+	switch {
+	case status == 0 || status >= http.StatusInternalServerError:
+		return "bad"
+	case status >= http.StatusBadRequest:
+		return "warn"
+	}
+	return "good"
+}
+
+// words makes a wire word readable: lost_or_stolen becomes "lost or stolen".
+func words(wire string) string { return strings.ReplaceAll(wire, "_", " ") }
+
+// money puts thin groups into the whole part: 1234.50 becomes 1,234.50, and a minus is a real one.
+func money(amount string) string {
+	sign := ""
+	if rest, negative := strings.CutPrefix(amount, "-"); negative {
+		sign, amount = "−", rest
+	}
+	whole, fraction, _ := strings.Cut(amount, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return sign + whole + "." + fraction
+}
+
+// short is the beginning of a long id.
+func short(id string) string {
+	if len(id) > 13 {
+		return id[:8] + "…"
+	}
+	return id
+}
+
+// pager leads through a long list.
+type pager struct {
+	Page, Pages, Total int
+	Path               string
+	Query              url.Values
+}
+
+// paginate cuts the part of a list that the request asks for; pages count from 1.
+func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
+	pages := max(1, (len(list)+size-1)/size)
+	number, err := strconv.Atoi(r.URL.Query().Get("page"))
+	if err != nil {
+		number = 1
+	}
+	number = min(max(number, 1), pages)
+	query := r.URL.Query()
+	query.Del("live")
+	query.Del("done")
+	return list[(number-1)*size : min(number*size, len(list))], pager{number, pages, len(list), r.URL.Path, query}
+}
+
+// Link is the address of a page of the list.
+func (p pager) Link(number int) string {
+	query := url.Values{}
+	maps.Copy(query, p.Query)
+	query.Set("page", strconv.Itoa(number))
+	return p.Path + "?" + query.Encode()
+}
+
+// Previous is the page before, 0 on the first.
+func (p pager) Previous() int { return p.Page - 1 }
+
+// Next is the page after, 0 on the last.
+func (p pager) Next() int {
+	if p.Page < p.Pages {
+		return p.Page + 1
+	}
+	return 0
+}

@@ -1,0 +1,138 @@
+// Keeps the page up to date: asks for its changing parts once a second and puts in what differs. Elements that stay
+// keep their identity, and with it focus, selection, scroll position and what was typed.
+"use strict";
+
+(() => {
+  const period = 1000;
+  const noticeTime = 8000;
+  const control = document.getElementById("live-control");
+  if (!control || document.querySelector("[data-still]")) {
+    return;
+  }
+
+  const address = new URL(location.href);
+  address.hash = "";
+  if (address.searchParams.has("done")) {
+    const shown = new URL(location.href);
+    shown.searchParams.delete("done");
+    history.replaceState(null, "", shown);
+    setTimeout(() => address.searchParams.delete("done"), noticeTime);
+  }
+  address.searchParams.set("live", "1");
+
+  const word = document.createElement("span");
+  word.className = "live";
+  word.setAttribute("role", "status");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quiet";
+  control.append(word, button);
+
+  let paused = false;
+  let timer = 0;
+
+  function say(text, tone) {
+    if (word.textContent !== text) {
+      word.textContent = text;
+      word.className = "live " + tone;
+    }
+  }
+
+  const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.id || node.dataset.key || "" : "");
+
+  const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+  // morph makes old what fresh is, with as few changes as that takes.
+  function morph(old, fresh) {
+    if (old.nodeType !== Node.ELEMENT_NODE) {
+      if (old.nodeValue !== fresh.nodeValue) {
+        old.nodeValue = fresh.nodeValue;
+      }
+      return;
+    }
+    for (const { name, value } of fresh.attributes) {
+      if (old.getAttribute(name) !== value) {
+        old.setAttribute(name, value);
+      }
+    }
+    for (const { name } of [...old.attributes]) {
+      if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) {
+        old.removeAttribute(name);
+      }
+    }
+    const keyed = new Map();
+    for (const child of old.childNodes) {
+      if (keyOf(child)) {
+        keyed.set(keyOf(child), child);
+      }
+    }
+    const wanted = new Set([...fresh.childNodes].map(keyOf));
+    let at = old.firstChild;
+    for (const child of [...fresh.childNodes]) {
+      // What has a key and is gone makes room, so that the rest is not moved.
+      while (at && keyOf(at) && !wanted.has(keyOf(at))) {
+        const gone = at;
+        at = at.nextSibling;
+        gone.remove();
+      }
+      const known = keyOf(child) ? keyed.get(keyOf(child)) : null;
+      if (at && alike(at, child)) {
+        morph(at, child);
+        at = at.nextSibling;
+      } else if (known && known.parentNode === old) {
+        old.insertBefore(known, at);
+        morph(known, child);
+      } else {
+        old.insertBefore(document.importNode(child, true), at);
+      }
+    }
+    while (at) {
+      const gone = at;
+      at = at.nextSibling;
+      gone.remove();
+    }
+  }
+
+  async function update() {
+    if (!document.hidden && !paused) {
+      try {
+        const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(10000) });
+        if (!response.ok) {
+          throw new Error("refused");
+        }
+        const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+        if (!paused) {
+          for (const id of ["live-state", "live-main"]) {
+            const part = fresh.getElementById(id);
+            if (part) {
+              morph(document.getElementById(id), part);
+            }
+          }
+          say("Live", "good");
+        }
+      } catch {
+        say("No connection", "bad");
+      }
+    }
+    timer = setTimeout(update, period);
+  }
+
+  function show() {
+    button.textContent = paused ? "Resume" : "Pause";
+    button.setAttribute("aria-label", paused ? "Resume the live update" : "Pause the live update");
+    say(paused ? "Paused" : "Live", paused ? "dull" : "good");
+  }
+
+  button.addEventListener("click", () => {
+    paused = !paused;
+    show();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) {
+      clearTimeout(timer);
+      update();
+    }
+  });
+  show();
+  timer = setTimeout(update, period);
+})();

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// busy is a program in which much has happened, with a webhook whose receiver refuses. Every secret that went in or
+// came out is in secrets.
+func busy(t *testing.T) (p *program, secrets []string) {
+	t.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var message struct{ Type string }
+		_ = json.NewDecoder(r.Body).Decode(&message)
+		if message.Type == "transaction" {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	clientSecret, hookSecret, pin, otp := "canary-client-secret", hex.EncodeToString([]byte("canary-hook-secret-of-32-bytes!!")), "73519", "canary-otp"
+	p = launch(t, "-client-secret", clientSecret, "-allow-http-hooks", "-log", "off")
+	p.token = p.newToken("emulator-client", clientSecret)
+	secrets = []string{clientSecret, hookSecret, pin, otp, p.token, "canary-address-key"}
+
+	require.Equal(t, http.StatusCreated, p.call("POST", "hooks", fmt.Sprintf(`{"uri":"%s/in?key=canary-address-key","scope":[42],"filter_spec":"*",
+		"enabled":true,"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, receiver.URL, hookSecret)).status)
+	require.Equal(t, http.StatusOK, p.call("POST", "accounts/"+ada+"/transfer", `{"amount":3,"source_reference":"<b>a</b>","destination_reference":"b",
+		"destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r1"}`).status)
+	p.call("GET", "accounts/"+ada+"?with_personal=1", "")
+	p.call("GET", "accounts/company/42?with_personal=1", "")
+	p.call("GET", "accounts/company/42?last_name=Lovelace", "")
+	p.call("GET", "accounts/EA404", "")
+	p.call("GET", "nowhere/at?all=1", "")
+	p.call("POST", "pin/initiate", `{"eaid":"`+ada+`","device_id":"d","ip_address":"192.0.2.1","communication_method":"sms"}`)
+	p.call("POST", "pin/execute", `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"00000000-0000-4000-8000-000000000000","pin":"`+pin+`","otp":"`+otp+`",
+		"encrypted_data":"`+hookSecret+`","public_key_fingerprint":"00","encrypted_key":"`+hookSecret+`","oaep_hashing_algorithm":"SHA256","iv":"`+hookSecret[:32]+`"}`)
+	p.send("POST", p.page+"3.0/token", "grant_type=client_credentials&client_secret="+clientSecret, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
+	p.press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"answer 503"}, "times": {"3"}, "probability": {"50"}}.Encode())
+	require.Eventually(t, func() bool { return !strings.Contains(p.get("/webhooks").body, "Nothing was sent") }, 10*time.Second, 20*time.Millisecond)
+	return p, secrets
+}
+
+func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	p, secrets := busy(t)
+	link := regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)
+	seen, queue := map[string]bool{}, []string{"/"}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		got := p.get(strings.ReplaceAll(path, " ", "%20"))
+		require.Equal(t, http.StatusOK, got.status, path)
+		for _, secret := range secrets {
+			require.NotContains(t, got.body, secret, path)
+		}
+		header := got.header
+		require.Equal(t, []string{"nosniff", "no-store", "same-origin"}, []string{header.Get("X-Content-Type-Options"), header.Get("Cache-Control"), header.Get("Referrer-Policy")})
+		require.Contains(t, header.Get("Content-Security-Policy"), "default-src 'none'")
+		require.NotContains(t, header.Get("Content-Security-Policy"), "unsafe")
+		if !strings.HasPrefix(header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		require.Empty(t, nesting(got.body), path)
+		require.NotRegexp(t, `\sstyle=|\son[a-z]+=|<style|<script>|javascript:`, got.body, path)
+		if !strings.HasPrefix(path, "/accounts/") {
+			require.NotContains(t, got.body, "Lovelace", "personal data on %s", path)
+		}
+		for _, found := range link.FindAllStringSubmatch(got.body, -1) {
+			if !strings.Contains(found[0], "action=") || found[1] == "/accounts" {
+				queue = append(queue, strings.ReplaceAll(found[1], "&amp;", "&"))
+			}
+		}
+	}
+	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?only=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
+		require.True(t, seen[want], "no link leads to %s", want)
+	}
+	require.True(t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasPrefix(path, "/webhooks/") }))
+	require.Contains(t, p.get("/accounts/"+ada).body, "&lt;b&gt;a&lt;/b&gt;", "a caller's text is text")
+	require.Contains(t, p.get("/?live=1").body, `id="live-main"`)
+	require.NotContains(t, p.get("/?live=1").body, "<html")
+	require.Equal(t, http.StatusNotFound, p.get("/accounts/EA404").status)
+	require.Equal(t, http.StatusNotFound, p.get("/requests/999").status)
+	require.Equal(t, http.StatusNotFound, p.get("/webhooks/none").status)
+	require.Equal(t, http.StatusNotFound, p.get("/nowhere").status)
+}
+
+func keys(m map[string]bool) []string {
+	var list []string
+	for key := range m {
+		list = append(list, key)
+	}
+	return list
+}
+
+func TestFormsWorkWithoutScript(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-frozen-clock", "-start-at", "2030-01-31T08:00:00Z", "-log", "off")
+	account := "/accounts/" + grace
+	require.Contains(t, p.press(account+"/status", "status=suspected_fraud").body, "suspected fraud</span>")
+	require.Equal(t, http.StatusUnprocessableEntity, p.press(account+"/status", "status=happy").status)
+	require.Contains(t, p.press(account+"/adjust", "amount=-12.5").body, "−12.50")
+	require.Contains(t, p.press(account+"/adjust", "amount=%2B00.25").body, "67.75")
+	for _, amount := range []string{"", "1e9", "12.34567", "99999999999", "--1"} {
+		got := p.press(account+"/adjust", url.Values{"amount": {amount}}.Encode())
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, amount)
+		require.Contains(t, got.body, "must be a number")
+		require.Contains(t, got.body, "data-still", "a page that holds what was entered is not replaced")
+	}
+	require.Contains(t, p.press(account+"/activate", "").body, `good">active`)
+	require.Equal(t, http.StatusNotFound, p.press("/accounts/EA404/activate", "").status)
+
+	require.Contains(t, p.press("/clock", "by=744h").body, "2030-03-03 08:00:00")
+	require.Contains(t, p.press("/clock", "by=1m&from=overview").body, "2030-03-03 08:01:00")
+	for _, step := range []string{"", "soon", "-1h", "999999h"} {
+		require.Equal(t, http.StatusUnprocessableEntity, p.press("/clock", "by="+step).status, step)
+	}
+
+	arm := func(operation, fault, times, probability string) reply {
+		return p.press("/faults", url.Values{"operation": {operation}, "fault": {fault}, "times": {times}, "probability": {probability}}.Encode())
+	}
+	require.Contains(t, arm("GET /accounts/{id}", "answer 503", "2", "").body, "answer 503 x2")
+	require.Contains(t, arm("*", "delay 1ms", "", "").body, "delay 1ms always")
+	require.Contains(t, arm("POST /token", "delay 1ms", "1", "25").body, "p0.25")
+	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
+	for _, wrong := range [][4]string{
+		{"GET /nowhere", "answer 503", "1", ""}, {"*", "explode", "1", ""}, {"*", "answer 503", "0", ""}, {"*", "answer 503", "x", ""},
+		{"*", "answer 503", "1", "101"}, {"*", "answer 503", "1", "0"}, {"*", "answer 503", "1", "NaN"}, {"*", "", "1", ""},
+	} {
+		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).status, wrong)
+	}
+	require.Contains(t, p.press("/faults/clear", "").body, "Nothing goes wrong")
+	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)
+
+	require.Contains(t, p.get("/accounts?status=closed").body, "EA10000000000006")
+	require.NotContains(t, p.get("/accounts?status=closed").body, ada)
+	require.Contains(t, p.get("/accounts?text=GRACE").body, grace)
+	require.Contains(t, p.get("/accounts?text=nobody").body, "No account matches")
+}
+
+func TestForeignersAreRefused(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	with := func(name, value string) http.Header {
+		header := form.Clone()
+		header.Set(name, value)
+		return header
+	}
+	before := p.get("/accounts/" + grace).body
+	for _, header := range []http.Header{with("Origin", "https://foreign.example"), with("Sec-Fetch-Site", "cross-site"), with("Sec-Fetch-Site", "same-site"), with("Origin", "null")} {
+		require.Equal(t, http.StatusForbidden, p.send("POST", p.page+"accounts/"+grace+"/adjust", "amount=1", header).status, header)
+	}
+	for _, host := range []string{"foreign.example", "foreign.example:8480", "127.0.0.1.foreign.example", "localhost.foreign.example", "192.0.2.1"} {
+		require.Equal(t, http.StatusForbidden, p.send("GET", p.page, "", http.Header{"Host": {host}}).status, host)
+	}
+	for _, host := range []string{"localhost", "localhost:1", "127.0.0.1", "[::1]:80", "[::1]"} {
+		require.Equal(t, http.StatusOK, p.send("GET", p.page, "", http.Header{"Host": {host}}).status, host)
+	}
+	clock := regexp.MustCompile(`\d\d:\d\d:\d\d`)
+	require.Equal(t, clock.ReplaceAllString(before, ""), clock.ReplaceAllString(p.get("/accounts/"+grace).body, ""), "nothing has changed")
+	require.Equal(t, http.StatusMethodNotAllowed, p.send("POST", p.page+"webhooks", "", form).status)
+	require.Equal(t, http.StatusUnprocessableEntity, p.press("/clock", "by="+strings.Repeat("1", 64<<10)).status, "not read to the end")
+
+	open := launch(t, "-allow-remote", "-log", "off")
+	require.Equal(t, http.StatusOK, open.send("GET", open.page, "", http.Header{"Host": {"emulator.internal"}}).status)
+}
+
+// nesting checks that every element is closed where it must be and that ids are used once.
+func nesting(document string) string {
+	void := []string{"meta", "link", "input", "br", "rect"}
+	var open []string
+	for _, tag := range regexp.MustCompile(`<(/?)([a-z][a-z0-9]*)[^>]*>`).FindAllStringSubmatch(document, -1) {
+		switch name := tag[2]; {
+		case tag[1] == "" && !slices.Contains(void, name):
+			open = append(open, name)
+		case tag[1] == "/":
+			if len(open) == 0 || open[len(open)-1] != name {
+				return fmt.Sprintf("</%s> closes %v", name, open)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Sprintf("%v stays open", open)
+	}
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(document, -1) {
+		if ids[id[1]] {
+			return "the id " + id[1] + " is used twice"
+		}
+		ids[id[1]] = true
+	}
+	return ""
+}

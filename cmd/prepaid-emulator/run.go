@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+//go:embed demo.json
+var demo string
+
+// The exit codes.
+const (
+	exitOK    = 0
+	exitFault = 1
+	exitUsage = 2
+)
+
+// run is the program: it returns when ctx ends, with the exit code.
+func run(ctx context.Context, arguments []string, environment func(string) (string, bool), out, problems io.Writer) int {
+	s, err := parse(arguments, environment, out, problems)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		return exitUsage
+	case s.version:
+		fmt.Fprintln(out, "prepaid-emulator", version())
+		return exitOK
+	}
+	if err := serve(ctx, s, out, problems); err != nil {
+		fmt.Fprintln(problems, "prepaid-emulator:", err)
+		return exitFault
+	}
+	return exitOK
+}
+
+// serve runs the emulator until ctx ends.
+func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
+	options, err := s.options(problems)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, s.listen)
+	if err != nil {
+		return err
+	}
+	shown := page.New(page.Config{AllowRemote: s.allowRemote, Version: version()})
+	server, err := prepaidtest.Start(append(options, prepaidtest.WithListener(listener), prepaidtest.WithPage(shown))...)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if err := s.sow(server); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	for _, a := range s.faults {
+		server.Inject(a.operation, a.fault)
+	}
+	shown.Attach(server)
+	s.greet(out, server)
+	if s.allowRemote {
+		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote whoever reaches this address can use the emulator, see its page and change what it holds")
+	}
+	<-ctx.Done()
+	fmt.Fprintln(out, "stopping")
+	if err := server.Close(); err != nil {
+		return fmt.Errorf("it did not stop as it should: %w", err)
+	}
+	return nil
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("the port of %s is in use, perhaps by another emulator; choose another one with -listen", address)
+	}
+	return listener, err
+}
+
+// sow fills a server that begins anew.
+func (s *settings) sow(server *prepaidtest.Server) error {
+	var from io.Reader = strings.NewReader(demo)
+	if s.seed != "" {
+		file, err := os.Open(s.seed)
+		if err != nil {
+			return fmt.Errorf("-seed: %w", err)
+		}
+		defer func() { _ = file.Close() }()
+		from = file
+	}
+	if err := server.Load(from); err != nil {
+		return fmt.Errorf("-seed: %w", err)
+	}
+	return nil
+}
+
+func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
+	options := []prepaidtest.Option{
+		prepaidtest.Vendor(s.vendor), prepaidtest.Credentials(s.clientID, s.clientSecret),
+		prepaidtest.TokenLifetime(s.tokenLifetime), prepaidtest.ReportDelay(s.reportDelay), prepaidtest.SimulationDelay(s.simulationDelay),
+		prepaidtest.RateLimit(s.rateLimit, rateWindow),
+	}
+	add := func(wanted bool, option prepaidtest.Option) {
+		if wanted {
+			options = append(options, option)
+		}
+	}
+	add(s.noRateLimit, prepaidtest.NoRateLimit())
+	add(s.lenient, prepaidtest.Lenient())
+	add(s.production, prepaidtest.Production())
+	add(s.allowHTTPHooks, prepaidtest.AllowHTTPOnLoopback())
+	add(!s.startAt.IsZero(), prepaidtest.StartAt(s.startAt))
+	add(s.frozenClock, prepaidtest.FrozenClock())
+	if s.deterministic != nil {
+		options = append(options, prepaidtest.Seed(*s.deterministic))
+	}
+	switch s.log {
+	case "text":
+		options = append(options, prepaidtest.WithLogger(slog.New(slog.NewTextHandler(problems, nil))))
+	case "json":
+		options = append(options, prepaidtest.WithLogger(slog.New(slog.NewJSONHandler(problems, nil))))
+	}
+	if s.hookRoots != "" {
+		text, err := os.ReadFile(s.hookRoots)
+		if err != nil {
+			return nil, fmt.Errorf("-hook-roots: %w", err)
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(text) {
+			return nil, errors.New("-hook-roots: the file has no certificate in PEM form")
+		}
+		options = append(options, prepaidtest.WithWebhookRoots(roots))
+	}
+	return options, nil
+}
+
+func knownOperation(name string) bool {
+	return name == prepaidtest.AnyOperation || slices.Contains(prepaidtest.Operations(), name)
+}
+
+// version is that of the module when it was installed by one.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// once runs the program with flags with which it ends by itself.
+func once(t *testing.T, environment map[string]string, arguments ...string) (code int, out, problems string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	look := func(name string) (string, bool) { value, set := environment[name]; return value, set }
+	code = run(t.Context(), arguments, look, &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestHelpTellsEveryFlag(t *testing.T) {
+	t.Parallel()
+	code, out, problems := once(t, nil, "-h")
+	require.Equal(t, []any{0, ""}, []any{code, problems})
+	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, out, "\n  -"+f.Name) })
+	for _, text := range []string{"(default 127.0.0.1:8480)", "(default 1000)", "commit-then-drop", "Examples:", "PREPAID_EMULATOR_CLIENT_ID"} {
+		require.Contains(t, out, text)
+	}
+	code, out, _ = once(t, nil, "-version")
+	require.Equal(t, 0, code)
+	require.Regexp(t, `^prepaid-emulator \S+\n$`, out)
+}
+
+func TestWrongFlagsEndWithTwo(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []struct {
+		says      string
+		arguments []string
+	}{
+		{"-no-such-flag", []string{"-no-such-flag"}},
+		{"everything is a flag", []string{"serve"}},
+		{"host:port", []string{"-listen", "8480"}},
+		{"-allow-remote", []string{"-listen", "0.0.0.0:0"}},
+		{"-allow-remote", []string{"-listen", ":0"}},
+		{"-allow-remote", []string{"-listen", "emulator.example:0"}},
+		{"-log must be", []string{"-log", "xml"}},
+		{"OPERATION=FAULT", []string{"-fault", "commit-then-drop"}},
+		{"no operation", []string{"-fault", "GET /nowhere=commit-then-drop"}},
+		{"-fault", []string{"-fault", "GET /accounts=explode"}},
+		{"-start-at", []string{"-start-at", "tomorrow"}},
+		{"-deterministic", []string{"-deterministic", "-1"}},
+		{"-rate-limit", []string{"-rate-limit", "0"}},
+		{"-token-lifetime", []string{"-token-lifetime", "0s"}},
+		{"-report-delay", []string{"-report-delay", "-1s"}},
+	} {
+		code, out, problems := once(t, nil, wrong.arguments...)
+		require.Equal(t, []any{2, ""}, []any{code, out}, wrong.arguments)
+		require.Contains(t, problems, wrong.says)
+		require.Contains(t, problems, "-h tells all flags")
+	}
+	code, _, problems := once(t, map[string]string{"PREPAID_EMULATOR_LOG": "xml"})
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, "-log must be")
+	code, _, problems = once(t, map[string]string{"PREPAID_EMULATOR_START_AT": "tomorrow"})
+	require.Equal(t, 2, code)
+	require.Contains(t, problems, "PREPAID_EMULATOR_START_AT")
+}
+
+func TestEnvironmentStandsInForFlags(t *testing.T) {
+	t.Parallel()
+	environment := map[string]string{
+		"PREPAID_EMULATOR_VENDOR": "acme", "PREPAID_EMULATOR_CLIENT_ID": "from-environment", "PREPAID_EMULATOR_LENIENT": "true",
+		"PREPAID_EMULATOR_FAULT": "GET /accounts=answer 503; *=delay 1ms", "PREPAID_EMULATOR_LOG": "",
+	}
+	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
+	require.NoError(t, err)
+	require.Equal(t, []any{"acme", "from-flag", true, "text"}, []any{s.vendor, s.clientID, s.lenient, s.log})
+	require.Len(t, s.faults, 2)
+	require.Equal(t, []string{"GET /accounts", "*"}, []string{s.faults[0].operation, s.faults[1].operation})
+}
+
+func TestWhatCannotStartEndsWithOne(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	nonsense := filepath.Join(t.TempDir(), "nonsense")
+	require.NoError(t, os.WriteFile(nonsense, []byte(`{"nonsense":1}`), 0o600))
+	for _, wrong := range []struct {
+		says      string
+		arguments []string
+	}{
+		{"is in use", []string{"-listen", taken.Addr().String()}},
+		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense}},
+		{"-hook-roots", []string{"-listen", "127.0.0.1:0", "-hook-roots", nonsense + ".absent"}},
+		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense + ".absent"}},
+		{"-seed", []string{"-listen", "127.0.0.1:0", "-seed", nonsense}},
+		{"Vendor", []string{"-listen", "127.0.0.1:0", "-vendor", "two words"}},
+	} {
+		code, _, problems := once(t, nil, wrong.arguments...)
+		require.Equal(t, 1, code, wrong.arguments)
+		require.Contains(t, problems, wrong.says)
+	}
+}
+
+func TestItStopsWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-fault", "GET /accounts/{id}=answer 503", "-fault", "*=delay 1ms x2")
+	require.Contains(t, p.out.String(), "GET /accounts/{id}: answer 503")
+	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
+	require.Equal(t, 0, p.stop())
+	require.Contains(t, p.out.String(), "stopping")
+	require.NotContains(t, p.problems.String(), "WARNING")
+
+	remote := launch(t, "-listen", "0.0.0.0:0", "-allow-remote", "-log", "off")
+	require.Contains(t, remote.problems.String(), "WARNING")
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, remote.page, "an address that can be reached")
+	require.Equal(t, 0, remote.stop())
+}
+
+func TestPrintedCommandsWork(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-client-secret", "it's a $ecret")
+	lines := regexp.MustCompile(`(?m)^  ((?:TOKEN=|curl ).*)$`).FindAllStringSubmatch(p.out.String(), -1)
+	require.Len(t, lines, 2)
+	if _, err := exec.LookPath("curl"); err == nil {
+		got, err := exec.CommandContext(t.Context(), "sh", "-eu", "-c", lines[0][1]+"\n"+lines[1][1]).CombinedOutput()
+		require.NoError(t, err, string(got))
+		require.Contains(t, string(got), `"account_id":"`+ada+`"`)
+		return
+	}
+	require.Contains(t, lines[0][1], quote("emulator-client:it's a $ecret"))
+	address := regexp.MustCompile(`'(http[^']*)'$`).FindStringSubmatch(lines[1][1])
+	p.token = p.newToken("emulator-client", "it's a $ecret")
+	require.Contains(t, p.call("GET", strings.TrimPrefix(address[1], p.page+"3.0/"), "").body, `"account_id":"`+ada+`"`)
+}
+
+func TestOneLineARequest(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "json")
+	p.call("GET", "accounts/EA404?with_personal=canary", "")
+	require.Equal(t, 0, p.stop())
+	lines := strings.Split(strings.TrimSpace(p.problems.String()), "\n")
+	require.Len(t, lines, 2)
+	require.Regexp(t, `"method":"GET","template":"/accounts/\{id\}","status":404,"code":"account_not_found".*"took":\d+`, lines[1])
+	require.NotContains(t, lines[1], "canary")
+	require.NotContains(t, lines[1], "EA404")
+}
+
+func TestDeterministicAndFrozen(t *testing.T) {
+	t.Parallel()
+	arguments := []string{"-deterministic", "7", "-frozen-clock", "-start-at", "2030-01-31T08:00:00Z"}
+	first, second := launch(t, arguments...), launch(t, arguments...)
+	require.Equal(t, first.call("GET", "accounts/"+ada, "").body, second.call("GET", "accounts/"+ada, "").body)
+	require.Equal(t, first.token, second.token)
+	require.Contains(t, first.get("clock").body, "2030-01-31 08:00:00")
+	require.Contains(t, first.press("clock", "by=36h").body, "2030-02-01 20:00:00")
+}
+
+func TestProduction(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-production", "-no-rate-limit", "-lenient")
+	require.Equal(t, http.StatusNotFound, p.call("POST", "simulation/transact", "{}").status)
+	require.Contains(t, p.out.String(), "PREPAID_ENVIRONMENT='production'")
+}
+
+func TestSeedOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/emulator.md")
+	require.NoError(t, err)
+	seed := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(text)
+	require.Len(t, seed, 2)
+	file := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, os.WriteFile(file, seed[1], 0o600))
+	p := launch(t, "-seed", file, "-log", "off")
+	require.Contains(t, p.out.String(), "7 (globex), accounts emp-1, emp-2")
+	require.Contains(t, p.call("GET", "accounts/emp-1", "").body, `"balance":25.50`)
+	require.Equal(t, http.StatusNotFound, p.call("GET", "accounts/"+ada, "").status, "no demo beside it")
+
+	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
+}

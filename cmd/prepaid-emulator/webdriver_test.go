@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// browser is headless Chromium behind chromedriver, spoken to in the WebDriver protocol.
+type browser struct {
+	t       *testing.T
+	http    *http.Client
+	session string // its address
+}
+
+type browserForm struct {
+	phone        bool // 390 by 844, touch
+	noJavaScript bool
+}
+
+// needBrowser skips the test where there is no browser, unless PREPAID_BROWSER=required says that there must be one.
+func needBrowser(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser is not part of a short run")
+	}
+	driver, err := exec.LookPath("chromedriver")
+	if err != nil && os.Getenv("PREPAID_BROWSER") != "required" {
+		t.Skip("chromedriver is not installed: the page is not looked at in a browser")
+	}
+	require.NoError(t, err, "PREPAID_BROWSER=required, and there is no chromedriver")
+	return driver
+}
+
+// startBrowser starts chromedriver on a port of its own choice.
+func startBrowser(t *testing.T) *driver {
+	t.Helper()
+	command := exec.Command(needBrowser(t), "--port=0")
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	port := regexp.MustCompile(`on port (\d+)`)
+	for lines.Scan() {
+		if found := port.FindStringSubmatch(lines.Text()); len(found) == 2 && found[1] != "0" {
+			return &driver{t: t, url: "http://127.0.0.1:" + found[1] + "/session"}
+		}
+	}
+	require.Fail(t, "chromedriver told no port")
+	return nil
+}
+
+// driver is a running chromedriver.
+type driver struct {
+	t   *testing.T
+	url string
+}
+
+// open begins a session with a fresh profile.
+func (d *driver) open(t *testing.T, form browserForm) *browser {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "prepaid-browser") //nolint:usetesting // removed with patience below
+	require.NoError(t, err)
+	args := []string{
+		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-prefers-reduced-motion",
+		"--user-data-dir=" + profile, "--window-size=1200,860", "--blink-settings=preferredColorScheme=1", // light
+	}
+	options := map[string]any{"args": args}
+	if form.phone {
+		options["mobileEmulation"] = map[string]any{"deviceMetrics": map[string]any{"width": 390, "height": 844, "pixelRatio": 2, "touch": true, "mobile": true}}
+	}
+	if form.noJavaScript {
+		options["prefs"] = map[string]any{"profile.managed_default_content_settings.javascript": 2}
+	}
+	b := &browser{t: t, http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}}
+	var session struct {
+		ID string `json:"sessionId"`
+	}
+	b.session = d.url
+	b.call(http.MethodPost, "", map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
+		"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": map[string]any{"browser": "ALL"},
+	}}}, &session)
+	b.session = d.url + "/" + session.ID
+	t.Cleanup(func() {
+		b.call(http.MethodDelete, "", nil, nil)
+		for range 20 { // the browser takes a moment to let go of its profile
+			if os.RemoveAll(profile) == nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	return b
+}
+
+// call sends one command and reads the value of its answer into value, unless that is nil.
+func (b *browser) call(method, path string, body, value any) {
+	b.t.Helper()
+	text, err := json.Marshal(body)
+	require.NoError(b.t, err)
+	if body == nil {
+		text = nil
+	}
+	request, err := http.NewRequest(method, b.session+path, bytes.NewReader(text))
+	require.NoError(b.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := b.http.Do(request)
+	require.NoError(b.t, err)
+	defer response.Body.Close()
+	var answer struct {
+		Value json.RawMessage `json:"value"`
+	}
+	require.NoError(b.t, json.NewDecoder(response.Body).Decode(&answer))
+	require.Equal(b.t, http.StatusOK, response.StatusCode, "%s %s: %s", method, path, answer.Value)
+	if value != nil {
+		require.NoError(b.t, json.Unmarshal(answer.Value, value))
+	}
+}
+
+func (b *browser) visit(url string) {
+	b.t.Helper()
+	b.call(http.MethodPost, "/url", map[string]any{"url": url}, nil)
+}
+
+// eval runs the body of a function in the page and reads what it returns into value.
+func (b *browser) eval(script string, value any) {
+	b.t.Helper()
+	b.call(http.MethodPost, "/execute/sync", map[string]any{"script": script, "args": []any{}}, value)
+}
+
+func (b *browser) text(selector string) string {
+	b.t.Helper()
+	var text string
+	b.call(http.MethodGet, "/element/"+b.find(selector)+"/text", nil, &text)
+	return text
+}
+
+// shows waits until an element has a text: what a click leads to takes a moment.
+func (b *browser) shows(selector, text string) {
+	b.t.Helper()
+	name, err := json.Marshal(selector)
+	require.NoError(b.t, err)
+	var shown string
+	require.Eventually(b.t, func() bool {
+		b.eval(`return document.querySelector(`+string(name)+`)?.innerText ?? ""`, &shown)
+		return strings.Contains(shown, text)
+	}, 10*time.Second, 50*time.Millisecond, "%s does not show %q", selector, text)
+}
+
+func (b *browser) find(selector string) string {
+	b.t.Helper()
+	var element map[string]string
+	b.call(http.MethodPost, "/element", map[string]any{"using": "css selector", "value": selector}, &element)
+	for _, id := range element {
+		return id
+	}
+	return ""
+}
+
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.call(http.MethodPost, "/element/"+b.find(selector)+"/click", map[string]any{}, nil)
+}
+
+func (b *browser) enter(selector, text string) {
+	b.t.Helper()
+	id := b.find(selector)
+	b.call(http.MethodPost, "/element/"+id+"/clear", map[string]any{}, nil)
+	b.call(http.MethodPost, "/element/"+id+"/value", map[string]any{"text": text}, nil)
+}
+
+// console are the errors that the browser has noted since it was asked last.
+func (b *browser) console() []string {
+	b.t.Helper()
+	var entries []struct{ Level, Message string }
+	b.call(http.MethodPost, "/se/log", map[string]any{"type": "browser"}, &entries)
+	var messages []string
+	for _, entry := range entries {
+		messages = append(messages, entry.Level+": "+entry.Message)
+	}
+	return messages
+}
+
+func (b *browser) screenshot() []byte {
+	b.t.Helper()
+	var text string
+	b.call(http.MethodGet, "/screenshot", nil, &text)
+	picture, err := base64.StdEncoding.DecodeString(text)
+	require.NoError(b.t, err)
+	return picture
+}

@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Sentinels, for errors.Is.
+var (
+	// ErrLocked: another Journal has the file open.
+	ErrLocked = errors.New("journal: locked by another journal")
+	// ErrClosed: the Journal was closed.
+	ErrClosed = errors.New("journal: closed")
+	// ErrCorrupt: the file is damaged before its end, or is no journal.
+	ErrCorrupt = errors.New("journal: corrupt")
+	// ErrChanged: the request id stands for a payment with other params.
+	ErrChanged = errors.New("journal: params changed under their request id")
+	// ErrWindow: the outcome is unknown and the service may have forgotten the request id. Look at the history
+	// with FindMovement.
+	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
+	// ErrNotRecorded: the file could not be written. Nothing more is sent by this Journal.
+	ErrNotRecorded = errors.New("journal: not recorded")
+)
+
+// CorruptError says where the file is damaged. The zero value is not used.
+type CorruptError struct {
+	// Line is the number of the line, from 1.
+	Line int
+	// Offset is the byte at which the line begins.
+	Offset int64
+}
+
+// Error gives line and offset.
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("journal: corrupt at line %d, byte %d", e.Line, e.Offset)
+}
+
+// Is matches [ErrCorrupt].
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// ChangedError names what differs from the recorded payment, never the values. The zero value names nothing.
+type ChangedError struct {
+	// Fields are among operation, account_id, amount, destination and params (any other field).
+	Fields []string
+}
+
+// Error lists the fields.
+func (e *ChangedError) Error() string {
+	return ErrChanged.Error() + ": " + strings.Join(e.Fields, ", ")
+}
+
+// Is matches [ErrChanged].
+func (e *ChangedError) Is(target error) bool { return target == ErrChanged }

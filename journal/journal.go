@@ -1,0 +1,216 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Options sets up a Journal. The zero value is the stated defaults.
+type Options struct {
+	// FileMode is that of a new file: 0600 when zero.
+	FileMode fs.FileMode
+	// DigestKey keys the digests; keep it the same for the life of the file. Empty for plain SHA-256.
+	DigestKey prepaid.Secret
+	// InFlightWait is how long a payment of unknown outcome is left alone before it is sent again, since the first
+	// sending may still be under way: 10 s when zero.
+	InFlightWait time.Duration
+}
+
+// file is what a Journal needs of *os.File.
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// batch is the records that share one sync.
+type batch struct {
+	data    []byte
+	entries []Entry
+	flushed bool // guarded by Journal.commit
+	err     error
+}
+
+// Journal is an open journal, safe for concurrent use. Make one with Open.
+type Journal struct {
+	options Options
+	file    file
+	unlock  func() error
+	opened  time.Time
+	torn    int64
+
+	commit  sync.Mutex // held while writing
+	mu      sync.Mutex
+	next    *batch
+	entries map[prepaid.RequestID]Entry
+	turns   map[prepaid.RequestID]*turn
+	failed  error
+}
+
+// Open opens the journal at path, or creates it, and locks it. A torn last line is cut off; see [Journal.Torn].
+//
+// Errors: [ErrLocked], [*CorruptError], those of the file system.
+func Open(path string, options Options) (*Journal, error) {
+	if options.FileMode == 0 {
+		options.FileMode = 0o600
+	}
+	if options.InFlightWait <= 0 {
+		options.InFlightWait = 10 * time.Second
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, options.FileMode)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	unlock, err := lock(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	j, err := load(f, options)
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), unlock())
+	}
+	j.unlock = unlock
+	return j, nil
+}
+
+// load reads f and makes its end a clean one.
+func load(f *os.File, options Options) (*Journal, error) {
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	entries, good, err := scan(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(int64(good)); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(int64(good), io.SeekStart); err != nil {
+		return nil, err
+	}
+	if good == 0 {
+		if _, err := f.WriteString(header); err != nil {
+			return nil, err
+		}
+	}
+	// Also what was read may not have been durable yet.
+	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	j := &Journal{
+		options: options, file: f, opened: time.Now(), torn: int64(len(data) - good), next: &batch{},
+		entries: make(map[prepaid.RequestID]Entry), turns: make(map[prepaid.RequestID]*turn),
+	}
+	for _, e := range entries {
+		j.entries[e.RequestID] = e
+	}
+	return j, nil
+}
+
+// Torn is how many bytes of an unfinished last line Open cut off.
+func (j *Journal) Torn() int64 { return j.torn }
+
+// Close waits for records being written and gives the file back. Payments under way can no longer be recorded.
+func (j *Journal) Close() error {
+	j.commit.Lock()
+	defer j.commit.Unlock()
+	j.mu.Lock()
+	closed := errors.Is(j.failed, ErrClosed)
+	j.failed = ErrClosed
+	j.mu.Unlock()
+	if closed {
+		return nil
+	}
+	return errors.Join(j.file.Close(), j.unlock())
+}
+
+// Get returns the entry of a request id.
+func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e, ok := j.entries[id]
+	return e, ok
+}
+
+// All goes through the entries as they are now, in the order of their request ids.
+func (j *Journal) All() iter.Seq[Entry] {
+	j.mu.Lock()
+	all := maps.Clone(j.entries)
+	j.mu.Unlock()
+	return func(yield func(Entry) bool) {
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			if !yield(all[id]) {
+				return
+			}
+		}
+	}
+}
+
+// Pending goes through the entries that are neither done nor rejected: run them again.
+func (j *Journal) Pending() iter.Seq[Entry] {
+	all := j.All()
+	return func(yield func(Entry) bool) {
+		for e := range all {
+			if e.State != StateDone && e.State != StateRejected && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// record returns when e is durable. Those who come while another writes share the next sync.
+func (j *Journal) record(e Entry) error {
+	line, err := encode(e)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
+	}
+	j.mu.Lock()
+	b := j.next
+	b.data, b.entries = append(b.data, line...), append(b.entries, e)
+	j.mu.Unlock()
+
+	j.commit.Lock()
+	defer j.commit.Unlock()
+	if !b.flushed {
+		j.flush(b)
+	}
+	return b.err
+}
+
+func (j *Journal) flush(b *batch) {
+	j.mu.Lock()
+	j.next = &batch{}
+	err := j.failed
+	j.mu.Unlock()
+	if err == nil {
+		_, err = j.file.Write(b.data)
+		if err == nil {
+			err = j.file.Sync()
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	b.flushed = true
+	if err != nil {
+		j.failed = err // what the file holds now is not known
+		b.err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
+		return
+	}
+	for _, e := range b.entries {
+		j.entries[e.RequestID] = e
+	}
+}

@@ -1,0 +1,210 @@
+package journal
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// window is how long after its first intent a payment of unknown outcome is sent again: a day less than the service
+// remembers.
+const window = 29 * 24 * time.Hour
+
+// Sender sends payments; client.Accounts is one.
+type Sender interface {
+	// Transfer is that of [prepaid.AccountsService].
+	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
+	// DirectEntryOut is that of [prepaid.AccountsService].
+	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
+}
+
+// turn lets one call at a time work on a request id.
+type turn struct {
+	held  chan struct{}
+	users int
+}
+
+// Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was
+// rejected or not sent is sent again.
+//
+// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] tells what is known. Beside the sender's causes:
+// [ErrChanged], [ErrWindow], [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that
+// was made comes together with the error. An unknown outcome stays unknown until a sending succeeds.
+func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	e := Entry{
+		RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: source, Amount: params.Amount,
+		Destination: j.digest(params.DestinationAccountID), Params: j.digest(params),
+	}
+	return j.pay(ctx, e, func() (*prepaid.TransferResult, error) { return sender.Transfer(ctx, source, params) })
+}
+
+// DirectEntryOut makes a payment to a bank account once. Everything said at [Journal.Transfer] holds.
+func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
+	e := Entry{
+		RequestID: params.RequestID, Operation: "Accounts.DirectEntryOut", AccountID: source, Amount: params.Amount,
+		Destination: j.digest(params.Destination), Params: j.digest(params),
+	}
+	return j.pay(ctx, e, func() (*prepaid.TransferResult, error) { return sender.DirectEntryOut(ctx, source, params) })
+}
+
+func (j *Journal) digest(value any) string {
+	data, _ := json.Marshal(value) // strings and numbers always marshal
+	mac := hmac.New(sha256.New, []byte(j.options.DigestKey.Reveal()))
+	if j.options.DigestKey.IsZero() {
+		mac = sha256.New()
+	}
+	mac.Write(data)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+func (e Entry) failure(outcome prepaid.Outcome, err error) error {
+	return &prepaid.CallError{Operation: e.Operation, Outcome: outcome, AccountID: e.AccountID, RequestID: e.RequestID, Err: err}
+}
+
+func (e Entry) changes(old Entry) (fields []string) {
+	for _, field := range []struct {
+		name    string
+		differs bool
+	}{
+		{"operation", e.Operation != old.Operation},
+		{"account_id", e.AccountID != old.AccountID},
+		{"amount", e.Amount != old.Amount},
+		{"destination", e.Destination != old.Destination},
+	} {
+		if field.differs {
+			fields = append(fields, field.name)
+		}
+	}
+	if len(fields) == 0 && e.Params != old.Params {
+		fields = append(fields, "params")
+	}
+	return fields
+}
+
+func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.TransferResult, error)) (*prepaid.TransferResult, error) {
+	if e.RequestID == "" {
+		fault := prepaid.Fault{Field: "request_id", Rule: "is required"}
+		return nil, e.failure(prepaid.OutcomeRejected, &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
+	}
+	leave, err := j.enter(ctx, e.RequestID)
+	if err != nil {
+		return nil, e.failure(prepaid.OutcomeUnknown, err) // another call is at it
+	}
+	defer leave()
+
+	old, known := j.Get(e.RequestID)
+	doubtful := known && old.open()
+	nothing := prepaid.OutcomeNotProcessed
+	if doubtful {
+		nothing = prepaid.OutcomeUnknown
+	}
+	e.Began = time.Now().UTC()
+	if known {
+		if fields := e.changes(old); len(fields) > 0 {
+			if old.State == StateDone {
+				nothing = prepaid.OutcomeUnknown // something moved under this id
+			}
+			return nil, e.failure(nothing, &ChangedError{Fields: fields})
+		}
+		if old.State == StateDone {
+			return &prepaid.TransferResult{TransactionID: old.TransactionID, CorrelationID: old.CorrelationID, RequestID: e.RequestID}, nil
+		}
+		e.Began, e.Runs = old.Began, old.Runs
+	}
+	e.State = StateIntended
+	if doubtful {
+		e.State = StateUnknown
+		if time.Since(old.Began) > window {
+			return nil, e.failure(nothing, ErrWindow)
+		}
+		if err := j.rest(ctx, old); err != nil {
+			return nil, e.failure(nothing, err)
+		}
+	}
+	e.Runs++
+	e.Changed = time.Now().UTC()
+	if err := j.record(e); err != nil {
+		return nil, e.failure(nothing, err)
+	}
+	result, err := send()
+	return j.settle(e, doubtful, result, err)
+}
+
+// settle records what came of a sending.
+func (j *Journal) settle(e Entry, doubtful bool, result *prepaid.TransferResult, err error) (*prepaid.TransferResult, error) {
+	outcome := prepaid.OutcomeOf(err)
+	switch {
+	case err == nil && result != nil:
+		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
+	case doubtful || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
+		// Applied without a usable answer: the result can still be had, by sending again.
+		e.State = StateUnknown
+		if outcome != prepaid.OutcomeUnknown {
+			err = e.failure(prepaid.OutcomeUnknown, err)
+		}
+		outcome = prepaid.OutcomeUnknown
+	case outcome == prepaid.OutcomeRejected:
+		e.State = StateRejected
+		if refusal, ok := errors.AsType[*prepaid.APIError](err); ok && refusal.Code.Known() {
+			e.Code = refusal.Code
+		}
+		if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
+			e.CorrelationID = failed.CorrelationID
+		}
+	default:
+		e.State = StateNotSent
+	}
+	e.Changed = time.Now().UTC()
+	if failed := j.record(e); failed != nil {
+		return result, e.failure(outcome, errors.Join(failed, err))
+	}
+	return result, err
+}
+
+// rest leaves a payment alone that may still be under way. When a process died, its last sending is not known: it
+// was before the file was opened again.
+func (j *Journal) rest(ctx context.Context, e Entry) error {
+	from := e.Changed
+	if from.Before(j.opened) {
+		from = j.opened
+	}
+	timer := time.NewTimer(time.Until(from.Add(j.options.InFlightWait)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (j *Journal) enter(ctx context.Context, id prepaid.RequestID) (leave func(), err error) {
+	j.mu.Lock()
+	t := j.turns[id]
+	if t == nil {
+		t = &turn{held: make(chan struct{}, 1)}
+		j.turns[id] = t
+	}
+	t.users++
+	j.mu.Unlock()
+	part := func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(j.turns, id)
+		}
+	}
+	select {
+	case t.held <- struct{}{}:
+		return func() { <-t.held; part() }, nil
+	case <-ctx.Done():
+		part()
+		return nil, ctx.Err()
+	}
+}

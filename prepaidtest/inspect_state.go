@@ -1,0 +1,181 @@
+package prepaidtest
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+)
+
+// AccountState is what the server holds of an account, for a test or a page to look at. Printing or logging one
+// shows EAID, status and balance only, so that a failure message has no personal data.
+type AccountState struct {
+	// ID is the EAID.
+	ID string
+	// ExternalID is external_account_id, which is not the EAID.
+	ExternalID string
+	// CardNumber is masked.
+	CardNumber string
+	// CompanyID is the owner.
+	CompanyID int64
+	// ClientID is that of the company.
+	ClientID string
+	// Status is one of the eleven, see AccountStatuses.
+	Status string
+	// Balance is in decimals, at least two, for example "74.50".
+	Balance string
+	// ProductType is reloadable, gift or loyalty.
+	ProductType string
+	// AccountType is proxy or ledger.
+	AccountType string
+	// PlasticEnabled is is_plastic_enabled.
+	PlasticEnabled bool
+	// PlasticExpiry is in UTC.
+	PlasticExpiry time.Time
+	// AccountExpiry is in UTC.
+	AccountExpiry time.Time
+	// FirstTransaction is the time of the first item of the history; zero without one.
+	FirstTransaction time.Time
+	// LastTransaction is the time of the last one; zero without one.
+	LastTransaction time.Time
+	// Transactions counts the items of the history.
+	Transactions int
+	// Key is client_account_key, or empty.
+	Key string
+	// DisplayName is empty when there is none.
+	DisplayName string
+	// NameOnCard is empty when there is none.
+	NameOnCard string
+	// Personal is the registration.
+	Personal Personal
+	// FreeText is the program's own data.
+	FreeText FreeText
+	// Portal is nil when there is none.
+	Portal *PortalIdentifier
+	// MDESConfigID is empty when there is none.
+	MDESConfigID string
+	// CorrespondingAccountID is the EAID of the card that this one replaces, or empty.
+	CorrespondingAccountID string
+	// CardholderType is 1 or 2.
+	CardholderType int
+	// WalletTokens are the tokens of GET /accounts/{id}/tokens.
+	WalletTokens []WalletToken
+	// PINSet tells whether a PIN change was executed; PINOf has the PIN.
+	PINSet bool
+}
+
+// Format prints EAID, status and balance with every verb.
+func (a AccountState) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "%s %s %s", a.ID, a.Status, a.Balance)
+}
+
+// LogValue logs EAID, status and balance.
+func (a AccountState) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("account_id", a.ID), slog.String("status", a.Status), slog.String("balance", a.Balance))
+}
+
+// Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
+// AccountState; Accounts has those that exist.
+func (s *Server) Account(eaid string) AccountState {
+	s.clock.settle()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if a := s.known(eaid); a != nil {
+		return a.state()
+	}
+	return AccountState{}
+}
+
+func (a *account) state() AccountState {
+	state := AccountState{
+		ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, ClientID: a.company.ClientID,
+		Status: a.status, Balance: a.balance.String(), ProductType: a.productType, AccountType: a.accountType,
+		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry.Time, AccountExpiry: a.accountExpiry.Time, Transactions: len(a.items),
+		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: a.personal.Personal, FreeText: a.freeText,
+		MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding, CardholderType: int(a.holderType),
+		WalletTokens: slices.Clone(a.wallet), PINSet: a.pin != "",
+	}
+	if n := len(a.items); n > 0 {
+		state.FirstTransaction, state.LastTransaction = a.items[0].occurredAt, a.items[n-1].occurredAt
+	}
+	if a.portal != nil {
+		state.Portal = new(*a.portal)
+	}
+	if other := a.personal.AlternateAddress; other != nil {
+		state.Personal.AlternateAddress = new(*other)
+	}
+	if passport := a.personal.Passport; passport != nil {
+		state.Personal.Passport = new(*passport)
+	}
+	return state
+}
+
+// AccountStatuses lists the eleven account statuses (3.1).
+func AccountStatuses() []string { return accountStatuses() }
+
+// Companies returns the companies, by id.
+func (s *Server) Companies() []Company {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	companies := make([]Company, 0, len(s.companies))
+	for _, id := range slices.Sorted(maps.Keys(s.companies)) {
+		companies = append(companies, s.companies[id].Company)
+	}
+	return companies
+}
+
+// HookState is what the server holds of a registered webhook, without its secret.
+type HookState struct {
+	// ID is the hook's UUID.
+	ID string
+	// URI is the receiver's address.
+	URI string
+	// Scope lists the companies it watches.
+	Scope []int64
+	// Filter is filter_spec.
+	Filter string
+	// Enabled tells whether it gets messages.
+	Enabled bool
+	// Reliability is none or store_undeliverable.
+	Reliability string
+	// KeyID is hmac_key_id.
+	KeyID string
+	// Queued counts the messages that wait for their turn; those that wait for a retry do not count.
+	Queued int
+	// Undeliverable are the messages that were given up and not dismissed, oldest first.
+	Undeliverable []MessageState
+}
+
+// MessageState is an undeliverable message (2.14).
+type MessageState struct {
+	// ID is the message's UUID, the same in each attempt.
+	ID string
+	// Type is transaction, or one of the words of MessageTypes.
+	Type string
+	// Time is the server's clock when the message came into being.
+	Time time.Time
+	// Attempts counts how often it was sent.
+	Attempts int
+	// Body is the whole message as it is sent: JSON.
+	Body string
+}
+
+// Hooks returns the registered webhooks, oldest first.
+func (s *Server) Hooks() []HookState {
+	s.clock.settle()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	states := make([]HookState, len(s.hookOrder))
+	for i, h := range s.hookOrder {
+		states[i] = HookState{
+			ID: h.id, URI: h.uri, Scope: slices.Clone(h.scope), Filter: h.filter, Enabled: h.enabled,
+			Reliability: h.reliability, KeyID: h.keyID, Queued: len(h.queue),
+			Undeliverable: make([]MessageState, len(h.undeliverable)),
+		}
+		for j, m := range h.undeliverable {
+			states[i].Undeliverable[j] = MessageState{ID: m.id, Type: m.kind, Time: m.at, Attempts: m.attempts, Body: string(m.body)}
+		}
+	}
+	return states
+}

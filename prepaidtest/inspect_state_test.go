@@ -1,0 +1,108 @@
+package prepaidtest
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	person := somebody()
+	person.LastName, person.Passport = "Canary", &Passport{Number: "P1", Expiry: "2099-01-01T00:00:00Z", IssuingCountry: "AUS"}
+	id := c.AddAccount(SeedAccount{
+		Balance: "12.50", Key: "key-1", Status: "inactive", Personal: &person, DisplayName: "Shown", NameOnCard: "A CARD",
+		Portal: &PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"}, PlasticDisabled: true,
+	})
+	c.Adjust(id, "-2.25")
+
+	got := c.Account(id)
+	require.Equal(t, []any{id, "inactive", "10.25", "key-1", int64(42), "acme", 2, false}, []any{
+		got.ID, got.Status, got.Balance, got.Key, got.CompanyID, got.ClientID, got.Transactions, got.PlasticEnabled,
+	})
+	require.Equal(t, person, got.Personal)
+	require.False(t, got.LastTransaction.Before(got.FirstTransaction))
+	require.False(t, got.FirstTransaction.IsZero())
+
+	got.Portal.ClientID, got.Personal.Passport.Number = "changed", "changed"
+	require.Equal(t, "c", c.Account(id).Portal.ClientID, "what is handed out is a copy")
+	require.Equal(t, "P1", c.Account(id).Personal.Passport.Number)
+
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "account", got)
+	for _, text := range []string{fmt.Sprintf("%v", got), fmt.Sprintf("%+v", got), fmt.Sprintf("%#v", got), log.String()} {
+		require.Contains(t, text, id)
+		require.NotContains(t, text, "Canary")
+	}
+}
+
+func TestCompaniesAreListedById(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: ClosedLoop})
+	companies := c.Companies()
+	require.Len(t, companies, 2)
+	require.Equal(t, []any{int64(7), "seven", ClosedLoop, int64(42)}, []any{companies[0].ID, companies[0].ClientID, companies[0].Loop, companies[1].ID})
+	require.Len(t, AccountStatuses(), 11)
+}
+
+func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots())
+	require.Equal(t, http.StatusCreated, c.post("hooks", fmt.Sprintf(`{"uri":%q,"scope":[42],"filter_spec":"*","enabled":true,
+		"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, r.URL, hookSecret)).status)
+	r.answer(http.StatusInternalServerError)
+	id := c.AddAccount(SeedAccount{Balance: "5.00"})
+	require.NoError(t, c.WaitIdle(t.Context()))
+
+	hooks := c.Hooks()
+	require.Len(t, hooks, 1)
+	require.Equal(t, []any{r.URL, []int64{42}, "*", true, "store_undeliverable", "k1", 0},
+		[]any{hooks[0].URI, hooks[0].Scope, hooks[0].Filter, hooks[0].Enabled, hooks[0].Reliability, hooks[0].KeyID, hooks[0].Queued})
+	require.Len(t, hooks[0].Undeliverable, 1)
+	message := hooks[0].Undeliverable[0]
+	require.Equal(t, []any{"transaction", 1}, []any{message.Type, message.Attempts})
+	require.Contains(t, message.Body, id)
+	require.NotContains(t, fmt.Sprintf("%+v", hooks), hookSecret)
+}
+
+func TestPageAnswersWhatIsNotTheService(t *testing.T) {
+	t.Parallel()
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("page")) })
+	c := start(t, WithPage(page), RateLimit(2, time.Minute))
+	before := len(c.Requests())
+	root := strings.TrimSuffix(c.URL, "3.0/")
+	for range 5 {
+		for _, path := range []string{"", "3.0", "other/3.0/x", "3.0x"} {
+			response, err := c.http.Get(root + path)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusOK, response.StatusCode, path)
+			require.NoError(t, response.Body.Close())
+		}
+	}
+	require.Len(t, c.Requests(), before, "not logged")
+	require.Equal(t, int64(before), c.Requests()[before-1].Number)
+	c.get("policy/mccodes").ok() // and not counted: this is the second of two
+	require.Equal(t, http.StatusTooManyRequests, c.get("policy/mccodes").status)
+}
+
+func TestAFormWithCredentialsIsMasked(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.tokenRequest("", "grant_type=client_credentials&client_secret=canary")
+	c.post("pin/execute", `{"pin":"canary","otp":"canary","client_secret":"canary"}`)
+	requests := c.Requests()
+	require.Equal(t, "grant_type=client_credentials", requests[0].Body)
+	for _, request := range requests[1:] {
+		require.NotContains(t, request.Body, "canary")
+		require.Contains(t, request.Body, masked)
+	}
+}

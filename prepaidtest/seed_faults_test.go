@@ -1,0 +1,168 @@
+package prepaidtest
+
+import "strings"
+
+const goodHook = `{"uri":"https://hooks.example.com/","scope":[42],"filter_spec":"*","enabled":true,"reliability_mode":"none",` +
+	`"hmac_key_id":"k","hmac_key_secret":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"}`
+
+// faultySeed is what follows a good element of each list, and the whole error.
+type faultySeed struct{ companies, accounts, reports, hooks, want string }
+
+// faultySeeds has at least one fault of each rule of Load.
+func faultySeeds() map[string]faultySeed {
+	seeds := make(map[string]faultySeed)
+	for faulty, want := range map[string]string{
+		`{"id":8,"colour":"sekret"}`:       "colour is not known here; known are categories, client_id, id, loop, merchants, product_type, program_id, terminals",
+		`{}`:                               "id is required",
+		`{"id":0}`:                         "id must be positive",
+		`{"id":7}`:                         "id is there twice",
+		`{"id":8,"loop":"sekret"}`:         "loop must be one of open, closed, none",
+		`{"id":8,"product_type":"sekret"}`: "product_type must be one of reloadable, gift, loyalty",
+		`{"id":8,"loop":"none","categories":[1]}`:                              "categories is not for a company with loop none",
+		`{"id":8,"loop":"none","merchants":[]}`:                                "merchants is not for a company with loop none",
+		`{"id":8,"loop":"none","terminals":[]}`:                                "terminals is not for a company with loop none",
+		`{"id":8,"categories":[1,10000]}`:                                      "categories[1] must be a code of up to four digits",
+		`{"id":8,"categories":[1,-1]}`:                                         "categories[1] must be a code of up to four digits",
+		`{"id":8,"categories":[1,"sekret"]}`:                                   "categories[1] must be an integer",
+		`{"id":8,"categories":[1,2,1]}`:                                        "categories[2] is there twice",
+		`{"id":8,"merchants":[{"acquirer_id":1,"card_acceptor_id":"sekret"}]}`: "merchants[0].description is required",
+		`{"id":8,"merchants":[` + merchantText + `,` + merchantText + `]}`:     "merchants[1] is there twice",
+		`{"id":8,"terminals":[{"acquirer_id":1,"card_acceptor_id":"sekret"}]}`: "terminals[0].terminal_id is required",
+		`{"id":8,"terminals":[` + terminalText + `,` + terminalText + `]}`:     "terminals[1] is there twice",
+		`{"id":8,"terminals":[{"acquirer_id":1,"card_acceptor_id":"s","terminal_id":"s","id":5}]}`: "terminals[0].id is not known here; " +
+			"known are acquirer_id, card_acceptor_id, card_acceptor_name_location, description, terminal_id",
+	} {
+		seeds[faulty] = faultySeed{companies: "," + faulty, want: "companies[2]." + want}
+	}
+	for faulty, want := range map[string]string{
+		`{"account_id":"there"}`:                                   "account_id exists on the server",
+		`{"account_id":"a1"}`:                                      "account_id is there twice",
+		`{"account_id":""}`:                                        "account_id has fewer than 1 characters",
+		`{"status":"sekret"}`:                                      "status must be one of " + strings.Join(accountStatuses(), ", "),
+		`{"status":"active","status":"sekret"}`:                    "names a member twice",
+		`{"company_id":"sekret"}`:                                  "company_id must be an integer",
+		`{"company_id":9}`:                                         "company_id is not a company of the document or the server",
+		`{"card_holder_type":3}`:                                   "card_holder_type must be 1 or 2",
+		`{"corresponding_account_id":"sekret"}`:                    "corresponding_account_id is not an account of the document or the server",
+		`{"mdes_config_id":"sekretsekre"}`:                         "mdes_config_id has more than 10 characters",
+		`{"name_on_card":"sekret"}`:                                "name_on_card may have 0-9, A-Z, hyphen, slash and full stop",
+		`{"free_text":{"free_int1":5}}`:                            "free_text.free_int1 must be a string",
+		`{"portal_identifier":{"client_id":"s","program_id":"s"}}`: "portal_identifier.cardholder_id is required",
+		`{"balance":1.00001}`:                                      "balance must be a decimal number with at most four decimals",
+		`{"transactions":5}`:                                       "transactions must be an array",
+	} {
+		dot := "."
+		if want == "names a member twice" {
+			dot = " "
+		}
+		seeds[faulty] = faultySeed{accounts: "," + faulty, want: "accounts[1]" + dot + want}
+	}
+	faultyTransactions(seeds)
+	faultyTokens(seeds)
+	for faulty, want := range map[string]string{
+		`{"template":"t","csv":""}`:     "csv has no header row or is not CSV",
+		`{"template":"t","csv":"\"a"}`:  "csv has no header row or is not CSV",
+		`{"template":"good","csv":"a"}`: "template is there twice",
+		`{"template":"","csv":"a"}`:     "template has fewer than 1 characters",
+		`{"template":"t"}`:              "csv is required",
+	} {
+		seeds[faulty] = faultySeed{reports: "," + faulty, want: "reports[1]." + want}
+	}
+	for change, want := range map[string]string{
+		`"uri":"http://sekret.example.com/"`: "uri must be a valid HTTPS URI",
+		`"scope":[]`:                         "scope must name at least one company",
+		`"scope":[42,9]`:                     "scope[1] is not a company of the document or the server",
+		`"scope":["sekret"]`:                 "scope[0] must be an integer; hooks[1].scope must name at least one company",
+		`"filter_spec":"sekret"`:             "filter_spec is not a known filter",
+		`"enabled":"sekret"`:                 "enabled must be true or false",
+		`"reliability_mode":"sekret"`:        "reliability_mode must be one of none, store_undeliverable",
+		`"hmac_key_id":"sek;ret"`:            "hmac_key_id must have 1 to 64 ASCII letters, digits and symbols, no semicolon",
+		`"hmac_key_secret":"sekret"`:         "hmac_key_secret must have exactly 64 hex characters",
+	} {
+		name, _, _ := strings.Cut(change, ":")
+		seeds[change] = faultySeed{hooks: "," + withMember(goodHook, name, change), want: "hooks[1]." + want}
+		seeds["no "+name] = faultySeed{hooks: "," + withMember(goodHook, name, ""), want: "hooks[1]." + strings.Trim(name, `"`) + " is required"}
+	}
+	seeds["hook id"] = faultySeed{hooks: `,` + strings.Replace(goodHook, "{", `{"id":"sekret",`, 1), want: "hooks[1].id is not known here; " +
+		"known are enabled, filter_spec, hmac_key_id, hmac_key_secret, reliability_mode, scope, uri"}
+	return seeds
+}
+
+const (
+	merchantText = `{"acquirer_id":1,"card_acceptor_id":"s","description":"s"}`
+	terminalText = `{"acquirer_id":1,"card_acceptor_id":"s","terminal_id":"s"}`
+	loadText     = `{"type":"2950","amount":2,"occurred_at":"2024-01-02T00:00:00Z"}`
+)
+
+func faultyTransactions(seeds map[string]faultySeed) {
+	for change, want := range map[string]string{
+		`"type":"295"`:                         "type must have four digits",
+		`"type":2950`:                          "type must be a string",
+		`"amount":"sekret"`:                    "amount must be a decimal number with at most four decimals",
+		`"occurred_at":"2024-01-01T23:59:59Z"`: "occurred_at must not be before the transaction above it",
+		`"occurred_at":"2999-01-01T00:00:00Z"`: "occurred_at must not be in the future",
+		`"occurred_at":"sekret"`:               "occurred_at must be a date-time of the form YYYY-MM-DDThh:mm:ssZ",
+		`"fee_amount":-1`:                      "fee_amount must be zero or more",
+		`"merchant_category_code":"sekr"`:      "merchant_category_code must have four digits",
+		`"parent_id":"sekret"`: "parent_id is not known here; known are acquirer_id, amount, card_acceptor_id, fee_amount, " +
+			"merchant_category_code, occurred_at, reference, terminal_id, type",
+	} {
+		name, _, _ := strings.Cut(change, ":")
+		seeds["transaction "+change] = faultySeed{
+			accounts: `,{"transactions":[` + loadText + `,` + withMember(loadText, name, change) + `]}`, want: "accounts[1].transactions[1]." + want,
+		}
+		if strings.Contains(loadText, name) {
+			seeds["no transaction "+name] = faultySeed{
+				accounts: `,{"transactions":[` + withMember(loadText, name, "") + `]}`,
+				want:     "accounts[1].transactions[0]." + strings.Trim(name, `"`) + " is required",
+			}
+		}
+	}
+	most := withMember(loadText, `"amount"`, `"amount":922337203685477.5807`)
+	least := withMember(loadText, `"amount"`, `"amount":-922337203685477.5807`)
+	for _, account := range []string{
+		`"transactions":[` + most + `,` + most + `]`, `"balance":1,"transactions":[` + least + `]`, `"balance":-2,"transactions":[` + most + `]`,
+		`"transactions":[` + least + `,` + withMember(loadText, `"fee_amount"`, `"fee_amount":3`) + `]`,
+	} {
+		seeds[account] = faultySeed{accounts: `,{` + account + `}`, want: "accounts[1].transactions lead to a balance out of range"}
+	}
+}
+
+func faultyTokens(seeds map[string]faultySeed) {
+	for token, want := range map[string]string{
+		`"storage_technology":"sekret"`:         "storage_technology must be one of " + strings.Join(storageTechnologies(), ", "),
+		`"token_type":"sekret"`:                 "token_type must be one of " + strings.Join(tokenTypes(), ", "),
+		`"provisioning_status_code":"sekret"`:   "provisioning_status_code must be one of " + strings.Join(provisioningStatuses(), ", "),
+		`"current_status_code":"sekret"`:        "current_status_code must be one of unknown, unmapped, active, suspended, deleted",
+		`"final_tokenization_decision":"s"`:     "final_tokenization_decision must be one of " + strings.Join(tokenizationDecisions(), ", "),
+		`"device":{"device_type":"sekret"}`:     "device.device_type must be one of " + strings.Join(deviceTypes(), ", "),
+		`"device":{"sekret":1}`:                 "device.sekret is not known here; known are device_id, device_name, device_type, secure_element_id",
+		`"token_requestor_id":"123456789012"`:   "token_requestor_id has more than 11 characters",
+		`"account_pan_sequence_number":"100"`:   "account_pan_sequence_number must be from 000 to 099",
+		`"account_pan_sequence_number":"0001"`:  "account_pan_sequence_number must be from 000 to 099",
+		`"expiration_date":"1330"`:              "expiration_date must have the form mmyy",
+		`"expiration_date":"sekret"`:            "expiration_date must have the form mmyy",
+		`"token_suffix":"12345"`:                "token_suffix must have four digits",
+		`"token_unique_reference":"sekret"`:     "token_unique_reference must have 48 characters",
+		`"token_deleted_from_consumer_app":"s"`: "token_deleted_from_consumer_app must be true or false",
+		`"current_status_date_time":"sekret"`:   "current_status_date_time must be a date-time of the form YYYY-MM-DDThh:mm:ssZ",
+		`"suspenders":["s",1]`:                  "suspenders[1] must be a string",
+	} {
+		seeds[token] = faultySeed{accounts: `,{"wallet_tokens":[{},{` + token + `}]}`, want: "accounts[1].wallet_tokens[1]." + want}
+	}
+}
+
+// withMember replaces a member of a flat object, or leaves it out.
+func withMember(object, name, member string) string {
+	var kept []string
+	for part := range strings.SplitSeq(strings.Trim(object, "{}"), `,"`) {
+		part = `"` + strings.TrimPrefix(part, `"`)
+		if !strings.HasPrefix(part, name+":") {
+			kept = append(kept, part)
+		}
+	}
+	if member != "" {
+		kept = append(kept, member)
+	}
+	return "{" + strings.Join(kept, ",") + "}"
+}
