@@ -47,9 +47,10 @@ type attempt struct {
 	stream        io.ReadCloser // instead of body
 	api           *APIError     // of an error status
 	retryAfter    time.Duration
-	err           error // no complete answer
-	oversize      bool  // a success longer than MaxResponseBytes
-	report        func(*Trace, Attempt)
+	err           error                 // no complete answer
+	oversize      bool                  // a success longer than MaxResponseBytes
+	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave
+	watch         connectionWatch
 }
 
 // succeeded reports an expected status with a complete answer.
@@ -80,10 +81,8 @@ func (a *attempt) cause() error {
 	return a.undecodable(errUnexpectedCode)
 }
 
-// RoundTrip makes one attempt of the call: authorize, take a slot, send once, read bounded. The loop that calls
-// it decides by c.last; the response it gets back carries nothing, so that net/http has nothing to redirect.
-func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
+// makeAttempt makes one attempt of the call, which is then c.last: authorize, take a slot, send once, read bounded.
+func (c *call) makeAttempt(ctx context.Context) {
 	a := &attempt{number: c.made + 1, vendor: c.client.mediaType}
 	previous := c.last
 	c.last = a
@@ -93,35 +92,33 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 			if errors.Is(a.err, errSameToken) {
 				c.last, c.gaveUp = previous, true
 			}
-			return nil, a.err
+			return
 		}
 	}
 	waiting := time.Now()
 	slot, err := admit(ctx, c.client.limiter, c.lane)
 	if err != nil {
 		a.err = limiterError(ctx, err)
-		return nil, a.err
+		return
 	}
-	c.observeThrottled(ctx, time.Since(waiting))
-	observed := c.observeStart(ctx, a.number)
-	a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
 	a.started = time.Now()
+	c.observeThrottled(ctx, a.started.Sub(waiting))
+	observed := c.observeStart(ctx, a.number)
+	if len(c.traces) > 0 {
+		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
+		a.started = time.Now()
+	}
 	if a.err = c.ended(observed); a.err != nil { // while it waited for its slot
 		slot.Release(Feedback{NotSent: true})
-		return nil, a.err
+		return
 	}
-	attemptCtx, leash := newLeash(observed, c.client.config.AttemptTimeout)
-	c.send(attemptCtx, req, a, slot, leash)
+	c.send(a.watch.leash.hold(observed, c.client.config.AttemptTimeout), a, slot)
 	if a.sent {
 		c.countSent(a.started)
 	}
 	if a.stream == nil {
-		leash.free()
+		a.watch.leash.free()
 	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
 }
 
 // ended is why a call must not send any more.
@@ -141,12 +138,14 @@ func limiterError(ctx context.Context, err error) error {
 }
 
 // send makes the exchange and fills a.
-func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slot, leash *leash) {
-	watch := &connectionWatch{leash: leash}
-	out := req.WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
-	out.Header = c.header()
-	if again := out.GetBody; again != nil {
-		out.GetBody = func() (io.ReadCloser, error) { return watch.body(again) }
+func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
+	watch := &a.watch
+	out := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header()}).
+		WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
+	if c.sends != nil {
+		out.ContentLength = int64(len(c.sends))
+		out.Body = io.NopCloser(bytes.NewReader(c.sends))
+		out.GetBody = func() (io.ReadCloser, error) { return watch.body(c.sends) }
 	}
 	transport := c.client.transport
 	if c.op.freshConnection {
@@ -175,7 +174,7 @@ func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slo
 	a.retryAfter = retryAfter(response.Header, time.Now())
 	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.op.kind == answerStream && a.status == http.StatusOK {
-		a.stream = leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
+		a.stream = watch.leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
 		return
 	}
 	c.read(ctx, response, a)
