@@ -49,8 +49,8 @@ type attempt struct {
 	retryAfter    time.Duration
 	err           error                 // no complete answer
 	oversize      bool                  // a success longer than MaxResponseBytes
-	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave
-	watch         connectionWatch
+	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave; nil when none did
+	watch         *connectionWatch      // may outlive the attempt, which may not outlive its call
 }
 
 // succeeded reports an expected status with a complete answer.
@@ -83,8 +83,12 @@ func (a *attempt) cause() error {
 
 // makeAttempt makes one attempt of the call, which is then c.last: authorize, take a slot, send once, read bounded.
 func (c *call) makeAttempt(ctx context.Context) {
-	a := &attempt{number: c.made + 1, vendor: c.client.mediaType}
 	previous := c.last
+	a := &c.space[c.made%len(c.space)]
+	if c.made >= len(c.space) {
+		*a = attempt{}
+	}
+	a.number, a.vendor = c.made+1, c.client.mediaType
 	c.last = a
 	c.made++
 	if c.op.class != classToken {
@@ -95,23 +99,29 @@ func (c *call) makeAttempt(ctx context.Context) {
 			return
 		}
 	}
-	waiting := time.Now()
+	waiting := time.Time{}
+	if len(c.traces) > 0 {
+		waiting = time.Now()
+	}
 	slot, err := admit(ctx, c.client.limiter, c.lane)
 	if err != nil {
 		a.err = limiterError(ctx, err)
 		return
 	}
-	a.started = time.Now()
-	c.observeThrottled(ctx, a.started.Sub(waiting))
-	observed := c.observeStart(ctx, a.number)
 	if len(c.traces) > 0 {
-		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
-		a.started = time.Now()
+		c.observeThrottled(ctx, time.Since(waiting))
 	}
+	observed := ctx
+	if c.startsObserved() {
+		observed = c.observeStart(ctx, a.number)
+		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
+	}
+	a.started = time.Now()
 	if a.err = c.ended(observed); a.err != nil { // while it waited for its slot
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
+	a.watch = new(connectionWatch)
 	c.send(a.watch.leash.hold(observed, c.client.config.AttemptTimeout), a, slot)
 	if a.sent {
 		c.countSent(a.started)
@@ -139,13 +149,14 @@ func limiterError(ctx context.Context, err error) error {
 
 // send makes the exchange and fills a.
 func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
-	watch := &a.watch
+	watch := a.watch
 	out := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header()}).
 		WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
 	if c.sends != nil {
-		out.ContentLength = int64(len(c.sends))
-		out.Body = io.NopCloser(bytes.NewReader(c.sends))
-		out.GetBody = func() (io.ReadCloser, error) { return watch.body(c.sends) }
+		body := c.sends
+		out.ContentLength = int64(len(body))
+		out.Body = io.NopCloser(bytes.NewReader(body))
+		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport
 	if c.op.freshConnection {
@@ -171,7 +182,9 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
 	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
-	a.retryAfter = retryAfter(response.Header, time.Now())
+	if len(response.Header["Retry-After"]) > 0 {
+		a.retryAfter = retryAfter(response.Header, time.Now())
+	}
 	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.op.kind == answerStream && a.status == http.StatusOK {
 		a.stream = watch.leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
@@ -198,7 +211,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 	if !success {
 		limit = min(limit, maxErrorBody)
 	}
-	body, err := readBounded(response, limit, c.buffer)
+	body, err := c.readBounded(response, limit)
 	switch {
 	case err == nil:
 	case errors.Is(err, errBodyTooLarge) && !success:
@@ -218,12 +231,14 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 }
 
 // readBounded reads at most limit bytes into the call's buffer.
-func readBounded(response *http.Response, limit int64, buffer *bytes.Buffer) ([]byte, error) {
+func (c *call) readBounded(response *http.Response, limit int64) ([]byte, error) {
+	buffer := c.buffer
 	buffer.Reset()
 	if length := response.ContentLength; length > 0 && length <= limit {
 		buffer.Grow(int(min(length, maxPooledBuffer)) + bytes.MinRead)
 	}
-	n, err := buffer.ReadFrom(io.LimitReader(response.Body, limit+1))
+	c.limited = io.LimitedReader{R: response.Body, N: limit + 1}
+	n, err := buffer.ReadFrom(&c.limited)
 	if n > limit {
 		return buffer.Bytes()[:limit], errBodyTooLarge
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -20,7 +21,7 @@ import (
 type request struct {
 	op    operation
 	path  []string // values of the template's parameters, in order
-	query url.Values
+	query query
 	body  any // encoded once; nil for none
 	form  string
 	basic string // Authorization of the token request
@@ -36,13 +37,16 @@ type request struct {
 // call is one operation under way. It is the RoundTripper of its own retry loop, so that each decision sees what the
 // last attempt really met.
 type call struct {
-	*request
+	request
 	client *Client
 	lane   Lane
 	buffer *bytes.Buffer
-	url    *url.URL
-	sends  []byte // the body of every attempt; nil for none
-	began  time.Time
+	// limited is between the buffer and an answer.
+	limited io.LimitedReader
+	space   [2]attempt // for the last attempt and the one before
+	url     *url.URL
+	sends   []byte // the body of every attempt; nil for none
+	began   time.Time
 
 	attempts  int // that may have left
 	firstSent time.Time
@@ -67,16 +71,23 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const maxPooledBuffer = 1 << 20
 
+// calls are used again once they are over. What may outlive a call (hooks of the transport, a streamed body) holds on
+// to the attempt's connectionWatch, never to the attempt or the call.
+var calls = sync.Pool{New: func() any { return new(call) }}
+
 // do takes a request through the whole of DESIGN.md's "One request, in order": validate, encode once, attempt
 // loop, decode. Every error it returns is a *CallError.
 func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error) error {
-	k := &call{request: r, client: c, lane: r.op.lane, began: time.Now(), outcome: OutcomeNotProcessed}
+	k := calls.Get().(*call)
+	k.request, k.client, k.lane, k.began, k.outcome = *r, c, r.op.lane, time.Now(), OutcomeNotProcessed // the rest is zero
 	if r.bulk {
 		k.lane = LaneBulk
 	}
 	k.traces = c.tracesOf(ctx)
 	err := k.run(ctx, decode)
 	k.observeDone(ctx, err)
+	*k = call{}
+	calls.Put(k)
 	return err
 }
 
@@ -94,7 +105,7 @@ func (c *call) run(ctx context.Context, decode func(*attempt) error) error {
 	if c.sends, err = c.encodeBody(); err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
-	c.url = c.client.resolve(c.request)
+	c.url = c.client.resolve(&c.request)
 	c.buffer = buffers.Get().(*bytes.Buffer)
 	defer func() {
 		if c.buffer.Cap() <= maxPooledBuffer {
@@ -353,7 +364,7 @@ func (c *Client) bearer(token string) []string {
 
 // resolve expands the path template under the base address. Values were validated: none can climb.
 func (c *Client) resolve(r *request) *url.URL {
-	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: encodeQuery(r.query)}
+	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: r.query.encode()}
 	u.Path = expand(c.base.Path, r.op.Path, r.path, nil)
 	if raw := c.base.EscapedPath(); raw != c.base.Path || slices.ContainsFunc(r.path, needsEscape) {
 		u.RawPath = expand(raw, r.op.Path, r.path, url.PathEscape)
@@ -381,12 +392,4 @@ func expand(base, template string, values []string, escape func(string) string) 
 		path = append(append(path, before...), value...)
 	}
 	return string(append(path, template...))
-}
-
-// encodeQuery is query.Encode, without its cost where there is none.
-func encodeQuery(query url.Values) string {
-	if len(query) == 0 {
-		return ""
-	}
-	return query.Encode()
 }

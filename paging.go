@@ -8,9 +8,7 @@ import (
 	"hash/maphash"
 	"iter"
 	"log/slog"
-	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 )
@@ -83,11 +81,9 @@ var pageSeed = maphash.MakeSeed()
 
 // pageRequest adds the paging parameters to a copy of r.
 func pageRequest(r request, number, size int, bulk bool) request {
-	query := make(url.Values, len(r.query)+2)
-	maps.Copy(query, r.query)
-	query.Set("page_number", strconv.Itoa(number))
+	query := append(make(query, 0, len(r.query)+2), r.query...).with("page_number", strconv.Itoa(number))
 	if size > 0 {
-		query.Set("page_size", strconv.Itoa(size))
+		query = query.with("page_size", strconv.Itoa(size))
 	}
 	r.query, r.bulk = query, bulk
 	return r

@@ -185,7 +185,7 @@ func (c *Client) withheld(ctx context.Context, r request, ended error) error {
 		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID,
 		Err: &bothCauses{last: ended, earlier: errInFlight, unknown: true},
 	}
-	k := &call{request: &r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
+	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
 	k.observeDone(ctx, failure)
 	return failure
 }
