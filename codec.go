@@ -67,6 +67,11 @@ type incomplete interface{ missing() bool }
 
 // encode writes a request body. It cannot fail for the types of this package, whose text was validated.
 func encode(body any) ([]byte, error) {
+	if plain, ok := body.(wireWritable); ok {
+		if written, ok := writeWire(plain); ok {
+			return written, nil
+		}
+	}
 	return json.Marshal(body, encodeOptions)
 }
 
