@@ -236,7 +236,7 @@ func prefetched[T any](ctx context.Context, paging Paging, fetch pageFetcher[T])
 				<-pending
 			}
 		}()
-		next, window := max(paging.Page, 1), 1
+		next, window, last := max(paging.Page, 1), 1, 0
 		start := func() {
 			number, done := next, make(chan result, 1)
 			bulk := len(waiting) > 0
@@ -251,10 +251,14 @@ func prefetched[T any](ctx context.Context, paging Paging, fetch pageFetcher[T])
 			if len(waiting) == 0 {
 				start()
 			}
+			if len(waiting) <= paging.Prefetch && next <= last { // the caller now waits for one of them
+				start()
+			}
 			r := <-waiting[0]
 			waiting = slices.Delete(waiting, 0, 1)
 			if r.err == nil && r.page.told { // without a known end a page ahead may not exist
-				for len(waiting) < window && next <= r.page.TotalPages {
+				last = r.page.TotalPages
+				for len(waiting) < window && next <= last {
 					start()
 				}
 				window = min(window*2, paging.Prefetch)
