@@ -155,7 +155,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	if c.sends != nil {
 		body := c.sends
 		out.ContentLength = int64(len(body))
-		out.Body = io.NopCloser(bytes.NewReader(body))
+		out.Body = newSentBody(body)
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport

@@ -44,5 +44,17 @@ func (w *connectionWatch) body(content []byte) (io.ReadCloser, error) {
 	if w.http2.Load() || w.connections.Load() >= maxConnections {
 		return nil, errors.New("sent once")
 	}
-	return io.NopCloser(bytes.NewReader(content)), nil
+	return newSentBody(content), nil
 }
+
+// sentBody is the body of a request.
+type sentBody struct{ bytes.Reader }
+
+func newSentBody(content []byte) *sentBody {
+	body := &sentBody{}
+	body.Reset(content)
+	return body
+}
+
+// Close does nothing.
+func (*sentBody) Close() error { return nil }

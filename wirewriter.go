@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -40,11 +41,18 @@ func (w *wireWriter) amount(name string, value Amount) {
 	w.body = value.appendPlain(w.body)
 }
 
+// wireWriters are kept; the bodies are not, for a transport may hold one longer than its call.
+var wireWriters = sync.Pool{New: func() any { return new(wireWriter) }}
+
 // writeWire writes body; false when encodeOptions must do it.
 func writeWire(body wireWritable) ([]byte, bool) {
-	w := wireWriter{body: append(make([]byte, 0, 320), '{')}
-	body.writeWire(&w)
-	return append(w.body, '}'), !w.odd
+	w := wireWriters.Get().(*wireWriter)
+	w.body = append(make([]byte, 0, 320), '{')
+	body.writeWire(w)
+	written, odd := append(w.body, '}'), w.odd
+	*w = wireWriter{}
+	wireWriters.Put(w)
+	return written, !odd
 }
 
 func (p TransferParams) writeWire(w *wireWriter) {
