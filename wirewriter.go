@@ -49,7 +49,8 @@ func writeWire(body wireWritable) ([]byte, bool) {
 	w := wireWriters.Get().(*wireWriter)
 	w.body = append(make([]byte, 0, 320), '{')
 	body.writeWire(w)
-	written, odd := append(w.body, '}'), w.odd
+	w.body = append(w.body, '}')
+	written, odd := w.body, w.odd
 	*w = wireWriter{}
 	wireWriters.Put(w)
 	return written, !odd
