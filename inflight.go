@@ -45,7 +45,10 @@ func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duratio
 		}
 	}
 	f.mu.Lock()
-	wait := time.Until(state.doubtful.Add(rest))
+	wait := time.Duration(0)
+	if !state.doubtful.IsZero() {
+		wait = time.Until(state.doubtful.Add(rest))
+	}
 	f.mu.Unlock()
 	if wait > 0 {
 		if err := sleep(ctx, wait); err != nil {

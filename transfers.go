@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -184,7 +182,7 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 	failure := &CallError{
 		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID, Err: why,
 	}
-	k := &call{request: &r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
+	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
 	k.observeDone(k.observeCall(ctx), failure)
 	return failure
 }
@@ -192,10 +190,7 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 // decode tells a movement from a failure. An absent, null, empty or zero transaction id is a failure; an answer
 // without a correlation id is not the service's.
 func (r *TransferResult) decode(a *attempt) error {
-	var answer struct {
-		TransactionID jsontext.Value `json:"transaction_id"`
-		CorrelationID *string        `json:"correlation_id"`
-	}
+	var answer transferAnswer
 	if err := decodeJSON(a, &answer); err != nil {
 		return err
 	}
