@@ -25,6 +25,7 @@ type request struct {
 	body  any // encoded once; nil for none
 	form  string
 	basic string // Authorization of the token request
+	doubt error  // of an earlier call with the same request id
 
 	faults    []Fault // found while describing; nothing is sent when there are any
 	account   AccountID
@@ -269,10 +270,24 @@ func (c *call) conclude(ctx context.Context, decode func(*attempt) error) error 
 	}
 	c.client.capture(ctx, c)
 	err := a.cause()
+	if before := c.before(); !a.sent && before != nil && c.unknown == nil {
+		err = &bothCauses{last: err, earlier: before.cause()} // the last answer stays readable
+	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = &bothCauses{last: ended, earlier: err}
 	}
 	return c.fail(c.outcome, err)
+}
+
+// before is the attempt before the last one, when it reached the service.
+func (c *call) before() *attempt {
+	if c.made < 2 {
+		return nil
+	}
+	if a := &c.space[(c.made-2)%len(c.space)]; a != c.last && a.sent {
+		return a
+	}
+	return nil
 }
 
 // outcomeOfAnswer is what a success status means whose body was refused by the decoder.
@@ -297,6 +312,8 @@ func (c *call) fail(outcome Outcome, err error) error {
 		if !errors.Is(err, c.unknown) {
 			err = &bothCauses{last: err, earlier: c.unknown, unknown: true}
 		}
+	} else if c.doubt != nil && outcome != OutcomeApplied && !settlesDoubt(outcome, err) {
+		outcome, err = OutcomeUnknown, &bothCauses{last: err, earlier: c.doubt, unknown: true}
 	}
 	failure := &CallError{
 		Operation:     c.op.Name,

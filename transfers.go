@@ -61,7 +61,7 @@ var opTransfer = operation{
 // is also how [OutcomeUnknown] is resolved: send the same params again. The service answers only a finished transfer
 // from its cache, so a repeat must not overtake the first: calls of one client with the same RequestID take turns, and
 // one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
-// that time after CallError.LastSent yourself.
+// that time after the call has ended yourself.
 //
 // Errors: [ErrTransferFailed] when the service answers that nothing moved, [ErrRequestIDExpired] when RequestID is
 // too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrBadRequest] with
@@ -163,10 +163,11 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 {
 		return nil, s.client.do(ctx, &r, result.decode)
 	}
-	leave, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
+	leave, doubt, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
 	if err != nil {
 		return nil, s.client.withheld(ctx, r, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
+	r.doubt = doubt
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
 	defer func() { leave(outcome) }()
 	err = s.client.do(ctx, &r, result.decode)

@@ -124,6 +124,10 @@ func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if !p.server.Load().Account(id).Activatable {
+		p.showAccount(w, r, http.StatusUnprocessableEntity, "", "Only a new card can be activated: one that is pre_active, inactive or active.")
+		return
+	}
 	p.server.Load().ActivateThroughPortal(id)
 	done(w, r, accountPath(id), "activate")
 }
