@@ -28,9 +28,11 @@ import (
 func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id string, err error) {
 	var set ensureSettings
 	for _, option := range options {
-		option(&set)
+		if option != nil {
+			option(&set)
+		}
 	}
-	if err := checkWanted(hooks, want, set.keys); err != nil {
+	if err := checkWanted(hooks, want, set); err != nil {
 		return "", err
 	}
 	if set.keys != nil {
@@ -66,8 +68,9 @@ func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.Creat
 type EnsureOption func(*ensureSettings)
 
 type ensureSettings struct {
-	keys *Keys
-	keep time.Duration
+	rotate bool
+	keys   *Keys // set with rotate
+	keep   time.Duration
 }
 
 // RotateIn has [Ensure] keep the receiver's keys in step with the hook, so that no message is refused while the key
@@ -82,12 +85,12 @@ func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	if keep <= 0 {
 		keep = defaultKeepKey
 	}
-	return func(s *ensureSettings) { s.keys, s.keep = keys, keep }
+	return func(s *ensureSettings) { s.rotate, s.keys, s.keep = true, keys, keep }
 }
 
 // checkWanted refuses gaps, which an update would take for "leave it as it is". Everything else is checked by Create
 // and Update.
-func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, keys *Keys) error {
+func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, set ensureSettings) error {
 	var faults faultList
 	for _, field := range []struct {
 		name    string
@@ -100,13 +103,14 @@ func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, key
 		{"reliability_mode", want.ReliabilityMode == ""},
 		{"hmac_key_id", want.HMACKeyID == ""},
 		{"hmac_key_secret", want.HMACKeySecret.IsZero()},
+		{"keys", set.rotate && set.keys == nil},
 	} {
 		if field.missing {
 			faults.add(field.name, ruleRequired)
 		}
 	}
-	if keys != nil {
-		known, ok := keys.Keys()[want.HMACKeyID]
+	if set.keys != nil {
+		known, ok := set.keys.Keys()[want.HMACKeyID]
 		if ok && !strings.EqualFold(known.Reveal(), want.HMACKeySecret.Reveal()) {
 			faults.add("hmac_key_id", "stands for another secret in the ring")
 		}

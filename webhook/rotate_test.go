@@ -249,6 +249,10 @@ func TestRotationRefusesANewSecretUnderAnOldID(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Ensure(t.Context(), service.client(), wanted(), RotateIn(ring, 0))
 	require.NoError(t, err, "the same bytes")
+	_, err = Ensure(t.Context(), service.client(), wanted(), RotateIn(nil, 0))
+	require.Equal(t, []string{"keys"}, fields(t, err))
+	_, err = Ensure(t.Context(), service.client(), wanted(), nil)
+	require.NoError(t, err)
 
 	want := wanted()
 	want.HMACKeyID, want.HMACKeySecret = "k2", prepaid.NewSecret("SECRET")
