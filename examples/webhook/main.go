@@ -88,8 +88,11 @@ func serve(ctx context.Context, r *receiver) error {
 		return err
 	}
 	r.say.line("listening on %s, stop with Ctrl+C", r.listen)
-	<-ctx.Done()
-	err = stop()
+	select {
+	case <-ctx.Done():
+	case err = <-r.lost:
+	}
+	err = errors.Join(err, stop())
 	r.say.line("%s", r.books)
 	return err
 }

@@ -30,6 +30,7 @@ type receiver struct {
 	books  *books
 	say    *printer
 	drains atomic.Int32 // that have ended
+	lost   chan error   // gets why it can no longer listen
 }
 
 // start returns when the hook is as wanted and what was missed is drained. stop ends it in order: no new messages, then
@@ -56,7 +57,13 @@ func (r *receiver) start(ctx context.Context) (stop func() error, err error) {
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	var work sync.WaitGroup
-	work.Go(func() { _ = server.Serve(listener) })
+	lost := make(chan error, 1)
+	r.lost = lost
+	work.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			lost <- err
+		}
+	})
 	working, cancel := context.WithCancel(ctx)
 	stop = func() error {
 		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
