@@ -20,5 +20,5 @@ bench: ; @bash .ci/run bench
 
 emulator: ; go run ./cmd/prepaid-emulator
 
-examples: ; @bash .ci/run quickstart
+examples: ; @bash .ci/run examples
 

@@ -13,10 +13,11 @@ const (
 	defaultTimeout = 20 * time.Second
 	defaultIDs     = 100_000
 	defaultKeep    = 24 * time.Hour
+	defaultKeepKey = time.Hour
 )
 
-// Config sets up a [Handler]. Verifier or AllowUnverified is required, and OnTransaction or OnOther; the zero value of
-// every other field is its stated default.
+// Config sets up a [Handler]. Verifier or AllowUnverified is required, and OnTransaction, OnType or OnOther; the zero
+// value of every other field is its stated default.
 type Config struct {
 	// Verifier decides which messages are the service's. When it has a method Validate() error, as [HMAC] does,
 	// NewHandler calls it. When it is set, AllowUnverified has no effect.
@@ -38,12 +39,15 @@ type Config struct {
 	// function that ignores its context is not waited for; while it runs on, this Handler does not handle the
 	// message a second time, but after the lease another replica may.
 	OnTransaction func(context.Context, *prepaid.Message) error
-	// OnOther handles every other message: pings, alerts, and whatever comes later. nil acknowledges them, which is
-	// all that a ping needs. Rules as for OnTransaction; a message without an id is not claimed.
+	// OnType handles messages of the types that it names, such as those of pings and alerts, which the reference does
+	// not tell: ask the operator. Rules as for OnTransaction; see [Decoded] for functions of a typed payload.
+	OnType map[prepaid.MessageType]func(context.Context, *prepaid.Message) error
+	// OnOther handles every other message, and whatever comes later. nil acknowledges them, which is all that a ping
+	// needs. Rules as for OnTransaction; a message without an id is not claimed.
 	OnOther func(context.Context, *prepaid.Message) error
 	// OnFailure is told why a request was not answered with 200, since the answer does not say. Status is what was
 	// answered, or 0 for a claim that could not be noted as done or free, which changes no answer. The error holds
-	// content only if OnTransaction or OnOther put it there. It must return soon; nil tells nobody.
+	// content only if your function put it there. It must return soon; nil tells nobody.
 	OnFailure func(ctx context.Context, status int, err error)
 }
 
@@ -58,9 +62,10 @@ func (c Config) validate() error {
 			faults.nest("verifier", err)
 		}
 	}
-	if c.OnTransaction == nil && c.OnOther == nil {
+	if c.OnTransaction == nil && c.OnOther == nil && len(c.OnType) == 0 {
 		faults.add("on_transaction", "or on_other is required")
 	}
+	c.checkTypes(&faults)
 	if c.MaxBody < 0 {
 		faults.add("max_body", ruleNegative)
 	}
@@ -68,6 +73,24 @@ func (c Config) validate() error {
 		faults.add("timeout", ruleNegative)
 	}
 	return faults.err()
+}
+
+// checkTypes adds one fault a rule.
+func (c Config) checkTypes(faults *faultList) {
+	var empty, missing bool
+	for kind, handle := range c.OnType {
+		empty = empty || kind == ""
+		missing = missing || handle == nil
+	}
+	if empty {
+		faults.add("on_type", "must have no empty type")
+	}
+	if missing {
+		faults.add("on_type", "must have a function for each type")
+	}
+	if _, twice := c.OnType[prepaid.MessageTypeTransaction]; twice && c.OnTransaction != nil {
+		faults.add("on_type", "must not have the type that on_transaction handles")
+	}
 }
 
 const (

@@ -2,7 +2,8 @@
 //
 // [Handler] is an http.Handler. It checks each message with a [Verifier] over the exact bytes, claims its id in a
 // [ClaimStore], and hands it to your function; a message that was handled before is acknowledged and not handled
-// again. [Drain] catches up on what could not be delivered, and [Ensure] registers the hook.
+// again. [Drain] catches up on what could not be delivered, and [Ensure] registers the hook and, with [RotateIn],
+// changes its key without refusing a message.
 //
 // # How often
 //

@@ -25,9 +25,20 @@ import (
 //
 // Errors: *[prepaid.ValidationError] when a field of want is missing, [prepaid.ErrAmbiguous] when several hooks have
 // the address, and those of [prepaid.HooksService.List], Create and Update.
-func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams) (id string, err error) {
-	if err := checkWanted(hooks, want); err != nil {
+func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id string, err error) {
+	var set ensureSettings
+	for _, option := range options {
+		if option != nil {
+			option(&set)
+		}
+	}
+	if err := checkWanted(hooks, want, set); err != nil {
 		return "", err
+	}
+	if set.keys != nil {
+		if err := set.keys.Add(want.HMACKeyID, want.HMACKeySecret); err != nil {
+			return "", err
+		}
 	}
 	found, err := findHook(ctx, hooks, want.URI)
 	if err != nil {
@@ -46,13 +57,40 @@ func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.Creat
 		if err := hooks.Update(ctx, found.ID, change); err != nil {
 			return "", err
 		}
+		if set.keys != nil && change.HMACKeyID != "" {
+			set.keys.Retire(found.HMACKeyID, set.keep)
+		}
 	}
 	return found.ID, nil
 }
 
+// EnsureOption adds to what [Ensure] does.
+type EnsureOption func(*ensureSettings)
+
+type ensureSettings struct {
+	rotate bool
+	keys   *Keys // set with rotate
+	keep   time.Duration
+}
+
+// RotateIn has [Ensure] keep the receiver's keys in step with the hook, so that no message is refused while the key
+// changes: keys takes the wanted key before the hook has it, and the one that the hook had is refused only keep later, 1 h
+// when that is not above zero. While it is not certain that the hook has changed, both are taken.
+//
+// A process that may be killed on the way starts with both keys in the ring: leave the old one in your configuration
+// until a start has found the hook changed and keep has passed since. Give the new key to all replicas before one of them
+// runs Ensure with it; the ring of the others does not change. A key whose id stands for another secret in the ring is
+// refused as hmac_key_id: a new secret needs a new id.
+func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
+	if keep <= 0 {
+		keep = defaultKeepKey
+	}
+	return func(s *ensureSettings) { s.rotate, s.keys, s.keep = true, keys, keep }
+}
+
 // checkWanted refuses gaps, which an update would take for "leave it as it is". Everything else is checked by Create
 // and Update.
-func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams) error {
+func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, set ensureSettings) error {
 	var faults faultList
 	for _, field := range []struct {
 		name    string
@@ -65,9 +103,16 @@ func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams) err
 		{"reliability_mode", want.ReliabilityMode == ""},
 		{"hmac_key_id", want.HMACKeyID == ""},
 		{"hmac_key_secret", want.HMACKeySecret.IsZero()},
+		{"keys", set.rotate && set.keys == nil},
 	} {
 		if field.missing {
 			faults.add(field.name, ruleRequired)
+		}
+	}
+	if set.keys != nil {
+		known, ok := set.keys.Keys()[want.HMACKeyID]
+		if ok && !strings.EqualFold(known.Reveal(), want.HMACKeySecret.Reveal()) {
+			faults.add("hmac_key_id", "stands for another secret in the ring")
 		}
 	}
 	return faults.err()

@@ -62,6 +62,9 @@ func (h *Handler) handlerOf(m *prepaid.Message) func(context.Context, *prepaid.M
 	if m.Type == prepaid.MessageTypeTransaction && h.config.OnTransaction != nil {
 		return h.config.OnTransaction
 	}
+	if handle := h.config.OnType[m.Type]; handle != nil {
+		return handle
+	}
 	return h.config.OnOther
 }
 

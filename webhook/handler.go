@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 
@@ -28,6 +29,7 @@ func NewHandler(config Config) (*Handler, error) {
 	if config.Claims == nil {
 		config.Claims = Memory(0, 0)
 	}
+	config.OnType = maps.Clone(config.OnType)
 	if config.MaxBody == 0 {
 		config.MaxBody = defaultMaxBody
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -21,11 +22,17 @@ type StaticKeys map[string]prepaid.Secret
 // Keys returns k.
 func (k StaticKeys) Keys() map[string]prepaid.Secret { return k }
 
-// Keys is a [KeyRing] that changes while it is used. To change keys: Add the new one, move the hook to it with
-// [prepaid.HooksService.Update], and Remove the old one when nothing signed with it can still come. The zero value has
-// no keys.
+// Keys is a [KeyRing] that changes while it is used. [Ensure] with [RotateIn] moves a hook from one of its keys to
+// another. By hand: Add the new one, move the hook to it with [prepaid.HooksService.Update], and Retire the old one. The
+// zero value has no keys. It starts no goroutine.
 type Keys struct {
-	now atomic.Pointer[map[string]prepaid.Secret]
+	now atomic.Pointer[ringKeys]
+}
+
+// ringKeys is not changed once it is in a ring.
+type ringKeys struct {
+	secrets map[string]prepaid.Secret
+	ends    map[string]time.Time // of those that are retired
 }
 
 // NewKeyRing returns a ring that starts with a copy of keys.
@@ -38,19 +45,29 @@ func NewKeyRing(keys StaticKeys) (*Keys, error) {
 		return nil, err
 	}
 	k := &Keys{}
-	k.now.Store(new(map[string]prepaid.Secret(maps.Clone(keys))))
+	k.now.Store(&ringKeys{secrets: maps.Clone(keys)})
 	return k, nil
 }
 
 // Keys returns the keys as they are now.
 func (k *Keys) Keys() map[string]prepaid.Secret {
-	if now := k.now.Load(); now != nil {
-		return *now
+	ring := k.now.Load()
+	switch {
+	case ring == nil:
+		return nil
+	case len(ring.ends) == 0:
+		return ring.secrets
 	}
-	return nil
+	now, keys := time.Now(), maps.Clone(ring.secrets)
+	for id, end := range ring.ends {
+		if !now.Before(end) {
+			delete(keys, id)
+		}
+	}
+	return keys
 }
 
-// Add accepts a key from now on; one of the same id is replaced.
+// Add accepts a key from now on, retired before or not; one of the same id is replaced.
 //
 // Errors: *[prepaid.ValidationError] for an empty id or a secret that is not 64 hex characters.
 func (k *Keys) Add(id string, secret prepaid.Secret) error {
@@ -59,30 +76,57 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	if err := faults.err(); err != nil {
 		return err
 	}
-	k.change(func(keys map[string]prepaid.Secret) { keys[id] = secret })
+	k.change(func(ring *ringKeys) {
+		ring.secrets[id] = secret
+		delete(ring.ends, id)
+	})
 	return nil
+}
+
+// Retire accepts a key for after longer and refuses it then, and reports whether it was there. An earlier end that was
+// set before stands.
+func (k *Keys) Retire(id string, after time.Duration) bool {
+	var found bool
+	end := time.Now().Add(after)
+	k.change(func(ring *ringKeys) {
+		_, found = ring.secrets[id]
+		before, retired := ring.ends[id]
+		if found && (!retired || end.Before(before)) {
+			ring.ends[id] = end
+		}
+	})
+	return found
 }
 
 // Remove refuses a key from now on, and reports whether it was there.
 func (k *Keys) Remove(id string) bool {
 	var found bool
-	k.change(func(keys map[string]prepaid.Secret) {
-		_, found = keys[id]
-		delete(keys, id)
+	k.change(func(ring *ringKeys) {
+		_, found = ring.secrets[id]
+		delete(ring.secrets, id)
+		delete(ring.ends, id)
 	})
 	return found
 }
 
-// change swaps in a changed copy, since maps that were handed out must stay as they are.
-func (k *Keys) change(edit func(map[string]prepaid.Secret)) {
+// change swaps in a changed copy, since maps that were handed out must stay as they are. Keys past their end are not
+// copied.
+func (k *Keys) change(edit func(*ringKeys)) {
 	for {
-		old := k.now.Load()
-		next := map[string]prepaid.Secret{}
+		old, now := k.now.Load(), time.Now()
+		next := &ringKeys{secrets: map[string]prepaid.Secret{}, ends: map[string]time.Time{}}
 		if old != nil {
-			maps.Copy(next, *old)
+			maps.Copy(next.secrets, old.secrets)
+			maps.Copy(next.ends, old.ends)
+		}
+		for id, end := range next.ends {
+			if !now.Before(end) {
+				delete(next.secrets, id)
+				delete(next.ends, id)
+			}
 		}
 		edit(next)
-		if k.now.CompareAndSwap(old, &next) {
+		if k.now.CompareAndSwap(old, next) {
 			return
 		}
 	}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+// demonstrate runs a receiver against an emulator that duplicates, repeats and loses.
+func demonstrate(ctx context.Context, say *printer) (err error) {
+	certificate, roots, err := loopbackCertificate()
+	if err != nil {
+		return err
+	}
+	emulator, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots), prepaidtest.DeliveryRetries(time.Minute))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, emulator.Close()) }()
+	client, err := prepaid.NewClient(emulator.Config())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	account := emulator.AddAccount(prepaidtest.SeedAccount{})
+	r := &receiver{
+		client: client, books: newBooks(say), say: say, listen: "127.0.0.1:0", alert: "undeliverable_alert",
+		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, // the emulator's
+		tls:  &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		want: prepaid.CreateHookParams{
+			Scope: []prepaid.CompanyID{prepaid.CompanyID(prepaidtest.DefaultCompany)}, FilterSpec: prepaid.FilterAll,
+			Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: newKey(),
+		},
+	}
+	d := &demo{receiver: r, emulator: emulator, account: account}
+	return d.steps(ctx)
+}
+
+type demo struct {
+	*receiver
+
+	emulator *prepaidtest.Server
+	account  string
+}
+
+func (d *demo) steps(ctx context.Context) error {
+	d.say.title("1. Start: the emulator pings the receiver and registers it")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.listen) // a free port, which the address needs beforehand
+	if err != nil {
+		return err
+	}
+	d.listen = listener.Addr().String()
+	d.want.URI = "https://" + d.listen + "/hook"
+	if err := listener.Close(); err != nil {
+		return err
+	}
+	stop, err := d.start(ctx)
+	if err != nil {
+		return err
+	}
+
+	d.say.title("2. Three transactions")
+	err = d.adjust(ctx, "100.00", "-20.00", "-5.50")
+
+	d.say.title("3. A message comes three times")
+	d.emulator.InjectDelivery("", prepaidtest.DuplicateMessage(2))
+	err = errors.Join(err, d.adjust(ctx, "-1.25"))
+
+	d.say.title("4. Booking fails once; the emulator sends the message again a minute later")
+	d.books.fail(1)
+	err = errors.Join(err, d.adjust(ctx, "-2.00"), d.advance(ctx, time.Minute))
+
+	d.say.title("5. Booking fails each time; the alert an hour later starts a drain")
+	d.books.fail(2)
+	err = errors.Join(err, d.adjust(ctx, "-3.00"), d.advance(ctx, time.Minute), d.advance(ctx, time.Hour), d.drained(ctx))
+
+	d.say.title("6. Stop: an answer is lost just before, then two messages find nobody")
+	d.emulator.InjectDelivery("", prepaidtest.LoseAnswer())
+	err = errors.Join(err, d.adjust(ctx, "-4.00"), stop(), d.adjust(ctx, "-6.00", "40.00"), d.advance(ctx, time.Minute))
+	if err != nil {
+		return err
+	}
+	d.say.line("undeliverable: %d", d.undelivered())
+
+	d.say.title("7. Start again with a new key, remembering nothing but the books")
+	d.old = webhook.StaticKeys{d.want.HMACKeyID: d.want.HMACKeySecret}
+	d.want.HMACKeyID, d.want.HMACKeySecret = "key-2", newKey()
+	if stop, err = d.start(ctx); err != nil {
+		return err
+	}
+	return errors.Join(d.adjust(ctx, "0.75"), stop(), d.summary())
+}
+
+// adjust books amounts at the emulator, one after the other, and waits until their messages are sent.
+func (d *demo) adjust(ctx context.Context, amounts ...string) error {
+	for _, amount := range amounts {
+		d.emulator.Adjust(d.account, amount)
+	}
+	return d.emulator.WaitIdle(ctx)
+}
+
+func (d *demo) advance(ctx context.Context, by time.Duration) error {
+	d.emulator.Advance(by)
+	return d.emulator.WaitIdle(ctx)
+}
+
+// drained waits until the receiver, by itself, has drained again after its start.
+func (d *demo) drained(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for d.drains.Load() < 2 {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("not drained: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+func (d *demo) undelivered() (n int) {
+	for _, hook := range d.emulator.Hooks() {
+		n += len(hook.Undeliverable)
+	}
+	return n
+}
+
+func (d *demo) summary() error {
+	total, err := d.books.total()
+	if err != nil {
+		return err
+	}
+	left := d.undelivered()
+	d.say.title("Summary")
+	d.say.line("%s", d.books)
+	d.say.line("books %s, balance %s, left undelivered %d", total, d.emulator.Balance(d.account), left)
+	if total.String() != d.emulator.Balance(d.account) || left > 0 {
+		return errors.New("the books do not agree with the balance")
+	}
+	return nil
+}
+
+func newKey() prepaid.Secret {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // never fails
+	return prepaid.NewSecret(hex.EncodeToString(key[:]))
+}
+
+// loopbackCertificate is for 127.0.0.1 and an hour. The pool trusts it alone.
+func loopbackCertificate() (tls.Certificate, *x509.CertPool, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	leaf, err := x509.ParseCertificate(raw)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(leaf)
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}, roots, nil
+}

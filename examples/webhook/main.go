@@ -1,0 +1,166 @@
+// Webhook is a receiver as one would run it: it registers itself, takes each message once, and drains what it missed. On
+// an emulator inside this process by default, or for the real service (see -h).
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+const usage = `Webhook receives the messages of a card program: it keeps its hook registered, checks each
+signature, takes each message once, and drains what could not be delivered.
+
+Usage: webhook [flags]
+
+Without PREPAID_BASE_URL it shows all that against an emulator inside this process, ends,
+and takes no flags. For the service, set PREPAID_BASE_URL, PREPAID_VENDOR,
+PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE,
+and give the flags below. It then runs until Ctrl+C.
+
+Exit status: 0 when all went well, 1 when something failed, 2 when the command line or the
+environment is wrong.
+
+`
+
+// errSetup is a wrong command line or environment.
+var errSetup = errors.New("see -h")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	say := &printer{to: out}
+	r, err := fromFlags(args, errOut)
+	emulated := os.Getenv("PREPAID_BASE_URL") == ""
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+	case emulated && len(args) > 0:
+		err = fmt.Errorf("%w: flags need PREPAID_BASE_URL", errSetup)
+	case emulated:
+		err = demonstrate(ctx, say)
+	default:
+		r.books, r.say = newBooks(say), say
+		err = serve(ctx, r)
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "webhook:", err)
+	}
+	_, invalid := errors.AsType[*prepaid.ValidationError](err)
+	switch {
+	case invalid || errors.Is(err, errSetup):
+		return 2
+	case err != nil:
+		return 1
+	}
+	return 0
+}
+
+// serve receives from the real service until ctx ends.
+func serve(ctx context.Context, r *receiver) error {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	if r.client, err = prepaid.NewClient(config); err != nil {
+		return err
+	}
+	defer func() { _ = r.client.Close() }()
+	stop, err := r.start(ctx)
+	if err != nil {
+		return err
+	}
+	r.say.line("listening on %s, stop with Ctrl+C", r.listen)
+	select {
+	case <-ctx.Done():
+	case err = <-r.lost:
+	}
+	err = errors.Join(err, stop())
+	r.say.line("%s", r.books)
+	return err
+}
+
+// fromFlags reads what a receiver of the real service needs. How messages are signed is the operator's to tell.
+func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
+	r := &receiver{form: webhook.HMAC{Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{}}
+	r.want = prepaid.CreateHookParams{
+		FilterSpec: prepaid.FilterAll, Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
+	}
+	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on")
+	flags.StringVar(&r.want.URI, "uri", "", "https address under which the service reaches this receiver")
+	flags.Func("company", "id of a company to watch; may be repeated", func(text string) error {
+		var id int64
+		_, err := fmt.Sscan(text, &id)
+		r.want.Scope = append(r.want.Scope, prepaid.CompanyID(id))
+		return err
+	})
+	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "id of the HMAC key; a new key needs a new id")
+	flags.Func("key-file", "file with the HMAC key, 64 hex characters", func(name string) (err error) {
+		r.want.HMACKeySecret, err = readKey(name)
+		return err
+	})
+	flags.Func("old-key", "id=file of the key that the hook had before, while the key changes", func(text string) error {
+		id, name, _ := strings.Cut(text, "=")
+		key, err := readKey(name)
+		r.old[id] = key
+		return err
+	})
+	flags.StringVar(&r.form.Header, "header", "", "header with the signature")
+	flags.StringVar(&r.form.Prefix, "prefix", "", "what stands before the sum in the header")
+	flags.BoolFunc("base64", "the sum is in Base64, not hex", func(string) error {
+		r.form.Encoding = webhook.EncodingBase64
+		return nil
+	})
+	flags.BoolFunc("key-text", "the key is the 64 characters themselves, not the 32 bytes", func(string) error {
+		r.form.KeyForm = webhook.KeyText
+		return nil
+	})
+	flags.StringVar((*string)(&r.alert), "alert-type", "", "type of the undeliverable alert, which then starts a drain")
+	certificate := flags.String("certificate", "", "PEM file; plain HTTP, behind a proxy that ends TLS, when empty")
+	private := flags.String("private-key", "", "PEM file of the certificate's key")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: the command line is wrong", errSetup)
+	case flags.NArg() > 0:
+		return nil, fmt.Errorf("%w: it takes flags only", errSetup)
+	}
+	if *certificate != "" {
+		pair, err := tls.LoadX509KeyPair(*certificate, *private)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the certificate cannot be loaded", errSetup)
+		}
+		r.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	return r, nil
+}
+
+func readKey(name string) (prepaid.Secret, error) {
+	text, err := os.ReadFile(name)
+	return prepaid.NewSecret(strings.TrimSpace(string(text))), err
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+// receiver listens, keeps its hook as wanted, and sees to it that its books have each message.
+type receiver struct {
+	client *prepaid.Client
+	want   prepaid.CreateHookParams
+	form   webhook.HMAC        // without its keys
+	old    webhook.StaticKeys  // accepted beside the wanted key
+	alert  prepaid.MessageType // that something is undeliverable; empty when not known
+	listen string
+	tls    *tls.Config // nil behind a proxy that ends TLS
+	books  *books
+	say    *printer
+	drains atomic.Int32 // that have ended
+	lost   chan error   // gets why it can no longer listen
+}
+
+// start returns when the hook is as wanted and what was missed is drained. stop ends it in order: no new messages, then
+// those at hand are waited for, at most 10 s.
+func (r *receiver) start(ctx context.Context) (stop func() error, err error) {
+	keys := webhook.StaticKeys{r.want.HMACKeyID: r.want.HMACKeySecret}
+	maps.Copy(keys, r.old)
+	ring, err := webhook.NewKeyRing(keys)
+	if err != nil {
+		return nil, err
+	}
+	alerts := make(chan struct{}, 1)
+	handler, err := r.handler(ring, alerts)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.listen)
+	if err != nil {
+		return nil, err
+	}
+	r.listen = listener.Addr().String()
+	if r.tls != nil {
+		listener = tls.NewListener(listener, r.tls)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	var work sync.WaitGroup
+	lost := make(chan error, 1)
+	r.lost = lost
+	work.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			lost <- err
+		}
+	})
+	working, cancel := context.WithCancel(ctx)
+	stop = func() error {
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer done()
+		err := server.Shutdown(ctx)
+		cancel() // a drain dismisses the message at hand and ends
+		err = errors.Join(err, handler.Shutdown(ctx))
+		work.Wait()
+		return err
+	}
+
+	// It listens already: the service pings it before it answers.
+	hook, err := webhook.Ensure(ctx, r.client.Hooks, r.want, webhook.RotateIn(ring, time.Hour))
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	r.say.line("the hook is registered, with key %s", r.want.HMACKeyID)
+	r.drain(ctx, hook, handler)
+	work.Go(func() {
+		for {
+			select {
+			case <-alerts:
+				r.drain(working, hook, handler)
+			case <-working.Done():
+				return
+			}
+		}
+	})
+	return stop, nil
+}
+
+func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webhook.Handler, error) {
+	form := r.form
+	form.Keys = ring
+	config := webhook.Config{
+		Verifier:      form,
+		OnTransaction: webhook.Decoded(r.books.book),
+		OnOther: func(_ context.Context, m *prepaid.Message) error {
+			r.say.line("%s received", m.Type)
+			return nil
+		},
+		OnFailure: func(_ context.Context, status int, err error) { r.say.line("answered %d: %v", status, err) },
+	}
+	if r.alert != "" {
+		config.OnType = map[prepaid.MessageType]func(context.Context, *prepaid.Message) error{
+			r.alert: func(context.Context, *prepaid.Message) error {
+				r.say.line("%s received", r.alert)
+				select {
+				case alerts <- struct{}{}:
+				default: // one is waiting
+				}
+				return nil
+			},
+		}
+	}
+	return webhook.NewHandler(config)
+}
+
+func (r *receiver) drain(ctx context.Context, hook string, handler *webhook.Handler) {
+	defer r.drains.Add(1)
+	n, err := webhook.Drain(ctx, r.client.Hooks, hook, handler.Handle)
+	if n > 0 {
+		r.say.line("drained and dismissed: %d", n)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.say.line("what is left stays stored: %v", err)
+	}
+}
+
+// payload is what the emulator sends of a transaction; the reference does not show it.
+type payload struct {
+	Transaction struct {
+		Amount prepaid.Amount `json:"amount"`
+	} `json:"transaction"`
+}
+
+// books stand for a database: they outlive the receiver and bear a repeat, by the message's id.
+type books struct {
+	say *printer
+
+	mu      sync.Mutex
+	entries map[string]prepaid.Amount
+	repeats int
+	busy    int // so many bookings fail
+}
+
+func newBooks(say *printer) *books { return &books{say: say, entries: map[string]prepaid.Amount{}} }
+
+func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy > 0 {
+		b.busy--
+		return errors.New("the books are busy")
+	}
+	key := m.HookID + "/" + m.ID
+	if _, known := b.entries[key]; known {
+		b.repeats++
+		b.say.line("in the books already: %s", p.Transaction.Amount)
+		return nil
+	}
+	b.entries[key] = p.Transaction.Amount
+	b.say.line("booked %s", p.Transaction.Amount)
+	return nil
+}
+
+func (b *books) fail(times int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.busy = times
+}
+
+func (b *books) total() (total prepaid.Amount, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, amount := range b.entries {
+		if total, err = total.Add(amount); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (b *books) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return fmt.Sprintf("transactions booked: %d, seen again and not booked twice: %d", len(b.entries), b.repeats)
+}
+
+// printer writes lines from several goroutines.
+type printer struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (p *printer) line(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.to, "   "+format+"\n", args...)
+}
+
+func (p *printer) title(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.to, text)
+}

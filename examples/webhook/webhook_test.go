@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The environment of whoever runs the tests must not send them to a real service.
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv("PREPAID_BASE_URL")
+	goleak.VerifyTestMain(m)
+}
+
+const shown = `1. Start: the emulator pings the receiver and registers it
+   ping received
+   the hook is registered, with key key-1
+2. Three transactions
+   booked 100.00
+   booked -20.00
+   booked -5.50
+3. A message comes three times
+   booked -1.25
+4. Booking fails once; the emulator sends the message again a minute later
+   answered 500: the books are busy
+   booked -2.00
+5. Booking fails each time; the alert an hour later starts a drain
+   answered 500: the books are busy
+   answered 500: the books are busy
+   undeliverable_alert received
+   booked -3.00
+   drained and dismissed: 1
+6. Stop: an answer is lost just before, then two messages find nobody
+   booked -4.00
+   undeliverable: 3
+7. Start again with a new key, remembering nothing but the books
+   the hook is registered, with key key-2
+   in the books already: -4.00
+   booked -6.00
+   booked 40.00
+   drained and dismissed: 3
+   booked 0.75
+Summary
+   transactions booked: 10, seen again and not booked twice: 1
+   books 99.00, balance 99.00, left undelivered 0
+`
+
+func TestDemonstration(t *testing.T) {
+	var out, errOut bytes.Buffer
+	require.Zero(t, run(t.Context(), nil, &out, &errOut))
+	require.Equal(t, shown, out.String())
+	require.Empty(t, errOut.String())
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errOut bytes.Buffer
+	require.Equal(t, 1, run(ctx, nil, &out, &errOut))
+	require.Contains(t, errOut.String(), "canceled")
+}
+
+// The books disagree when one message is lost: the summary says so.
+func TestLossIsNoticed(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	account := srv.AddAccount(prepaidtest.SeedAccount{})
+	srv.Adjust(account, "1.00")
+	var out bytes.Buffer
+	say := &printer{to: &out}
+	d := &demo{receiver: &receiver{books: newBooks(say), say: say}, emulator: srv, account: account}
+	require.ErrorContains(t, d.summary(), "do not agree")
+}
+
+func TestCommandLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		base string
+		code int
+		want string
+	}{
+		"help":                  {args: []string{"-h"}, want: "PREPAID_CLIENT_SECRET_FILE"},
+		"unknown flag":          {args: []string{"-nonsense"}, code: 2, want: "not defined"},
+		"no flag":               {args: []string{"now"}, code: 2, want: "flags only"},
+		"flags without service": {args: []string{"-key-id", "k"}, code: 2, want: "flags need PREPAID_BASE_URL"},
+		"no such file":          {args: []string{"-key-file", "missing"}, code: 2, want: "missing"},
+		"no such certificate":   {args: []string{"-certificate", "missing"}, code: 2, want: "cannot be loaded"},
+		"bad company":           {args: []string{"-company", "x"}, code: 2, want: "company"},
+		"incomplete":            {base: "https://service.example.com/3.0/", code: 2, want: "PREPAID_VENDOR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PREPAID_BASE_URL", c.base)
+			var out, errOut bytes.Buffer
+			require.Equal(t, c.code, run(t.Context(), c.args, &out, &errOut), errOut.String())
+			require.Contains(t, errOut.String(), c.want)
+			require.Empty(t, out.String())
+		})
+	}
+}
+
+// The way to the real service, with the emulator in its place, until the program is interrupted.
+func TestService(t *testing.T) {
+	certificate, roots, err := loopbackCertificate()
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	encoded := func(kind string, raw []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: raw}))
+	}
+	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots),
+		prepaidtest.WithSignature(prepaidtest.Signature{Header: "X-Sum", Prefix: "v1=", Base64: true, KeyText: true}))
+	account := srv.AddAccount(prepaidtest.SeedAccount{})
+	config := srv.Config()
+	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
+	t.Setenv("PREPAID_VENDOR", config.Vendor)
+	t.Setenv("PREPAID_ENVIRONMENT", "test")
+	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	args := []string{
+		"-listen", address, "-uri", "https://" + address, "-company", strconv.FormatInt(prepaidtest.DefaultCompany, 10),
+		"-key-id", "k2", "-key-file", write("key", newKey().Reveal()+"\n"), "-old-key", "k1=" + write("old", newKey().Reveal()),
+		"-header", "X-Sum", "-prefix", "v1=", "-base64", "-key-text", "-alert-type", "undeliverable_alert",
+		"-certificate", write("cert.pem", encoded("CERTIFICATE", certificate.Certificate[0])),
+		"-private-key", write("key.pem", encoded("PRIVATE KEY", private)),
+	}
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out, errOut shared
+	code := make(chan int)
+	go func() { code <- run(ctx, args, &out, &errOut) }()
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "listening on "+address) }, 10*time.Second, time.Millisecond, &errOut)
+	srv.Adjust(account, "12.50")
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	interrupt()
+	require.Zero(t, <-code, errOut.String())
+	require.Empty(t, errOut.String())
+	require.Contains(t, out.String(), "booked 12.50\n   transactions booked: 1")
+
+	require.Equal(t, 2, run(t.Context(), args[:2], &out, &errOut))
+	require.Contains(t, errOut.String(), "keys must have no empty id")
+	require.Equal(t, 1, run(t.Context(), append(args, "-listen", "127.0.0.1:-1"), &out, &errOut))
+}
+
+// shared is a buffer that is read while it is written.
+type shared struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
