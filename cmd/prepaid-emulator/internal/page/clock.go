@@ -9,7 +9,7 @@ import (
 type clockData struct{ Entered string }
 
 func (p *Page) clock(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, http.StatusOK, "clock", layout{Title: "Clock", Section: "clock", Data: clockData{}})
+	p.show(w, r, http.StatusOK, "clock", layout{Title: "Clock", Section: "clock", Data: clockData{}, JSON: clockOf(p.server.Load())})
 }
 
 // maxStep is ten years: beyond it dates leave the four digits of their form sooner or later.
@@ -31,5 +31,5 @@ func (p *Page) advance(w http.ResponseWriter, r *http.Request) {
 	if r.PostFormValue("from") == "overview" {
 		back = "/"
 	}
-	done(w, r, back, "clock")
+	done(w, r, back, "clock", clockOf(p.server.Load()))
 }

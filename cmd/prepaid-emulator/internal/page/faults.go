@@ -42,7 +42,7 @@ func (p *Page) faults(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) showFaults(w http.ResponseWriter, r *http.Request, status int, entered faultForm, problem string) {
-	p.show(w, r, status, "faults", layout{Title: "Faults", Section: "faults", Problem: problem, Data: faultsData{
+	p.show(w, r, status, "faults", layout{Title: "Faults", Section: "faults", Problem: problem, JSON: faultsOf(p.server.Load()), Data: faultsData{
 		Armed: p.server.Load().Faults(), Operations: append([]string{prepaidtest.AnyOperation}, prepaidtest.Operations()...),
 		Forms: forms(), Suggestions: suggestions(), Entered: entered,
 	}})
@@ -59,7 +59,7 @@ func (p *Page) arm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.server.Load().Inject(form.Operation, fault)
-	done(w, r, "/faults", "armed")
+	done(w, r, "/faults", "armed", faultsOf(p.server.Load()))
 }
 
 func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
@@ -96,5 +96,5 @@ func (p *Page) clearFaults(w http.ResponseWriter, r *http.Request) {
 	} else {
 		p.server.Load().ClearFaults()
 	}
-	done(w, r, "/faults", "cleared")
+	done(w, r, "/faults", "cleared", faultsOf(p.server.Load()))
 }

@@ -53,6 +53,7 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
 	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
 	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
+	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
 	mux.HandleFunc("GET /requests", p.requests)
 	mux.HandleFunc("GET /requests/{number}", p.request)
 	mux.HandleFunc("GET /webhooks", p.webhooks)

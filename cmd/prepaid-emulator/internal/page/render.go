@@ -22,6 +22,7 @@ type layout struct {
 	Problem string // why it did nothing
 	Armed   int    // faults
 	Data    any
+	JSON    any // what a program gets; nil when it gets the page
 }
 
 func pageNames() []string {
@@ -46,6 +47,14 @@ func parseTemplates() map[string]*template.Template {
 
 // show writes a page. With ?live=1 it writes the parts that change, which is what the script asks for.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name string, l layout) {
+	switch {
+	case wantsJSON(r) && l.Problem != "":
+		writeJSON(w, status, problemJSON{l.Problem})
+		return
+	case wantsJSON(r) && l.JSON != nil:
+		writeJSON(w, status, l.JSON)
+		return
+	}
 	server := p.server.Load()
 	l.Base, l.Version, l.Now, l.Armed = p.base(r), p.config.Version, server.Now(), server.ArmedFaults()
 	l.Notice = notice(r.URL.Query().Get("done"))
@@ -70,8 +79,12 @@ func (p *Page) problem(w http.ResponseWriter, r *http.Request, status int, text 
 	p.show(w, r, status, "problem", layout{Title: "Not here", Problem: text})
 }
 
-// done leads back to a page with a word on what was done.
-func done(w http.ResponseWriter, r *http.Request, path, what string) {
+// done leads back to a page with a word on what was done; a program gets the state that came of it.
+func done(w http.ResponseWriter, r *http.Request, path, what string, state any) {
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, state)
+		return
+	}
 	http.Redirect(w, r, path+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
 }
 
