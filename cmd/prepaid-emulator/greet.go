@@ -36,6 +36,9 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server) {
 	for _, a := range server.Faults() {
 		row("Fault", a.Operation+": "+a.Fault.String())
 	}
+	for _, a := range server.DeliveryFaults() {
+		row("Hook fault", a.Fault.String())
+	}
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
 		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
 	path := "policy/mccodes?page_size=5"
