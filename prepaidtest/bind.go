@@ -180,7 +180,8 @@ func (b *binder) decimal(name string, into *money, quoted bool) bound {
 	return v
 }
 
-// loadAmount reads initial_load_amount, whose octal and hexadecimal forms come quoted (see quoteLoadAmount).
+// loadAmount reads initial_load_amount. Its octal and hexadecimal forms are no JSON numbers: they come as strings, as
+// which any form is taken, or bare, when quoteLoadAmount has quoted them.
 func (b *binder) loadAmount(name string, into *money) bound {
 	raw, v := b.take(name)
 	if !v.present {

@@ -54,22 +54,33 @@ func (c *clock) now() time.Time {
 	return now.Round(0)
 }
 
-func (c *clock) advance(d time.Duration) {
-	c.offset.Add(int64(max(d, 0)))
+// clockEnd is as far as the clock can be moved; Unix nanoseconds end in 2262.
+func clockEnd() time.Time { return time.Date(2200, 12, 31, 23, 59, 59, 0, time.UTC) }
+
+// advance reports false, and does nothing, when that would move the clock back or beyond its end.
+func (c *clock) advance(d time.Duration) bool {
+	if d < 0 || d > clockEnd().Sub(c.now()) {
+		return false
+	}
+	c.offset.Add(int64(d))
 	c.settle()
 	c.mu.Lock()
 	c.arm()
 	c.mu.Unlock()
+	return true
+}
+
+// at performs a job at a time, at once when that is past.
+func (c *clock) at(due time.Time, j job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.push(due, j)
+	c.arm()
 }
 
 // after performs a job once d has passed on this clock, with the time at which it was due. After close it is only
 // kept, for Save.
-func (c *clock) after(d time.Duration, j job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.push(c.now().Add(d), j)
-	c.arm()
-}
+func (c *clock) after(d time.Duration, j job) { c.at(c.now().Add(d), j) }
 
 // push needs c.mu.
 func (c *clock) push(due time.Time, j job) {

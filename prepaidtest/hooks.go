@@ -192,6 +192,11 @@ func (s *Server) updateHook(c *call) reply {
 	if h.deleted {
 		return c.hookNotFound()
 	}
+	// Another change may have come in while the receiver thought about the ping: only what was sent is set.
+	config = h.hookConfig
+	if _, refusal := s.bindHook(c, &config, false); refusal != nil {
+		return *refusal
+	}
 	h.hookConfig = config
 	return done(http.StatusOK)
 }

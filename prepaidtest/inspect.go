@@ -168,18 +168,25 @@ func (s *Server) Adjust(eaid, amount string) {
 		s.fail("Adjust: amount %v", err)
 		return
 	}
-	if a := s.known(eaid); a != nil {
-		s.post(a, entry{code: codeAdjustment, amount: value, reference: "adjustment"}, s.clock.now())
+	if a := s.known(eaid); a == nil {
+		return
+	} else if _, ok := s.post(a, entry{code: codeAdjustment, amount: value, reference: "adjustment"}, s.clock.now()); !ok {
+		s.fail("Adjust: the balance would be out of range")
 	}
 }
 
 // ActivateThroughPortal does what the card activation portal does (3.1): the account becomes active, and the
-// active account it corresponds to is closed when its balance is zero.
+// active account it corresponds to is closed when its balance is zero. A card that is not new (pre_active, inactive,
+// active or of the status of InitialStatus) fails the test.
 func (s *Server) ActivateThroughPortal(eaid string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.known(eaid)
 	if a == nil {
+		return
+	}
+	if !slices.Contains([]string{"active", "pre_active", "inactive", s.settings.initialStatus}, a.status) {
+		s.fail("ActivateThroughPortal: a card in this status cannot be activated")
 		return
 	}
 	a.status = "active"
@@ -269,5 +276,10 @@ func (s *Server) Accounts() []string {
 func (s *Server) Now() time.Time { return s.clock.now() }
 
 // Advance moves the server's clock forward and carries out what has become due: clearings, retries, alerts.
-// Tokens, reports, one-time passwords and cached transfers expire by it. It never moves back.
-func (s *Server) Advance(d time.Duration) { s.clock.advance(d) }
+// Tokens, reports, one-time passwords and cached transfers expire by it. Retries take one step for each Advance,
+// since the answer to one decides about the next. It never moves back, and not beyond the year 2200: the test fails.
+func (s *Server) Advance(d time.Duration) {
+	if !s.clock.advance(d) {
+		s.fail("Advance: the clock moves forward only, and ends with the year 2200")
+	}
+}

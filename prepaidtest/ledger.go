@@ -134,6 +134,26 @@ func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
 	return booked, ok
 }
 
+// postAll books several entries of one account, or none when the range of money does not hold them one after the
+// other.
+func (s *Server) postAll(a *account, at time.Time, entries ...entry) ([]item, bool) {
+	balance := a.balance
+	for _, e := range entries {
+		for _, change := range []money{e.amount, -e.fee} {
+			sum, ok := balance.plus(change)
+			if !ok {
+				return nil, false
+			}
+			balance = sum
+		}
+	}
+	booked := make([]item, len(entries))
+	for i, e := range entries {
+		booked[i], _ = s.post(a, e, at)
+	}
+	return booked, true
+}
+
 // book is the only place where a balance changes, so that a balance is always the sum of its history. It needs
 // s.mu. Time never runs back within an account. The sum of a forced posting is not checked against zero; an
 // amount beyond the range of money cannot be posted and is reported false.

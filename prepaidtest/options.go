@@ -53,6 +53,7 @@ type settings struct {
 	cardNetwork            string
 	failedTransfer         EmptyTransactionID
 	emptyDirectEntry       bool
+	matchedReversals       bool
 	simulationDelay        time.Duration
 	reportDelay            time.Duration
 	otpLifetime            time.Duration
@@ -109,6 +110,7 @@ func (s *settings) validate() error {
 	check(s.vendor != "" && !strings.ContainsAny(s.vendor, " /;+"), "Vendor: must be one word")
 	check(s.clientID != "" && s.clientSecret != "" && !strings.Contains(s.clientID, ":"), "Credentials: both are required, and no colon in the id")
 	check(s.pageMin >= 1 && s.pageMin <= s.pageDefault && s.pageDefault <= s.pageMax, "PageSizes: must rise and begin at 1 or above")
+	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clockEnd())), "StartAt: must be from 1970 to 2200")
 	check(s.tokenLifetime > 0, "TokenLifetime: must be positive")
 	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
 	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
@@ -148,10 +150,11 @@ func ListenOn(hostPort string) Option { return func(s *settings) { s.address = h
 // lets the emulator live inside a testing/synctest bubble.
 func WithListener(listener net.Listener) Option { return func(s *settings) { s.listener = listener } }
 
-// StartAt sets the server's clock at start; it runs on from there. Default: the real time.
+// StartAt sets the server's clock at start, from 1970 to 2200; it runs on from there. Default: the real time.
 func StartAt(at time.Time) Option { return func(s *settings) { s.start = at } }
 
-// FrozenClock stops the server's clock: it then moves with Advance only. By default it runs as real time does.
+// FrozenClock stops the server's clock: it then moves with Advance only, and so does the window of the rate limit; a test of
+// more requests than that needs NoRateLimit. By default it runs as real time does.
 func FrozenClock() Option { return func(s *settings) { s.frozen = true } }
 
 // Seed makes every id the server hands out the same in each run. By default they are random.
@@ -237,6 +240,10 @@ func FailedTransfer(form EmptyTransactionID) Option {
 // EmptyIDForFailedDirectEntry makes a direct entry out that fails answer 200 with an empty transaction_id, as a
 // card-to-card transfer does. By default it answers 400, since its row requires the transaction_id.
 func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDirectEntry = true } }
+
+// MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing when there is no matching clearing, or one
+// that was reversed before. The reference names no condition: by default each request books a clearing reversal.
+func MatchedReversalsOnly() Option { return func(s *settings) { s.matchedReversals = true } }
 
 // SimulationDelay sets how long clear and reverse_clear take to have their effect, on the server's clock.
 // Default 100 ms.

@@ -117,7 +117,10 @@ func (s *Server) simulateTransact(c *call) reply {
 	case !a.room(amount):
 		return failed("Insufficient funds")
 	}
-	made := s.open(a, &in, transactCode(in.kind), 0)
+	made := s.open(a, &in, transactCode(in.kind))
+	if made == nil {
+		return failed(outOfRange)
+	}
 	return c.json(http.StatusOK, simulateBody{
 		Reference: new(strconv.FormatInt(made.item, 10)), Authorisation: &made.id, Success: true, Message: "Approved",
 	})
@@ -136,9 +139,15 @@ func transactCode(kind string) typeCode {
 // isATM knows the categories of cash disbursement.
 func isATM(category string) bool { return slices.Contains([]string{"6010", "6011"}, category) }
 
-// open books an authorisation under a new id. It needs s.mu.
-func (s *Server) open(a *account, in *simulated, code typeCode, parent int64) *authorisation {
-	booked, _ := s.post(a, in.entry(code, signed(in.kind, in.amount), parent), s.clock.now())
+// outOfRange is for amounts that the balance has no room for.
+const outOfRange = "The balance would be out of range"
+
+// open books an authorisation under a new id; nil when the range of money does not hold it. It needs s.mu.
+func (s *Server) open(a *account, in *simulated, code typeCode) *authorisation {
+	booked, ok := s.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.now())
+	if !ok {
+		return nil
+	}
 	made := &authorisation{
 		id: s.ids.digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
 	}
@@ -161,12 +170,18 @@ func (s *Server) matching(in *simulated, state authorisationState) *authorisatio
 func (s *Server) simulateAdvice(c *call) reply {
 	return s.follow(c, true, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		if made == nil {
-			return s.open(a, in, codePurchase, 0), ""
+			made = s.open(a, in, codePurchase)
+			if made == nil {
+				return nil, outOfRange
+			}
+			return made, ""
 		}
-		now := s.clock.now()
-		s.post(a, in.entry(codePurchaseReversal, made.amount, made.item), now)
-		advice, _ := s.post(a, in.entry(codePurchase, -in.amount, made.item), now)
-		made.amount, made.item = in.amount, advice.id
+		booked, ok := s.postAll(a, s.clock.now(),
+			in.entry(codePurchaseReversal, made.amount, made.item), in.entry(codePurchase, -in.amount, made.item))
+		if !ok {
+			return nil, outOfRange
+		}
+		made.amount, made.item = in.amount, booked[1].id
 		return made, ""
 	})
 }
@@ -180,7 +195,9 @@ func (s *Server) simulateReverse(c *call) reply {
 		case in.amount > made.amount:
 			return nil, "The amount is more than was authorised"
 		}
-		s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now())
+		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now()); !ok {
+			return nil, outOfRange
+		}
 		if made.amount -= in.amount; made.amount == 0 {
 			made.state = authorisationReversed
 		}
@@ -221,7 +238,8 @@ func (s *Server) mistyped(in *simulated) bool {
 }
 
 // simulateClear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
-// booked whatever the balance: the merchant has been paid.
+// booked whatever the balance and, by then, the account's status: the merchant has been paid. What the range of
+// money does not hold is not booked, and the authorisation stays open.
 func (s *Server) simulateClear(c *call) reply {
 	return s.later(c, jobClear)
 }
@@ -241,13 +259,15 @@ func (s *Server) clear(a *account, in *simulated, at time.Time) {
 		}
 		return
 	}
-	s.post(a, in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), at)
-	clearing, _ := s.post(a, in.entry(codeClearing, amount, made.item), at)
-	made.amount, made.item, made.state = in.amount, clearing.id, authorisationCleared
+	booked, ok := s.postAll(a, at,
+		in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), in.entry(codeClearing, amount, made.item))
+	if ok {
+		made.amount, made.item, made.state = in.amount, booked[1].id, authorisationCleared
+	}
 }
 
-// simulateReverseClear answers POST /simulation/reverse_clear. It always books a clearing reversal; a matching
-// clearing becomes its parent.
+// simulateReverseClear answers POST /simulation/reverse_clear. It books a clearing reversal whether there is a
+// clearing or not, unless MatchedReversalsOnly is set; a matching clearing becomes its parent.
 func (s *Server) simulateReverseClear(c *call) reply {
 	return s.later(c, jobReverseClear)
 }
@@ -255,10 +275,16 @@ func (s *Server) simulateReverseClear(c *call) reply {
 // reverseClear needs s.mu.
 func (s *Server) reverseClear(a *account, in *simulated, at time.Time) {
 	var parent int64
-	if made := s.matching(in, authorisationCleared); made != nil {
-		parent, made.state = made.item, authorisationUncleared
+	made := s.matching(in, authorisationCleared)
+	if made != nil {
+		parent = made.item
+	} else if s.settings.matchedReversals {
+		return
 	}
-	s.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
+	_, ok := s.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
+	if ok && made != nil {
+		made.state = authorisationUncleared
+	}
 }
 
 // later accepts a request now and carries it out after the simulation delay.

@@ -1,0 +1,56 @@
+package prepaidtest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A change that waits for its ping sets what it was sent, and leaves alone what another one has set meanwhile (4.8).
+func TestSpec_4_8_ConcurrentChangesKeepEachOthersMembers(t *testing.T) {
+	t.Parallel()
+	pings, release := make(chan struct{}, 4), make(chan struct{})
+	slow := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		pings <- struct{}{}
+		<-release
+	}))
+	t.Cleanup(slow.Close)
+	r := &receiver{Server: slow}
+	c := start(t, r.roots())
+	id := c.addHook(hookText(t, slow.URL, map[string]any{"enabled": false}))
+	done := make(chan answer)
+	go func() {
+		text := `{"enabled":true}`
+		got, _ := c.try(http.MethodPatch, "hooks/"+id, text, c.header(text))
+		done <- got
+	}()
+	<-pings
+	c.do(http.MethodPatch, "hooks/"+id, `{"hmac_key_id":"NEWKEY"}`).empty(200)
+	close(release)
+	(<-done).empty(200)
+	got := c.get("hooks/" + id).object()
+	require.Equal(t, "NEWKEY", got["hmac_key_id"])
+	require.Equal(t, true, got["enabled"])
+}
+
+// A clock that is moved over several alerts makes them all, up to a hundred.
+func TestSpec_6_AlertsOfAClockThatWasMovedFar(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t)
+	c := start(t, r.roots(), FrozenClock(), AlertEvery(time.Hour))
+	c.addHook(hookText(t, r.URL, nil))
+	r.answer(500)
+	c.AddAccount(SeedAccount{Balance: "1"})
+	c.quiet()
+	c.Advance(24 * time.Hour)
+	c.quiet()
+	require.Len(t, r.types(), 2+24)
+	c.Advance(10_000 * time.Hour)
+	c.quiet()
+	require.Less(t, len(r.types()), 2+24+100)
+}

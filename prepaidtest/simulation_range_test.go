@@ -1,0 +1,88 @@
+package prepaidtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An amount that the balance has no room for books nothing, not even a part, and says so.
+func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
+	t.Parallel()
+	const huge = "900000000000000"
+	s := simulate(t)
+	ok, _, first := s.run("advice", map[string]any{"amount": huge})
+	require.True(t, ok)
+	ok, message, _ := s.run("advice", map[string]any{"amount": huge})
+	require.False(t, ok)
+	require.Equal(t, outOfRange, message)
+	ok, _, _ = s.run("reverse", map[string]any{"amount": huge, "authorization_id": first})
+	require.True(t, ok)
+	require.Equal(t, "100.00", s.Balance(s.id))
+
+	_, _, authorisation := s.run("transact", nil)
+	s.run("clear", map[string]any{"amount": huge})
+	s.run("clear", map[string]any{"amount": huge, "authorization_id": authorisation})
+	s.Advance(2 * time.Minute)
+	require.Equal(t, "-899999999999910.00", s.Balance(s.id), "the first cleared, the second not")
+	ok, _, _ = s.run("reverse", map[string]any{"authorization_id": authorisation})
+	require.True(t, ok, "the authorisation is still open")
+
+	ok, _, credit := s.run("transact", map[string]any{"transaction_type": "PosCredit", "amount": huge})
+	require.True(t, ok)
+	ok, _, _ = s.run("transact", map[string]any{"transaction_type": "PosCredit", "amount": huge})
+	require.True(t, ok)
+	ok, _, _ = s.run("transact", map[string]any{"transaction_type": "PosCredit", "amount": huge})
+	require.False(t, ok)
+	require.NotEmpty(t, credit)
+}
+
+func TestSpec_4_6_ReverseClearWithoutAClearing(t *testing.T) {
+	t.Parallel()
+	for want, options := range map[string][]Option{"110.00": nil, "100.00": {MatchedReversalsOnly()}} {
+		s := simulate(t, options...)
+		s.run("reverse_clear", map[string]any{"authorization_id": "zzz"})
+		s.Advance(2 * time.Minute)
+		require.Equal(t, want, s.Balance(s.id))
+	}
+}
+
+// The merchant has been paid: what was accepted is booked, whatever became of the account meanwhile.
+func TestSpec_4_6_AnAcceptedClearingIsBookedOnAClosedAccount(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	s.run("clear", nil)
+	s.SetStatus(s.id, "closed")
+	s.Advance(2 * time.Minute)
+	require.Equal(t, "90.00", s.Balance(s.id))
+	ok, _, _ := s.run("clear", nil)
+	require.False(t, ok)
+}
+
+func TestClock_EndsAndNeverMovesBack(t *testing.T) {
+	t.Parallel()
+	recorder := &failures{TB: t}
+	s := NewServer(recorder, FrozenClock(), StartAt(time.Date(2199, 1, 1, 0, 0, 0, 0, time.UTC)))
+	s.Advance(366 * 24 * time.Hour)
+	at := s.Now()
+	require.Equal(t, 2200, at.Year())
+	s.Advance(3660 * 24 * time.Hour)
+	s.Advance(-time.Hour)
+	require.Len(t, recorder.messages, 2)
+	require.Equal(t, at, s.Now())
+	_, err := Start(StartAt(time.Date(2201, 1, 1, 0, 0, 0, 0, time.UTC)))
+	require.ErrorContains(t, err, "StartAt")
+}
+
+func TestKitRefusesWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	recorder := &failures{TB: t}
+	s := NewServer(recorder)
+	lost := s.AddAccount(SeedAccount{Status: "lost_or_stolen", Balance: "800000000000000"})
+	s.ActivateThroughPortal(lost)
+	require.Equal(t, "lost_or_stolen", s.Status(lost))
+	s.Adjust(lost, "800000000000000")
+	require.Equal(t, "800000000000000.00", s.Balance(lost))
+	require.Len(t, recorder.messages, 2)
+}
