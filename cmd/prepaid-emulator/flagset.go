@@ -36,8 +36,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.Func("start-at", "set the clock at start, for example 2030-01-31T08:00:00Z; `time` in RFC 3339", func(text string) error {
 		at, err := time.Parse(time.RFC3339, text)
 		s.startAt = at
-		if err != nil || at.Year() < 1970 || at.Year() > 2199 {
-			return errors.New("must have the form 2030-01-31T08:00:00Z and a year from 1970 to 2199")
+		if err != nil || at.Year() < 1970 || at.Year() > 2200 {
+			return errors.New("must have the form 2030-01-31T08:00:00Z and a year from 1970 to 2200")
 		}
 		return nil
 	})

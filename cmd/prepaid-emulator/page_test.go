@@ -121,6 +121,10 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 		require.Contains(t, got.body, "must be a number")
 		require.Contains(t, got.body, "data-still", "a page that holds what was entered is not replaced")
 	}
+	fraud := p.press(account+"/activate", "")
+	require.Equal(t, http.StatusUnprocessableEntity, fraud.status)
+	require.Contains(t, fraud.body, "cannot be activated")
+	p.press(account+"/status", "status=inactive")
 	require.Contains(t, p.press(account+"/activate", "").body, `good">active`)
 	require.Equal(t, http.StatusNotFound, p.press("/accounts/EA404/activate", "").status)
 
@@ -129,6 +133,15 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	for _, step := range []string{"", "soon", "-1h", "999999h"} {
 		require.Equal(t, http.StatusUnprocessableEntity, p.press("/clock", "by="+step).status, step)
 	}
+
+	for range 17 {
+		require.Equal(t, http.StatusOK, p.press("/clock", "by=87600h").status)
+	}
+	far := p.press("/clock", "by=87600h")
+	require.Equal(t, http.StatusUnprocessableEntity, far.status)
+	require.Contains(t, far.body, "year 2200")
+	require.Contains(t, far.body, "2200-01-21", "it has not moved")
+	p.token = p.newToken("emulator-client", "emulator-secret")
 
 	arm := func(operation, fault, times, probability string) reply {
 		return p.press("/faults", url.Values{"operation": {operation}, "fault": {fault}, "times": {times}, "probability": {probability}}.Encode())

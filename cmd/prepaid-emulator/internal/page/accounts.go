@@ -119,13 +119,23 @@ func (p *Page) adjust(w http.ResponseWriter, r *http.Request) {
 	for len(amount) > 1 && amount[0] == '0' && amount[1] != '.' {
 		amount = amount[1:]
 	}
-	p.server.Load().Adjust(id, sign+amount)
+	server := p.server.Load()
+	before := server.Account(id).Transactions
+	server.Adjust(id, sign+amount)
+	if server.Account(id).Transactions == before {
+		p.showAccount(w, r, http.StatusUnprocessableEntity, entered, "The balance would be out of its range.")
+		return
+	}
 	done(w, r, accountPath(id), "adjust", accountOf(p.server.Load(), id))
 }
 
 func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
 	id, ok := p.known(w, r)
 	if !ok {
+		return
+	}
+	if !slices.Contains([]string{"pre_active", "inactive", "active", p.config.InitialStatus}, p.server.Load().Status(id)) {
+		p.showAccount(w, r, http.StatusUnprocessableEntity, "", "A card in this status cannot be activated through the portal. Its status can be set.")
 		return
 	}
 	p.server.Load().ActivateThroughPortal(id)

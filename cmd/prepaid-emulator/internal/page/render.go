@@ -157,14 +157,20 @@ func short(id string) string {
 // pager leads through a long list.
 type pager struct {
 	Page, Pages, Total int
+	Parameter          string
 	Path               string
 	Query              url.Values
 }
 
 // paginate cuts the part of a list that the request asks for; pages count from 1.
 func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
+	return paginateBy(r, "page", list, size)
+}
+
+// paginateBy is for a page with more than one list, each with a parameter of its own.
+func paginateBy[T any](r *http.Request, parameter string, list []T, size int) ([]T, pager) {
 	pages := max(1, (len(list)+size-1)/size)
-	number, err := strconv.Atoi(r.URL.Query().Get("page"))
+	number, err := strconv.Atoi(r.URL.Query().Get(parameter))
 	if err != nil {
 		number = 1
 	}
@@ -172,14 +178,14 @@ func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 	query := r.URL.Query()
 	query.Del("live")
 	query.Del("done")
-	return list[(number-1)*size : min(number*size, len(list))], pager{number, pages, len(list), r.URL.Path, query}
+	return list[(number-1)*size : min(number*size, len(list))], pager{number, pages, len(list), parameter, r.URL.Path, query}
 }
 
 // Link is the address of a page of the list.
 func (p pager) Link(number int) string {
 	query := url.Values{}
 	maps.Copy(query, p.Query)
-	query.Set("page", strconv.Itoa(number))
+	query.Set(p.Parameter, strconv.Itoa(number))
 	return p.Path + "?" + query.Encode()
 }
 
