@@ -34,6 +34,30 @@ func TestThePageStandsForTheCardholdersPhone(t *testing.T) {
 
 func TestPINChangeOfTheDocumentation(t *testing.T) {
 	t.Parallel()
+	script := pinScript(t)
+	p := launch(t, "-log", "off")
+	said := p.shell(script)
+	require.Contains(t, said, `"status":"validated"`)
+	require.Contains(t, said, `"status":"executed"`)
+	account := p.send("GET", p.page+"accounts/"+ada, "", http.Header{"Accept": {"application/json"}}).body
+	require.Contains(t, account, `"pin_set":true`)
+	require.Contains(t, account, `"pin_changes":[]`, "what is done is not pending")
+}
+
+func TestPINOptionsHaveAnEffect(t *testing.T) {
+	t.Parallel()
+	script := pinScript(t)
+	p := launch(t, "-log", "off", "-pin-mgf1", "SHA1", "-pin-tries", "2")
+	require.Contains(t, p.shell(script), "encrypted_key cannot be decrypted")
+	script = strings.ReplaceAll(script, "rsa_oaep_md:sha256", "rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha1")
+	require.Contains(t, p.shell(script), `"status":"executed"`)
+	require.Contains(t, p.shell(strings.ReplaceAll(script, "$OTP 4821", "wrong 4821")), "invalid_otp")
+	require.Contains(t, p.get("/accounts/"+ada).body, "inactive pin tries exceeded</span>", "validate and execute were two tries")
+}
+
+// pinScript is the walk through a PIN change.
+func pinScript(t *testing.T) string {
+	t.Helper()
 	for _, tool := range []string{"openssl", "curl", "od"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(tool + " is not here")
@@ -43,16 +67,17 @@ func TestPINChangeOfTheDocumentation(t *testing.T) {
 	require.NoError(t, err)
 	script := regexp.MustCompile("(?s)```sh\n(PAGE=.*?openssl.*?)```").FindSubmatch(text)
 	require.Len(t, script, 2)
-	p := launch(t, "-log", "off")
-	p.call("GET", "accounts/"+ada, "")
-	command := exec.CommandContext(t.Context(), "sh", "-eu", "-c", string(script[1]))
-	command.Dir = t.TempDir()
+	return string(script[1])
+}
+
+// shell runs commands with BASE and TOKEN set.
+func (p *program) shell(script string) string {
+	p.t.Helper()
+	p.call("GET", "accounts/"+ada, "") // has a token afterwards
+	command := exec.CommandContext(p.t.Context(), "sh", "-eu", "-c", script)
+	command.Dir = p.t.TempDir()
 	command.Env = append(os.Environ(), "BASE="+p.page+"3.0/", "TOKEN="+p.token)
-	got, err := command.CombinedOutput()
-	require.NoError(t, err, string(got))
-	require.Contains(t, string(got), `"status":"validated"`)
-	require.Contains(t, string(got), `"status":"executed"`)
-	account := p.send("GET", p.page+"accounts/"+ada, "", http.Header{"Accept": {"application/json"}}).body
-	require.Contains(t, account, `"pin_set":true`)
-	require.True(t, strings.Contains(account, `"pin_changes":[]`), "what is done is not pending")
+	said, err := command.CombinedOutput()
+	require.NoError(p.t, err, string(said))
+	return string(said)
 }

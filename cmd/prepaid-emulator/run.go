@@ -82,7 +82,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		server.AddApplication(k.application, k.key)
 	}
 	shown.Attach(server)
-	s.greet(out, server)
+	s.greet(out, server, goesOn)
 	if s.allowRemote {
 		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote whoever reaches this address can use the emulator, see its page and change what it holds")
 	}
