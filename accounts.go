@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"net/url"
 	"time"
 )
 
@@ -248,8 +247,7 @@ func (p SearchAccountsParams) request() request {
 	v.includes(p.Include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
-	query.Set("client_id", p.ProgramClientID)
-	query.Set("client_account_key", p.ClientAccountKey)
+	query = query.with("client_id", p.ProgramClientID).with("client_account_key", p.ClientAccountKey)
 	return request{op: opSearchAccounts, query: query, faults: v.faults}
 }
 
@@ -311,7 +309,7 @@ func (p SearchCompanyParams) request(company CompanyID) request {
 	} {
 		v.text(filter.name, filter.value, 0)
 		if filter.value != "" {
-			query.Set(filter.name, filter.value)
+			query = query.with(filter.name, filter.value)
 		}
 	}
 	return request{op: opSearchCompany, path: []string{company.String()}, query: query, faults: v.faults}
@@ -356,12 +354,12 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 }
 
 // includeQuery sets each group's parameter to a non-blank value.
-func includeQuery(include []Include) url.Values {
-	query := url.Values{}
+func includeQuery(include []Include) query {
+	q := make(query, 0, len(include))
 	for _, group := range include {
-		query.Set(string(group), "1")
+		q = q.with(string(group), "1")
 	}
-	return query
+	return q
 }
 
 var opAccountStatus = operation{

@@ -55,9 +55,10 @@ type attempt struct {
 	stream        io.ReadCloser // instead of body
 	api           *APIError     // of an error status
 	retryAfter    time.Duration
-	err           error // no complete answer
-	oversize      bool  // a success longer than MaxResponseBytes
-	report        func(*Trace, Attempt)
+	err           error                 // no complete answer
+	oversize      bool                  // a success longer than MaxResponseBytes
+	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave; nil when none did
+	watch         *connectionWatch      // may outlive the attempt, which may not outlive its call
 }
 
 // succeeded reports an expected status with a complete answer.
@@ -88,12 +89,14 @@ func (a *attempt) cause() error {
 	return a.undecodable(errUnexpectedCode)
 }
 
-// RoundTrip makes one attempt of the call: authorize, take a slot, send once, read bounded. The loop that calls
-// it decides by c.last; the response it gets back carries nothing, so that net/http has nothing to redirect.
-func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx := req.Context()
-	a := &attempt{number: c.made + 1, vendor: c.client.mediaType}
+// makeAttempt makes one attempt of the call, which is then c.last: authorize, take a slot, send once, read bounded.
+func (c *call) makeAttempt(ctx context.Context) {
 	previous := c.last
+	a := &c.space[c.made%len(c.space)]
+	if c.made >= len(c.space) {
+		*a = attempt{}
+	}
+	a.number, a.vendor = c.made+1, c.client.mediaType
 	c.last = a
 	c.made++
 	if c.op.class != classToken {
@@ -101,35 +104,39 @@ func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
 			if errors.Is(a.err, errSameToken) {
 				c.last, c.gaveUp = previous, true
 			}
-			return nil, a.err
+			return
 		}
 	}
-	waiting := time.Now()
+	waiting := time.Time{}
+	if len(c.traces) > 0 {
+		waiting = time.Now()
+	}
 	slot, err := admit(ctx, c.client.limiter, c.lane)
 	if err != nil {
 		a.err = limiterError(ctx, err)
-		return nil, a.err
+		return
 	}
-	c.observeThrottled(ctx, time.Since(waiting))
-	observed := c.observeStart(ctx, a.number)
-	a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
+	if len(c.traces) > 0 {
+		c.observeThrottled(ctx, time.Since(waiting))
+	}
+	observed := ctx
+	if c.startsObserved() {
+		observed = c.observeStart(ctx, a.number)
+		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
+	}
 	a.started = time.Now()
 	if a.err = c.ended(observed); a.err != nil { // while it waited for its slot
 		slot.Release(Feedback{NotSent: true})
-		return nil, a.err
+		return
 	}
-	attemptCtx, leash := newLeash(observed, c.client.config.AttemptTimeout)
-	c.send(attemptCtx, req, a, slot, leash)
+	a.watch = new(connectionWatch)
+	c.send(a.watch.leash.hold(observed, c.client.config.AttemptTimeout), a, slot)
 	if a.sent {
 		c.countSent(a.started)
 	}
 	if a.stream == nil {
-		leash.free()
+		a.watch.leash.free()
 	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
 }
 
 // ended is why a call must not send any more.
@@ -149,13 +156,16 @@ func limiterError(ctx context.Context, err error) error {
 }
 
 // send makes the exchange and fills a.
-func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slot, leash *leash) {
-	watch := &connectionWatch{leash: leash}
-	out := req.WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
-	out.Header = c.header()
+func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
+	watch := a.watch
+	out := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header()}).
+		WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
 	c.propagate(ctx, out.Header)
-	if again := out.GetBody; again != nil {
-		out.GetBody = func() (io.ReadCloser, error) { return watch.body(again) }
+	if c.sends != nil {
+		body := c.sends
+		out.ContentLength = int64(len(body))
+		out.Body = newSentBody(body)
+		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport
 	if c.op.freshConnection {
@@ -181,10 +191,12 @@ func (c *call) send(ctx context.Context, req *http.Request, a *attempt, slot Slo
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
 	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
-	a.retryAfter = retryAfter(response.Header, time.Now())
+	if len(response.Header["Retry-After"]) > 0 {
+		a.retryAfter = retryAfter(response.Header, time.Now())
+	}
 	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.op.kind == answerStream && a.status == http.StatusOK {
-		a.stream = leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
+		a.stream = watch.leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
 		return
 	}
 	c.read(ctx, response, a)
@@ -208,7 +220,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 	if !success {
 		limit = min(limit, maxErrorBody)
 	}
-	body, err := readBounded(response, limit, c.buffer)
+	body, err := c.readBounded(response, limit)
 	switch {
 	case err == nil:
 	case errors.Is(err, errBodyTooLarge) && !success:
@@ -228,12 +240,14 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 }
 
 // readBounded reads at most limit bytes into the call's buffer.
-func readBounded(response *http.Response, limit int64, buffer *bytes.Buffer) ([]byte, error) {
+func (c *call) readBounded(response *http.Response, limit int64) ([]byte, error) {
+	buffer := c.buffer
 	buffer.Reset()
 	if length := response.ContentLength; length > 0 && length <= limit {
 		buffer.Grow(int(min(length, maxPooledBuffer)) + bytes.MinRead)
 	}
-	n, err := buffer.ReadFrom(io.LimitReader(response.Body, limit+1))
+	c.limited = io.LimitedReader{R: response.Body, N: limit + 1}
+	n, err := buffer.ReadFrom(&c.limited)
 	if n > limit {
 		return buffer.Bytes()[:limit], errBodyTooLarge
 	}

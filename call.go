@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,10 +21,11 @@ import (
 type request struct {
 	op    operation
 	path  []string // values of the template's parameters, in order
-	query url.Values
+	query query
 	body  any // encoded once; nil for none
 	form  string
 	basic string // Authorization of the token request
+	doubt error  // of an earlier call with the same request id
 
 	faults    []Fault // found while describing; nothing is sent when there are any
 	account   AccountID
@@ -32,15 +35,19 @@ type request struct {
 	correlationID string
 }
 
-// call is one operation under way. It is the RoundTripper of its own retry loop, so that each decision sees what
-// the last attempt really met.
+// call is one operation under way. It is the RoundTripper of its own retry loop, so that each decision sees what the
+// last attempt really met.
 type call struct {
-	*request
+	request
 	client *Client
 	lane   Lane
 	buffer *bytes.Buffer
-	url    *url.URL
-	began  time.Time
+	// limited is between the buffer and an answer.
+	limited io.LimitedReader
+	space   [2]attempt // for the last attempt and the one before
+	url     *url.URL
+	sends   []byte // the body of every attempt; nil for none
+	began   time.Time
 
 	attempts  int // that may have left
 	firstSent time.Time
@@ -56,6 +63,7 @@ type call struct {
 	rejected  *oauth2.Token // answered with 401
 	renewed   bool
 	gaveUp    bool
+	shown     bool // go-retryablehttp has been shown the first attempt
 	traces    []*Trace
 }
 
@@ -64,10 +72,15 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 const maxPooledBuffer = 1 << 20
 
+// calls are used again once they are over. What may outlive a call (hooks of the transport, a streamed body) holds on
+// to the attempt's connectionWatch, never to the attempt or the call.
+var calls = sync.Pool{New: func() any { return new(call) }}
+
 // do takes a request through the whole of DESIGN.md's "One request, in order": validate, encode once, attempt
 // loop, decode. Every error it returns is a *CallError.
 func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error) error {
-	k := &call{request: r, client: c, lane: r.op.lane, began: time.Now(), outcome: OutcomeNotProcessed}
+	k := calls.Get().(*call)
+	k.request, k.client, k.lane, k.began, k.outcome = *r, c, r.op.lane, time.Now(), OutcomeNotProcessed // the rest is zero
 	if r.bulk {
 		k.lane = LaneBulk
 	}
@@ -75,6 +88,8 @@ func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error
 	ctx = k.observeCall(ctx)
 	err := k.run(ctx, decode)
 	k.observeDone(ctx, err)
+	*k = call{}
+	calls.Put(k)
 	return err
 }
 
@@ -88,18 +103,18 @@ func (c *call) run(ctx context.Context, decode func(*attempt) error) error {
 	if err := ctx.Err(); err != nil {
 		return c.fail(OutcomeNotProcessed, err)
 	}
-	body, err := c.encodeBody()
-	if err != nil {
+	var err error
+	if c.sends, err = c.encodeBody(); err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
-	c.url = c.client.resolve(c.request)
+	c.url = c.client.resolve(&c.request)
 	c.buffer = buffers.Get().(*bytes.Buffer)
 	defer func() {
 		if c.buffer.Cap() <= maxPooledBuffer {
 			buffers.Put(c.buffer)
 		}
 	}()
-	c.loop(ctx, body)
+	c.loop(ctx)
 	return c.conclude(ctx, decode)
 }
 
@@ -113,29 +128,47 @@ func (c *call) encodeBody() ([]byte, error) {
 	return nil, nil
 }
 
-// loop drives the attempts with go-retryablehttp. One small client per call: its hooks see this call's deadline,
-// outcome and last answer, and its shared habits (logging URLs, closing the pool's idle connections, following
-// redirects) have nothing to act on.
-func (c *call) loop(ctx context.Context, body []byte) {
+// loop makes the attempts. Nearly every call ends with its first, which needs no loop around it.
+func (c *call) loop(ctx context.Context) {
+	if c.makeAttempt(ctx); c.decide(ctx) {
+		c.repeat(ctx)
+	}
+}
+
+// repeat drives the further attempts with go-retryablehttp, which is shown the first one as the failure that it was.
+// One small client per call: its hooks see this call's deadline, outcome and last answer, and its shared habits
+// (logging URLs, closing the pool's idle connections, following redirects) have nothing to act on.
+func (c *call) repeat(ctx context.Context) {
 	bare := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: http.Header{}}).WithContext(ctx)
 	req, err := retryablehttp.FromRequest(bare)
-	if err == nil && body != nil {
-		err = req.SetBody(body)
-	}
 	if err != nil { // cannot happen: FromRequest fails on unreadable bodies only
 		c.last = &attempt{err: &TransportError{Step: "prepare", Err: err}}
 		return
 	}
+	c.shown = false
 	retry := retryablehttp.Client{
 		HTTPClient: &http.Client{Transport: c, CheckRedirect: noRedirect},
 		RetryMax:   1 << 20, // bounded by decide
 		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+			if !c.shown {
+				c.shown = true
+				return true, nil
+			}
 			return c.decide(ctx), nil
 		},
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.wait },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	_, _ = retry.Do(req) //nolint:bodyclose // the response is a bare acknowledgement; c.last holds the answer
+}
+
+// RoundTrip makes one attempt for go-retryablehttp. The loop decides by c.last; the response it gets carries nothing,
+// so that net/http has nothing to redirect.
+func (c *call) RoundTrip(req *http.Request) (*http.Response, error) {
+	if c.shown {
+		c.makeAttempt(req.Context())
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -237,10 +270,24 @@ func (c *call) conclude(ctx context.Context, decode func(*attempt) error) error 
 	}
 	c.client.capture(ctx, c)
 	err := a.cause()
+	if before := c.before(); !a.sent && before != nil && c.unknown == nil {
+		err = &bothCauses{last: err, earlier: before.cause()} // the last answer stays readable
+	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = &bothCauses{last: ended, earlier: err}
 	}
 	return c.fail(c.outcome, err)
+}
+
+// before is the attempt before the last one, when it reached the service.
+func (c *call) before() *attempt {
+	if c.made < 2 {
+		return nil
+	}
+	if a := &c.space[(c.made-2)%len(c.space)]; a != c.last && a.sent {
+		return a
+	}
+	return nil
 }
 
 // outcomeOfAnswer is what a success status means whose body was refused by the decoder.
@@ -265,6 +312,8 @@ func (c *call) fail(outcome Outcome, err error) error {
 		if !errors.Is(err, c.unknown) {
 			err = &bothCauses{last: err, earlier: c.unknown, unknown: true}
 		}
+	} else if c.doubt != nil && outcome != OutcomeApplied && !settlesDoubt(outcome, err) {
+		outcome, err = OutcomeUnknown, &bothCauses{last: err, earlier: c.doubt, unknown: true}
 	}
 	failure := &CallError{
 		Operation:     c.op.Name,
@@ -308,30 +357,57 @@ func (c *call) header() http.Header {
 	if c.basic != "" {
 		h["Authorization"] = []string{c.basic}
 	} else if c.token != nil {
-		h["Authorization"] = []string{"Bearer " + c.token.AccessToken}
+		h["Authorization"] = c.client.bearer(c.token.AccessToken)
 	}
 	return h
 }
 
 var formType = []string{"application/x-www-form-urlencoded"}
 
+// bearerHeader is the Authorization header of a token.
+type bearerHeader struct {
+	token string
+	value []string
+}
+
+// bearer makes the header of a token once for all calls that send it.
+func (c *Client) bearer(token string) []string {
+	header := c.authorization.Load()
+	if header == nil || header.token != token {
+		header = &bearerHeader{token: token, value: []string{"Bearer " + token}}
+		c.authorization.Store(header)
+	}
+	return header.value
+}
+
 // resolve expands the path template under the base address. Values were validated: none can climb.
 func (c *Client) resolve(r *request) *url.URL {
-	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: r.query.Encode()}
-	var plain, escaped strings.Builder
-	plain.WriteString(c.base.Path)
-	escaped.WriteString(c.base.EscapedPath())
-	rest := r.op.Path
-	for _, value := range r.path {
-		before, after, _ := strings.Cut(rest, "{")
-		_, rest, _ = strings.Cut(after, "}")
-		plain.WriteString(before)
-		plain.WriteString(value)
-		escaped.WriteString(before)
-		escaped.WriteString(url.PathEscape(value))
+	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: r.query.encode()}
+	u.Path = expand(c.base.Path, r.op.Path, r.path, nil)
+	if raw := c.base.EscapedPath(); raw != c.base.Path || slices.ContainsFunc(r.path, needsEscape) {
+		u.RawPath = expand(raw, r.op.Path, r.path, url.PathEscape)
 	}
-	plain.WriteString(rest)
-	escaped.WriteString(rest)
-	u.Path, u.RawPath = plain.String(), escaped.String()
 	return u
+}
+
+// needsEscape reports whether value can look different in a path. It may say so of one that does not.
+func needsEscape(value string) bool {
+	return strings.ContainsFunc(value, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	})
+}
+
+// expand puts values, escaped if asked for, into the parameters of a path template under base.
+func expand(base, template string, values []string, escape func(string) string) string {
+	var space [128]byte
+	path := append(space[:0], base...)
+	for _, value := range values {
+		before, after, _ := strings.Cut(template, "{")
+		_, template, _ = strings.Cut(after, "}")
+		if escape != nil {
+			value = escape(value)
+		}
+		path = append(append(path, before...), value...)
+	}
+	return string(append(path, template...))
 }

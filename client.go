@@ -50,6 +50,8 @@ type Client struct {
 	acceptText  []string
 	contentType []string
 	userAgent   []string
+
+	authorization atomic.Pointer[bearerHeader] // of the last token sent
 }
 
 // NewClient checks config, all faults at once as a *[ValidationError], and does no I/O.

@@ -67,6 +67,11 @@ type incomplete interface{ missing() bool }
 
 // encode writes a request body. It cannot fail for the types of this package, whose text was validated.
 func encode(body any) ([]byte, error) {
+	if plain, ok := body.(wireWritable); ok {
+		if written, ok := writeWire(plain); ok {
+			return written, nil
+		}
+	}
 	return json.Marshal(body, encodeOptions)
 }
 
@@ -150,8 +155,11 @@ func decodeJSON[T any](a *attempt, out *T) error {
 	if string(body) == "null" {
 		return a.undecodable(errNullAnswer)
 	}
-	if err := json.Unmarshal(body, out, decodeOptions); err != nil {
-		return a.undecodable(err)
+	if plain, ok := any(out).(wireReadable); !ok || !readWire(body, plain) {
+		*out = *new(T)
+		if err := json.Unmarshal(body, out, decodeOptions); err != nil {
+			return a.undecodable(err)
+		}
 	}
 	if checked, ok := any(out).(incomplete); ok && checked.missing() {
 		return a.undecodable(errMissingMember)

@@ -140,6 +140,9 @@ func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error)
 // integerText returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. Any other
 // number, and one too long to convert, keeps the text it came with. False means that it is not a number.
 func integerText(number []byte) (string, bool) {
+	if n := len(number); n > 0 && n <= maxDigits && number[0] != '0' && isDigits(string(number)) {
+		return string(number), true
+	}
 	value, err := scanDecimal(number, true)
 	switch {
 	case err == nil && value.Scale() == 0:

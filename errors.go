@@ -31,7 +31,8 @@ type CallError struct {
 	Attempts int
 	// FirstSent is when the first request may have left; zero when none did.
 	FirstSent time.Time
-	// LastSent is when the last request may have left; zero when none did.
+	// LastSent is when the last attempt that may have left began; zero when none did. It may have been under way until
+	// the call returned.
 	LastSent time.Time
 	// Err is the cause.
 	Err error

@@ -11,7 +11,9 @@ import (
 // cache only when the first is finished: a second one that overtakes it may move the money again. So calls with the
 // same key take turns, and one that follows an unknown outcome waits until the first has had time to finish.
 //
-// It sees this client's calls only; across processes the caller's own store is what keeps them apart.
+// A doubt stays until a later call succeeds or is refused in a way that settles it (see [SettlesDoubt]); it is
+// remembered for an hour at least. It sees this client's calls only; across processes the caller's own store is what
+// keeps them apart.
 type inFlight struct {
 	mu    sync.Mutex
 	keys  map[inFlightKey]*inFlightState
@@ -26,13 +28,20 @@ type inFlightKey struct {
 type inFlightState struct {
 	turn     chan struct{} // holds the one call under way
 	users    int           // it, and those who wait
-	doubtful time.Time     // end of the last unknown outcome
+	doubtful time.Time     // end of the last unknown outcome; zero when nothing is in doubt
 }
 
-var errInFlight = errors.New("a call with this request id may still be under way")
+// doubtKept is how long a doubt is remembered at least.
+const doubtKept = time.Hour
 
-// enter waits for the key's turn. leave must be called with the outcome.
-func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duration) (leave func(Outcome), err error) {
+var (
+	errInFlight    = errors.New("a call with this request id may still be under way")
+	errEarlierCall = errors.New("a call before this one, whose outcome is unknown")
+)
+
+// enter waits for the key's turn. leave must be called with the outcome. doubt is not nil when an earlier call ended
+// with an outcome that is still unknown.
+func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duration) (leave func(Outcome), doubt, err error) {
 	state := f.join(key, rest)
 	select {
 	case state.turn <- struct{}{}: // first, so that a context that has ended tells of nothing under way
@@ -41,17 +50,21 @@ func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duratio
 		case state.turn <- struct{}{}:
 		case <-ctx.Done():
 			f.part(key, state)
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 	}
 	f.mu.Lock()
-	wait := time.Until(state.doubtful.Add(rest))
+	wait := time.Duration(0)
+	if !state.doubtful.IsZero() {
+		doubt = errEarlierCall
+		wait = time.Until(state.doubtful.Add(rest))
+	}
 	f.mu.Unlock()
 	if wait > 0 {
 		if err := sleep(ctx, wait); err != nil {
 			<-state.turn
 			f.part(key, state)
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	return func(outcome Outcome) {
@@ -63,7 +76,7 @@ func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duratio
 		f.mu.Unlock()
 		<-state.turn
 		f.part(key, state)
-	}, nil
+	}, doubt, nil
 }
 
 func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
@@ -74,7 +87,7 @@ func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
 	}
 	if len(f.keys) >= f.sweep {
 		for stale, state := range f.keys {
-			if state.users == 0 && time.Since(state.doubtful) > rest {
+			if state.users == 0 && time.Since(state.doubtful) > max(rest, doubtKept) {
 				delete(f.keys, stale)
 			}
 		}

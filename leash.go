@@ -13,9 +13,11 @@ type leash struct {
 	timer  *time.Timer
 }
 
-func newLeash(ctx context.Context, limit time.Duration) (context.Context, *leash) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	return ctx, &leash{cancel: cancel, timer: time.AfterFunc(limit, func() { cancel(errAttemptTimeout) })}
+// hold starts the attempt's time and returns its context.
+func (l *leash) hold(ctx context.Context, limit time.Duration) context.Context {
+	ctx, l.cancel = context.WithCancelCause(ctx)
+	l.timer = time.AfterFunc(limit, func() { l.cancel(errAttemptTimeout) })
+	return ctx
 }
 
 // free ends the attempt.

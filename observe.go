@@ -184,6 +184,11 @@ func (c *call) observeThrottled(ctx context.Context, waited time.Duration) {
 	}
 }
 
+// startsObserved reports whether anybody wants to know of a start.
+func (c *call) startsObserved() bool {
+	return slices.ContainsFunc(c.traces, func(t *Trace) bool { return t.AttemptStart != nil })
+}
+
 func (c *call) observeStart(ctx context.Context, number int) context.Context {
 	for _, t := range c.traces {
 		if t.AttemptStart == nil {
@@ -215,8 +220,12 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 			slog.Int("status", a.status), slog.Duration("wait", c.wait), slog.String("error", seen.Err.Error()))
 	}
 	for _, t := range c.traces {
-		if t.AttemptDone != nil {
+		switch {
+		case t.AttemptDone == nil:
+		case a.report != nil:
 			c.client.guarded(func() { a.report(t, seen) })
+		default:
+			c.client.guarded(func() { t.AttemptDone(ctx, c.op.Operation, seen) })
 		}
 	}
 }
@@ -230,8 +239,12 @@ func (c *call) observeDone(ctx context.Context, err error) {
 	case err != nil:
 		level = slog.LevelInfo
 	}
+	logs := c.client.log.Enabled(ctx, level)
+	if !logs && len(c.traces) == 0 {
+		return
+	}
 	duration := time.Since(c.began)
-	if c.client.log.Enabled(ctx, level) {
+	if logs {
 		attrs := []slog.Attr{
 			slog.String("operation", c.op.Name), slog.String("path", c.op.Path),
 			slog.String("outcome", outcome.String()), slog.Int("attempts", c.attempts), slog.Duration("duration", duration),

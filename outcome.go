@@ -1,5 +1,11 @@
 package prepaid
 
+import (
+	"errors"
+	"net/http"
+	"strings"
+)
+
 // Outcome says what is known about the effect of a call.
 type Outcome uint8
 
@@ -34,14 +40,41 @@ func (o Outcome) String() string {
 }
 
 // OutcomeOf classifies err. It is the only question a payment loop needs to ask: nil is [OutcomeApplied], an
-// error that holds no [*CallError] is [OutcomeUnknown], but for a [*ValidationError], after which nothing was sent. Of several joined errors an unknown one decides,
-// otherwise the first.
+// error that holds no [*CallError] is [OutcomeUnknown], but for a [*ValidationError], after which nothing was sent. Of
+// several joined errors an unknown one decides, otherwise the first.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
 	}
 	outcome, _ := outcomeIn(err)
 	return outcome
+}
+
+// SettlesDoubt reports whether err, with which a transfer or direct entry out ended that was sent again under its
+// request id, proves that no earlier sending moved the money. The service answers a request id that it has carried out
+// with the very same answer (section 8), so its own refusal of the same params says that it has not: a failed transfer,
+// or a 400 in the service's own form. Anything else proves nothing: another status, which a gateway may have given
+// before the service looked; the page of a proxy; a request that was not processed.
+//
+// The earlier sending must have had time to finish, see [RetryPolicy].InFlightWait. A [Client] applies this rule to the
+// calls it has made itself; what was sent by another process is for its caller to judge.
+func SettlesDoubt(err error) bool { return settlesDoubt(OutcomeOf(err), err) }
+
+func settlesDoubt(outcome Outcome, err error) bool {
+	if outcome != OutcomeRejected {
+		return false
+	}
+	if errors.Is(err, ErrTransferFailed) {
+		return true
+	}
+	answer, ok := errors.AsType[*APIError](err)
+	return ok && answer.StatusCode == http.StatusBadRequest && isCodeWord(string(answer.Code)) &&
+		strings.HasPrefix(mediaTypeOf(answer.Header.Get("Content-Type")), "application/vnd.")
+}
+
+// isCodeWord reports the form of all the codes that the reference shows, which a gateway's "Bad Request" has not.
+func isCodeWord(code string) bool {
+	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
 }
 
 // outcomeIn finds the outermost CallError on each branch of err's tree.

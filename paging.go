@@ -8,9 +8,7 @@ import (
 	"hash/maphash"
 	"iter"
 	"log/slog"
-	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 )
@@ -83,11 +81,9 @@ var pageSeed = maphash.MakeSeed()
 
 // pageRequest adds the paging parameters to a copy of r.
 func pageRequest(r request, number, size int, bulk bool) request {
-	query := make(url.Values, len(r.query)+2)
-	maps.Copy(query, r.query)
-	query.Set("page_number", strconv.Itoa(number))
+	query := append(make(query, 0, len(r.query)+2), r.query...).with("page_number", strconv.Itoa(number))
 	if size > 0 {
-		query.Set("page_size", strconv.Itoa(size))
+		query = query.with("page_size", strconv.Itoa(size))
 	}
 	r.query, r.bulk = query, bulk
 	return r
@@ -117,8 +113,11 @@ func (p *Page[T]) decode(a *attempt) error {
 		if err := decodeJSON(a, &p.Items[0]); err != nil {
 			return err
 		}
-	} else if err := decodeJSON(a, &p.Items); err != nil {
-		return err
+	} else if !readWireItems(body, &p.Items) {
+		p.Items = nil
+		if err := decodeJSON(a, &p.Items); err != nil {
+			return err
+		}
 	}
 	for i := range p.Items {
 		if item, ok := any(&p.Items[i]).(incomplete); ok && item.missing() {
@@ -237,7 +236,7 @@ func prefetched[T any](ctx context.Context, paging Paging, fetch pageFetcher[T])
 				<-pending
 			}
 		}()
-		next, window := max(paging.Page, 1), 1
+		next, window, last := max(paging.Page, 1), 1, 0
 		start := func() {
 			number, done := next, make(chan result, 1)
 			bulk := len(waiting) > 0
@@ -252,10 +251,14 @@ func prefetched[T any](ctx context.Context, paging Paging, fetch pageFetcher[T])
 			if len(waiting) == 0 {
 				start()
 			}
+			if len(waiting) <= paging.Prefetch && next <= last { // the caller now waits for one of them
+				start()
+			}
 			r := <-waiting[0]
 			waiting = slices.Delete(waiting, 0, 1)
 			if r.err == nil && r.page.told { // without a known end a page ahead may not exist
-				for len(waiting) < window && next <= r.page.TotalPages {
+				last = r.page.TotalPages
+				for len(waiting) < window && next <= last {
 					start()
 				}
 				window = min(window*2, paging.Prefetch)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -71,7 +70,7 @@ func TestPrefetchWindow(t *testing.T) {
 				}
 				require.LessOrEqual(t, service.most, prefetch+1)
 				require.Equal(t, prepaid.LaneCall, limiter.seen[0], "what the caller waits for")
-				require.Equal(t, prefetch > 1, slices.Contains(limiter.seen, prepaid.LaneBulk), "what is fetched ahead stands back")
+				require.Contains(t, limiter.seen, prepaid.LaneBulk, "what is fetched ahead stands back")
 			})
 		})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 )
@@ -50,7 +49,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	v.pathID("template", template)
 	r := request{
 		op: opStartReport, path: []string{template}, faults: v.faults,
-		query: url.Values{"include_column_headers": {strconv.FormatBool(params.IncludeColumnHeaders)}},
+		query: query{{"include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)}},
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
 	err := s.client.do(ctx, &r, func(a *attempt) error {

@@ -65,11 +65,16 @@ func (id RequestID) Time() (time.Time, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
 		return time.Time{}, false
 	}
-	b, err := hex.DecodeString(strings.ReplaceAll(string(id), "-", ""))
-	if err != nil || len(b) != 16 || b[6]>>4 != 7 || b[8]>>6 != 0b10 {
+	var digits [32]byte
+	n := 0
+	for _, part := range [...]RequestID{id[:8], id[9:13], id[14:18], id[19:23], id[24:]} {
+		n += copy(digits[n:], part)
+	}
+	var b [16]byte
+	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[6]>>4 != 7 || b[8]>>6 != 0b10 {
 		return time.Time{}, false
 	}
-	high, low := binary.BigEndian.Uint16(b), binary.BigEndian.Uint32(b[2:])
+	high, low := binary.BigEndian.Uint16(b[:]), binary.BigEndian.Uint32(b[2:])
 	return time.UnixMilli(int64(high)<<32 | int64(low)).UTC(), true
 }
 

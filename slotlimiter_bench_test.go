@@ -1,6 +1,8 @@
 package prepaid
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,4 +52,45 @@ func BenchmarkSlotLimiterParallel(b *testing.B) {
 			slot.Release(slotAnswered)
 		}
 	})
+}
+
+// BenchmarkSlotLimiterLine lets 10,000 callers stand in line for slots that come back one at a time, and counts those
+// who got theirs before somebody who had come earlier.
+func BenchmarkSlotLimiterLine(b *testing.B) {
+	const callers = 10_000
+	overtaken := 0
+	for b.Loop() {
+		l := newSlotLimiter(1, time.Nanosecond, 1, 0)
+		first, err := l.Acquire(b.Context(), LaneCall)
+		require.NoError(b, err)
+		order := make(chan int, callers)
+		var line sync.WaitGroup
+		for i := range callers {
+			line.Go(func() {
+				slot, err := l.Acquire(b.Context(), LaneCall)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				order <- i // before the slot goes to the next
+				slot.Release(slotAnswered)
+			})
+			for standing := 0; standing <= i; runtime.Gosched() {
+				l.mu.Lock()
+				standing = l.waiting
+				l.mu.Unlock()
+			}
+		}
+		first.Release(slotAnswered)
+		line.Wait()
+		close(order)
+		last := -1
+		for i := range order {
+			if i < last {
+				overtaken++
+			}
+			last = max(last, i)
+		}
+	}
+	b.ReportMetric(float64(overtaken), "overtaken")
 }

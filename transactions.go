@@ -3,7 +3,6 @@ package prepaid
 import (
 	"context"
 	"iter"
-	"net/url"
 	"time"
 )
 
@@ -94,13 +93,13 @@ func (p ListTransactionsParams) request(id AccountID) request {
 		v.fault("before", "must not be set together with to")
 	}
 	v.paging(p.Paging)
-	query := url.Values{}
+	var query query
 	for _, bound := range []struct {
 		name string
 		at   time.Time
 	}{{"start_date", p.From}, {"end_date", p.To}, {"end_date", ceilSecond(p.Before)}} {
 		if !bound.at.IsZero() {
-			query.Set(bound.name, bound.at.UTC().Format(wireTime))
+			query = query.with(bound.name, bound.at.UTC().Format(wireTime))
 		}
 	}
 	return request{op: opTransactions, account: id, path: []string{string(id)}, query: query, faults: v.faults}

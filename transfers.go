@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -63,7 +61,7 @@ var opTransfer = operation{
 // is also how [OutcomeUnknown] is resolved: send the same params again. The service answers only a finished transfer
 // from its cache, so a repeat must not overtake the first: calls of one client with the same RequestID take turns, and
 // one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
-// that time after CallError.LastSent yourself.
+// that time after the call has ended yourself.
 //
 // Errors: [ErrTransferFailed] when the service answers that nothing moved, [ErrRequestIDExpired] when RequestID is
 // too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrBadRequest] with
@@ -165,10 +163,11 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 {
 		return nil, s.client.do(ctx, &r, result.decode)
 	}
-	leave, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
+	leave, doubt, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
 	if err != nil {
 		return nil, s.client.withheld(ctx, r, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
+	r.doubt = doubt
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
 	defer func() { leave(outcome) }()
 	err = s.client.do(ctx, &r, result.decode)
@@ -184,7 +183,7 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 	failure := &CallError{
 		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID, Err: why,
 	}
-	k := &call{request: &r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
+	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
 	k.observeDone(k.observeCall(ctx), failure)
 	return failure
 }
@@ -192,10 +191,7 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 // decode tells a movement from a failure. An absent, null, empty or zero transaction id is a failure; an answer
 // without a correlation id is not the service's.
 func (r *TransferResult) decode(a *attempt) error {
-	var answer struct {
-		TransactionID jsontext.Value `json:"transaction_id"`
-		CorrelationID *string        `json:"correlation_id"`
-	}
+	var answer transferAnswer
 	if err := decodeJSON(a, &answer); err != nil {
 		return err
 	}

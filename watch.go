@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -12,7 +13,8 @@ import (
 // itself. Over HTTP/1.1 it does so when nothing was written, which is safe. Over HTTP/2 it also does so after the
 // whole request was received, for any method, as often as the peer resets the stream.
 type connectionWatch struct {
-	leash       *leash
+	leash       leash
+	hooks       httptrace.ClientTrace
 	asked       atomic.Bool
 	connections atomic.Int32
 	http2       atomic.Bool
@@ -22,7 +24,7 @@ type connectionWatch struct {
 const maxConnections = 2
 
 func (w *connectionWatch) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
+	w.hooks = httptrace.ClientTrace{
 		GetConn: func(string) { w.asked.Store(true) },
 		GotConn: func(info httptrace.GotConnInfo) {
 			conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
@@ -34,12 +36,25 @@ func (w *connectionWatch) trace() *httptrace.ClientTrace {
 			}
 		},
 	}
+	return &w.hooks
 }
 
 // body gives net/http the body for another connection, once, and over HTTP/2 never.
-func (w *connectionWatch) body(again func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+func (w *connectionWatch) body(content []byte) (io.ReadCloser, error) {
 	if w.http2.Load() || w.connections.Load() >= maxConnections {
 		return nil, errors.New("sent once")
 	}
-	return again()
+	return newSentBody(content), nil
 }
+
+// sentBody is the body of a request.
+type sentBody struct{ bytes.Reader }
+
+func newSentBody(content []byte) *sentBody {
+	body := &sentBody{}
+	body.Reset(content)
+	return body
+}
+
+// Close does nothing.
+func (*sentBody) Close() error { return nil }

@@ -25,7 +25,8 @@
 //
 // A header line, then one record a line: CRC-32C and length of the record in hex, and the record in JSON. The last
 // record of a request id counts. A last line without its end is cut off on opening; any other damage is [ErrCorrupt],
-// and nothing is mended by guessing. [Journal.Compact] rewrites the file without what is over.
+// and nothing is mended by guessing: a power cut in the middle of a shared sync may leave a hole, which a person must
+// look at. [Journal.Compact] rewrites the file without what is over.
 //
 // The file is locked while it is open. On Unix the lock is on the file itself, on Windows it is a file beside it, named
 // .lock; the system releases both when the process dies. Elsewhere the .lock file of a dead process has to be removed

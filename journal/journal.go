@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +86,9 @@ func Open(path string, options Options) (*Journal, error) {
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a compaction replaces the file, not the link
+	}
+	if strings.HasSuffix(path, temporary) {
+		return nil, errors.New("journal: a path may not end in " + temporary + ", which is where a compaction writes")
 	}
 	f, unlock, err := openLocked(path, options.FileMode)
 	if err != nil {

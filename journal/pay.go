@@ -31,12 +31,10 @@ type Sender interface {
 // [ErrChanged], [ErrWindow], [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that
 // was made comes together with the error.
 //
-// An unknown outcome stays unknown until a later sending succeeds or the service refuses it. The service answers a
-// request id that it has finished from its cache, for 30 days, before it looks at anything else. After InFlightWait
-// the earlier sending is finished, if it ever arrived; inside those days, under the same params, a refusal therefore
-// proves that it moved nothing, and the payment is rejected. What is not the service's own word proves nothing and
-// leaves it unknown: a request that was not processed, a new doubt, a fault found before sending, the page of a
-// proxy.
+// An unknown outcome stays unknown until a later sending, made after InFlightWait, succeeds or is refused in a way that
+// settles the doubt, which [prepaid.SettlesDoubt] decides: a failed transfer, or a 400 in the service's own form. What
+// is not the service's own word proves nothing and leaves it unknown: a request that was not processed, a new doubt, a
+// fault found before sending, a gateway's answer. [Journal.Resolve] is for what a person or FindMovement found out.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	e := Entry{
 		RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: source, Amount: params.Amount,
@@ -84,18 +82,6 @@ func (e *Entry) sendings(err error) {
 	if last := call.LastSent.UTC().Round(0); last.After(e.LastSent) {
 		e.LastSent = last
 	}
-}
-
-// refusal reports whether err is the service's own refusal, with nothing in doubt.
-func refusal(err error) bool {
-	if prepaid.OutcomeOf(err) != prepaid.OutcomeRejected {
-		return false
-	}
-	if _, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
-		return true
-	}
-	answer, ok := errors.AsType[*prepaid.APIError](err)
-	return ok && answer.Code != "" // each of its errors has one
 }
 
 func (e Entry) changes(old Entry) (fields []string) {
@@ -162,6 +148,8 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 			}
 			return nil, e.failure(nothing, ErrWindow)
 		}
+	}
+	if doubtful || old.Resolved { // a person may have been wrong, or early
 		if err := j.rest(ctx, old); err != nil {
 			return nil, e.failure(nothing, err)
 		}
@@ -182,7 +170,7 @@ func (j *Journal) settle(e Entry, doubtful bool, result *prepaid.TransferResult,
 	switch {
 	case err == nil && result != nil:
 		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
-	case doubtful && !refusal(err) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
+	case doubtful && !prepaid.SettlesDoubt(err) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
 		// Applied without a usable answer: the result can still be had, by sending again.
 		e.State = StateUnknown
 		if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
@@ -214,7 +202,8 @@ func (j *Journal) rest(ctx context.Context, e Entry) error {
 	if from.Before(j.opened) {
 		from = j.opened
 	}
-	timer := time.NewTimer(time.Until(from.Add(j.options.InFlightWait)))
+	// A clock that was set back must not make it longer.
+	timer := time.NewTimer(min(time.Until(from.Add(j.options.InFlightWait)), j.options.InFlightWait))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

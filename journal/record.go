@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"strconv"
@@ -80,7 +81,11 @@ func encode(e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(frame(body), body...), '\n'), nil
+	line := append(frame(body), body...)
+	if _, ok := decode(line); !ok { // or the whole file could not be read any more
+		return nil, errors.New("a field is not valid UTF-8")
+	}
+	return append(line, '\n'), nil
 }
 
 // frame is what stands before the JSON.

@@ -3,8 +3,10 @@ package journal
 import (
 	"context"
 	"errors"
+	"net/http"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +25,8 @@ func doubt(at time.Time, attempts int) error {
 func TestWhatSettlesADoubt(t *testing.T) {
 	t.Parallel()
 	rejected := func(cause error) error { return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: cause} }
-	refusal := &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidRequest}
+	own := http.Header{"Content-Type": {"application/vnd.vendor+json"}}
+	refusal := &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidRequest, Header: own}
 	for name, tc := range map[string]struct {
 		second error
 		want   State
@@ -34,6 +37,8 @@ func TestWhatSettlesADoubt(t *testing.T) {
 		"unknown":            {&prepaid.CallError{Err: refusal}, StateUnknown},
 		"with its own doubt": {errors.Join(rejected(refusal), &prepaid.CallError{Err: errCut}), StateUnknown},
 		"not sent":           {rejected(&prepaid.ValidationError{}), StateUnknown},
+		"a gateway's 404":    {rejected(&prepaid.APIError{StatusCode: 404, Code: "Not Found"}), StateUnknown},
+		"403":                {rejected(&prepaid.APIError{StatusCode: 403, Code: "forbidden", Header: own}), StateUnknown},
 		"page of a proxy":    {rejected(&prepaid.APIError{StatusCode: 403}), StateUnknown},
 		"no CallError":       {errCut, StateUnknown},
 		"unusable":           {&prepaid.CallError{Outcome: prepaid.OutcomeApplied, Err: errCut}, StateUnknown},
@@ -155,4 +160,58 @@ func TestStats(t *testing.T) {
 	stats, err = j.Stats()
 	require.ErrorIs(t, err, prepaid.ErrAmountRange)
 	require.Equal(t, 3, stats.Unknown.Count)
+}
+
+// A resolution may be wrong or early: the first sending still gets its time, and a clock that was set back adds none.
+func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j, _ := openMemory(t, nil)
+		j.options.InFlightWait = 10 * time.Second
+		b := newBank()
+		b.err, b.refuses = errCut, true
+		_, err := j.Transfer(t.Context(), b, "from", payment(1))
+		require.ErrorIs(t, err, errCut)
+		require.NoError(t, j.Resolve(payment(1).RequestID, NotMoved()))
+		b.err, b.refuses = nil, false
+		began := time.Now()
+		_, err = j.Transfer(t.Context(), b, "from", payment(1))
+		require.NoError(t, err)
+		require.Equal(t, 10*time.Second, time.Since(began))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		j, _ := openMemory(t, nil)
+		j.options.InFlightWait = 10 * time.Second
+		began := time.Now()
+		require.NoError(t, j.rest(t.Context(), Entry{Changed: began.Add(time.Hour)}))
+		require.Equal(t, 10*time.Second, time.Since(began))
+	})
+}
+
+// What could not be read again is not written, and nothing is sent.
+func TestInvalidTextDoesNotReachTheFile(t *testing.T) {
+	t.Parallel()
+	j, m := openMemory(t, nil)
+	b := newBank()
+	for _, source := range []prepaid.AccountID{"a\xff", "from"} {
+		params := payment(1)
+		if source == "from" {
+			params.RequestID = "r\xff"
+		}
+		_, err := j.Transfer(t.Context(), b, source, params)
+		require.ErrorIs(t, err, ErrNotRecorded)
+		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+	}
+	require.Empty(t, b.paid)
+	b.err, b.refuses = errCut, true
+	_, err := j.Transfer(t.Context(), b, "from", payment(2))
+	require.ErrorIs(t, err, errCut)
+	require.ErrorIs(t, j.Resolve(payment(2).RequestID, Moved("\xff")), ErrNotRecorded)
+	openMemory(t, m.data)
+}
+
+func TestOpenRefusesACompactionsName(t *testing.T) {
+	t.Parallel()
+	_, err := Open(filepath.Join(t.TempDir(), "pay.compact"), Options{})
+	require.ErrorContains(t, err, "compaction")
 }

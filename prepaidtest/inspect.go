@@ -185,7 +185,7 @@ func (s *Server) ActivateThroughPortal(eaid string) {
 	if a == nil {
 		return
 	}
-	if !slices.Contains([]string{"active", "pre_active", "inactive", s.settings.initialStatus}, a.status) {
+	if !s.activatable(a) {
 		s.fail("ActivateThroughPortal: a card in this status cannot be activated")
 		return
 	}
@@ -193,6 +193,11 @@ func (s *Server) ActivateThroughPortal(eaid string) {
 	if old := s.accounts[a.corresponding]; old != nil && old.status == "active" && old.balance == 0 {
 		old.status = "closed"
 	}
+}
+
+// activatable tells whether a card is new, so that its holder can activate it.
+func (s *Server) activatable(a *account) bool {
+	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.initialStatus}, a.status)
 }
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment

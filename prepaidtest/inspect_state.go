@@ -23,6 +23,8 @@ type AccountState struct {
 	ClientID string
 	// Status is one of the eleven, see AccountStatuses.
 	Status string
+	// Activatable tells whether ActivateThroughPortal takes the card.
+	Activatable bool
 	// Balance is in decimals, at least two, for example "74.50".
 	Balance string
 	// ProductType is reloadable, gift or loyalty.
@@ -82,19 +84,19 @@ func (s *Server) Account(eaid string) AccountState {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if a := s.known(eaid); a != nil {
-		return a.state()
+		return s.stateOf(a)
 	}
 	return AccountState{}
 }
 
-func (a *account) state() AccountState {
+func (s *Server) stateOf(a *account) AccountState {
 	state := AccountState{
 		ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, ClientID: a.company.ClientID,
 		Status: a.status, Balance: a.balance.String(), ProductType: a.productType, AccountType: a.accountType,
 		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry.Time, AccountExpiry: a.accountExpiry.Time, Transactions: len(a.items),
 		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: a.personal.Personal, FreeText: a.freeText,
 		MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding, CardholderType: int(a.holderType),
-		WalletTokens: slices.Clone(a.wallet), PINSet: a.pin != "",
+		WalletTokens: slices.Clone(a.wallet), PINSet: a.pin != "", Activatable: s.activatable(a),
 	}
 	if n := len(a.items); n > 0 {
 		state.FirstTransaction, state.LastTransaction = a.items[0].occurredAt, a.items[n-1].occurredAt

@@ -134,8 +134,8 @@ func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if !slices.Contains([]string{"pre_active", "inactive", "active", p.config.InitialStatus}, p.server.Load().Status(id)) {
-		p.showAccount(w, r, http.StatusUnprocessableEntity, "", "A card in this status cannot be activated through the portal. Its status can be set.")
+	if !p.server.Load().Account(id).Activatable {
+		p.showAccount(w, r, http.StatusUnprocessableEntity, "", "Only a new card can be activated: one that is pre_active, inactive or active.")
 		return
 	}
 	p.server.Load().ActivateThroughPortal(id)

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The other end of the wire, and each reader of a report, is a process of its own: what it costs is not ours, and its
+// peak of memory can be told.
+
+const (
+	childServer = "server"
+	childReport = "report"
+	// reportLine is a row of a report as it stands in the JSON string.
+	reportLine = `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`
+)
+
+// runChild is main of a child process.
+func runChild(kind string, args []string) error {
+	switch {
+	case kind == childServer:
+		return serve()
+	case kind == childReport && len(args) == 3:
+		return readReport(args[0], args[1], args[2])
+	}
+	return fmt.Errorf("no child %q", kind)
+}
+
+// serve answers on loopback until its input ends. It prints its address.
+func serve() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	account := []byte(accountBody(7))
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /3.0/token", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, tokenBody)
+	})
+	mux.HandleFunc("GET /3.0/accounts/{id}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		_, _ = w.Write(account)
+	})
+	mux.HandleFunc("GET /3.0/reporting/templates/{name}/reports/{rows}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		rows, _ := strconv.Atoi(path.Base(r.URL.Path))
+		_ = writeReport(w, rows)
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = server.Close()
+	}()
+	fmt.Println("http://" + listener.Addr().String() + "/3.0/")
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+// writeReport writes a report of so many rows, whose body it never holds.
+func writeReport(w io.Writer, rows int) error {
+	if _, err := io.WriteString(w, `{"reportdata":"`); err != nil {
+		return err
+	}
+	const batch = 2000
+	chunk := []byte(strings.Repeat(reportLine, batch))
+	for left := rows; left > 0; left -= batch {
+		if left < batch {
+			chunk = chunk[:left*len(reportLine)]
+		}
+		if _, err := w.Write(chunk); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, `","totalrecords":%d}`, rows)
+	return err
+}
+
+// startServer starts the other end and returns its address.
+func startServer() (address string, stop func(), err error) {
+	command, err := self(childServer)
+	if err != nil {
+		return "", nil, err
+	}
+	in, err := command.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := command.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = in.Close()
+		_ = command.Wait()
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	return strings.TrimSpace(line), stop, nil
+}
+
+// self is this program as a child.
+func self(args ...string) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(context.Background(), program, append([]string{"-child"}, args...)...)
+	command.Stderr = os.Stderr
+	return command, nil
+}
+
+// reading is what a child tells of one report.
+type reading struct {
+	Seconds float64
+	Peak    float64 // bytes of memory that the process held at most
+}
+
+// readInChild reads a report of so many rows in a fresh process.
+func readInChild(address, how string, rows int) (reading, error) {
+	command, err := self(childReport, address, how, strconv.Itoa(rows))
+	if err != nil {
+		return reading{}, err
+	}
+	out, err := command.Output()
+	if err != nil {
+		return reading{}, fmt.Errorf("%s: %w", how, err)
+	}
+	var r reading
+	return r, json.Unmarshal(out, &r)
+}
+
+// peakMemory is the most that this process has had resident, as Linux tells it; 0 elsewhere.
+func peakMemory() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	n, _ := strconv.ParseFloat(kilobytes, 64)
+	return n * 1024
+}

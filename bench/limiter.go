@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/time/rate"
+)
+
+// The built-in limiter's allowance is fixed by the service, so that nothing outside the client's package can make one
+// that never blocks. Its benchmarks are run from that package's own test program, in turns with x/time/rate here.
+
+// limiterRows compares one acquire and release with one Wait of x/time/rate, and looks at a line of 10,000.
+func limiterRows(rounds int) ([]row, error) {
+	directory, err := os.MkdirTemp("", "limiter-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(directory) }()
+	program := filepath.Join(directory, "prepaid.test")
+	build := exec.CommandContext(context.Background(), "go", "test", "-c", "-o", program, "github.com/cardprograms/prepaid")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	var floor, ours []float64
+	allocations, overtaken := 0.0, 0.0
+	for range rounds {
+		floor = append(floor, rateWait())
+		values, err := runBenchmark(program, "^BenchmarkSlotLimiter$/^answered$")
+		if err != nil {
+			return nil, err
+		}
+		ours = append(ours, values["ns/op"])
+		allocations = max(allocations, values["allocs/op"])
+	}
+	values, err := runBenchmark(program, "^BenchmarkSlotLimiterLine$")
+	if err != nil {
+		return nil, err
+	}
+	overtaken = values["overtaken"]
+	return []row{
+		atMost("limiter, acquire and release", median(floor), median(ours), 2, nanoseconds),
+		bounded("limiter, allocations", allocations, 0, count),
+		bounded("limiter, overtaken in a line of 10,000", overtaken, 0, count),
+	}, nil
+}
+
+// rateWait is what one Wait that does not block costs.
+func rateWait() float64 {
+	limiter := rate.NewLimiter(rate.Limit(1e9), 1<<17)
+	ctx := context.Background()
+	result := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			if err := limiter.Wait(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	return float64(result.T.Nanoseconds()) / float64(result.N)
+}
+
+// runBenchmark runs one benchmark of a test program and returns its values by unit.
+func runBenchmark(program, pattern string) (map[string]float64, error) {
+	run := exec.CommandContext(context.Background(), program, "-test.run", "^$", "-test.bench", pattern, "-test.benchtime", "1s", "-test.cpu", "1")
+	out, err := run.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) < 4 || !strings.HasPrefix(words[0], "Benchmark") {
+			continue
+		}
+		values := make(map[string]float64)
+		for i := 2; i+1 < len(words); i += 2 {
+			value, err := strconv.ParseFloat(words[i], 64)
+			if err != nil {
+				return nil, err
+			}
+			values[words[i+1]] = value
+		}
+		return values, nil
+	}
+	return nil, fmt.Errorf("no benchmark %s", pattern)
+}

@@ -1,0 +1,71 @@
+// Program bench shows what the client costs, each case beside its floor: the same work done by hand. It prints one
+// table and ends with 0 whether or not every goal is met.
+//
+//	go run . -quick            under two minutes
+//	go run . -only account     the cases whose names hold the word
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// benchCase is a group of rows. Rounds is 1 or more; quick runs have fewer.
+type benchCase struct {
+	name string
+	run  func(rounds int) ([]row, error)
+	// rounds of a full and of a quick run.
+	full, quick int
+}
+
+func cases() []benchCase {
+	return []benchCase{
+		{"account", accountRows, 40, 12},
+		{"accounts page", accountPageRows, 30, 8},
+		{"transactions page", transactionPageRows, 30, 8},
+		{"transfer", transferRows, 40, 12},
+		{"loopback", loopbackRows, 20, 6},
+		{"pages", pageRows, 3, 1},
+		{"report", reportRows, 5, 1},
+		{"token", tokenRows, 5, 1},
+		{"limiter", limiterRows, 7, 3},
+		{"size", sizeRows, 1, 1},
+	}
+}
+
+func main() {
+	quick := flag.Bool("quick", false, "fewer rounds")
+	only := flag.String("only", "", "run the cases whose names hold this")
+	child := flag.String("child", "", "what this process does for another of this program")
+	flag.Parse()
+	if *child != "" {
+		if err := runChild(*child, flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	var rows []row
+	for _, c := range cases() {
+		if !strings.Contains(c.name, *only) {
+			continue
+		}
+		rounds := c.full
+		if *quick {
+			rounds = c.quick
+		}
+		fmt.Fprintln(os.Stderr, "measuring:", c.name)
+		more, err := c.run(rounds)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", c.name, err)
+			os.Exit(1)
+		}
+		rows = append(rows, more...)
+	}
+	if err := printTable(os.Stdout, rows); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const (
+	pageCount = 100
+	pageDelay = 50 * time.Millisecond
+)
+
+// slowPages answers pages of one account each after a while, and counts.
+type slowPages struct {
+	asked    atomic.Int64
+	answered atomic.Int64
+}
+
+func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
+	number, err := strconv.Atoi(req.URL.Query().Get("page_number"))
+	if err != nil { // the token
+		return newMemory("", 0).RoundTrip(req)
+	}
+	s.asked.Add(1)
+	timer := time.NewTimer(pageDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	answer := newMemory("["+accountBody(number)+"]", 1)
+	answer.header["X-Totalpages"] = []string{strconv.Itoa(pageCount)}
+	s.answered.Add(1)
+	return answer.RoundTrip(req)
+}
+
+// pageRun is one iteration over the pages.
+type pageRun struct {
+	took time.Duration
+	held int // pages that were there at the same time, at most
+	over int // pages asked for and not wanted
+}
+
+// readPages reads the first pages with so many under way or at hand at once.
+func readPages(window, pages int) (pageRun, error) {
+	service := &slowPages{}
+	client, err := newClient(base, service)
+	if err != nil {
+		return pageRun{}, err
+	}
+	defer func() { _ = client.Close() }()
+	if _, err := client.Token(context.Background()); err != nil {
+		return pageRun{}, err
+	}
+	var run pageRun
+	began, taken := time.Now(), 0
+	search := prepaid.SearchCompanyParams{Paging: prepaid.Paging{Prefetch: window - 1}}
+	for account, err := range client.Accounts.SearchCompany(context.Background(), 40000, search) {
+		if err != nil {
+			return run, err
+		}
+		taken++
+		if want := fmt.Sprintf("EAID%016d", taken); string(account.ID) != want {
+			return run, fmt.Errorf("account %s came out of order", account.ID)
+		}
+		run.held = max(run.held, int(service.answered.Load())-taken+1)
+		if taken == pages {
+			break
+		}
+	}
+	run.took = time.Since(began)
+	run.over = int(service.asked.Load()) - pages
+	if taken != pages {
+		return run, fmt.Errorf("%d pages instead of %d", taken, pages)
+	}
+	return run, nil
+}
+
+func pageRows(rounds int) ([]row, error) {
+	var times [4][]float64
+	windows := [4]int{1, 4, 8, 16}
+	var held, over [4]int
+	for range rounds {
+		for i, window := range windows {
+			run, err := readPages(window, pageCount)
+			if err != nil {
+				return nil, err
+			}
+			times[i] = append(times[i], float64(run.took))
+			held[i] = max(held[i], run.held)
+		}
+	}
+	for i, window := range windows {
+		for _, wanted := range []int{1, 2, 3, 10, 50} {
+			run, err := readPages(window, wanted)
+			if err != nil {
+				return nil, err
+			}
+			over[i] = max(over[i], run.over)
+		}
+	}
+	var rows []row
+	for i, window := range windows[1:] {
+		name := fmt.Sprintf("100 pages, window %d", window)
+		rows = append(rows,
+			atMost(name+", time", median(times[0]), median(times[i+1]), 1.1/float64(window), nanoseconds),
+			bounded(name+", pages held", float64(held[i+1]), float64(window+2), count),
+			bounded(name+", pages too many on an early stop", float64(over[i+1]), float64(window-1), count),
+		)
+	}
+	return rows, nil
+}

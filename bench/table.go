@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// row is a line of the table.
+type row struct {
+	name  string
+	floor string
+	ours  string
+	ratio string
+	goal  string
+	met   bool
+}
+
+// atMost is a row that is met when ours is at most limit times floor.
+func atMost(name string, floor, ours, limit float64, unit func(float64) string) row {
+	return row{
+		name: name, floor: unit(floor), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/floor),
+		goal: fmt.Sprintf("<= %.2f", limit), met: ours <= limit*floor,
+	}
+}
+
+// atLeast is a row of throughputs that is met when ours is at least limit times floor.
+func atLeast(name string, floor, ours, limit float64, unit func(float64) string) row {
+	return row{
+		name: name, floor: unit(floor), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/floor),
+		goal: fmt.Sprintf(">= %.2f", limit), met: ours >= limit*floor,
+	}
+}
+
+// bounded is a row without a floor of its own.
+func bounded(name string, ours, limit float64, unit func(float64) string) row {
+	return row{name: name, floor: "-", ours: unit(ours), ratio: "-", goal: "<= " + unit(limit), met: ours <= limit}
+}
+
+func nanoseconds(n float64) string {
+	switch {
+	case n < 1e3:
+		return fmt.Sprintf("%.1f ns", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.2f us", n/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.2f ms", n/1e6)
+	}
+	return fmt.Sprintf("%.2f s", n/1e9)
+}
+
+func kilobytes(n float64) string { return fmt.Sprintf("%.1f KB", n/1e3) }
+
+func megabytes(n float64) string { return fmt.Sprintf("%.2f MB", n/1e6) }
+
+func perSecond(n float64) string { return fmt.Sprintf("%.0f MB/s", n/1e6) }
+
+func count(n float64) string { return fmt.Sprintf("%.0f", n) }
+
+func decimals(n float64) string { return fmt.Sprintf("%.1f", n) }
+
+// printTable writes the rows as one table.
+func printTable(w io.Writer, rows []row) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, strings.Join([]string{"case", "floor", "ours", "ratio", "goal", "met"}, "\t"))
+	missed := 0
+	for _, r := range rows {
+		verdict := "yes"
+		if !r.met {
+			verdict = "NO"
+			missed++
+		}
+		fmt.Fprintln(table, strings.Join([]string{r.name, r.floor, r.ours, r.ratio, r.goal, verdict}, "\t"))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%d of %d goals met\n", len(rows)-missed, len(rows))
+	return err
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Both sides must be able to read everything that is measured, and read the same.
+func TestBothSidesReadTheSame(t *testing.T) {
+	var accounts []floorAccount
+	if err := json.Unmarshal([]byte(list(pageItems, accountBody)), &accounts); err != nil {
+		t.Fatal(err)
+	}
+	client, err := newClient(base, newMemory(list(pageItems, accountBody), pageItems))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := client.Accounts.SearchCompanyPage(t.Context(), 40000, prepaid.SearchCompanyParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page.Items) != pageItems || len(accounts) != pageItems {
+		t.Fatalf("%d and %d accounts", len(page.Items), len(accounts))
+	}
+	for i, account := range page.Items {
+		floor := accounts[i]
+		if string(account.ID) != floor.ID || account.Balance.String() != floor.Balance.String() ||
+			account.Personal.EmailAddress != floor.Personal.EmailAddress || !account.PlasticExpiry.Equal(floor.PlasticExpiry) {
+			t.Fatalf("account %d differs", i)
+		}
+	}
+	if size := len(list(pageItems, accountBody)); size < 85_000 || size > 97_000 {
+		t.Fatalf("a page of accounts has %d bytes", size)
+	}
+}

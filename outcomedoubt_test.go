@@ -1,0 +1,78 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// What a later call with the same request id may say after one of unknown outcome: only a success, and the service's
+// own refusal of the same params, end the doubt.
+func TestDoubtOutlivesTheCall(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		second step
+		want   prepaid.Outcome
+	}{
+		"success":              {wellAnswered(opTransfer()), prepaid.OutcomeApplied},
+		"failed transfer":      {answered(200, vendorJSON, `{"transaction_id":"","correlation_id":"c"}`), prepaid.OutcomeRejected},
+		"the service's 400":    {serviceError(400, "invalid_request"), prepaid.OutcomeRejected},
+		"a gateway's 400":      {answered(400, "application/json", `{"error":"Bad Request"}`), prepaid.OutcomeUnknown},
+		"another code's form":  {serviceError(400, "Bad Request"), prepaid.OutcomeUnknown},
+		"a gateway's 404":      {answered(404, "application/json", `{"error":"Not Found"}`), prepaid.OutcomeUnknown},
+		"403":                  {serviceError(403, "forbidden"), prepaid.OutcomeUnknown},
+		"page of a proxy":      {answered(403, "text/html", "<html>"), prepaid.OutcomeUnknown},
+		"401":                  {serviceError(401, "invalid_token"), prepaid.OutcomeUnknown},
+		"429":                  {serviceError(429, "rate_limited", "Retry-After: 99"), prepaid.OutcomeUnknown},
+		"no connection":        {unreachable(syscall.ECONNREFUSED), prepaid.OutcomeUnknown},
+		"another unknown":      {answered(503, "", ""), prepaid.OutcomeUnknown},
+		"a 500 of the service": {serviceError(500, "server_error"), prepaid.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				config := clockConfig(scripted(broken(errCut), tc.second))
+				config.Retry.MaxAttempts = 1
+				client := newCoreClient(t, config)
+				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+				err := opTransfer().call(t.Context(), client)
+				require.Equal(t, tc.want, prepaid.OutcomeOf(err), "%v", err)
+				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.SettlesDoubt(err), "%v", err)
+				again := opTransfer().call(t.Context(), client)
+				if tc.want != prepaid.OutcomeUnknown {
+					require.Equal(t, tc.want, prepaid.OutcomeOf(again), "no doubt is left")
+				} else {
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(again), "the doubt stays")
+				}
+			})
+		})
+	}
+}
+
+// A refusal before the second attempt leaves does not hide what the service answered to the first.
+func TestLastAnswerStaysReadable(t *testing.T) {
+	t.Parallel()
+	admitted := false
+	config := coreConfig("https://cards.example")
+	config.Transport = scripted(serviceError(http.StatusServiceUnavailable, "busy"))
+	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		if admitted {
+			return errors.New("full")
+		}
+		admitted = true
+		return nil
+	})
+	err := opGet().call(t.Context(), newCoreClient(t, config))
+	require.ErrorContains(t, err, "full")
+	answer, ok := errors.AsType[*prepaid.APIError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+}

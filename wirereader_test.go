@@ -1,0 +1,153 @@
+package prepaid
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+)
+
+// plainAnswers are read by their plain form, and must be: that is what makes them fast.
+var plainAnswers = []string{
+	`{}`,
+	` { "balance" : 12.50 , "status" : "active" } `,
+	`{"account_id":"E1","external_account_id":"X","company_id":7,"balance":-3,"card_number":"5163**1","plastic_expiry":"2029-02-28T00:00:00Z",` +
+		`"account_expiry":"2030-12-31T23:59:59Z","product_type":"gift","status":"later","is_plastic_enabled":true,"account_type":"proxy",` +
+		`"first_transaction_occurred_at":null,"last_transaction_occurred_at":"2026-05-06T07:08:09.25+10:00","display_name":null,"name_on_card":"A",` +
+		`"is_compliant":false,"client_id":"c","client_account_key":"k","bpay_biller_code":"1","bpay_reference_number":"2","direct_entry_bsb":"3",` +
+		`"direct_entry_account_number":"4","mdes_config_id":"5","corresponding_account_id":"6","card_holder_type":2,` +
+		`"personal":{"title":"","first_name":"Zo\u00eb \"Z\"","middle_name":"m","last_name":"Ölund","primary_address":{"address_line1":"1","address_line2":"2",` +
+		`"address_line3":"3","city":"c","state":"NSW","country":"AU","postcode":"2000","more":1e5},"alternate_address":{"address_line1":"1","address_line2":"2",` +
+		`"city":"c","state":"s","country":"AU","postcode":"p","x":null},"sex":"F","mobile_number":"1","phone_number":"2","date_of_birth":"1980-01-31T00:00:00Z",` +
+		`"email_address":"a@b.example","driver_licence_number":"d","passport":{"passport_number":"p","passport_expiry":"2031-01-01","passport_issuing_country":"AUS","y":{}},"z":[]},` +
+		`"free_text":{"free_text1":"1","free_text2":"2","free_text3":"3","free_text4":"4","free_text5":"5","free_text6":"6","free_text7":"7","free_text8":"8",` +
+		`"free_int1":"9","free_int2":"10","free_dec1":"1.1","free_dec2":"1.2","q":"q"},"portal_identifier":{"client_id":"1","program_id":"2","cardholder_id":"3","w":true},` +
+		`"unknown":[1,-2.5e-3,{"deep":[true,false,null,"a\\b\/"]},""]}`,
+	`{"status":"first","personal":{"title":"a","last_name":"b"},"status":"second","personal":{"title":null},"is_compliant":true,"is_compliant":null}`,
+	`{"personal":{"last_name":"b"},"personal":null,"free_text":null,"portal_identifier":null,"company_id":null,"balance":"12.5"}`,
+	`{"id":"17","parent_id":12.0,"amount":1e2,"merchant_category_code":"0742","occurred_at":"","reference":"` + strings.Repeat("long ", 50) + `"}`,
+	`{"transaction_id":17,"correlation_id":"c"}`,
+	`{"transaction_id":{"odd":[1]},"correlation_id":null}`,
+}
+
+// oddAnswers are left to decodeOptions, which accept some of them.
+var oddAnswers = []string{
+	``, ` `, `null`, `[]`, `{`, `}`, `{]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}x`, `{"a":1}{}`, `{"a":01}`, `{"a":1.}`, `{"a":+1}`, `{"a":tru}`, `{"a":nul}`,
+	`{"a":"` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\ud800"}`, "{\"status\":\"\xff\"}", `{"\u0073tatus":"active"}`, `{"a":"`, `{"a":"\`, `{"a":[1 2]}`, `{"a":{"b":1}`,
+	`{"status":7}`, `{"balance":true}`, `{"balance":""}`, `{"balance":1.}`, `{"balance":"1e5"}`, `{"balance":12345678901234567890123}`, `{"company_id":"12"}`, `{"company_id":12.0}`,
+	`{"company_id":9223372036854775808}`, `{"company_id":-0}`, `{"company_id":007}`, `{"company_id":-}`, `{"card_holder_type":4294967296}`, `{"is_plastic_enabled":"true"}`, `{"is_plastic_enabled":1}`,
+	`{"plastic_expiry":"2026-02-30T00:00:00Z"}`, `{"plastic_expiry":"2026-13-01T00:00:00Z"}`, `{"plastic_expiry":"0000-01-01T00:00:00Z"}`, `{"plastic_expiry":"2026-01-01T24:00:00Z"}`,
+	`{"plastic_expiry":"2026-01-01"}`, `{"plastic_expiry":"2026-01-01T10:00"}`, `{"plastic_expiry":5}`, `{"plastic_expiry":"20\u00326-01-01T00:00:00Z"}`, `{"personal":[]}`, `{"personal":"x"}`,
+	`{"personal":{"primary_address":null}}`, `{"personal":{"primary_address":3}}`, `{"personal":{"date_of_birth":"1980-02-31"}}`, `{"personal":{"date_of_birth":null}}`, `{"id":true}`, `{"id":1.50}`, `{"id":-}`,
+	`{"merchant_category_code":742}`, `{"merchant_category_code":"742"}`, `{"merchant_category_code":null}`, `{"merchant_category_code":"` + "é" + `"}`, `{"transaction_id":-}`, `{"transaction_id":"\u00"}`,
+	strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), strings.Repeat(`{"a":`, 20_000),
+}
+
+// sameAsOptions reads body in both ways and reports whether it was plain. What is, must read the same.
+func sameAsOptions[T any](t *testing.T, body []byte) bool {
+	t.Helper()
+	var item T
+	plain := readWire(body, any(&item).(wireReadable))
+	var want T
+	err := json.Unmarshal(body, &want, decodeOptions)
+	if plain {
+		require.NoError(t, err, "%s", body)
+		require.Equal(t, want, item, "%s", body)
+	}
+	list := append(append(append([]byte{'['}, body...), ','), append(body[:len(body):len(body)], ']')...)
+	var items, wanted []T
+	if readWireItems(list, &items) {
+		require.NoError(t, json.Unmarshal(list, &wanted, decodeOptions), "%s", list)
+		require.Equal(t, wanted, items, "%s", list)
+	} else {
+		require.False(t, plain, "%s", list)
+	}
+	return plain
+}
+
+func sameForAll(t *testing.T, body []byte) (plain int) {
+	t.Helper()
+	for _, same := range []func(*testing.T, []byte) bool{
+		sameAsOptions[Account], sameAsOptions[AccountSummary], sameAsOptions[Transaction], sameAsOptions[transferAnswer],
+	} {
+		if same(t, body) {
+			plain++
+		}
+	}
+	return plain
+}
+
+func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
+	t.Parallel()
+	for _, body := range plainAnswers {
+		require.NotZero(t, sameForAll(t, []byte(body)), "not plain: %s", body)
+		for cut := range len(body) { // nothing that breaks off is plain
+			sameForAll(t, []byte(body[:cut]))
+		}
+	}
+	require.True(t, sameAsOptions[Account](t, []byte(plainAnswers[2])))
+	require.True(t, sameAsOptions[Transaction](t, []byte(plainAnswers[5])))
+	for _, body := range oddAnswers {
+		sameForAll(t, []byte(body))
+	}
+}
+
+// The usual answers of the service are plain, or accounts and histories would be slow.
+func TestWireReaderReadsTheFixtures(t *testing.T) {
+	t.Parallel()
+	body := func(name string) []byte {
+		file, err := os.ReadFile("testdata/" + name + ".json")
+		require.NoError(t, err)
+		var fixture struct {
+			Response struct {
+				Body jsontext.Value `json:"body"`
+			} `json:"response"`
+		}
+		require.NoError(t, json.Unmarshal(file, &fixture))
+		return fixture.Response.Body
+	}
+	for _, name := range []string{"200", "200-nulls", "200-required-only", "200-unknown-values"} {
+		require.True(t, sameAsOptions[Account](t, body("Accounts.Get/"+name)), name)
+	}
+	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
+	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Status/200")))
+	require.True(t, sameAsOptions[transferAnswer](t, body("Accounts.Transfer/200")))
+	for _, name := range []string{"200", "200-every-type"} {
+		var items []Transaction
+		require.True(t, readWireItems(body("Accounts.Transactions/"+name), &items), name)
+		var want []Transaction
+		require.NoError(t, json.Unmarshal(body("Accounts.Transactions/"+name), &want, decodeOptions))
+		require.Equal(t, want, items)
+	}
+}
+
+// An answer that is read again starts from nothing, and texts of one item do not reach into another.
+func TestWireReaderLeavesNothing(t *testing.T) {
+	t.Parallel()
+	a := &attempt{body: []byte(`{"status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
+	account := Account{NameOnCard: "left over"}
+	require.NoError(t, decodeJSON(a, &account))
+	require.Equal(t, Account{Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)
+
+	var items []Account
+	require.True(t, readWireItems([]byte(`[{"display_name":"one"},{"name_on_card":"two"},{"display_name":"three"}]`), &items))
+	require.Equal(t, []string{"one", "", "three"}, []string{items[0].DisplayName, items[1].DisplayName, items[2].DisplayName})
+	require.Equal(t, "two", items[1].NameOnCard)
+	require.True(t, readWireItems([]byte(` [ ] `), &items))
+	require.Equal(t, []Account{}, items)
+	for _, odd := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
+		require.False(t, readWireItems([]byte(odd), &items), odd)
+	}
+}
+
+func FuzzWireReader(f *testing.F) {
+	for _, body := range append(plainAnswers, oddAnswers...) {
+		if len(body) < 10_000 {
+			f.Add([]byte(body))
+		}
+	}
+	f.Fuzz(func(t *testing.T, body []byte) { sameForAll(t, body) })
+}

@@ -1,0 +1,153 @@
+package prepaid
+
+import "time"
+
+// The values of members, as a wireReader reads them. A null leaves or clears what decodeOptions leave or clear.
+
+// text reads a string.
+func (r *wireReader) text(to *string) {
+	start := len(r.texts)
+	if r.null() {
+		r.spans = append(r.spans, textSpan{to, 0, 0}) // in its turn: the member may have come before
+		return
+	}
+	r.anyText()
+	r.spans = append(r.spans, textSpan{to, start, len(r.texts)})
+}
+
+// identifier reads a TransactionID: a string or a number.
+func (r *wireReader) identifier(to *TransactionID) {
+	start := len(r.texts)
+	if r.textOrNumber() {
+		r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
+	}
+}
+
+// category reads an MCC: a string or a number, which may have lost its leading zeros.
+func (r *wireReader) category(to *MCC) {
+	start := len(r.texts)
+	if r.textOrNumber() {
+		if code := r.texts[start:]; len(code) < 4 {
+			r.texts = append(r.texts[:start], padMCC(string(code))...)
+		}
+		r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
+	}
+}
+
+// textOrNumber appends a string or the text of a number to the texts, and nothing for null.
+func (r *wireReader) textOrNumber() bool {
+	if c := r.peek(); c == '-' || isDigit(c) {
+		integer, ok := integerText(r.number())
+		if !ok {
+			r.giveUp()
+		}
+		r.texts = append(r.texts, integer...)
+	} else if !r.null() {
+		r.anyText()
+	}
+	return !r.odd
+}
+
+// amount reads a number, or one in quotes.
+func (r *wireReader) amount(to *Amount) {
+	if r.null() {
+		return
+	}
+	var err error
+	if text, ok := r.plainText(); ok {
+		err = to.set(scanDecimal(text, false))
+	} else {
+		err = to.set(scanDecimal(r.number(), true))
+	}
+	if err != nil {
+		r.giveUp()
+	}
+}
+
+// integer reads a plain whole number.
+func readInteger[T ~int | ~int64](r *wireReader, to *T) {
+	if r.null() {
+		return
+	}
+	text := r.number()
+	digits, value := text, int64(0)
+	if len(digits) > 0 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 || digits[0] == '0' && len(digits) > 1 {
+		r.giveUp()
+		return
+	}
+	for _, c := range digits {
+		if !isDigit(c) {
+			r.giveUp()
+			return
+		}
+		value = value*10 + int64(c-'0')
+	}
+	if len(digits) < len(text) {
+		value = -value
+	}
+	if int64(T(value)) != value {
+		r.giveUp()
+		return
+	}
+	*to = T(value)
+}
+
+// time reads a date-time.
+func (r *wireReader) time(to *time.Time) {
+	if r.null() {
+		*to = time.Time{}
+		return
+	}
+	text, ok := r.plainText()
+	if !ok {
+		r.giveUp()
+		return
+	}
+	t, ok := plainTimeOf(text)
+	if !ok {
+		var err error
+		if t, err = parseTime(string(text)); err != nil {
+			r.giveUp()
+			return
+		}
+	}
+	*to = t
+}
+
+// date reads a calendar date.
+func (r *wireReader) date(to *Date) {
+	if r.null() {
+		*to = Date{}
+		return
+	}
+	if text, ok := r.plainText(); !ok || to.UnmarshalText(text) != nil {
+		r.giveUp()
+	}
+}
+
+// flag reads a boolean.
+func (r *wireReader) flag(to *bool) {
+	switch {
+	case r.literal("true"):
+		*to = true
+	case r.literal("false"), r.literal("null"):
+		*to = false
+	default:
+		r.giveUp()
+	}
+}
+
+// readOptional reads what may be absent, null included, with read.
+func readOptional[T any](r *wireReader, to **T, read func(*wireReader, *T)) {
+	if r.null() {
+		*to = nil
+		return
+	}
+	if *to == nil {
+		*to = new(T)
+	}
+	read(r, *to)
+}
