@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -126,4 +127,16 @@ func TestHookFaultsAreReached(t *testing.T) {
 	require.Contains(t, p.get("/webhooks/"+hook.ID).body, `action="/webhooks/faults"`)
 	require.Contains(t, p.press("/webhooks/faults", "fault=lose-answer+always").body, "lose-answer always")
 	require.NotContains(t, p.press("/webhooks/faults/clear", "").body, "<code>lose-answer always</code>")
+}
+
+func TestABalanceStaysInItsRange(t *testing.T) {
+	t.Parallel()
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"accounts":[{"account_id":"full","balance":922337203685477}]}`), 0o600))
+	p := launch(t, "-log", "off", "-seed", seed)
+	require.Equal(t, http.StatusOK, p.control("/accounts/full/adjust", "amount=0.25").status)
+	got := p.control("/accounts/full/adjust", "amount=999999999")
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "out of its range")
+	require.Contains(t, p.control("/accounts/full/adjust", "amount=-0.25").body, `"balance":922337203685477.00`)
 }

@@ -36,7 +36,6 @@ type settings struct {
 	log             string
 	hooks           hookSettings
 	retryAfter      bool
-	initialStatus   string
 	keys            []dipKey
 	chosen          []prepaidtest.Option // of serviceFlags
 	startAt         time.Time

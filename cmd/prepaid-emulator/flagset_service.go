@@ -30,7 +30,6 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 		if !slices.Contains(prepaidtest.AccountStatuses(), text) {
 			return nil, errors.New("must be one of " + strings.Join(prepaidtest.AccountStatuses(), ", "))
 		}
-		s.initialStatus = text
 		return prepaidtest.InitialStatus(text), nil
 	})
 	option("page-sizes", "`least,normal,most` items of a page (default 1,50,500)", pageSizes)

@@ -60,7 +60,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	if err != nil {
 		return err
 	}
-	shown := page.New(page.Config{AllowRemote: s.allowRemote, InitialStatus: s.initialStatus, Version: version()})
+	shown := page.New(page.Config{AllowRemote: s.allowRemote, Version: version()})
 	server, err := prepaidtest.Start(append(options, prepaidtest.WithListener(listener), prepaidtest.WithPage(shown))...)
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -22,9 +22,6 @@ type Config struct {
 	// AllowRemote accepts any Host header. By default it must be a loopback address or localhost, so that a foreign
 	// name that resolves to loopback reads nothing.
 	AllowRemote bool
-	// InitialStatus is that of a new account, from which a card can be activated. The default pre_active and the other
-	// statuses of a new card need not be named.
-	InitialStatus string
 	// Version is shown at the foot.
 	Version string
 }
