@@ -95,6 +95,15 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	b.click(`form[action="/faults/clear"] button`)
 	b.shows("#live-main", "Nothing goes wrong")
 
+	b.visit(p.page + "webhooks")
+	b.click(`button[value="lose-message"]`)
+	b.shows("#live-main tbody", "lose-message")
+	b.enter("#hook-fault", "delay-message 1s x2")
+	b.click(`.side form:last-of-type > button`)
+	b.shows("#live-main", "delay-message 1s x2")
+	b.click(`form[action="/webhooks/faults/clear"] button`)
+	b.shows("#live-main", "sent as it should")
+
 	b.visit(p.page + "accounts/" + grace)
 	amount := map[browserForm]string{{}: "1.25", {noJavaScript: true}: "2.25", {phone: true}: "3.25"}[form]
 	b.enter("#amount", "-"+amount)

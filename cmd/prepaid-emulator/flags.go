@@ -34,8 +34,10 @@ type settings struct {
 	simulationDelay time.Duration
 	faults          []armed
 	log             string
-	hookRoots       string
-	allowHTTPHooks  bool
+	hooks           hookSettings
+	retryAfter      bool
+	keys            []dipKey
+	chosen          []prepaidtest.Option // of serviceFlags
 	startAt         time.Time
 	frozenClock     bool
 	deterministic   *uint64
@@ -47,6 +49,9 @@ type armed struct {
 	operation string
 	fault     prepaidtest.Fault
 }
+
+// dipKey is an application of -dip-key with one of its keys.
+type dipKey struct{ application, key string }
 
 // errUsage says that what is wrong was printed already.
 var errUsage = errors.New("wrong flags")
@@ -92,7 +97,7 @@ func fromEnvironment(flags *flag.FlagSet, environment func(string) (string, bool
 			return
 		}
 		values := []string{value}
-		if f.Name == "fault" {
+		if slices.Contains([]string{"fault", "hook-fault", "dip-key"}, f.Name) {
 			values = strings.Split(value, ";")
 		}
 		for _, value := range values {
@@ -121,12 +126,12 @@ func (s *settings) check() error {
 	for _, duration := range []struct {
 		flag  string
 		value time.Duration
-	}{{"-token-lifetime", s.tokenLifetime - 1}, {"-report-delay", s.reportDelay}, {"-simulation-delay", s.simulationDelay}} {
+	}{{"-token-lifetime", s.tokenLifetime - 1}, {"-report-delay", s.reportDelay}, {"-simulation-delay", s.simulationDelay}, {"-alert-every", s.hooks.every - 1}, {"-hook-timeout", s.hooks.timeout - 1}} {
 		if duration.value < 0 {
 			return errors.New(duration.flag + " is out of its range")
 		}
 	}
-	return nil
+	return s.hooks.check()
 }
 
 func isLoopback(host string) bool {

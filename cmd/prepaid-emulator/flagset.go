@@ -31,13 +31,13 @@ func (s *settings) flags() *flag.FlagSet {
 	f.DurationVar(&s.simulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear have their effect")
 	f.Func("fault", "arm a fault, `OPERATION=FAULT`; may be given more than once (in the environment: separated by semicolons)", s.addFault)
 	f.StringVar(&s.log, "log", "text", "one line a request on standard error: `text`, json or off")
-	f.StringVar(&s.hookRoots, "hook-roots", "", "PEM `file` of the authorities that webhook receivers are checked against; without it those of the system")
-	f.BoolVar(&s.allowHTTPHooks, "allow-http-hooks", false, "accept webhook addresses with http on loopback")
+	s.hooks.flags(f)
+	s.serviceFlags(f)
 	f.Func("start-at", "set the clock at start, for example 2030-01-31T08:00:00Z; `time` in RFC 3339", func(text string) error {
 		at, err := time.Parse(time.RFC3339, text)
 		s.startAt = at
-		if err != nil {
-			return errors.New("must have the form 2030-01-31T08:00:00Z")
+		if err != nil || at.Year() < 1970 || at.Year() > 2200 {
+			return errors.New("must have the form 2030-01-31T08:00:00Z and a year from 1970 to 2200")
 		}
 		return nil
 	})
@@ -96,12 +96,19 @@ Faults (-fault 'OPERATION=FAULT'; operations as in the reference, or * for all):
 		fmt.Fprintln(out, "  "+form)
 	}
 	fmt.Fprint(out, `
+Faults of deliveries (-hook-fault 'FAULT'):
+`)
+	for _, form := range prepaidtest.DeliveryFaultForms() {
+		fmt.Fprintln(out, "  "+form)
+	}
+	fmt.Fprint(out, `
 Examples:
   prepaid-emulator
   prepaid-emulator -vendor acme -allow-http-hooks
   prepaid-emulator -state emulator.state -seed seed.json
   prepaid-emulator -seed seed.json -frozen-clock -start-at 2030-01-31T08:00:00Z -deterministic 1
   prepaid-emulator -fault 'POST /accounts/{id}/transfer=commit-then-drop' -fault '*=delay 250ms p0.1'
+  prepaid-emulator -allow-http-hooks -hook-retries 1s,10s,1m -hook-fault 'lose-answer x2'
   prepaid-emulator -listen 127.0.0.1:0 -log json 2>requests.log
 
 It stops with SIGINT (Ctrl+C) or SIGTERM and then returns 0. It returns 1 when it cannot start, and 2 for wrong

@@ -20,7 +20,7 @@ const rateWindow = 10 * time.Second
 const shownAccounts = 3
 
 // greet prints where everything is and two commands to begin with.
-func (s *settings) greet(out io.Writer, server *prepaidtest.Server) {
+func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool) {
 	base := reachable(server.URL)
 	accounts := server.Accounts()
 	row := func(name, value string) { fmt.Fprintf(out, "  %-12s %s\n", name, value) }
@@ -35,6 +35,12 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server) {
 	}
 	for _, a := range server.Faults() {
 		row("Fault", a.Operation+": "+a.Fault.String())
+	}
+	for _, a := range server.DeliveryFaults() {
+		row("Hook fault", a.Fault.String())
+	}
+	if overruled := s.overruled(); goesOn && overruled != "" {
+		row("Note", "the state file goes on: "+overruled)
 	}
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
 		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
@@ -55,6 +61,33 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server) {
 		fmt.Fprintf(out, "  export %s=%s\n", pair[0], quote(pair[1]))
 	}
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
+}
+
+// overruled tells which of the given flags a state to go on from leaves without effect.
+func (s *settings) overruled() string {
+	var names []string
+	if s.seed != "" {
+		names = append(names, "-seed")
+	}
+	if !s.startAt.IsZero() {
+		names = append(names, "-start-at")
+	}
+	text := strings.Join(names, " and ")
+	switch len(names) {
+	case 1:
+		text += " has no effect"
+	case 2:
+		text += " have no effect"
+	}
+	if s.deterministic == nil {
+		return text
+	}
+	if text == "" {
+		text = "-deterministic has no effect"
+	} else {
+		text += ", nor has -deterministic"
+	}
+	return text + " unless the state was begun without it"
 }
 
 // describe is a company with the first of its accounts.

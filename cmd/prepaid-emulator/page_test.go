@@ -132,6 +132,15 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, p.press("/clock", "by="+step).status, step)
 	}
 
+	for range 17 {
+		require.Equal(t, http.StatusOK, p.press("/clock", "by=87600h").status)
+	}
+	far := p.press("/clock", "by=87600h")
+	require.Equal(t, http.StatusUnprocessableEntity, far.status)
+	require.Contains(t, far.body, "year 2200")
+	require.Contains(t, far.body, "2200-01-21", "it has not moved")
+	p.token = p.newToken("emulator-client", "emulator-secret")
+
 	arm := func(operation, fault, times, probability string) reply {
 		return p.press("/faults", url.Values{"operation": {operation}, "fault": {fault}, "times": {times}, "probability": {probability}}.Encode())
 	}

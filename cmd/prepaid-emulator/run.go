@@ -77,8 +77,12 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	for _, a := range s.faults {
 		server.Inject(a.operation, a.fault)
 	}
+	server.InjectDelivery("", s.hooks.faults...)
+	for _, k := range s.keys {
+		server.AddApplication(k.application, k.key)
+	}
 	shown.Attach(server)
-	s.greet(out, server)
+	s.greet(out, server, goesOn)
 	if s.allowRemote {
 		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote whoever reaches this address can use the emulator, see its page and change what it holds")
 	}
@@ -138,7 +142,8 @@ func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
 	add(s.noRateLimit, prepaidtest.NoRateLimit())
 	add(s.lenient, prepaidtest.Lenient())
 	add(s.production, prepaidtest.Production())
-	add(s.allowHTTPHooks, prepaidtest.AllowHTTPOnLoopback())
+	add(s.retryAfter, prepaidtest.WithRetryAfter())
+	options = append(append(options, s.hooks.options()...), s.chosen...)
 	add(!s.startAt.IsZero(), prepaidtest.StartAt(s.startAt))
 	add(s.frozenClock, prepaidtest.FrozenClock())
 	if s.deterministic != nil {
@@ -153,8 +158,8 @@ func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
 	case "json":
 		options = append(options, prepaidtest.WithLogger(slog.New(slog.NewJSONHandler(problems, nil))))
 	}
-	if s.hookRoots != "" {
-		text, err := os.ReadFile(s.hookRoots)
+	if s.hooks.roots != "" {
+		text, err := os.ReadFile(s.hooks.roots)
 		if err != nil {
 			return nil, fmt.Errorf("-hook-roots: %w", err)
 		}

@@ -47,6 +47,9 @@ type accountData struct {
 	Pager    pager
 	Statuses []string
 	Amount   string // as it was entered, when it cannot be used
+	// PINChanges are shown as the cardholder's phone would.
+	PINChanges  []prepaidtest.PINChange
+	Fingerprint string // of the PIN certificate
 }
 
 func (p *Page) account(w http.ResponseWriter, r *http.Request) {
@@ -59,12 +62,13 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, a
 		return
 	}
 	server := p.server.Load()
-	data := accountData{Account: server.Account(id), Statuses: prepaidtest.AccountStatuses(), Amount: amount}
+	data := accountData{Account: server.Account(id), Statuses: prepaidtest.AccountStatuses(), Amount: amount,
+		PINChanges: server.PINChanges(id), Fingerprint: server.PINFingerprint()}
 	items := server.Transactions(id)
 	slices.Reverse(items)
 	data.Items, data.Pager = paginate(r, items, listSize)
 	data.Pager.Path = accountPath(id)
-	p.show(w, r, status, "account", layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem})
+	p.show(w, r, status, "account", layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)})
 }
 
 func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }
@@ -90,7 +94,7 @@ func (p *Page) setStatus(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.server.Load().SetStatus(id, status)
-	done(w, r, accountPath(id), "status")
+	done(w, r, accountPath(id), "status", accountOf(p.server.Load(), id))
 }
 
 // amountForm keeps what is entered within the range of money.
@@ -115,8 +119,14 @@ func (p *Page) adjust(w http.ResponseWriter, r *http.Request) {
 	for len(amount) > 1 && amount[0] == '0' && amount[1] != '.' {
 		amount = amount[1:]
 	}
-	p.server.Load().Adjust(id, sign+amount)
-	done(w, r, accountPath(id), "adjust")
+	server := p.server.Load()
+	before := server.Account(id).Transactions
+	server.Adjust(id, sign+amount)
+	if server.Account(id).Transactions == before {
+		p.showAccount(w, r, http.StatusUnprocessableEntity, entered, "The balance would be out of its range.")
+		return
+	}
+	done(w, r, accountPath(id), "adjust", accountOf(p.server.Load(), id))
 }
 
 func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
@@ -129,5 +139,5 @@ func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.server.Load().ActivateThroughPortal(id)
-	done(w, r, accountPath(id), "activate")
+	done(w, r, accountPath(id), "activate", accountOf(p.server.Load(), id))
 }

@@ -9,20 +9,29 @@ import (
 type clockData struct{ Entered string }
 
 func (p *Page) clock(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, http.StatusOK, "clock", layout{Title: "Clock", Section: "clock", Data: clockData{}})
+	p.show(w, r, http.StatusOK, "clock", layout{Title: "Clock", Section: "clock", Data: clockData{}, JSON: clockOf(p.server.Load())})
 }
 
-// maxStep is ten years: beyond it dates leave the four digits of their form sooner or later.
+// maxStep keeps a slip of the hand from moving the clock to where it cannot come back from.
 const maxStep = 10 * 365 * 24 * time.Hour
+
+// end is as far as the emulator lets its clock move.
+func end() time.Time { return time.Date(2200, time.December, 31, 23, 59, 59, 0, time.UTC) }
 
 // advance moves the clock and leads back to where the button was.
 func (p *Page) advance(w http.ResponseWriter, r *http.Request) {
 	entered := strings.TrimSpace(r.PostFormValue("by"))
 	step, err := time.ParseDuration(entered)
-	if err != nil || step <= 0 || step > maxStep {
+	problem := ""
+	switch {
+	case err != nil || step <= 0 || step > maxStep:
+		problem = "Enter a duration such as 90s, 5m or 36h, up to ten years."
+	case step > end().Sub(p.server.Load().Now()):
+		problem = "The clock goes to the end of the year 2200 and no further."
+	}
+	if problem != "" {
 		p.show(w, r, http.StatusUnprocessableEntity, "clock", layout{
-			Title: "Clock", Section: "clock", Data: clockData{entered},
-			Problem: "Enter a duration such as 90s, 5m or 36h, up to ten years.",
+			Title: "Clock", Section: "clock", Data: clockData{entered}, Problem: problem,
 		})
 		return
 	}
@@ -31,5 +40,5 @@ func (p *Page) advance(w http.ResponseWriter, r *http.Request) {
 	if r.PostFormValue("from") == "overview" {
 		back = "/"
 	}
-	done(w, r, back, "clock")
+	done(w, r, back, "clock", clockOf(p.server.Load()))
 }

@@ -19,11 +19,14 @@ type faultsData struct {
 }
 
 // faultForm is what the form holds.
-type faultForm struct{ Operation, Fault, Times, Probability string }
+type faultForm struct {
+	Operation, Fault, Times, Probability string
+	asWritten                            bool // without the field of the times: the fault says how often
+}
 
-func forms() [][2]string {
+func splitForms(forms []string) [][2]string {
 	var list [][2]string
-	for _, form := range prepaidtest.FaultForms() {
+	for _, form := range forms {
 		written, effect, _ := strings.Cut(form, ": ")
 		list = append(list, [2]string{written, effect})
 	}
@@ -42,9 +45,9 @@ func (p *Page) faults(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) showFaults(w http.ResponseWriter, r *http.Request, status int, entered faultForm, problem string) {
-	p.show(w, r, status, "faults", layout{Title: "Faults", Section: "faults", Problem: problem, Data: faultsData{
+	p.show(w, r, status, "faults", layout{Title: "Faults", Section: "faults", Problem: problem, JSON: faultsOf(p.server.Load()), Data: faultsData{
 		Armed: p.server.Load().Faults(), Operations: append([]string{prepaidtest.AnyOperation}, prepaidtest.Operations()...),
-		Forms: forms(), Suggestions: suggestions(), Entered: entered,
+		Forms: splitForms(prepaidtest.FaultForms()), Suggestions: suggestions(), Entered: entered,
 	}})
 }
 
@@ -53,13 +56,15 @@ func (p *Page) arm(w http.ResponseWriter, r *http.Request) {
 		Operation: r.PostFormValue("operation"), Fault: strings.TrimSpace(r.PostFormValue("fault")),
 		Times: strings.TrimSpace(r.PostFormValue("times")), Probability: strings.TrimSpace(r.PostFormValue("probability")),
 	}
+	_, timed := r.PostForm["times"]
+	form.asWritten = !timed
 	fault, problem := form.fault()
 	if problem != "" {
 		p.showFaults(w, r, http.StatusUnprocessableEntity, form, problem)
 		return
 	}
 	p.server.Load().Inject(form.Operation, fault)
-	done(w, r, "/faults", "armed")
+	done(w, r, "/faults", "armed", faultsOf(p.server.Load()))
 }
 
 func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
@@ -71,6 +76,7 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 		return fault, "The fault cannot be read: " + err.Error()
 	}
 	switch n, err := strconv.Atoi(f.Times); {
+	case f.asWritten:
 	case f.Times == "":
 		fault = fault.Always()
 	case err != nil || n < 1 || n > maxTimes:
@@ -96,5 +102,5 @@ func (p *Page) clearFaults(w http.ResponseWriter, r *http.Request) {
 	} else {
 		p.server.Load().ClearFaults()
 	}
-	done(w, r, "/faults", "cleared")
+	done(w, r, "/faults", "cleared", faultsOf(p.server.Load()))
 }

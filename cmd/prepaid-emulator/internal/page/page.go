@@ -6,6 +6,7 @@ import (
 	"embed"
 	"html/template"
 	"io/fs"
+	"mime"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -53,10 +54,13 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
 	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
 	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
+	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
 	mux.HandleFunc("GET /requests", p.requests)
 	mux.HandleFunc("GET /requests/{number}", p.request)
 	mux.HandleFunc("GET /webhooks", p.webhooks)
 	mux.HandleFunc("GET /webhooks/{id}", p.webhook)
+	mux.HandleFunc("POST /webhooks/faults", p.armHook)
+	mux.HandleFunc("POST /webhooks/faults/clear", p.clearHookFaults)
 	mux.HandleFunc("GET /faults", p.faults)
 	mux.HandleFunc("POST /faults", p.arm)
 	mux.HandleFunc("POST /faults/clear", p.clearFaults)
@@ -86,8 +90,18 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The emulator is starting.", http.StatusServiceUnavailable)
 		return
 	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !isForm(r) {
+		http.Error(w, "The Content-Type must be application/x-www-form-urlencoded.", http.StatusUnsupportedMediaType)
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 	p.handler.ServeHTTP(w, r)
+}
+
+// isForm keeps a webhook whose address is a path of this page from pressing its buttons: a message is no form.
+func isForm(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/x-www-form-urlencoded"
 }
 
 func isLoopbackHost(hostPort string) bool {

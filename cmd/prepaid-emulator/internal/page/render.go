@@ -22,6 +22,7 @@ type layout struct {
 	Problem string // why it did nothing
 	Armed   int    // faults
 	Data    any
+	JSON    any // what a program gets; nil when it gets the page
 }
 
 func pageNames() []string {
@@ -46,6 +47,14 @@ func parseTemplates() map[string]*template.Template {
 
 // show writes a page. With ?live=1 it writes the parts that change, which is what the script asks for.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name string, l layout) {
+	switch {
+	case wantsJSON(r) && l.Problem != "":
+		writeJSON(w, status, problemJSON{l.Problem})
+		return
+	case wantsJSON(r) && l.JSON != nil:
+		writeJSON(w, status, l.JSON)
+		return
+	}
 	server := p.server.Load()
 	l.Base, l.Version, l.Now, l.Armed = p.base(r), p.config.Version, server.Now(), server.ArmedFaults()
 	l.Notice = notice(r.URL.Query().Get("done"))
@@ -70,8 +79,12 @@ func (p *Page) problem(w http.ResponseWriter, r *http.Request, status int, text 
 	p.show(w, r, status, "problem", layout{Title: "Not here", Problem: text})
 }
 
-// done leads back to a page with a word on what was done.
-func done(w http.ResponseWriter, r *http.Request, path, what string) {
+// done leads back to a page with a word on what was done; a program gets the state that came of it.
+func done(w http.ResponseWriter, r *http.Request, path, what string, state any) {
+	if wantsJSON(r) {
+		writeJSON(w, http.StatusOK, state)
+		return
+	}
 	http.Redirect(w, r, path+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
 }
 
@@ -144,14 +157,20 @@ func short(id string) string {
 // pager leads through a long list.
 type pager struct {
 	Page, Pages, Total int
+	Parameter          string
 	Path               string
 	Query              url.Values
 }
 
 // paginate cuts the part of a list that the request asks for; pages count from 1.
 func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
+	return paginateBy(r, "page", list, size)
+}
+
+// paginateBy is for a page with more than one list, each with a parameter of its own.
+func paginateBy[T any](r *http.Request, parameter string, list []T, size int) ([]T, pager) {
 	pages := max(1, (len(list)+size-1)/size)
-	number, err := strconv.Atoi(r.URL.Query().Get("page"))
+	number, err := strconv.Atoi(r.URL.Query().Get(parameter))
 	if err != nil {
 		number = 1
 	}
@@ -159,14 +178,14 @@ func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 	query := r.URL.Query()
 	query.Del("live")
 	query.Del("done")
-	return list[(number-1)*size : min(number*size, len(list))], pager{number, pages, len(list), r.URL.Path, query}
+	return list[(number-1)*size : min(number*size, len(list))], pager{number, pages, len(list), parameter, r.URL.Path, query}
 }
 
 // Link is the address of a page of the list.
 func (p pager) Link(number int) string {
 	query := url.Values{}
 	maps.Copy(query, p.Query)
-	query.Set("page", strconv.Itoa(number))
+	query.Set(p.Parameter, strconv.Itoa(number))
 	return p.Path + "?" + query.Encode()
 }
 

@@ -12,9 +12,14 @@ type webhooksData struct {
 	Hooks      []prepaidtest.HookState
 	Deliveries []prepaidtest.Delivery
 	Pager      pager
+	Faults     hookFaults
 }
 
 func (p *Page) webhooks(w http.ResponseWriter, r *http.Request) {
+	p.showWebhooks(w, r, http.StatusOK, "", "", "")
+}
+
+func (p *Page) showWebhooks(w http.ResponseWriter, r *http.Request, status int, hook, fault, problem string) {
 	server := p.server.Load()
 	data := webhooksData{Hooks: server.Hooks()}
 	for i := range data.Hooks {
@@ -23,12 +28,16 @@ func (p *Page) webhooks(w http.ResponseWriter, r *http.Request) {
 	deliveries := server.Deliveries()
 	slices.Reverse(deliveries)
 	data.Deliveries, data.Pager = paginate(r, deliveries, listSize)
-	p.show(w, r, http.StatusOK, "webhooks", layout{Title: "Webhooks", Section: "webhooks", Data: data})
+	data.Pager.Path = "/webhooks"
+	data.Faults = p.hookFaults(data.Hooks, hook, fault)
+	p.show(w, r, status, "webhooks", layout{Title: "Webhooks", Section: "webhooks", Data: data, Problem: problem})
 }
 
 type webhookData struct {
-	Hook       prepaidtest.HookState
-	Deliveries []prepaidtest.Delivery
+	Hook          prepaidtest.HookState
+	Messages      pager
+	Deliveries    []prepaidtest.Delivery
+	DeliveryPager pager
 }
 
 func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
@@ -41,15 +50,14 @@ func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 	}
 	data := webhookData{Hook: hooks[i]}
 	data.Hook.URI = plain(data.Hook.URI)
+	slices.Reverse(data.Hook.Undeliverable)
+	data.Hook.Undeliverable, data.Messages = paginateBy(r, "messages", data.Hook.Undeliverable, listSize)
 	for j, message := range data.Hook.Undeliverable {
 		data.Hook.Undeliverable[j].Body = readable(message.Body)
 	}
-	slices.Reverse(data.Hook.Undeliverable)
-	for _, delivery := range slices.Backward(server.Deliveries()) {
-		if delivery.HookID == data.Hook.ID && len(data.Deliveries) < listSize {
-			data.Deliveries = append(data.Deliveries, delivery)
-		}
-	}
+	deliveries := slices.DeleteFunc(server.Deliveries(), func(delivery prepaidtest.Delivery) bool { return delivery.HookID != data.Hook.ID })
+	slices.Reverse(deliveries)
+	data.Deliveries, data.DeliveryPager = paginate(r, deliveries, listSize)
 	p.show(w, r, http.StatusOK, "webhook", layout{Title: "Webhook " + short(data.Hook.ID), Section: "webhooks", Data: data})
 }
 

@@ -1,0 +1,10 @@
+package page
+
+import "net/http"
+
+// pinCertificate gives the operator's certificate for PIN changes, which is public.
+func (p *Page) pinCertificate(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-pem-file")
+	w.Header().Set("Content-Disposition", `attachment; filename="pin-certificate.pem"`)
+	_, _ = w.Write(p.server.Load().PINCertificate()) // the reader has gone away
+}

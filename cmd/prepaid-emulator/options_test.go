@@ -1,0 +1,206 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func TestWrongOptionsEndWithTwo(t *testing.T) {
+	t.Parallel()
+	for flag, values := range map[string][]string{
+		"-permitted-companies": {"", "42,", "0", "acme"}, "-allowed-addresses": {"", "here", "192.0.2.0/28", "fe80::1%lo"},
+		"-initial-status": {"happy"}, "-page-sizes": {"1,2", "3,2,1", "0,1,2", "1,2,3,4", "a,b,c"}, "-failed-transfer": {"", "nil"},
+		"-wallet-providers": {"a,b", "a,a,b", "a,b,c/d", "a,b,"}, "-pin-tries": {"-1", "many"}, "-pin-mgf1": {"MD5"},
+		"-dip-key": {"", application, application + "=1", "1=" + application}, "-hook-retries": {"", "1s,", "-1s", "soon"},
+		"-alert-every": {"0s"}, "-hook-timeout": {"0s", "-1s"}, "-signature-header": {"X Y", "X:"}, "-signature-key-id-header": {"Ä"},
+		"-signature-encoding": {"octal"}, "-signature-key": {"both"}, "-signature-prefix": {"a b", "a\nb"}, "-hook-fault": {"explode", "lose-message x0"},
+		"-start-at": {"2201-01-01T00:00:00Z", "1969-12-31T00:00:00Z"},
+	} {
+		for _, value := range values {
+			code, out, problems := once(t, nil, flag, value)
+			require.Equal(t, []any{2, ""}, []any{code, out}, "%s %q", flag, value)
+			require.Contains(t, problems, flag, value)
+		}
+	}
+}
+
+const application, otherUUID = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+
+func TestListsInTheEnvironment(t *testing.T) {
+	t.Parallel()
+	environment := map[string]string{
+		"PREPAID_EMULATOR_HOOK_FAULT": "lose-answer x2; lose-message", "PREPAID_EMULATOR_DIP_KEY": application + "=" + otherUUID + " ; " + otherUUID + "=" + application,
+		"PREPAID_EMULATOR_HOOK_RETRIES": "1s, 10s,1m", "PREPAID_EMULATOR_PAGE_SIZES": "1,2,3", "PREPAID_EMULATOR_RETRY_AFTER": "true",
+	}
+	s, err := parse(nil, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
+	require.NoError(t, err)
+	require.Equal(t, []dipKey{{application, otherUUID}, {otherUUID, application}}, s.keys)
+	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseAnswer().Times(2), prepaidtest.LoseMessage()}, s.hooks.faults)
+	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.hooks.retries)
+	require.Len(t, s.chosen, 1)
+	require.True(t, s.retryAfter)
+}
+
+func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off", "-permitted-companies", "77", "-initial-status", "inactive", "-page-sizes", "2,3,4", "-failed-transfer", "null",
+		"-wallet-providers", "red, green,blue", "-pin-tries", "1", "-allowed-addresses", "127.0.0.1,::1", "-dip-key", application+"="+otherUUID)
+	require.Equal(t, http.StatusForbidden, p.call("POST", "policy/42/categories", `{}`).status)
+	require.Equal(t, http.StatusOK, p.call("POST", "policy/77/categories", `{"reason":"r","require_approval":false,"add":[742],"remove":[]}`).status)
+	require.Equal(t, "3", p.call("GET", "policy/mccodes", "").header.Get("X-PageSize"))
+	require.Equal(t, "2", p.call("GET", "policy/mccodes?page_size=1", "").header.Get("X-PageSize"))
+	require.Equal(t, "4", p.call("GET", "policy/mccodes?page_size=9", "").header.Get("X-PageSize"))
+	created := p.call("POST", "accounts", `{"company_id":42,"initial_load_amount":0,"registration":{"first_name":"A","last_name":"B",
+		"primary_address":{"state":"NSW","country":"AU"},"date_of_birth":"1990-05-01T00:00:00Z"}}`)
+	require.Contains(t, created.body, `"status":"inactive"`)
+	failed := p.call("POST", "accounts/"+ada+"/transfer", `{"amount":999999,"source_reference":"a","destination_reference":"b",
+		"destination_account_id":"`+grace+`","transaction_type":1}`)
+	require.Contains(t, failed.body, `"transaction_id":null`)
+	require.Equal(t, http.StatusOK, p.call("POST", "accounts/"+ada+"/wallet/green", `{}`).status)
+	require.Contains(t, p.call("POST", "accounts/"+ada+"/wallet/red", `{}`).body, "nonce")
+	require.Equal(t, http.StatusNotFound, p.call("POST", "accounts/"+ada+"/wallet/googlepay", `{}`).status)
+	exchange := func(app, key string) string {
+		return p.call("POST", "accounts/"+ada+"/dip", `{"application_id":"`+app+`","key_id":"`+key+`","ephemeral_key":"`+base64.StdEncoding.EncodeToString([]byte(key[:32]))+`"}`).body
+	}
+	require.Contains(t, exchange(otherUUID, otherUUID), "bad_application_id")
+	require.Contains(t, exchange(application, application), "bad_key_id")
+	require.NotContains(t, exchange(application, otherUUID), "error")
+
+	limited := launch(t, "-log", "off", "-rate-limit", "1", "-retry-after")
+	limited.call("GET", "policy/mccodes", "")
+	refused := limited.call("GET", "policy/mccodes", "")
+	require.Equal(t, http.StatusTooManyRequests, refused.status)
+	require.NotEmpty(t, refused.header.Get("Retry-After"))
+	elsewhere := launch(t, "-log", "off", "-allowed-addresses", "192.0.2.8/29")
+	require.Equal(t, http.StatusForbidden, elsewhere.send("POST", elsewhere.page+"3.0/token", "", http.Header{}).status)
+}
+
+func TestOptionsOfWebhooksHaveAnEffect(t *testing.T) {
+	t.Parallel()
+	type message struct {
+		header http.Header
+		body   []byte
+	}
+	arrived := make(chan message, 20)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		arrived <- message{r.Header, body}
+		if strings.Contains(string(body), `"transaction"`) {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	p := launch(t, "-log", "off", "-allow-http-hooks", "-frozen-clock", "-hook-retries", "1s", "-alert-every", "10s", "-hook-timeout", "3s",
+		"-signature-header", "Seal", "-signature-key-id-header", "Seal-Key", "-signature-prefix", "v1=", "-signature-encoding", "base64", "-signature-key", "text")
+	secret := strings.Repeat("ab", 32)
+	require.Equal(t, http.StatusCreated, p.call("POST", "hooks", `{"uri":"`+receiver.URL+`","scope":[42],"filter_spec":"*","enabled":true,
+		"reliability_mode":"store_undeliverable","hmac_key_id":"k","hmac_key_secret":"`+secret+`"}`).status)
+	next := func(kind string) message {
+		select {
+		case m := <-arrived:
+			require.Contains(t, string(m.body), `"`+kind+`"`)
+			return m
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "no message", kind)
+			return message{}
+		}
+	}
+	ping := next("ping")
+	sum := hmac.New(sha256.New, []byte(secret))
+	sum.Write(ping.body)
+	require.Equal(t, "v1="+base64.StdEncoding.EncodeToString(sum.Sum(nil)), ping.header.Get("Seal"))
+	require.Equal(t, "k", ping.header.Get("Seal-Key"))
+	p.press("/accounts/"+ada+"/adjust", "amount=1")
+	next("transaction")
+	deliveries := func(n int) {
+		require.Eventually(t, func() bool { return strings.Count(p.get("/webhooks").body, "<td>transaction</td>") == n }, 10*time.Second, 10*time.Millisecond)
+	}
+	deliveries(1)
+	time.Sleep(50 * time.Millisecond) // until the retry waits on the clock
+	p.press("/clock", "by=1s")
+	next("transaction")
+	deliveries(2)
+	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks").body, `class="number minus">1<`) }, 10*time.Second, 10*time.Millisecond)
+	p.press("/clock", "by=10s")
+	next("undeliverable_alert")
+}
+
+func TestAReceiverThatStandsStillIsGivenUp(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	t.Cleanup(func() { close(release) })
+	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-timeout", "50ms")
+	began := time.Now()
+	require.Contains(t, p.call("POST", "hooks", `{"uri":"`+receiver.URL+`","scope":[42],"filter_spec":"*","enabled":true,
+		"reliability_mode":"none","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`).body, "no_response")
+	require.Less(t, time.Since(began), 4*time.Second)
+}
+
+func TestFlagsThatAStateOverrulesAreNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	seed, state := filepath.Join(dir, "seed.json"), filepath.Join(dir, "emulator.state")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"companies":[{"id":7}]}`), 0o600))
+	arguments := []string{"-log", "off", "-state", state, "-seed", seed, "-start-at", "2030-01-31T08:00:00Z", "-deterministic", "1"}
+	first := launch(t, arguments...)
+	require.NotContains(t, first.out.String(), "no effect")
+	first.stop()
+	require.Contains(t, launch(t, arguments...).stopped().out.String(), "the state file goes on: -seed and -start-at have no effect, nor has -deterministic unless the state was begun without it\n")
+	require.Contains(t, launch(t, "-log", "off", "-state", state, "-seed", seed).stopped().out.String(), "the state file goes on: -seed has no effect\n")
+	require.Contains(t, launch(t, "-log", "off", "-state", state, "-deterministic", "1").stopped().out.String(), "goes on: -deterministic has no effect unless")
+	require.NotContains(t, launch(t, "-log", "off", "-state", state).stopped().out.String(), "no effect")
+}
+
+// stopped is a program whose files are closed.
+func (p *program) stopped() *program {
+	p.t.Helper()
+	require.Equal(p.t, 0, p.stop())
+	return p
+}
+
+var hookLink = regexp.MustCompile(`href="(/webhooks/[^"]+)"`)
+
+func TestAWebhooksListsArePaged(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-fault", "lose-answer always")
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	require.Equal(t, http.StatusCreated, p.call("POST", "hooks", `{"uri":"`+receiver.URL+`","scope":[42],"filter_spec":"*","enabled":true,
+		"reliability_mode":"store_undeliverable","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`).status)
+	for range 51 {
+		p.control("/accounts/"+ada+"/adjust", "amount=1")
+	}
+	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks").body, `class="number minus">51<`) }, 10*time.Second, 20*time.Millisecond)
+	hook := hookLink.FindStringSubmatch(p.get("/webhooks").body)[1]
+	first, second := p.get(hook).body, p.get(hook+"?messages=2").body
+	require.Equal(t, []int{50, 1}, []int{strings.Count(first, "<details"), strings.Count(second, "<details")})
+	require.Contains(t, first, "Page 1 of 2, 51 in all")
+	require.Contains(t, first, hook+`?messages=2"`)
+	require.Equal(t, 50, strings.Count(first, `<td>transaction</td>`))
+	require.Contains(t, first, hook+`?page=2"`)
+	both := p.get(hook + "?messages=2&page=2").body
+	require.Equal(t, []int{1, 1}, []int{strings.Count(both, "<details"), strings.Count(both, `<td>transaction</td>`)})
+	require.Contains(t, both, hook+`?messages=1&amp;page=2"`, "one list is turned without the other")
+	require.Empty(t, nesting(both))
+}
