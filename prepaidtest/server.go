@@ -307,7 +307,7 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 			return *before, fault
 		}
 	}
-	if !route.query && !s.settings.lenient && c.request.URL.RawQuery != "" {
+	if len(route.query) == 0 && !s.settings.lenient && c.request.URL.RawQuery != "" {
 		return c.unusable("this operation has no query parameters"), fault
 	}
 	return route.handle(s, c), fault
