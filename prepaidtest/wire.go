@@ -57,6 +57,7 @@ type call struct {
 	at      time.Time // server's clock on arrival
 
 	readable bool // body was read as a JSON object
+	late     bool // body did not come in time
 }
 
 func (c *call) json(status int, value any) reply {
