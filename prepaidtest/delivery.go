@@ -207,7 +207,7 @@ func (s *Server) undelivered(h *hook, m *message) {
 		return
 	}
 	if h.reliability == reliabilityStore {
-		h.undeliverable = append(slices.Clone(h.undeliverable), m)
+		h.undeliverable = append(h.undeliverable, m)
 		s.alertLater(h, s.clock.now())
 	}
 }

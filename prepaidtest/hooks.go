@@ -248,12 +248,17 @@ func (s *Server) dismissUndeliverable(c *call) reply {
 	if h == nil {
 		return c.hookNotFound()
 	}
+	stored, dismissed := make(map[string]bool, len(h.undeliverable)), make(map[string]bool, len(ids))
+	for _, m := range h.undeliverable {
+		stored[m.id] = true
+	}
 	for _, id := range ids {
-		if !slices.ContainsFunc(h.undeliverable, func(m *message) bool { return m.id == id }) {
+		dismissed[id] = true
+		if !stored[id] {
 			return c.refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
 		}
 	}
-	h.undeliverable = without(h.undeliverable, func(m *message) bool { return slices.Contains(ids, m.id) })
+	h.undeliverable = without(h.undeliverable, func(m *message) bool { return dismissed[m.id] })
 	return done(http.StatusNoContent)
 }
 

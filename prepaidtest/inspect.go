@@ -201,7 +201,8 @@ func (s *Server) activatable(a *account) bool {
 }
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
-// that was made once, however often it was sent.
+// that was made once, however often it was sent. The count of each id is kept for good, also when its answer is no
+// longer cached.
 func (s *Server) Movements(requestID string) int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

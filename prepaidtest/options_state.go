@@ -19,4 +19,7 @@ func WithState(r io.Reader) Option { return func(s *settings) { s.state = r } }
 // fail and is left as it is. Beside it there are a lock file, path with ".lock", and while it writes a ".tmp". The
 // lock needs flock and is not there on Windows. When writing fails the log says so once, WithLogger's or standard
 // error, it is tried again, and Close returns an error when the file is still behind. By default nothing is kept.
+//
+// Each write costs time and memory with the size of the whole state. After one it rests at least ten times as long
+// as it took, so that with a large state more than a second of changes is lost when the process is killed.
 func WithStateFile(path string) Option { return func(s *settings) { s.stateFile = path } }

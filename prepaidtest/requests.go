@@ -1,13 +1,10 @@
 package prepaidtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 )
 
@@ -31,11 +28,14 @@ type Request struct {
 	Template string
 	// Path is the path as it came, percent-encoded, without the query.
 	Path string
-	// Query holds the query parameters; nil when there are none.
+	// Query holds the query parameters; nil when there are none. The values of those that the operation does not
+	// know are masked.
 	Query url.Values
-	// Header holds the headers, with Authorization masked but for its scheme.
+	// Header holds the headers. Values are masked, but for Content-Type, Content-Length, Accept, Accept-Encoding,
+	// User-Agent, Host, Traceparent and the scheme of Authorization.
 	Header http.Header
-	// Body is the request body with the members that hold secrets masked, cut at 16 KiB.
+	// Body is the request body, cut at 16 KiB. Members that hold secrets by the reference or by their name are masked
+	// at any depth, and the whole of a body that is neither a JSON object nor the right form of a token request.
 	Body string
 	// Client is the caller's address without the port.
 	Client string
@@ -73,11 +73,8 @@ func (s *Server) Requests() []Request { return s.requests.all() }
 func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration) {
 	entry := Request{
 		Time: c.at, Method: c.request.Method, Path: c.request.URL.EscapedPath(),
-		Header: c.request.Header.Clone(), Client: clientAddress(c.request), Status: answer.status, Fault: fault != nil,
+		Client: clientAddress(c.request), Status: answer.status, Fault: fault != nil,
 		ErrorCode: answer.problem.Code, ErrorDescription: answer.problem.Description,
-	}
-	if c.request.URL.RawQuery != "" {
-		entry.Query = c.request.URL.Query()
 	}
 	if c.route != nil {
 		entry.Template = c.route.template
@@ -85,12 +82,13 @@ func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration)
 	if fault.drops() {
 		entry.Status = 0
 	}
-	if authorisation := entry.Header.Get("Authorization"); authorisation != "" {
-		entry.Header.Set("Authorization", maskAuthorization(authorisation))
-	}
 	if s.settings.requestLog > 0 {
 		entry.Number = s.answered.Add(1)
-		entry.Body = maskBody(c.body)
+		entry.Header = maskHeader(c.request.Header)
+		if c.request.URL.RawQuery != "" {
+			entry.Query = maskQuery(c.route, c.request.URL.Query())
+		}
+		entry.Body = maskBody(c.body, c.readable)
 		entry.Answer = maskAnswer(c, answer)
 		s.requests.add(entry)
 	}
@@ -98,59 +96,4 @@ func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration)
 		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
 			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("took", took))
 	}
-}
-
-func maskAuthorization(value string) string {
-	for _, scheme := range []string{"Basic", "Bearer"} {
-		if len(value) > len(scheme) && value[:len(scheme)+1] == scheme+" " {
-			return scheme + " " + masked
-		}
-	}
-	return masked
-}
-
-// secretMembers are the members of any request that hold a secret.
-func secretMembers() []string {
-	return []string{
-		"hmac_key_secret", "ephemeral_key", "encrypted_data", "encrypted_key", "iv", "nonce", "nonce_signature", "certificates",
-		"pin", "otp", "client_secret", // none of the reference's requests; a wrong caller may send them openly
-	}
-}
-
-// tokenForm is the body of a token request as it should be.
-const tokenForm = "grant_type=client_credentials"
-
-func maskBody(body []byte) string {
-	if len(body) == 0 {
-		return ""
-	}
-	names := secretMembers()
-	if !bytes.ContainsRune(body, '\\') && !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(body, []byte(name)) }) {
-		return string(body[:min(len(body), maxLoggedBody)]) // nothing to look for, not even a name in escapes
-	}
-	text := body
-	members, err := parseObject(quoteLoadAmount(body))
-	if err != nil {
-		if body[0] == '{' || bytes.Contains(body, []byte("=")) && string(body) != tokenForm {
-			return masked // cannot be read, so it cannot be masked in parts; a form may hold credentials
-		}
-	} else {
-		if hide(members, names) {
-			if text, err = json.Marshal(members); err != nil {
-				return masked
-			}
-		}
-	}
-	return string(text[:min(len(text), maxLoggedBody)])
-}
-
-// hide masks members and tells whether there were any.
-func hide(members map[string]json.RawMessage, names []string) bool {
-	hidden := false
-	for _, name := range names {
-		if _, present := members[name]; present {
-			members[name], hidden = json.RawMessage(`"`+masked+`"`), true
-		}
-	}
-	return hidden
 }

@@ -37,3 +37,14 @@ func maskAnswer(c *call, answer reply) string {
 	}
 	return string(body[:min(len(body), maxLoggedAnswer)])
 }
+
+// hide masks members and tells whether there were any.
+func hide(members map[string]json.RawMessage, names []string) bool {
+	hidden := false
+	for _, name := range names {
+		if _, present := members[name]; present {
+			members[name], hidden = json.RawMessage(`"`+masked+`"`), true
+		}
+	}
+	return hidden
+}

@@ -3,6 +3,7 @@ package prepaidtest
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -18,22 +19,28 @@ type route struct {
 	segments         []string
 	fixed            int // how many of them are no parameters
 	handle           func(*Server, *call) reply
-	badInput         int  // status of input that cannot be used: 400, or 404 where the row knows only that
-	open             bool // needs no bearer token
-	query            bool // has query parameters
-	testOnly         bool // simulator
+	badInput         int      // status of input that cannot be used: 400, or 404 where the row knows only that
+	open             bool     // needs no bearer token
+	query            []string // names of its query parameters
+	testOnly         bool     // simulator
 }
 
 // routes is the table of the 44 operations, in the order of section 4.
 func routes() []*route {
 	get, post, put, patch, remove := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
+	paging := []string{"page_number", "page_size"}
+	groups := []string{"with_personal", "with_directentry", "with_freetext", "with_bpay"}
+	account := slices.Concat(groups, []string{"with_tokeninfo", "with_correspondingaccountid", "with_cardholdertype"})
+	search := slices.Concat([]string{"client_id", "client_account_key"}, groups, paging)
+	company := slices.Concat([]string{"client_id", "program_id", "status", "first_name", "last_name", "mobile", "with_personal"}, paging)
+	history := slices.Concat([]string{"start_date", "end_date"}, paging)
 	table := []*route{
 		{method: post, template: "/token", handle: (*Server).issueToken, open: true},
 
-		{method: get, template: "/reporting/templates/{templatename}", handle: (*Server).startReport, query: true},
+		{method: get, template: "/reporting/templates/{templatename}", handle: (*Server).startReport, query: []string{"include_column_headers"}},
 		{method: get, template: "/reporting/templates/{templatename}/reports/{reportid}", handle: (*Server).reportResult},
 
-		{method: get, template: "/policy/mccodes", handle: (*Server).merchantCategoryCodes, query: true},
+		{method: get, template: "/policy/mccodes", handle: (*Server).merchantCategoryCodes, query: paging},
 		{method: get, template: "/policy/{id}/restrictions", handle: (*Server).policyRestrictions},
 		{method: get, template: "/policy/{id}/policy", handle: (*Server).policyWhole},
 		{method: get, template: "/policy/{id}/categories", handle: (*Server).policyCategories},
@@ -43,12 +50,12 @@ func routes() []*route {
 		{method: post, template: "/policy/{id}/merchants", handle: (*Server).changeMerchants},
 		{method: post, template: "/policy/{id}/terminals", handle: (*Server).changeTerminals},
 
-		{method: get, template: "/accounts", handle: (*Server).searchAccounts, query: true},
+		{method: get, template: "/accounts", handle: (*Server).searchAccounts, query: search},
 		{method: post, template: "/accounts", handle: (*Server).createAccount, badInput: http.StatusNotFound},
-		{method: get, template: "/accounts/company/{companyid}", handle: (*Server).searchCompany, query: true},
-		{method: get, template: "/accounts/{id}", handle: (*Server).getAccount, query: true, badInput: http.StatusNotFound},
+		{method: get, template: "/accounts/company/{companyid}", handle: (*Server).searchCompany, query: company},
+		{method: get, template: "/accounts/{id}", handle: (*Server).getAccount, query: account, badInput: http.StatusNotFound},
 		{method: put, template: "/accounts/{id}", handle: (*Server).updateAccount, badInput: http.StatusNotFound},
-		{method: get, template: "/accounts/{id}/transactions", handle: (*Server).transactions, query: true, badInput: http.StatusNotFound},
+		{method: get, template: "/accounts/{id}/transactions", handle: (*Server).transactions, query: history, badInput: http.StatusNotFound},
 		{method: get, template: "/accounts/{id}/status", handle: (*Server).getStatus, badInput: http.StatusNotFound},
 		{method: put, template: "/accounts/{id}/status", handle: (*Server).putStatus, badInput: http.StatusNotFound},
 		{method: put, template: "/accounts/{id}/plastic", handle: (*Server).putPlastic, badInput: http.StatusNotFound},
@@ -72,12 +79,12 @@ func routes() []*route {
 		{method: post, template: "/pin/validate", handle: (*Server).validatePIN},
 		{method: post, template: "/pin/execute", handle: (*Server).executePIN},
 
-		{method: get, template: "/hooks", handle: (*Server).listHooks, query: true},
+		{method: get, template: "/hooks", handle: (*Server).listHooks, query: paging},
 		{method: get, template: "/hooks/{id}", handle: (*Server).getHook},
 		{method: post, template: "/hooks", handle: (*Server).createHook},
 		{method: patch, template: "/hooks/{id}", handle: (*Server).updateHook},
 		{method: remove, template: "/hooks/{id}", handle: (*Server).deleteHook},
-		{method: get, template: "/hooks/{id}/undeliverable", handle: (*Server).listUndeliverable, query: true},
+		{method: get, template: "/hooks/{id}/undeliverable", handle: (*Server).listUndeliverable, query: paging},
 		{method: post, template: "/hooks/{id}/undeliverable/dismiss", handle: (*Server).dismissUndeliverable},
 	}
 	for _, r := range table {

@@ -15,9 +15,6 @@ import (
 	"time"
 )
 
-// maxBody bounds a request body; the largest the reference knows is a few kilobytes.
-const maxBody = 4 << 20
-
 // Server is one emulator with its own state. Make it with NewServer in a test or with Start in a program. It is
 // safe for concurrent use, and servers share nothing, so that parallel tests can each have one.
 type Server struct {
@@ -228,13 +225,15 @@ func (s *Server) enter() bool {
 }
 
 // ServeHTTP answers one request. The server does this on its own address; the method is there to mount the
-// emulator elsewhere. Paths must keep the prefix /3.0/.
+// emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB is answered with 413 and, on the
+// server's own address, one that takes longer than a minute with 408.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.enter() {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
 		return
 	}
 	defer s.work.Done()
+	limited := s.limitBody(w, r)
 	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, prefix+"/") {
 		s.settings.pages.ServeHTTP(w, r)
 		return
@@ -242,12 +241,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	s.clock.settle()
 	c := &call{server: s, request: r, at: s.clock.now()}
-	var err error
-	if c.body, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1)); err != nil {
-		return // the caller has gone away
-	}
-	if len(c.body) > maxBody {
-		_, _ = io.Copy(io.Discard, r.Body) // an answer before the end of a request can get lost
+	if !s.readBody(w, c, limited) {
+		return
 	}
 	answer, fault := s.answer(c)
 	fault.disguise(&answer)
@@ -274,6 +269,9 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 	c.route, c.params = route, params
 	if !s.settings.mayCall(clientAddress(c.request)) {
 		return c.refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
+	}
+	if c.late {
+		return c.refuse(http.StatusRequestTimeout, "invalid_request", "the body did not come in time"), nil
 	}
 	if len(c.body) > maxBody {
 		return c.refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
@@ -307,7 +305,7 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 			return *before, fault
 		}
 	}
-	if !route.query && !s.settings.lenient && c.request.URL.RawQuery != "" {
+	if len(route.query) == 0 && !s.settings.lenient && c.request.URL.RawQuery != "" {
 		return c.unusable("this operation has no query parameters"), fault
 	}
 	return route.handle(s, c), fault

@@ -9,8 +9,16 @@ import (
 	"time"
 )
 
-// stateFileEvery is how often changes are looked for.
-const stateFileEvery = 500 * time.Millisecond
+const (
+	// stateFileEvery is how often changes are looked for.
+	stateFileEvery = 500 * time.Millisecond
+	// stateFileShare bounds the part of the time that goes into a large file: after each write it rests this many
+	// times as long.
+	stateFileShare = 10
+)
+
+// rest is how long to wait after a write that took so long.
+func rest(took time.Duration) time.Duration { return max(stateFileEvery, stateFileShare*took) }
 
 // stateFile is the file of WithStateFile. A nil one is none.
 type stateFile struct {
@@ -85,15 +93,17 @@ func (f *stateFile) write(text []byte) error {
 
 // keepUpToDate writes the file until Close, which writes it for the last time.
 func (s *Server) keepUpToDate() {
-	ticker := time.NewTicker(stateFileEvery)
-	defer ticker.Stop()
+	timer := time.NewTimer(stateFileEvery)
+	defer timer.Stop()
 	for {
 		select {
 		case <-s.stopping:
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		}
+		began := time.Now()
 		err := s.keep()
+		timer.Reset(rest(time.Since(began)))
 		if err != nil && !s.file.failing {
 			s.complain("state file", err.Error())
 		}

@@ -158,3 +158,10 @@ func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 		require.Equal(t, "1.00", started(t, WithStateFile(path)).Balance(id))
 	}
 }
+
+func TestWithStateFile_RestsAfterALongWrite(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, stateFileEvery, rest(0))
+	require.Equal(t, stateFileEvery, rest(stateFileEvery/stateFileShare))
+	require.Equal(t, 20*time.Second, rest(2*time.Second))
+}

@@ -55,6 +55,9 @@ type call struct {
 	params  []string // values of the template's parameters, in order
 	body    []byte
 	at      time.Time // server's clock on arrival
+
+	readable bool // body was read as a JSON object
+	late     bool // body did not come in time
 }
 
 func (c *call) json(status int, value any) reply {
@@ -114,6 +117,7 @@ func (c *call) bindBodyInto(faults *faultList, bind func(*binder)) *reply {
 	if err != nil {
 		return new(c.unusable("the body " + err.Error()))
 	}
+	c.readable = true
 	b := &binder{members: members, faults: faults, lenient: settings.lenient, now: c.at}
 	bind(b)
 	b.finish()

@@ -1,0 +1,106 @@
+package prepaidtest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// flood is a body that never ends and counts what is taken of it.
+type flood struct{ taken int }
+
+// Read fills p.
+func (e *flood) Read(p []byte) (int, error) {
+	e.taken += len(p)
+	if e.taken > 64<<20 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return len(p), nil
+}
+
+func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	body := new(flood)
+	request, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"accounts", body)
+	require.NoError(t, err)
+	w := new(plainWriter)
+	s.ServeHTTP(w, request)
+	require.Equal(t, 413, w.status)
+	require.Equal(t, "close", w.Header().Get("Connection"))
+	require.LessOrEqual(t, body.taken, maxBody+maxSurplus+64<<10)
+}
+
+// plainWriter keeps status and headers.
+type plainWriter struct {
+	header http.Header
+	status int
+}
+
+// Header is what was set.
+func (w *plainWriter) Header() http.Header {
+	if w.header == nil {
+		w.header = make(http.Header)
+	}
+	return w.header
+}
+
+// Write drops the body.
+func (w *plainWriter) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader keeps the status.
+func (w *plainWriter) WriteHeader(status int) { w.status = status }
+
+func TestBody_StalledIsCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := newMemoryNetwork()
+		s := NewServer(t, WithListener(network))
+		near, err := network.dial(t.Context(), "", "")
+		require.NoError(t, err)
+		began := time.Now()
+		_, err = io.WriteString(near, "POST /3.0/accounts HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n{")
+		require.NoError(t, err)
+		status, closes := readAnswer(t, near)
+		require.Equal(t, 408, status)
+		require.True(t, closes)
+		require.Equal(t, bodyTimeout, time.Since(began))
+		require.NoError(t, near.Close())
+		require.NoError(t, s.Close())
+	})
+}
+
+func readAnswer(t *testing.T, from net.Conn) (status int, closes bool) {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(from), nil)
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return response.StatusCode, response.Close
+}
+
+// The time for the body does not count against an answer.
+func TestBody_SlowAnswersGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := newMemoryNetwork()
+		s := NewServer(t, WithListener(network))
+		transport := &http.Transport{DialContext: network.dial}
+		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
+		c.token = c.newToken()
+		c.Inject("POST /accounts", Delay(3*bodyTimeout), SlowBody(bodyTimeout))
+		c.post("accounts", "{}").refused(404, "invalid_request")
+		got := c.post("accounts", "{}")
+		require.True(t, strings.HasSuffix(string(got.body), "}"), "all of it")
+		transport.CloseIdleConnections()
+		require.NoError(t, s.Close())
+	})
+}

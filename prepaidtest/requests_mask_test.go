@@ -1,0 +1,124 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// canary is a secret that must not be seen in the log.
+const canary = "hunter2"
+
+func (c *caller) logText() string {
+	c.t.Helper()
+	text, err := json.Marshal(c.Requests())
+	require.NoError(c.t, err)
+	return string(text)
+}
+
+func TestRequests_HideSecretsInEveryForm(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"hmac_key_secret", "ephemeral_key", "encrypted_data", "encrypted_key", "iv", "nonce", "nonce_signature", "certificates",
+		"pin", "PIN", "Pin", "new_pin", "otp", "oneTimeOTP", "client_secret", "clientSecret", "CLIENT-SECRET", "secret", "password",
+		"Pass_Word", "token", "access_token", "accessToken", "hmacKeySecret", "IV", "EncryptedKey", "authorization", "pan", "CVV",
+		`p\u0069n`, "p\u017fecret", "\uff50in", `pin\u0000`, "api key", "api.key",
+	}
+	forms := []string{
+		`{"%":"hunter2"}`, `{"%":["hunter2"]}`, `{"%":{"value":"hunter2"}}`, `{ "%" : "hunter2" }`, `{"deep":{"er":[1,{"%":"hunter2"}]}}`,
+		`{"%":"hunter2","%":"hunter2"}`, `{"a":{"%":"hunter2"},"a":{}}`, `[{"%":"hunter2"}]`, `{"%":"hunter2"`, `{"%":"hunter2"}}`,
+		`{"a":1}{"%":"hunter2"}`, `%=hunter2`, `% hunter2`, `{'%':'hunter2'}`, "\ufeff" + `{"%":"hunter2"}`, `{"%":"hunter2","bad":"` + "\xff" + `"}`,
+	}
+	c := start(t, NoRateLimit())
+	for _, form := range forms {
+		for _, name := range names {
+			text := strings.ReplaceAll(form, "%", name)
+			require.NotContains(t, maskBody([]byte(text), false), canary, text)
+			if members, err := parseObject([]byte(text)); err == nil {
+				require.NotContains(t, maskBody([]byte(text), true), canary, "%s: %d members read", text, len(members))
+			}
+		}
+		c.post("accounts", strings.ReplaceAll(form, "%", "Client-Secret"))
+		c.tokenRequest(basic("emulator-client", canary), strings.ReplaceAll(form, "%", "client_secret"))
+	}
+	for _, text := range []string{
+		"hunter2", `"hunter2"`, `["hunter2"]`, "hunter2 is no JSON", "grant_type=client_credentials&client_secret=hunter2",
+		`{"display_name":"pin=hunter2"}`, `{"display_name":"{\"otp\":\"hunter2\"}"}`, `{"uri":"https://a.example/?Access_Token=hunter2"}`,
+		`{"registration":{"first_name":"Jos\u00e9","note":"my Password is: hunter2"}}`, `{"pin":"` + strings.Repeat("hunter2", maxMaskedBody/7+1) + `"}`,
+	} {
+		c.post("accounts", text)
+		c.do("PUT", "nowhere", text)
+		c.tokenRequest("", text)
+	}
+	require.NotContains(t, c.logText(), canary)
+}
+
+func TestRequests_ShowWhatIsNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		tokenForm, `{"token_unique_reference":"DWSP","initiating_user_id":"shopping"}`, `{"uri":"https://shop.example/ping","hmac_key_id":"k1"}`,
+		`{"registration":{"first_name":"José","last_name":"O\"Hara"}}`, `{"key_id":"k","device_id":"d","public_key_fingerprint":"f"}`, `{"amount":1.50,"amount2":1e3}`,
+	} {
+		require.Equal(t, text, maskBody([]byte(text), false))
+		require.Equal(t, text, maskBody([]byte(text), true))
+	}
+	got := maskBody([]byte(`{"amount":1.50, "Pin":"1", "z":{"b":"<é>","otp":2,"a":[true,null]}}`), true)
+	require.Equal(t, `{"amount":1.50,"Pin":"[REDACTED]","z":{"b":"<é>","otp":"[REDACTED]","a":[true,null]}}`, got)
+	require.Len(t, maskBody([]byte(`{"a":"`+strings.Repeat("b", maxLoggedBody)+`"}`), true), maxLoggedBody)
+	require.Equal(t, `{"initial_load_amount":0x1f}`, maskBody([]byte(`{"initial_load_amount":0x1f}`), true))
+}
+
+func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	header := c.header("")
+	for _, name := range []string{"X-Api-Key", "Cookie", "Proxy-Authorization", "X-Hmac-Secret", "Referer"} {
+		header[name] = []string{canary, canary}
+	}
+	header.Set("Accept", vendorJSON)
+	header.Set("Traceparent", "00-1-2-03")
+	c.send("GET", "accounts/company/42?first_name=Ada&page_size=7&access_token=hunter2&token=hunter2&client_secret=hunter2&First_Name=hunter2", "", header)
+	got := c.lastRequest()
+	require.Equal(t, "Ada", got.Query.Get("first_name"))
+	require.Equal(t, "7", got.Query.Get("page_size"))
+	require.Equal(t, masked, got.Query.Get("access_token"))
+	require.Equal(t, []string{masked, masked}, got.Header["X-Api-Key"])
+	require.Equal(t, []string{"Bearer " + masked, vendorJSON, "00-1-2-03"},
+		[]string{got.Header.Get("Authorization"), got.Header.Get("Accept"), got.Header.Get("Traceparent")})
+	for _, path := range []string{"nowhere?page_size=hunter2", "hooks/x?page_size=hunter2", "token?client_secret=hunter2", "policy/mccodes?first_name=hunter2"} {
+		c.get(path)
+	}
+	c.send("GET", "hooks", "", http.Header{"Authorization": {canary, "Bearer " + canary}})
+	require.NotContains(t, c.logText(), canary)
+	require.Equal(t, []string{canary, canary}, header["X-Api-Key"], "the caller's own")
+}
+
+// The table of operations says which parameters each has, and the operations read these.
+func TestRoutes_NameTheirParameters(t *testing.T) {
+	t.Parallel()
+	s := NewServer(t)
+	known := make(map[string]bool)
+	for _, r := range s.routes {
+		for _, name := range r.query {
+			known[name] = true
+		}
+	}
+	require.Len(t, known, 19)
+	for _, r := range s.routes {
+		if len(r.query) == 0 {
+			continue
+		}
+		for name := range known {
+			request, err := http.NewRequestWithContext(t.Context(), r.method, "/?"+url.Values{name: {"1"}}.Encode(), http.NoBody)
+			require.NoError(t, err)
+			answer := r.handle(s, &call{server: s, request: request, route: r, params: []string{"42", "x"}})
+			refused := strings.Contains(answer.problem.Description, name+" is not a parameter of this operation")
+			require.Equal(t, slices.Contains(r.query, name), !refused, "%s %s", r.name(), name)
+		}
+	}
+}
