@@ -74,6 +74,11 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 		err = fromEnvironment(flags, environment)
 	}
 	if err == nil {
+		limited := false
+		flags.Visit(func(f *flag.Flag) { limited = limited || f.Name == "rate-limit" })
+		if s.frozenClock && !limited { // its window would stand still too, and shut everybody out for good
+			s.noRateLimit = true
+		}
 		err = s.check()
 	}
 	if err != nil {

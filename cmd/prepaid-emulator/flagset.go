@@ -41,7 +41,7 @@ func (s *settings) flags() *flag.FlagSet {
 		}
 		return nil
 	})
-	f.BoolVar(&s.frozenClock, "frozen-clock", false, "the clock stands still and moves only by the buttons of the page")
+	f.BoolVar(&s.frozenClock, "frozen-clock", false, "the clock stands still and moves only by the buttons of the page; there is no rate limit then, unless -rate-limit sets one, whose window moves with the clock")
 	f.Func("deterministic", "hand out the same ids in each run, made from this `number`", func(text string) error {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		s.deterministic = &seed

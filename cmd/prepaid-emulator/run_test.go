@@ -185,3 +185,16 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 
 	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
 }
+
+// A window that stands still would shut everybody out for good.
+func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
+	t.Parallel()
+	for want, arguments := range map[int][]string{200: {"-frozen-clock"}, 429: {"-frozen-clock", "-rate-limit", "5"}} {
+		p := launch(t, append(arguments, "-log", "off")...)
+		last := 0
+		for range 6 {
+			last = p.call("GET", "accounts/"+ada, "").status
+		}
+		require.Equal(t, want, last)
+	}
+}
