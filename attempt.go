@@ -164,7 +164,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	if c.sends != nil {
 		body := c.sends
 		out.ContentLength = int64(len(body))
-		out.Body = newSentBody(body)
+		out.Body = sentBody(body)
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport

@@ -117,6 +117,7 @@ func readCardholder(r *wireReader, c *Cardholder) {
 			r.text(&c.LastName)
 		case "primary_address":
 			if r.null() {
+				r.settle() // what was read of it before
 				c.PrimaryAddress = Address{}
 			} else {
 				readAddress(r, &c.PrimaryAddress)

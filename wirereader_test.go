@@ -12,6 +12,7 @@ import (
 
 // plainAnswers are read by their plain form, and must be: that is what makes them fast.
 var plainAnswers = []string{
+	`{"balance":1,"personal":{"primary_address":{"city":"x"},"primary_address":null}}`,
 	`{}`,
 	` { "balance" : 12.50 , "status" : "active" } `,
 	`{"account_id":"E1","external_account_id":"X","company_id":7,"balance":-3,"card_number":"5163**1","plastic_expiry":"2029-02-28T00:00:00Z",` +
