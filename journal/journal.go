@@ -158,7 +158,7 @@ func (j *Journal) Close() error {
 	if closed {
 		return nil
 	}
-	return errors.Join(j.file.Close(), j.unlock())
+	return errors.Join(release(j.file), j.file.Close(), j.unlock())
 }
 
 // Get returns the entry of a request id.

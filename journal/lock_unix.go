@@ -41,6 +41,15 @@ func flock(f *os.File) error {
 	return err
 }
 
+// release gives the lock of a file up. To close the file is not enough: a child that another goroutine is starting has
+// the file open as well until it becomes another program, and would hold the lock on.
+func release(f file) error {
+	if locked, ok := f.(*os.File); ok {
+		return syscall.Flock(int(locked.Fd()), syscall.LOCK_UN)
+	}
+	return nil
+}
+
 // create locks the file before it has the journal's name.
 func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
 	if err := d.remove(path); err != nil {

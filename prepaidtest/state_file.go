@@ -67,7 +67,7 @@ func (f *stateFile) close() error {
 	if f == nil {
 		return nil
 	}
-	return f.lock.Close()
+	return errors.Join(unlockFile(f.lock), f.lock.Close())
 }
 
 // write replaces the file as a whole: whoever reads it sees the old text or the new one.
