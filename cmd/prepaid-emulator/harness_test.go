@@ -75,11 +75,11 @@ func launch(t *testing.T, arguments ...string) *program {
 	t.Cleanup(func() { p.stop() })
 	address := regexp.MustCompile(`Page +(http://\S+)`)
 	require.Eventually(t, func() bool {
-		found := address.FindStringSubmatch(p.out.String())
-		if found != nil {
+		greeting := p.out.String()
+		if found := address.FindStringSubmatch(greeting); found != nil {
 			p.page = found[1]
 		}
-		return strings.Contains(p.out.String(), "Ctrl+C") || len(ended) > 0
+		return strings.Contains(greeting, "Ctrl+C") || len(ended) > 0
 	}, 10*time.Second, 5*time.Millisecond)
 	require.NotEmpty(t, p.page, p.problems.String())
 	return p
