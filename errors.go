@@ -239,6 +239,8 @@ var (
 	ErrTestOnly = errors.New("prepaid: test environment only")
 	// ErrRequestIDExpired: the request id is too old for the service to still remember it.
 	ErrRequestIDExpired = errors.New("prepaid: request id outside the replay window")
+	// ErrRequestIDReused: the request id stands for another payment, which may have moved the money. Nothing was sent.
+	ErrRequestIDReused = errors.New("prepaid: request id of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("prepaid: client closed")
 	// ErrTooMany: more items than the limit given.

@@ -12,8 +12,9 @@ import (
 // same key take turns, and one that follows an unknown outcome waits until the first has had time to finish.
 //
 // A doubt stays until a later call succeeds or is refused in a way that settles it (see [SettlesDoubt]); it is
-// remembered for an hour at least. It sees this client's calls only; across processes the caller's own store is what
-// keeps them apart.
+// remembered for an hour at least. A call with other params neither settles it nor is sent: the service would answer it
+// with the first one's result. It sees this client's calls only; across processes the caller's own store is what keeps
+// them apart.
 type inFlight struct {
 	mu    sync.Mutex
 	keys  map[inFlightKey]*inFlightState
@@ -28,7 +29,14 @@ type inFlightKey struct {
 type inFlightState struct {
 	turn     chan struct{} // holds the one call under way
 	users    int           // it, and those who wait
+	payment  payment       // what may have moved, or has while others waited; zero for nothing
 	doubtful time.Time     // end of the last unknown outcome; zero when nothing is in doubt
+}
+
+// payment is what a request id stands for.
+type payment struct {
+	source AccountID
+	params any // comparable
 }
 
 // doubtKept is how long a doubt is remembered at least.
@@ -40,8 +48,8 @@ var (
 )
 
 // enter waits for the key's turn. leave must be called with the outcome. doubt is not nil when an earlier call ended
-// with an outcome that is still unknown.
-func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duration) (leave func(Outcome), doubt, err error) {
+// with an outcome that is still unknown. err is ErrRequestIDReused when that one was another payment.
+func (f *inFlight) enter(ctx context.Context, key inFlightKey, p payment, rest time.Duration) (leave func(Outcome), doubt, err error) {
 	state := f.join(key, rest)
 	select {
 	case state.turn <- struct{}{}: // first, so that a context that has ended tells of nothing under way
@@ -54,24 +62,35 @@ func (f *inFlight) enter(ctx context.Context, key inFlightKey, rest time.Duratio
 		}
 	}
 	f.mu.Lock()
+	reused := state.payment != (payment{}) && state.payment != p
 	wait := time.Duration(0)
 	if !state.doubtful.IsZero() {
 		doubt = errEarlierCall
 		wait = time.Until(state.doubtful.Add(rest))
 	}
 	f.mu.Unlock()
-	if wait > 0 {
-		if err := sleep(ctx, wait); err != nil {
-			<-state.turn
-			f.part(key, state)
-			return nil, nil, err
-		}
+	switch {
+	case reused:
+		err = ErrRequestIDReused
+	case wait > 0:
+		err = sleep(ctx, wait)
+	}
+	if err != nil {
+		<-state.turn
+		f.part(key, state)
+		return nil, nil, err
 	}
 	return func(outcome Outcome) {
 		f.mu.Lock()
 		state.doubtful = time.Time{}
-		if outcome == OutcomeUnknown {
-			state.doubtful = time.Now()
+		switch outcome {
+		case OutcomeUnknown:
+			state.doubtful, state.payment = time.Now(), p
+		case OutcomeApplied:
+			state.payment = p
+		case OutcomeRejected:
+			state.payment = payment{}
+		case OutcomeNotProcessed: // what was applied before stays so
 		}
 		f.mu.Unlock()
 		<-state.turn

@@ -56,8 +56,9 @@ func OutcomeOf(err error) Outcome {
 // or a 400 in the service's own form. Anything else proves nothing: another status, which a gateway may have given
 // before the service looked; the page of a proxy; a request that was not processed.
 //
-// The earlier sending must have had time to finish, see [RetryPolicy].InFlightWait. A [Client] applies this rule to the
-// calls it has made itself; what was sent by another process is for its caller to judge.
+// The earlier sending must have had time to finish, see [RetryPolicy].InFlightWait, and the params must be its own. A
+// [Client] sees to both, and applies this rule, for the calls it has made itself ([ErrRequestIDReused]); what was sent
+// by another process is for its caller to judge.
 func SettlesDoubt(err error) bool { return settlesDoubt(OutcomeOf(err), err) }
 
 func settlesDoubt(outcome Outcome, err error) bool {

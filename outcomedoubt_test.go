@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,6 +56,70 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the service says of other params says nothing of the first ones, and its 200 would be the first one's: a request
+// id in doubt is not sent for another payment.
+func TestDoubtIsOfOnePayment(t *testing.T) {
+	t.Parallel()
+	first := prepaid.TransferParams{
+		RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in",
+		DestinationAccountID: "acc-2",
+	}
+	amount, destination := first, first
+	amount.Amount, destination.DestinationAccountID = prepaid.MustAmount("25.51"), "acc-3"
+	for name, other := range map[string]struct {
+		source prepaid.AccountID
+		params prepaid.TransferParams
+	}{"amount": {"acc-1", amount}, "destination": {"acc-1", destination}, "source": {"acc-9", first}} {
+		for second, answer := range map[string]step{
+			"the service's 400": serviceError(400, "invalid_request"), "success": wellAnswered(opTransfer()),
+		} {
+			t.Run(name+", "+second, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := scripted(broken(errCut), answer)
+					config := clockConfig(service)
+					config.Retry.MaxAttempts = 1
+					client := newCoreClient(t, config)
+					_, err := client.Accounts.Transfer(t.Context(), "acc-1", first)
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
+					require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+					require.False(t, prepaid.SettlesDoubt(err))
+					require.Len(t, service.requests(), 1)
+
+					_, err = client.Accounts.Transfer(t.Context(), "acc-1", first)
+					require.NotEqual(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "its own params settle it")
+					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
+					require.NotErrorIs(t, err, prepaid.ErrRequestIDReused, "nothing is in doubt any more")
+				})
+			})
+		}
+	}
+}
+
+// Nor for another payment that waited for its turn while the first one moved the money.
+func TestTurnIsOfOnePayment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(after(3*time.Second, wellAnswered(opTransfer())))
+		client := newCoreClient(t, clockConfig(service))
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if err := opTransfer().call(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		_, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+			RequestID: "pay-1", Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
+		})
+		calls.Wait()
+		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.Len(t, service.requests(), 1)
+	})
 }
 
 // A refusal before the second attempt leaves does not hide what the service answered to the first.

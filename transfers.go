@@ -3,6 +3,7 @@ package prepaid
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -64,8 +65,9 @@ var opTransfer = operation{
 // that time after the call has ended yourself.
 //
 // Errors: [ErrTransferFailed] when the service answers that nothing moved, [ErrRequestIDExpired] when RequestID is
-// too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrBadRequest] with
-// the invalid fields in APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same
+// too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when
+// a call of this client with other params is not settled, [ErrBadRequest] with the invalid fields in
+// APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same
 // bytes are sent again, after Retry.InFlightWait.
 //
 // API: POST /accounts/{id}/transfer.
@@ -131,7 +133,7 @@ var opDirectEntryOut = operation{
 // DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
 // holds; the two operations do not share their request ids.
 //
-// Errors: [ErrTransferFailed], [ErrRequestIDExpired], [ErrBadRequest]. Safety: keyed.
+// Errors: [ErrTransferFailed], [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
 //
 // API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
@@ -163,8 +165,11 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 {
 		return nil, s.client.do(ctx, &r, result.decode)
 	}
-	leave, doubt, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, s.client.config.Retry.InFlightWait)
-	if err != nil {
+	leave, doubt, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
+	switch {
+	case errors.Is(err, ErrRequestIDReused):
+		return nil, s.client.withheld(ctx, r, err)
+	case err != nil:
 		return nil, s.client.withheld(ctx, r, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
 	r.doubt = doubt

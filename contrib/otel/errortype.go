@@ -31,6 +31,7 @@ func errorType(err error) string {
 		{context.DeadlineExceeded, "deadline_exceeded"},
 		{prepaid.ErrClosed, "client_closed"},
 		{prepaid.ErrRequestIDExpired, "request_id_expired"},
+		{prepaid.ErrRequestIDReused, "request_id_reused"},
 		{prepaid.ErrTransferFailed, "transfer_failed"},
 	} {
 		if errors.Is(err, kind.err) {
