@@ -312,7 +312,7 @@ func (p SearchCompanyParams) request(company CompanyID) request {
 			query = query.with(filter.name, filter.value)
 		}
 	}
-	return request{op: opSearchCompany, path: []string{company.String()}, query: query, faults: v.faults}
+	return request{op: opSearchCompany, path: pathValues{company.String()}, query: query, faults: v.faults}
 }
 
 // SearchCompany iterates over the accounts of a company, from Paging.Page on. The reference shows no paging
@@ -349,7 +349,7 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 	v.includes(include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
 		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
 	return fetch[Account](ctx, s.client, request{
-		op: opGetAccount, account: id, path: []string{string(id)}, query: includeQuery(include), faults: v.faults,
+		op: opGetAccount, account: id, path: pathValues{string(id)}, query: includeQuery(include), faults: v.faults,
 	})
 }
 
@@ -376,7 +376,7 @@ func (s *AccountsService) Status(ctx context.Context, id AccountID) (*AccountSum
 	var v validator
 	v.pathID("id", string(id))
 	return fetch[AccountSummary](ctx, s.client, request{
-		op: opAccountStatus, account: id, path: []string{string(id)}, faults: v.faults,
+		op: opAccountStatus, account: id, path: pathValues{string(id)}, faults: v.faults,
 	})
 }
 
@@ -402,7 +402,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status Ac
 	body := struct {
 		Status AccountStatus `json:"status"`
 	}{status}
-	return send(ctx, s.client, request{op: op, account: id, path: []string{string(id)}, body: body, faults: v.faults})
+	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: body, faults: v.faults})
 }
 
 // SetPlasticEnabledParams switches physical-card and online card-detail use. The zero value switches it off.
@@ -428,6 +428,6 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 	v.pathID("id", string(id))
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
 	return send(ctx, s.client, request{
-		op: opSetPlasticEnabled, account: id, path: []string{string(id)}, body: params, faults: v.faults,
+		op: opSetPlasticEnabled, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
 	})
 }

@@ -116,15 +116,17 @@ func (c *call) makeAttempt(ctx context.Context) {
 		a.err = limiterError(ctx, err)
 		return
 	}
-	if len(c.traces) > 0 {
-		c.observeThrottled(ctx, time.Since(waiting))
+	a.started = time.Now()
+	if waited := a.started.Sub(waiting); len(c.traces) > 0 && waited >= leastThrottled {
+		c.observeThrottled(ctx, waited)
+		a.started = time.Now()
 	}
 	observed := ctx
 	if c.startsObserved() {
 		observed = c.observeStart(ctx, a.number)
 		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
+		a.started = time.Now()
 	}
-	a.started = time.Now()
 	if a.err = c.ended(observed); a.err != nil { // while it waited for its slot
 		slot.Release(Feedback{NotSent: true})
 		return
@@ -164,7 +166,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	if c.sends != nil {
 		body := c.sends
 		out.ContentLength = int64(len(body))
-		out.Body = sentBody(body)
+		out.Body = watch.first(body)
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport
@@ -374,5 +376,10 @@ func tokenError(err error) error {
 // isHeaderText reports whether a token can stand in the Authorization header: net/http would refuse anything else
 // in a way that looks like a broken exchange.
 func isHeaderText(token string) bool {
-	return !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

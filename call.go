@@ -17,10 +17,13 @@ import (
 	"golang.org/x/oauth2"
 )
 
+// pathValues are those of a path template's parameters, in order. None is empty.
+type pathValues [2]string
+
 // request is what a service method describes: everything that is sent, and what the error should name.
 type request struct {
 	op    operation
-	path  []string // values of the template's parameters, in order
+	path  pathValues
 	query query
 	body  any // encoded once; nil for none
 	form  string
@@ -384,7 +387,7 @@ func (c *Client) bearer(token string) []string {
 func (c *Client) resolve(r *request) *url.URL {
 	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: r.query.encode()}
 	u.Path = expand(c.base.Path, r.op.Path, r.path, nil)
-	if raw := c.base.EscapedPath(); raw != c.base.Path || slices.ContainsFunc(r.path, needsEscape) {
+	if raw := c.base.EscapedPath(); raw != c.base.Path || slices.ContainsFunc(r.path[:], needsEscape) {
 		u.RawPath = expand(raw, r.op.Path, r.path, url.PathEscape)
 	}
 	return u
@@ -392,17 +395,24 @@ func (c *Client) resolve(r *request) *url.URL {
 
 // needsEscape reports whether value can look different in a path. It may say so of one that does not.
 func needsEscape(value string) bool {
-	return strings.ContainsFunc(value, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
-	})
+	for i := range len(value) {
+		b := value[i]
+		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '0' || b > '9') && b != '-' && b != '_' && b != '.' {
+			return true
+		}
+	}
+	return false
 }
 
 // expand puts values, escaped if asked for, into the parameters of a path template under base.
-func expand(base, template string, values []string, escape func(string) string) string {
+func expand(base, template string, values pathValues, escape func(string) string) string {
 	var space [128]byte
 	path := append(space[:0], base...)
 	for _, value := range values {
-		before, after, _ := strings.Cut(template, "{")
+		before, after, found := strings.Cut(template, "{")
+		if !found {
+			break
+		}
 		_, template, _ = strings.Cut(after, "}")
 		if escape != nil {
 			value = escape(value)

@@ -155,6 +155,6 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
 	params.PortalIdentifier.check(&v, "portal_identifier")
 	return send(ctx, s.client, request{
-		op: opUpdateAccount, account: id, path: []string{string(id)}, body: params, faults: v.faults,
+		op: opUpdateAccount, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
 	})
 }

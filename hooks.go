@@ -85,7 +85,7 @@ func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*P
 func hookRequest(op operation, id string) (request, validator) {
 	var v validator
 	v.pathID("id", id)
-	return request{op: op, path: []string{id}}, v
+	return request{op: op, path: pathValues{id}}, v
 }
 
 var opGetHook = operation{

@@ -19,6 +19,7 @@ type inFlight struct {
 	mu    sync.Mutex
 	keys  map[inFlightKey]*inFlightState
 	sweep int // size at which stale keys are looked for
+	spare []*inFlightState
 }
 
 type inFlightKey struct {
@@ -27,7 +28,7 @@ type inFlightKey struct {
 }
 
 type inFlightState struct {
-	turn     chan struct{} // holds the one call under way
+	head     chan struct{} // holds the one call under way
 	users    int           // it, and those who wait
 	payment  payment       // what may have moved, or has while others waited; zero for nothing
 	doubtful time.Time     // end of the last unknown outcome; zero when nothing is in doubt
@@ -42,33 +43,45 @@ type payment struct {
 // doubtKept is how long a doubt is remembered at least.
 const doubtKept = time.Hour
 
+// maxSpare is how many states of keys that are over are kept for others.
+const maxSpare = 64
+
 var (
 	errInFlight    = errors.New("a call with this request id may still be under way")
 	errEarlierCall = errors.New("a call before this one, whose outcome is unknown")
 )
 
-// enter waits for the key's turn. leave must be called with the outcome. doubt is not nil when an earlier call ended
-// with an outcome that is still unknown. err is ErrRequestIDReused when that one was another payment.
-func (f *inFlight) enter(ctx context.Context, key inFlightKey, p payment, rest time.Duration) (leave func(Outcome), doubt, err error) {
-	state := f.join(key, rest)
+// turn is a place at the head of a key's line. leave must be called with the outcome.
+type turn struct {
+	line    *inFlight
+	key     inFlightKey
+	state   *inFlightState
+	payment payment
+	doubt   error // that an earlier call ended with an outcome which is still unknown
+}
+
+// enter waits for the key's turn. The error is ErrRequestIDReused when what may have moved was another payment.
+func (f *inFlight) enter(ctx context.Context, key inFlightKey, p payment, rest time.Duration) (turn, error) {
+	t := turn{line: f, key: key, state: f.join(key, rest), payment: p}
 	select {
-	case state.turn <- struct{}{}: // first, so that a context that has ended tells of nothing under way
+	case t.state.head <- struct{}{}: // first, so that a context that has ended tells of nothing under way
 	default:
 		select {
-		case state.turn <- struct{}{}:
+		case t.state.head <- struct{}{}:
 		case <-ctx.Done():
-			f.part(key, state)
-			return nil, nil, ctx.Err()
+			f.part(key, t.state)
+			return turn{}, ctx.Err()
 		}
 	}
 	f.mu.Lock()
-	reused := state.payment != (payment{}) && state.payment != p
+	reused := t.state.payment != (payment{}) && t.state.payment != p
 	wait := time.Duration(0)
-	if !state.doubtful.IsZero() {
-		doubt = errEarlierCall
-		wait = time.Until(state.doubtful.Add(rest))
+	if !t.state.doubtful.IsZero() {
+		t.doubt = errEarlierCall
+		wait = time.Until(t.state.doubtful.Add(rest))
 	}
 	f.mu.Unlock()
+	err := error(nil)
 	switch {
 	case reused:
 		err = ErrRequestIDReused
@@ -76,26 +89,29 @@ func (f *inFlight) enter(ctx context.Context, key inFlightKey, p payment, rest t
 		err = sleep(ctx, wait)
 	}
 	if err != nil {
-		<-state.turn
-		f.part(key, state)
-		return nil, nil, err
+		<-t.state.head
+		f.part(key, t.state)
+		return turn{}, err
 	}
-	return func(outcome Outcome) {
-		f.mu.Lock()
-		state.doubtful = time.Time{}
-		switch outcome {
-		case OutcomeUnknown:
-			state.doubtful, state.payment = time.Now(), p
-		case OutcomeApplied:
-			state.payment = p
-		case OutcomeRejected:
-			state.payment = payment{}
-		case OutcomeNotProcessed: // what was applied before stays so
-		}
-		f.mu.Unlock()
-		<-state.turn
-		f.part(key, state)
-	}, doubt, nil
+	return t, nil
+}
+
+// leave lets the next one in.
+func (t *turn) leave(outcome Outcome) {
+	t.line.mu.Lock()
+	t.state.doubtful = time.Time{}
+	switch outcome {
+	case OutcomeUnknown:
+		t.state.doubtful, t.state.payment = time.Now(), t.payment
+	case OutcomeApplied:
+		t.state.payment = t.payment
+	case OutcomeRejected:
+		t.state.payment = payment{}
+	case OutcomeNotProcessed: // what was applied before stays so
+	}
+	t.line.mu.Unlock()
+	<-t.state.head
+	t.line.part(t.key, t.state)
 }
 
 func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
@@ -114,7 +130,11 @@ func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
 	}
 	state := f.keys[key]
 	if state == nil {
-		state = &inFlightState{turn: make(chan struct{}, 1)}
+		if last := len(f.spare) - 1; last >= 0 {
+			state, f.spare = f.spare[last], f.spare[:last]
+		} else {
+			state = &inFlightState{head: make(chan struct{}, 1)}
+		}
 		f.keys[key] = state
 	}
 	state.users++
@@ -127,5 +147,8 @@ func (f *inFlight) part(key inFlightKey, state *inFlightState) {
 	defer f.mu.Unlock()
 	if state.users--; state.users == 0 && state.doubtful.IsZero() {
 		delete(f.keys, key)
+		if state.payment = (payment{}); len(f.spare) < maxSpare {
+			f.spare = append(f.spare, state)
+		}
 	}
 }

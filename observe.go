@@ -173,10 +173,10 @@ func (c *call) observeCall(ctx context.Context) context.Context {
 	return ctx
 }
 
+// leastThrottled is a wait for the limiter that is worth telling.
+const leastThrottled = time.Millisecond
+
 func (c *call) observeThrottled(ctx context.Context, waited time.Duration) {
-	if waited < time.Millisecond {
-		return
-	}
 	for _, t := range c.traces {
 		if t.Throttled != nil {
 			c.client.guarded(func() { t.Throttled(ctx, c.op.Operation, waited) })

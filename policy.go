@@ -132,7 +132,7 @@ func policyRead(name, path string) operation {
 func policyRequest(op operation, company CompanyID) request {
 	var v validator
 	v.companyID("company", company)
-	return request{op: op, path: []string{company.String()}, faults: v.faults}
+	return request{op: op, path: pathValues{company.String()}, faults: v.faults}
 }
 
 // Get returns the whole policy: categories, merchants and terminals.

@@ -48,7 +48,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	var v validator
 	v.pathID("template", template)
 	r := request{
-		op: opStartReport, path: []string{template}, faults: v.faults,
+		op: opStartReport, path: pathValues{template}, faults: v.faults,
 		query: query{{"include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)}},
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
@@ -83,7 +83,7 @@ func resultRequest(run ReportRun, kind answerKind) request {
 	v.pathID("id", run.ID)
 	op := opReportResult
 	op.kind = kind
-	return request{op: op, path: []string{run.Template, run.ID}, faults: v.faults, bulk: true}
+	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
 // Result asks once for a report and holds it in memory, bounded by Config.MaxResponseBytes; Open streams it.

@@ -102,7 +102,7 @@ func (p ListTransactionsParams) request(id AccountID) request {
 			query = query.with(bound.name, bound.at.UTC().Format(wireTime))
 		}
 	}
-	return request{op: opTransactions, account: id, path: []string{string(id)}, query: query, faults: v.faults}
+	return request{op: opTransactions, account: id, path: pathValues{string(id)}, query: query, faults: v.faults}
 }
 
 // ceilSecond rounds up: the wire knows whole seconds only.

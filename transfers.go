@@ -81,7 +81,7 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	v.accountID("destination_account_id", params.DestinationAccountID)
 	v.text("initiator_username", params.InitiatorUsername, 0)
 	return s.move(ctx, request{
-		op: opTransfer, account: source, requestID: params.RequestID, path: []string{string(source)}, body: params, faults: v.faults,
+		op: opTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, body: params, faults: v.faults,
 	})
 }
 
@@ -151,7 +151,7 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.required("bsb", params.BSB)
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
 	return s.move(ctx, request{
-		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: []string{string(source)}, body: params, faults: v.faults,
+		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, body: params, faults: v.faults,
 	})
 }
 
@@ -165,16 +165,16 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 {
 		return nil, s.client.do(ctx, &r, result.decode)
 	}
-	leave, doubt, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
+	turn, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
 	switch {
 	case errors.Is(err, ErrRequestIDReused):
 		return nil, s.client.withheld(ctx, r, err)
 	case err != nil:
 		return nil, s.client.withheld(ctx, r, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
-	r.doubt = doubt
+	r.doubt = turn.doubt
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
-	defer func() { leave(outcome) }()
+	defer func() { turn.leave(outcome) }()
 	err = s.client.do(ctx, &r, result.decode)
 	if outcome = OutcomeOf(err); err != nil {
 		return nil, err

@@ -29,13 +29,7 @@ func (v *validator) fault(field, rule string) {
 	v.faults = append(v.faults, Fault{Field: field, Rule: rule})
 }
 
-func (v *validator) required(field, value string) bool {
-	if value == "" {
-		v.fault(field, ruleRequired)
-		return false
-	}
-	return v.text(field, value, 0)
-}
+func (v *validator) required(field, value string) bool { return v.requiredText(field, value, 0) }
 
 // text checks an optional text of at most longest code points; 0 means any length.
 func (v *validator) text(field, value string, longest int) bool {
@@ -43,7 +37,7 @@ func (v *validator) text(field, value string, longest int) bool {
 		v.fault(field, ruleUTF8)
 		return false
 	}
-	if longest > 0 && utf8.RuneCountInString(value) > longest {
+	if longest > 0 && len(value) > longest && utf8.RuneCountInString(value) > longest {
 		v.fault(field, "must be at most "+strconv.Itoa(longest)+" characters")
 		return false
 	}
@@ -51,7 +45,11 @@ func (v *validator) text(field, value string, longest int) bool {
 }
 
 func (v *validator) requiredText(field, value string, longest int) bool {
-	return v.required(field, value) && v.text(field, value, longest)
+	if value == "" {
+		v.fault(field, ruleRequired)
+		return false
+	}
+	return v.text(field, value, longest)
 }
 
 // pathID checks a value that becomes one segment of the path: url.PathEscape leaves ".." alone, and an empty

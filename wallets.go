@@ -130,7 +130,7 @@ var opWalletTokens = operation{
 func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]WalletToken, error) {
 	var v validator
 	v.pathID("id", string(id))
-	r := request{op: opWalletTokens, account: id, path: []string{string(id)}, faults: v.faults}
+	r := request{op: opWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
 	var tokens []WalletToken
 	err := s.client.do(ctx, &r, func(a *attempt) error {
 		if a.status == http.StatusNoContent {
@@ -212,7 +212,7 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 		v.required("certificates["+strconv.Itoa(i)+"]", certificate)
 	}
 	return fetch[WalletProvisioning](ctx, s.client, request{
-		op: opProvisionWallet, account: id, path: []string{string(id), provider}, body: params, faults: v.faults,
+		op: opProvisionWallet, account: id, path: pathValues{string(id), provider}, body: params, faults: v.faults,
 	})
 }
 
@@ -256,7 +256,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v.uuid("application_id", params.ApplicationID)
 	v.uuid("key_id", params.KeyID)
 	v.key256("ephemeral_key", params.EphemeralKey.Reveal())
-	r := request{op: opExchangeKey, account: id, path: []string{string(id)}, body: params, faults: v.faults}
+	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	result := &KeyExchange{}
 	err := s.client.do(ctx, &r, func(a *attempt) error {
 		text, err := decodeText(a)

@@ -18,6 +18,7 @@ type connectionWatch struct {
 	asked       atomic.Bool
 	connections atomic.Int32
 	http2       atomic.Bool
+	content     bytes.Reader // what is sent first
 }
 
 // maxConnections is how many connections one attempt may try: a stale one, and one more.
@@ -44,9 +45,12 @@ func (w *connectionWatch) body(content []byte) (io.ReadCloser, error) {
 	if w.http2.Load() || w.connections.Load() >= maxConnections {
 		return nil, errors.New("sent once")
 	}
-	return sentBody(content), nil
+	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
-// sentBody is of a type that net/http knows to be in memory: it then writes the head and the body of a request at
-// once, and nobody can answer, or cut the connection, between the two.
-func sentBody(content []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(content)) }
+// first is the body to begin with. Both are of a type that net/http knows to be in memory: it then writes the head and
+// the body of a request at once, and nobody can answer, or cut the connection, between the two.
+func (w *connectionWatch) first(content []byte) io.ReadCloser {
+	w.content.Reset(content)
+	return io.NopCloser(&w.content)
+}

@@ -47,7 +47,7 @@ var wireWriters = sync.Pool{New: func() any { return new(wireWriter) }}
 // writeWire writes body; false when encodeOptions must do it.
 func writeWire(body wireWritable) ([]byte, bool) {
 	w := wireWriters.Get().(*wireWriter)
-	w.body = append(make([]byte, 0, 320), '{')
+	w.body = append(make([]byte, 0, 256), '{')
 	body.writeWire(w)
 	w.body = append(w.body, '}')
 	written, odd := w.body, w.odd
