@@ -59,6 +59,7 @@ type attempt struct {
 	oversize      bool                  // a success longer than MaxResponseBytes
 	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave; nil when none did
 	watch         *connectionWatch      // may outlive the attempt, which may not outlive its call
+	content       *bytes.Reader         // of the body; may, too
 }
 
 // succeeded reports an expected status with a complete answer.
@@ -131,7 +132,12 @@ func (c *call) makeAttempt(ctx context.Context) {
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
-	a.watch = new(connectionWatch)
+	if c.sends != nil {
+		w := new(bodyWatch)
+		a.watch, a.content = &w.connectionWatch, &w.content
+	} else {
+		a.watch = new(connectionWatch)
+	}
 	c.send(a.watch.leash.hold(observed, c.client.config.AttemptTimeout), a, slot)
 	if a.sent {
 		c.countSent(a.started)
@@ -166,7 +172,8 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	if c.sends != nil {
 		body := c.sends
 		out.ContentLength = int64(len(body))
-		out.Body = watch.first(body)
+		a.content.Reset(body)
+		out.Body = io.NopCloser(a.content)
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport

@@ -18,7 +18,12 @@ type connectionWatch struct {
 	asked       atomic.Bool
 	connections atomic.Int32
 	http2       atomic.Bool
-	content     bytes.Reader // what is sent first
+}
+
+// bodyWatch is one with room for the reader of the first body.
+type bodyWatch struct {
+	connectionWatch
+	content bytes.Reader
 }
 
 // maxConnections is how many connections one attempt may try: a stale one, and one more.
@@ -40,17 +45,12 @@ func (w *connectionWatch) trace() *httptrace.ClientTrace {
 	return &w.hooks
 }
 
-// body gives net/http the body for another connection, once, and over HTTP/2 never.
+// body gives net/http the body for another connection, once, and over HTTP/2 never. It is of a type that net/http knows
+// to be in memory, as the first is: it then writes the head and the body of a request at once, and nobody can answer, or
+// cut the connection, between the two.
 func (w *connectionWatch) body(content []byte) (io.ReadCloser, error) {
 	if w.http2.Load() || w.connections.Load() >= maxConnections {
 		return nil, errors.New("sent once")
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil
-}
-
-// first is the body to begin with. Both are of a type that net/http knows to be in memory: it then writes the head and
-// the body of a request at once, and nobody can answer, or cut the connection, between the two.
-func (w *connectionWatch) first(content []byte) io.ReadCloser {
-	w.content.Reset(content)
-	return io.NopCloser(&w.content)
 }

@@ -68,8 +68,8 @@ func accountRows(rounds int) ([]row, error) {
 	}
 	return []row{
 		atMost("one account, time", floor.nanoseconds, ours.nanoseconds, 0.60, nanoseconds),
-		atMost("one account, bytes", floor.bytes, ours.bytes, 0.55, kilobytes),
-		atMost("one account, allocations", floor.allocations, ours.allocations, 1, decimals),
+		atMost("one account, bytes", floor.bytes, ours.bytes, 0.55, kilobytes).counted(),
+		atMost("one account, allocations", floor.allocations, ours.allocations, 1, decimals).counted(),
 	}, nil
 }
 
@@ -91,7 +91,7 @@ func accountPageRows(rounds int) ([]row, error) {
 	}
 	return []row{
 		atMost("100 accounts, time", floor.nanoseconds, ours.nanoseconds, 0.40, nanoseconds),
-		atMost("100 accounts, bytes", floor.bytes, ours.bytes, 0.50, kilobytes),
+		atMost("100 accounts, bytes", floor.bytes, ours.bytes, 0.50, kilobytes).counted(),
 	}, nil
 }
 
@@ -113,7 +113,7 @@ func transactionPageRows(rounds int) ([]row, error) {
 	}
 	return []row{
 		atMost("100 transactions, time", floor.nanoseconds, ours.nanoseconds, 0.38, nanoseconds),
-		atMost("100 transactions, bytes", floor.bytes, ours.bytes, 0.45, kilobytes),
+		atMost("100 transactions, bytes", floor.bytes, ours.bytes, 0.45, kilobytes).counted(),
 	}, nil
 }
 
@@ -138,5 +138,9 @@ func transferRows(rounds int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{atMost("one transfer, time", floor.nanoseconds, ours.nanoseconds, 1, nanoseconds)}, nil
+	return []row{
+		atMost("one transfer, time", floor.nanoseconds, ours.nanoseconds, 1, nanoseconds),
+		atMost("one transfer, bytes", floor.bytes, ours.bytes, 1, kilobytes).counted(),
+		atMost("one transfer, allocations", floor.allocations, ours.allocations, 1, decimals).counted(),
+	}, nil
 }

@@ -48,8 +48,8 @@ func limiterRows(rounds int) ([]row, error) {
 	overtaken = values["overtaken"]
 	return []row{
 		atMost("limiter, acquire and release", median(floor), median(ours), 2, nanoseconds),
-		bounded("limiter, allocations", allocations, 0, count),
-		bounded("limiter, overtaken in a line of 10,000", overtaken, 0, count),
+		bounded("limiter, allocations", allocations, 0, count).counted(),
+		bounded("limiter, overtaken in a line of 10,000", overtaken, 0, count).counted(),
 	}, nil
 }
 

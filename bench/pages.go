@@ -111,8 +111,8 @@ func pageRows(rounds int) ([]row, error) {
 		name := fmt.Sprintf("100 pages, window %d", window)
 		rows = append(rows,
 			atMost(name+", time", median(times[0]), median(times[i+1]), 1.1/float64(window), nanoseconds),
-			bounded(name+", pages held", float64(held[i+1]), float64(window+2), count),
-			bounded(name+", pages too many on an early stop", float64(over[i+1]), float64(window-1), count),
+			bounded(name+", pages held", float64(held[i+1]), float64(window+2), count).counted(),
+			bounded(name+", pages too many on an early stop", float64(over[i+1]), float64(window-1), count).counted(),
 		)
 	}
 	return rows, nil

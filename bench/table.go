@@ -15,6 +15,13 @@ type row struct {
 	ratio string
 	goal  string
 	met   bool
+	count bool // and not a time: the same on a busy machine
+}
+
+// counted is r as a count.
+func (r row) counted() row {
+	r.count = true
+	return r
 }
 
 // atMost is a row that is met when ours is at most limit times floor.

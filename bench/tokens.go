@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -126,10 +127,11 @@ func tokenRows(rounds int) ([]row, error) {
 		n, a := steadyToken(func() error { _, err := steady.Token(ctx); return err })
 		ours, allocations = append(ours, n), max(allocations, a)
 	}
-	cheap := bounded("a valid token, a call at 2 cores", median(ours), 30, nanoseconds)
-	cheap.floor = nanoseconds(median(floor))
-	cheap.ratio = fmt.Sprintf("%.2f", median(ours)/median(floor))
+	// The least, not the median: a core that is taken away doubles what two cores take, and never makes it less.
+	cheap := bounded("a valid token, a call at 2 cores", slices.Min(ours), 30, nanoseconds)
+	cheap.floor = nanoseconds(slices.Min(floor))
+	cheap.ratio = fmt.Sprintf("%.2f", slices.Min(ours)/slices.Min(floor))
 	stalling := bounded("1,000 callers and a renewal of 200 ms, stalled", float64(stalls), 0, count)
 	stalling.floor = count(float64(floorStalls))
-	return []row{stalling, cheap, bounded("a valid token, allocations", float64(allocations), 0, count)}, nil
+	return []row{stalling, cheap, bounded("a valid token, allocations", float64(allocations), 0, count).counted()}, nil
 }
