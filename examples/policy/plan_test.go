@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,21 +102,21 @@ func TestOrderOfCalls(t *testing.T) {
 }
 
 func describeSteps(steps []step) string {
-	text := ""
+	var text strings.Builder
 	for _, s := range steps {
 		if s.secondHalf {
-			text += "^"
+			text.WriteString("^")
 		}
 		for word, n := range map[string]int{
 			"+category": len(s.categories.Add), "-category": len(s.categories.Remove), "+merchant": len(s.merchants.Add),
 			"-merchant": len(s.merchants.Remove), "+terminal": len(s.terminals.Add), "-terminal": len(s.terminals.Remove),
 		} {
 			if n > 0 {
-				text += word + " "
+				text.WriteString(word + " ")
 			}
 		}
 	}
-	return text
+	return text.String()
 }
 
 func randomState(r *rand.Rand, action prepaid.PolicyAction) state {
