@@ -116,6 +116,9 @@ func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer
 		if company == 0 && s.emulator != nil {
 			company = prepaid.CompanyID(prepaidtest.DefaultCompany)
 		}
+		if company == 0 {
+			return false, fmt.Errorf("%w: export needs -company", errInput)
+		}
 		return false, s.export(ctx, company)
 	case "plan":
 		return s.plan(ctx, company, wanted, o)

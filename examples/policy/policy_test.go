@@ -109,6 +109,10 @@ func TestApplyCommand(t *testing.T) {
 	require.Contains(t, errOut, "the plan is not the one of -expect, nothing was sent")
 	require.Empty(t, categories())
 
+	// What somebody changes in a list that the file leaves alone makes it no other plan.
+	require.NoError(t, srv.Client().Policy.ChangeMerchants(t.Context(), 42, prepaid.ChangeMerchantsParams{
+		Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}},
+	}))
 	code, out, errOut = runWith(t, "yes\n", "apply", "-reason", "audit", "-expect", digest, file)
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "Done. Read back: the policy is the wanted one.\n")
@@ -118,6 +122,13 @@ func TestApplyCommand(t *testing.T) {
 	require.Contains(t, out, "Nothing to do.\n")
 	code, _, errOut = runWith(t, "", "apply", "-yes", "-expect", digest, file) // it is done, and is another plan now
 	require.Equal(t, 1, code, errOut)
+
+	code, _, errOut = runWith(t, "", "export")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, errOut, "export needs -company")
+	code, out, _ = runWith(t, "", "export", "-company", "42")
+	require.Zero(t, code)
+	require.Contains(t, out, "  - \"0001\"\n")
 
 	emptied := fileWith(t, "company: 42\ndefault_action: allow\ncategories: []\n")
 	srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "forbidden"))
