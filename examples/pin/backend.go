@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// This file is the partner's backend. It knows who the cardholder is and has the client of the service; the PIN and the
+// one-time password it never sees.
+
+var errNoOperation = errors.New("the answer has no operation_id: ask the operator for its form")
+
+// backend relays the messages of one cardholder's session.
+type backend struct {
+	client *prepaid.Client
+	// account is that of the session. It must not come from the device, which could name another's.
+	account prepaid.AccountID
+	// deviceID is the cardholder's registered device.
+	deviceID string
+	// ipAddress is where the device's connection comes from.
+	ipAddress string
+	// method is how the one-time password travels; the operator says which words there are.
+	method string
+}
+
+var _ relay = (*backend)(nil)
+
+// Initiate starts a change for the session's account.
+func (b *backend) Initiate(ctx context.Context) (string, error) {
+	started, err := b.client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
+		AccountID: b.account, DeviceID: b.deviceID, IPAddress: b.ipAddress, CommunicationMethod: b.method,
+	})
+	if err != nil {
+		return "", err
+	}
+	var answer struct { // the reference does not show it; this is the emulator's form
+		OperationID string `json:"operation_id"`
+	}
+	if err := started.Decode(&answer); err != nil || answer.OperationID == "" {
+		return "", &prepaid.CallError{Operation: "PIN.Initiate", Outcome: prepaid.OutcomeApplied, Err: errNoOperation}
+	}
+	return answer.OperationID, nil
+}
+
+// Validate relays an envelope. The client checks its form, which comes from a device and may be anything.
+func (b *backend) Validate(ctx context.Context, message sealed) error {
+	_, err := b.client.PIN.Validate(ctx, b.params(message))
+	return err
+}
+
+// Execute relays an envelope.
+func (b *backend) Execute(ctx context.Context, message sealed) error {
+	_, err := b.client.PIN.Execute(ctx, b.params(message))
+	return err
+}
+
+func (b *backend) params(message sealed) prepaid.SealedPINParams {
+	return prepaid.SealedPINParams{
+		OperationID: message.OperationID, DeviceID: b.deviceID, IPAddress: b.ipAddress, Envelope: message.Envelope,
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// otpLifetime is how long the emulator takes a one-time password.
+const otpLifetime = 10 * time.Minute
+
+// emulated is a device and a backend on an emulator with one card.
+type emulated struct {
+	*device
+	srv     *prepaidtest.Server
+	backend *noting
+}
+
+// noting is a backend that keeps the operation id, for the emulator's phone.
+type noting struct {
+	*backend
+	operation string
+}
+
+// Initiate keeps the operation id.
+func (n *noting) Initiate(ctx context.Context) (id string, err error) {
+	n.operation, err = n.backend.Initiate(ctx)
+	return n.operation, err
+}
+
+func emulate(o options, say func(string, ...any)) (*emulated, error) {
+	srv, err := prepaidtest.Start(prepaidtest.OTPLifetime(otpLifetime))
+	if err != nil {
+		return nil, err
+	}
+	key, err := newKey(o, srv.PINCertificate(), say)
+	if err != nil {
+		_ = srv.Close()
+		return nil, err
+	}
+	b := &noting{backend: &backend{
+		client: srv.Client(), account: prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{})), deviceID: "device-1",
+		ipAddress: "203.0.113.7", method: "sms",
+	}}
+	return &emulated{device: &device{key: key, relay: b, say: say}, srv: srv, backend: b}, nil
+}
+
+func (e *emulated) close() {
+	_ = e.backend.client.Close()
+	_ = e.srv.Close()
+}
+
+// phone is where the one-time password arrives.
+func (e *emulated) phone() string { return e.srv.OTP(e.backend.operation) }
+
+// shown is a keypad beside the emulator's phone.
+type shown struct {
+	keypad
+	*emulated
+}
+
+func (s *shown) oneTimePassword(ctx context.Context) (prepaid.Secret, error) {
+	s.say("the phone shows %s", s.phone())
+	return s.keypad.oneTimePassword(ctx)
+}
+
+// scripted is a cardholder who types what the demonstration needs.
+type scripted struct {
+	pin string
+	otp func() string
+}
+
+func (s scripted) newPIN(context.Context) (prepaid.Secret, error) {
+	return prepaid.NewSecret(s.pin), nil
+}
+
+func (s scripted) oneTimePassword(context.Context) (prepaid.Secret, error) {
+	return prepaid.NewSecret(s.otp()), nil
+}
+
+var errDemo = errors.New("the demonstration did not go as it should")
+
+// demonstrate changes a PIN, then shows what can go wrong and what is to be done.
+func demonstrate(ctx context.Context, say func(string, ...any)) error {
+	e, err := emulate(options{hash: string(prepaid.PINHashSHA256)}, say)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	for _, scene := range []struct {
+		title string
+		pin   string
+		otp   func() string
+		fault prepaidtest.Fault // of execute
+		want  verdict
+		pinIs string // afterwards
+	}{
+		{title: "A PIN is changed", pin: "4821", otp: e.phone, want: pinChanged, pinIs: "4821"},
+		{title: "A weak PIN is refused where it is typed: nothing is sent", pin: "1234", otp: e.phone, want: pinAsBefore, pinIs: "4821"},
+		{
+			title: "The one-time password is wrong", pin: "7350", otp: func() string { return "not it" },
+			want: pinAsBefore, pinIs: "4821",
+		},
+		{
+			title: "The cardholder takes too long", pin: "7350", want: pinAsBefore, pinIs: "4821",
+			otp: func() string {
+				otp := e.phone()
+				e.srv.Advance(otpLifetime)
+				return otp
+			},
+		},
+		{
+			title: "The answer to the last step gets lost: it is not sent again", pin: "7350", otp: e.phone,
+			fault: prepaidtest.CommitThenDrop(), want: pinUnknown, pinIs: "7350",
+		},
+		{
+			title: "The service turns the last step away for now", pin: "4821", otp: e.phone, fault: prepaidtest.TooManyRequests(time.Hour),
+			want: pinAsBefore, pinIs: "7350",
+		},
+	} {
+		say("\n== %s\n", scene.title)
+		e.keypad = scripted{scene.pin, scene.otp}
+		e.srv.Inject("POST /pin/execute", scene.fault)
+		err := e.changePIN(ctx)
+		e.srv.ClearFaults()
+		known, advice := advise(err)
+		if err != nil {
+			say("%v", err)
+		}
+		say("%s", advice)
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		if known != scene.want || e.srv.PINOf(string(e.backend.account)) != scene.pinIs {
+			return errDemo
+		}
+	}
+	say("\nThe backend has relayed %d messages: envelopes, no PIN and no password.", e.relayed())
+	return nil
+}
+
+// relayed counts the sealed messages that reached the service.
+func (e *emulated) relayed() int {
+	n := 0
+	for _, request := range e.srv.Requests() {
+		if request.Template == "/pin/validate" || request.Template == "/pin/execute" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,189 @@
+// Pin changes a card's PIN as a partner should: it is sealed where it is typed, and the backend that calls the service
+// never sees it. On an emulator inside this process by default, or for the real service (see -h).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const usage = `Pin changes the PIN of a card. It plays both parts: the cardholder's device, where PIN and
+one-time password are typed and sealed, and the partner's backend, which relays the envelopes.
+
+Usage: pin [flags]
+
+Without PREPAID_BASE_URL it shows a change, and what can go wrong with one, on an emulator
+inside this process; with -type it asks you. For the service, set PREPAID_BASE_URL,
+PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and
+PREPAID_CLIENT_SECRET_FILE, and give -account, -certificate, -device and -ip.
+
+On a terminal the PIN (twice) and the one-time password are asked for without echo. From
+anything else they are read as two lines: first the new PIN, then, once it has been sent,
+the one-time password. No flag and no variable gives them: other programs could see those.
+
+Exit status: 0 the new PIN counts, 1 the PIN is as it was, 2 the command line or the
+environment is wrong, 3 which PIN counts is not known.
+
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// errInput is a wrong command line or environment.
+var errInput = errors.New("see -h")
+
+// options are what the flags say.
+type options struct {
+	typed       bool
+	account     string
+	certificate string
+	device      string
+	ip          string
+	method      string
+	hash        string
+	mgf1        string
+	fd          int
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	o, err := parse(args, errOut)
+	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+	case os.Getenv("PREPAID_BASE_URL") == "" && !o.typed:
+		if err = demonstrate(ctx, say); err == nil {
+			return 0
+		}
+	default:
+		var d *device
+		var release func()
+		if d, release, err = setUp(o, newTyped(input(o, in), errOut), say); err == nil {
+			defer release()
+			return conclude(d.changePIN(ctx), say, errOut)
+		}
+	}
+	fmt.Fprintln(errOut, "pin:", err)
+	if errors.Is(err, errInput) {
+		return 2
+	}
+	return 1
+}
+
+// conclude says what is known, and returns the exit status.
+func conclude(err error, say func(string, ...any), errOut io.Writer) int {
+	known, advice := advise(err)
+	if err != nil {
+		fmt.Fprintln(errOut, "pin:", err)
+	}
+	say("%s", advice)
+	switch known {
+	case pinChanged:
+		return 0
+	case pinUnknown:
+		return 3
+	default:
+		return 1
+	}
+}
+
+func parse(args []string, errOut io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("pin", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
+	}
+	flags.BoolVar(&o.typed, "type", false, "on the emulator: ask for PIN and one-time password, as for the service")
+	flags.StringVar(&o.account, "account", "", "EAID of the card")
+	flags.StringVar(&o.certificate, "certificate", "", "file with the operator's certificate, PEM or DER")
+	flags.StringVar(&o.device, "device", "", "id of the cardholder's device")
+	flags.StringVar(&o.ip, "ip", "", "address of the cardholder's device")
+	flags.StringVar(&o.method, "method", "sms", "how the one-time password travels, in the operator's words")
+	flags.StringVar(&o.hash, "hash", "SHA256", "hash of the envelope's OAEP: SHA256 or SHA512")
+	flags.StringVar(&o.mgf1, "mgf1", "", "hash of its mask function, SHA1, SHA256 or SHA512; that of -hash when empty")
+	flags.IntVar(&o.fd, "fd", 0, "descriptor to read PIN and one-time password from")
+	err := flags.Parse(args)
+	emulated := os.Getenv("PREPAID_BASE_URL") == ""
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w: the command line is wrong", errInput)
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("%w: it takes flags only", errInput)
+	case o.fd < 0:
+		return o, fmt.Errorf("%w: -fd must not be negative", errInput)
+	case emulated && len(args) > 0 && !o.typed:
+		return o, fmt.Errorf("%w: on the emulator flags need -type", errInput)
+	case !emulated && o.typed:
+		return o, fmt.Errorf("%w: -type is for the emulator", errInput)
+	case !emulated && (o.account == "" || o.certificate == "" || o.device == "" || o.ip == ""):
+		return o, fmt.Errorf("%w: -account, -certificate, -device and -ip are required", errInput)
+	}
+	return o, nil
+}
+
+func input(o options, in io.Reader) io.Reader {
+	if o.fd == 0 {
+		return in
+	}
+	return os.NewFile(uintptr(o.fd), "secrets")
+}
+
+// setUp makes the two parts and puts them together.
+func setUp(o options, keypad *typed, say func(string, ...any)) (*device, func(), error) {
+	if os.Getenv("PREPAID_BASE_URL") == "" {
+		e, err := emulate(o, say)
+		if err != nil {
+			return nil, nil, err
+		}
+		e.keypad = &shown{keypad, e}
+		return e.device, e.close, nil
+	}
+	certificate, err := os.ReadFile(o.certificate)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	key, err := newKey(o, certificate, say)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	b := &backend{client: client, account: prepaid.AccountID(o.account), deviceID: o.device, ipAddress: o.ip, method: o.method}
+	return &device{key: key, keypad: keypad, relay: b, say: say}, func() { _ = client.Close() }, nil
+}
+
+// newKey reads the operator's certificate. Take the file from the operator by a channel you trust: who can change it
+// reads the PINs.
+func newKey(o options, certificate []byte, say func(string, ...any)) (*prepaid.PINKey, error) {
+	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{Hash: prepaid.PINHash(o.hash), MGF1Hash: o.mgf1})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	say("certificate %s, valid until %s", key.Fingerprint(), key.NotAfter().Format(time.DateOnly))
+	return key, nil
+}

@@ -1,0 +1,372 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The environment of whoever runs the tests must not send them to a real service.
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv("PREPAID_BASE_URL")
+	os.Exit(m.Run())
+}
+
+func runWith(t *testing.T, in io.Reader, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, in, &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestDemonstration(t *testing.T) {
+	t.Parallel()
+	code, out, errOut := runWith(t, strings.NewReader(""))
+	require.Zero(t, code, out+errOut)
+	require.Empty(t, errOut)
+	expected, err := os.ReadFile("expect.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(expected)) {
+		require.Regexp(t, "(?m)"+strings.TrimSuffix(line, "\n"), out)
+	}
+	for _, pin := range []string{"4821", "7350", "1234"} {
+		require.NotRegexp(t, `\b`+pin+`\b`, out)
+	}
+}
+
+// spy is the backend, with a look at what reaches it.
+type spy struct {
+	relay
+	messages         []string
+	before, after    string // the step at which stop is called, before or after it is made
+	stop             func()
+	validated, ended int
+}
+
+func (s *spy) Validate(ctx context.Context, message sealed) error {
+	s.validated++
+	return s.pass(ctx, "validate", message, s.relay.Validate)
+}
+
+func (s *spy) Execute(ctx context.Context, message sealed) error {
+	s.ended++
+	return s.pass(ctx, "execute", message, s.relay.Execute)
+}
+
+func (s *spy) pass(ctx context.Context, step string, message sealed, call func(context.Context, sealed) error) error {
+	text, _ := json.Marshal(message)
+	s.messages = append(s.messages, string(text), fmt.Sprintf("%+v", message))
+	if s.before == step {
+		s.stop()
+	}
+	err := call(ctx, message)
+	if s.after == step {
+		s.stop()
+	}
+	return err
+}
+
+// newChange is a device on an emulator, whose cardholder wants 83926157 for a PIN.
+func newChange(t *testing.T) (*emulated, *spy, *strings.Builder) {
+	t.Helper()
+	var text strings.Builder
+	e, err := emulate(options{}, func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) })
+	require.NoError(t, err)
+	t.Cleanup(e.close)
+	s := &spy{relay: e.relay, stop: func() {}}
+	e.relay, e.keypad = s, scripted{"83926157", e.phone}
+	return e, s, &text
+}
+
+func (e *emulated) pinNow() string { return e.srv.PINOf(string(e.backend.account)) }
+
+// The backend sees neither PIN nor password, and no envelope twice.
+func TestBackendSeesEnvelopesOnly(t *testing.T) {
+	t.Parallel()
+	e, s, text := newChange(t)
+	require.NoError(t, e.changePIN(t.Context()))
+	require.Equal(t, "83926157", e.pinNow())
+	require.Len(t, s.messages, 4)
+	for _, seen := range append(s.messages, text.String(), fmt.Sprint(e.srv.Requests())) {
+		require.NotContains(t, seen, "83926157")
+		require.NotContains(t, seen, e.phone())
+	}
+	var first, second sealed
+	require.NoError(t, json.Unmarshal([]byte(s.messages[0]), &first))
+	require.NoError(t, json.Unmarshal([]byte(s.messages[2]), &second))
+	require.Equal(t, first.OperationID, second.OperationID)
+	require.NotEqual(t, first.Envelope.IV, second.Envelope.IV)
+	require.NotEqual(t, first.Envelope.EncryptedKey, second.Envelope.EncryptedKey)
+}
+
+// Each step fails in each way: the verdict is what the emulator holds, no step is made twice, none after a failure.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for step, next := range map[string]string{"initiate": "validate", "validate": "execute", "execute": "none"} {
+		e, s, _ := newChange(t)
+		for _, c := range []struct {
+			name  string
+			fault prepaidtest.Fault
+			want  verdict
+			says  string
+		}{
+			{"refused", prepaidtest.Answer(400, "invalid_request"), pinAsBefore, ""},
+			{"lost, done", prepaidtest.CommitThenDrop(), pinUnknown, ""},
+			{"lost, undone", prepaidtest.DropBeforeCommit(), pinUnknown, ""},
+			{"failed", prepaidtest.Answer(500, "server_error"), pinUnknown, ""},
+			{"proxy", prepaidtest.ProxyPage(200), pinUnknown, ""},
+			{"not now", prepaidtest.TooManyRequests(time.Hour), pinAsBefore, "later"}, // last: the client pauses after it
+		} {
+			name := c.name
+			e.backend.account = prepaid.AccountID(e.srv.AddAccount(prepaidtest.SeedAccount{}))
+			s.validated, s.ended = 0, 0
+			before := len(e.srv.Requests())
+			e.srv.Inject("POST /pin/"+step, c.fault)
+			err := e.changePIN(t.Context())
+			require.Error(t, err)
+			known, advice := advise(err)
+			want := c.want
+			if step != "execute" {
+				want = pinAsBefore
+			}
+			require.Equal(t, want, known, "%s %s", step, name)
+			require.Contains(t, advice, c.says)
+			require.NotContains(t, err.Error()+advice, "\n")
+			if known == pinAsBefore {
+				require.Empty(t, e.pinNow(), "%s %s", step, name)
+			}
+			sent := map[string]int{}
+			for _, request := range e.srv.Requests()[before:] {
+				sent[strings.TrimPrefix(request.Template, "/pin/")]++
+			}
+			require.Equal(t, 1, sent[step], "%s %s", step, name)
+			require.Zero(t, sent[next], "%s %s", step, name)
+			require.LessOrEqual(t, s.validated, 1)
+			require.LessOrEqual(t, s.ended, 1)
+		}
+	}
+}
+
+// An answer that came and could not be read is an answer: the PIN is changed.
+func TestUnreadableAnswer(t *testing.T) {
+	t.Parallel()
+	e, _, _ := newChange(t)
+	e.srv.Inject("POST /pin/initiate", prepaidtest.AnswerBody(200, "application/vnd.vendor+json", `{"id":"1"}`))
+	err := e.changePIN(t.Context())
+	require.ErrorIs(t, err, errNoOperation)
+	known, advice := advise(err)
+	require.Equal(t, pinAsBefore, known)
+	require.Contains(t, advice, "A password may be on its way.")
+	e.srv.Inject("POST /pin/execute", prepaidtest.AnswerBody(204, "", ""))
+	require.NoError(t, e.changePIN(t.Context()))
+}
+
+// Ctrl+C ends a change before its last step and never in it.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	e, s, _ := newChange(t)
+	ctx, stop := context.WithCancel(t.Context())
+	s.stop, s.after = stop, "validate"
+	require.ErrorIs(t, e.changePIN(ctx), errStopped)
+	require.Zero(t, s.ended)
+	require.Empty(t, e.pinNow())
+
+	ctx, stop = context.WithCancel(t.Context())
+	s.stop, s.after, s.before = stop, "", "execute"
+	require.NoError(t, e.changePIN(ctx))
+	require.Equal(t, "83926157", e.pinNow())
+}
+
+func TestWeakPINIsNotSent(t *testing.T) {
+	t.Parallel()
+	e, _, _ := newChange(t)
+	for pin, rule := range map[string]string{
+		"": "be 4 to 12 digits", "123": "be 4 to 12 digits", "1234567890123": "be 4 to 12 digits", "48 1": "be 4 to 12 digits",
+		"48２1": "be 4 to 12 digits", "0000": "not be one digit over and over", "2345": "not be a run of digits", "7890": "not be a run of digits",
+		"9876": "not be a run of digits", "3210": "not be a run of digits",
+	} {
+		e.keypad = scripted{pin, e.phone}
+		err := e.changePIN(t.Context())
+		require.ErrorIs(t, err, errWeak)
+		require.EqualError(t, err, "the new PIN is too weak: it must "+rule)
+		require.Empty(t, e.srv.Requests())
+	}
+	require.Equal(t, "", weakness("4821"))
+	require.Equal(t, "", weakness("1243"))
+}
+
+// answering is what a person does at a pipe: the PIN at once, the password when the phone has it.
+type answering struct {
+	lines chan string
+	left  string
+}
+
+func (a *answering) Read(b []byte) (int, error) {
+	if a.left == "" {
+		line, more := <-a.lines
+		if !more {
+			return 0, io.EOF
+		}
+		a.left = line
+	}
+	n := copy(b, a.left)
+	a.left = a.left[n:]
+	return n, nil
+}
+
+// watching finds the password on the emulator's phone in what the program prints.
+type watching struct {
+	bytes.Buffer
+	lines chan string
+	types func(password string) string
+}
+
+func (w *watching) Write(text []byte) (int, error) {
+	if _, password, found := strings.Cut(string(text), "the phone shows "); found {
+		w.lines <- w.types(strings.TrimSpace(password))
+	}
+	return w.Buffer.Write(text)
+}
+
+func TestTypedThroughAPipe(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		types func(string) string
+		code  int
+		says  string
+	}{
+		"CR LF":   {func(p string) string { return p + "\r\n" }, 0, "The new PIN counts."},
+		"LF":      {func(p string) string { return p + "\n" }, 0, "The new PIN counts."},
+		"wrong":   {func(string) string { return "000000x\n" }, 1, "The password was wrong"},
+		"nothing": {func(string) string { return "\n" }, 1, "The PIN is as it was."},
+		"long":    {func(string) string { return strings.Repeat("1", longestLine+1) + "\n" }, 1, "The PIN is as it was."},
+	} {
+		in := &answering{lines: make(chan string, 2)}
+		in.lines <- "7391\n"
+		out := &watching{lines: in.lines, types: c.types}
+		var errOut bytes.Buffer
+		require.Equal(t, c.code, run(t.Context(), []string{"-type"}, in, out, &errOut), name)
+		require.Contains(t, out.String(), c.says, name)
+		require.NotContains(t, out.String()+errOut.String(), "7391", name)
+		require.NotContains(t, out.String()+errOut.String(), "New PIN:", name) // nobody reads prompts at a pipe
+	}
+}
+
+func TestReadLine(t *testing.T) {
+	t.Parallel()
+	in := strings.NewReader("4821\r\n\n019226")
+	for _, want := range []string{"4821", "", "019226"} {
+		line, err := readLine(in)
+		require.NoError(t, err)
+		require.Equal(t, want, string(line))
+	}
+	_, err := readLine(in)
+	require.ErrorIs(t, err, io.EOF)
+	_, err = readLine(io.MultiReader(strings.NewReader("48"), brokenReader{}))
+	require.ErrorIs(t, err, errBroken)
+}
+
+var errBroken = errors.New("broken")
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
+
+// Ctrl+C ends the wait for a line.
+func TestInterruptedTyping(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	in, typing := io.Pipe()
+	defer typing.Close()
+	var out, errOut bytes.Buffer
+	require.Equal(t, 1, run(ctx, []string{"-type"}, in, &out, &errOut))
+	require.Contains(t, errOut.String(), "stopped")
+	require.Contains(t, out.String(), "The PIN is as it was.")
+}
+
+// The program against a server as against the service, with a descriptor for the secrets.
+func TestService(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	config := srv.Config()
+	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
+	t.Setenv("PREPAID_VENDOR", config.Vendor)
+	t.Setenv("PREPAID_ENVIRONMENT", "test")
+	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	certificate := filepath.Join(t.TempDir(), "operator.pem")
+	require.NoError(t, os.WriteFile(certificate, srv.PINCertificate(), 0o600))
+	id := srv.AddAccount(prepaidtest.SeedAccount{})
+
+	from, to, err := os.Pipe()
+	require.NoError(t, err)
+	defer to.Close()
+	written := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(to, "7391\n")
+		for err == nil && len(srv.PINChanges(id)) == 0 {
+			if t.Context().Err() != nil {
+				err = t.Context().Err()
+			}
+		}
+		if err == nil {
+			_, err = io.WriteString(to, srv.PINChanges(id)[0].OTP+"\n")
+		}
+		written <- err
+	}()
+	args := []string{"-account", id, "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
+	code, out, errOut := runWith(t, strings.NewReader(""), append(args, "-fd", fmt.Sprint(from.Fd()))...)
+	require.Zero(t, code, errOut)
+	require.NoError(t, <-written)
+	require.Contains(t, out, "The new PIN counts.")
+	require.Equal(t, "7391", srv.PINOf(id))
+
+	srv.Inject("POST /pin/initiate", prepaidtest.Answer(404, "account_not_found"))
+	code, out, errOut = runWith(t, strings.NewReader("7391\n"), args...)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "Check the account")
+	require.Contains(t, errOut, "status 404")
+
+	for _, wrong := range [][]string{args[:6], append(args, "-type"), append(args, "-mgf1", "MD5"), append(args, "-certificate", "missing")} {
+		code, _, errOut = runWith(t, strings.NewReader("7391\n"), wrong...)
+		require.Equal(t, 2, code, wrong)
+		require.NotEmpty(t, errOut)
+	}
+	t.Setenv("PREPAID_VENDOR", "")
+	code, _, errOut = runWith(t, strings.NewReader("7391\n"), args...)
+	require.Equal(t, 2, code)
+	require.Contains(t, errOut, "PREPAID_VENDOR")
+}
+
+// Exit status 3 is for the one case in which nobody can tell.
+func TestExitStatusOfADoubt(t *testing.T) {
+	t.Parallel()
+	say := func(string, ...any) {}
+	require.Equal(t, 3, conclude(&stepError{"execute", &prepaid.CallError{Outcome: prepaid.OutcomeUnknown}}, say, io.Discard))
+	require.Equal(t, 1, conclude(&stepError{"validate", &prepaid.CallError{Outcome: prepaid.OutcomeUnknown}}, say, io.Discard))
+}
+
+func TestCommandLine(t *testing.T) {
+	code, _, errOut := runWith(t, nil, "-h")
+	require.Zero(t, code)
+	require.Contains(t, errOut, "without echo")
+	for _, args := range [][]string{{"-nonsense"}, {"4821"}, {"-account", "E1"}, {"-type", "-fd", "-1"}, {"-pin", "4821"}, {"-type", "-hash", "MD5"}} {
+		code, out, errOut := runWith(t, strings.NewReader(""), args...)
+		require.Equal(t, 2, code, args)
+		require.Empty(t, out)
+		require.NotEmpty(t, errOut)
+	}
+}

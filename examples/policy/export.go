@@ -1,0 +1,39 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// writePolicy writes a policy as the file that makes it: readPolicy reads the very same state.
+func writePolicy(to io.Writer, company prepaid.CompanyID, s state) error {
+	file := document{
+		Company: int64(company), DefaultAction: string(s.action),
+		Categories: []string{}, Merchants: []merchantNode{}, Terminals: []terminalNode{},
+	}
+	for _, code := range slices.SortedFunc(maps.Keys(s.categories), cmp.Compare[prepaid.MCC]) {
+		file.Categories = append(file.Categories, string(code)) // quoted by the encoder, since it looks like a number
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(s.merchants), compareMerchants) {
+		r := s.merchants[key]
+		file.Merchants = append(file.Merchants, merchantNode{r.AcquirerID, r.CardAcceptorID, r.Description})
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(s.terminals), compareTerminals) {
+		r := s.terminals[key]
+		file.Terminals = append(file.Terminals, terminalNode{
+			r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description,
+		})
+	}
+	encoder := yaml.NewEncoder(to)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(file); err != nil {
+		return err
+	}
+	return encoder.Close()
+}

@@ -1,0 +1,181 @@
+// Policy keeps a program's policy as a file: it shows what a file would change, changes it, and checks the result. On an
+// emulator inside this process by default, or for the real service (see -h).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+const usage = `Policy keeps the policy of a card program in a YAML file: which merchant categories,
+merchants and terminals have a rule.
+
+Usage:
+  policy                            a demonstration of all below, on an emulator
+  policy export [flags]             write the program's policy as such a file
+  policy plan [flags] file.yaml     show what would change; nothing is sent
+  policy apply [flags] file.yaml    show it, ask, change it, read back and compare
+
+Without PREPAID_BASE_URL everything runs against an emulator inside this process. For the
+service, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
+PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE.
+
+Exit status: 0 when all went well, 1 when something failed or was not confirmed, 2 when the
+command line, the environment or the file is wrong (nothing was sent), and with
+plan -detailed-exitcode 3 when there is something to change.
+
+Flags of all three:
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// exit statuses beyond 0 and 1.
+const (
+	exitInput   = 2
+	exitChanges = 3 // not terraform's 2, or a script would take a mistyped flag for a plan
+)
+
+// errInput is a wrong command line, environment or file.
+var errInput = errors.New("see -h")
+
+// options are what the flags say.
+type options struct {
+	command     string
+	file        string
+	company     int64
+	detailed    bool
+	yes         bool
+	ignoreTexts bool
+	expect      string
+	reason      string
+	batch       int
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	var changes bool
+	o, err := parse(args, errOut)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+	case o.command == "":
+		err = demonstrate(ctx, out, errOut)
+	default:
+		changes, err = command(ctx, o, in, out, errOut)
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "policy:", err)
+		_, badFile := errors.AsType[*fileError](err)
+		if badFile || errors.Is(err, errInput) {
+			return exitInput
+		}
+		return 1
+	}
+	if changes && o.detailed {
+		return exitChanges
+	}
+	return 0
+}
+
+// command carries out one command and reports whether it found something to change.
+func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer) (changes bool, err error) {
+	var company prepaid.CompanyID
+	var wanted state
+	if o.command != "export" { // the file comes first: with a fault in it nothing else begins
+		if company, wanted, err = readFile(o.file); err != nil {
+			return false, err
+		}
+		if o.company != 0 && o.company != int64(company) {
+			return false, fmt.Errorf("%w: the file is for another program than -company", errInput)
+		}
+	}
+	s, err := connect(errOut)
+	if err != nil {
+		return false, err
+	}
+	defer s.close()
+	s.in, s.out, s.errOut = in, out, errOut
+	switch o.command {
+	case "export":
+		company = prepaid.CompanyID(o.company)
+		if company == 0 && s.emulator != nil {
+			company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+		}
+		if company == 0 {
+			return false, fmt.Errorf("%w: export needs -company", errInput)
+		}
+		return false, s.export(ctx, company)
+	case "plan":
+		return s.plan(ctx, company, wanted, o)
+	default:
+		return false, s.apply(ctx, company, wanted, o)
+	}
+}
+
+func parse(args []string, errOut io.Writer) (options, error) {
+	if len(args) == 0 {
+		return options{}, nil
+	}
+	o := options{command: args[0]}
+	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
+	}
+	flags.Int64Var(&o.company, "company", 0, fmt.Sprintf("id of the program; to export %d on the emulator when 0, to plan and apply that of the file", prepaidtest.DefaultCompany))
+	flags.BoolVar(&o.detailed, "detailed-exitcode", false, "plan: exit with 3 when there is something to change")
+	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: leave rules as they are that differ in a text only")
+	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
+	flags.StringVar(&o.expect, "expect", "", "apply: digest of the plan that was looked at; any other plan is refused")
+	flags.StringVar(&o.reason, "reason", "", "apply: kept by the service with each change")
+	flags.IntVar(&o.batch, "batch", 100, "apply: most rules in one call; the reference gives no limit")
+	switch o.command {
+	case "export", "plan", "apply":
+		args = args[1:]
+	default:
+		o.command = ""
+	}
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return o, err
+	case err != nil:
+		return o, fmt.Errorf("%w: the command line is wrong", errInput)
+	case o.command == "":
+		return o, fmt.Errorf("%w: the command is export, plan or apply", errInput)
+	case o.command == "export" && flags.NArg() != 0:
+		return o, fmt.Errorf("%w: export takes flags only", errInput)
+	case o.command != "export" && flags.NArg() != 1:
+		return o, fmt.Errorf("%w: %s takes one file, after the flags", errInput, o.command)
+	case o.batch < 1:
+		return o, fmt.Errorf("%w: -batch must be 1 or more", errInput)
+	}
+	o.file = flags.Arg(0)
+	return o, nil
+}
+
+// readFile reads the wanted policy.
+func readFile(name string) (prepaid.CompanyID, state, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return 0, state{}, fmt.Errorf("%w: %w", errInput, err)
+	}
+	defer func() { _ = file.Close() }()
+	return readPolicy(name, file)
+}

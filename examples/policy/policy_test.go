@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The environment of whoever runs the tests must not send them to a real service.
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv("PREPAID_BASE_URL")
+	os.Exit(m.Run())
+}
+
+func runWith(t *testing.T, in string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, strings.NewReader(in), &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+// asService makes the commands use srv, as they would the service.
+func asService(t *testing.T, srv *prepaidtest.Server) {
+	t.Helper()
+	config := srv.Config()
+	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
+	t.Setenv("PREPAID_VENDOR", config.Vendor)
+	t.Setenv("PREPAID_ENVIRONMENT", "test")
+	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+}
+
+func fileWith(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+func TestDemonstration(t *testing.T) {
+	t.Parallel()
+	code, out, errOut := runWith(t, "")
+	require.Zero(t, code, out+errOut)
+	require.Empty(t, errOut)
+	expected, err := os.ReadFile("expect.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(expected)) {
+		require.Regexp(t, "(?m)"+strings.TrimSpace(line), out)
+	}
+}
+
+func TestPlanCommand(t *testing.T) {
+	t.Parallel()
+	code, out, errOut := runWith(t, "", "plan", "policy.yaml")
+	require.Zero(t, code, errOut)
+	for _, line := range []string{
+		"Policy of program 42: default action allow, rules block\n", "categories: 1 to add, 2 unchanged\n", "    + 5993 \"Tobacconists\"\n",
+		"    ~ 100001 CASINO \"Casino\" -> \"Casino of Sydney\"\n", "    - 100002 RACES\n", "    + 100002 RACES BETS1 \"RACES SYDNEY\" \"\"\n",
+		": 2 to add, 1 to replace, 1 to remove, 3 unchanged, in 5 calls.\n",
+	} {
+		require.Contains(t, out, line)
+	}
+	code, again, _ := runWith(t, "", "plan", "-detailed-exitcode", "policy.yaml")
+	require.Equal(t, exitChanges, code)
+	require.Equal(t, out, again)
+	code, out, _ = runWith(t, "", "plan", "-ignore-texts", "policy.yaml")
+	require.Zero(t, code)
+	require.Contains(t, out, ": 2 to add, 1 to remove, 4 unchanged, in 3 calls.\n")
+
+	code, exported, _ := runWith(t, "", "export")
+	require.Zero(t, code)
+	code, out, _ = runWith(t, "", "plan", "-detailed-exitcode", fileWith(t, exported))
+	require.Zero(t, code)
+	require.Contains(t, out, "\nNothing to do.\n")
+}
+
+func TestApplyCommand(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	asService(t, srv)
+	categories := func() []prepaid.CategoryRule {
+		p, err := srv.Client().Policy.Categories(t.Context(), 42)
+		require.NoError(t, err)
+		return p.Categories
+	}
+	file := fileWith(t, "company: 42\ndefault_action: allow\ncategories: [7995, 0001]\n")
+	code, out, errOut := runWith(t, "", "plan", file)
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "+ 0001 (not among the codes that the service lists)\n")
+	require.Contains(t, out, "  merchants: not in the file, left alone\n")
+	digest := regexp.MustCompile("Plan ([0-9a-f]{16}):").FindStringSubmatch(out)[1]
+
+	for _, in := range []string{"", "y\n", "no\n", "YES\n"} {
+		code, _, errOut = runWith(t, in, "apply", file)
+		require.Equal(t, 1, code)
+		require.Contains(t, errOut, "not confirmed, nothing was sent")
+	}
+	code, _, errOut = runWith(t, "", "apply", "-yes", "-expect", "0123456789abcdef", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, "the plan is not the one of -expect, nothing was sent")
+	require.Empty(t, categories())
+
+	// What somebody changes in a list that the file leaves alone makes it no other plan.
+	require.NoError(t, srv.Client().Policy.ChangeMerchants(t.Context(), 42, prepaid.ChangeMerchantsParams{
+		Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}},
+	}))
+	code, out, errOut = runWith(t, "yes\n", "apply", "-reason", "audit", "-expect", digest, file)
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "Done. Read back: the policy is the wanted one.\n")
+	require.Len(t, categories(), 2)
+	code, out, _ = runWith(t, "", "apply", file)
+	require.Zero(t, code)
+	require.Contains(t, out, "Nothing to do.\n")
+	code, _, errOut = runWith(t, "", "apply", "-yes", "-expect", digest, file) // it is done, and is another plan now
+	require.Equal(t, 1, code, errOut)
+
+	code, _, errOut = runWith(t, "", "export")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, errOut, "export needs -company")
+	code, out, _ = runWith(t, "", "export", "-company", "42")
+	require.Zero(t, code)
+	require.Contains(t, out, "  - \"0001\"\n")
+
+	emptied := fileWith(t, "company: 42\ndefault_action: allow\ncategories: []\n")
+	srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "forbidden"))
+	code, out, errOut = runWith(t, "", "apply", "-yes", "-batch", "1", emptied)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "Not done. By what was read last this is left: ")
+	require.Contains(t, out, "    - 7995\n")
+	require.Contains(t, errOut, "rejected: status 403")
+	require.Len(t, categories(), 2)
+}
+
+// Ctrl+C while the question stands is a no.
+func TestInterruptedQuestion(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	in, typing := io.Pipe()
+	defer typing.Close()
+	var stdout, stderr bytes.Buffer
+	asked := writerFunc(func(text []byte) (int, error) {
+		if bytes.Contains(text, []byte("Type yes")) {
+			stop()
+		}
+		return stdout.Write(text)
+	})
+	require.Equal(t, 1, run(ctx, []string{"apply", "policy.yaml"}, in, asked, &stderr))
+	require.Contains(t, stderr.String(), "not confirmed, nothing was sent")
+	require.NotContains(t, stdout.String(), "Done.")
+}
+
+type writerFunc func(text []byte) (int, error)
+
+func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
+
+// A file that was made for a program of the other kind would do the opposite.
+func TestWrongProgram(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	asService(t, srv)
+	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.NoPolicy})
+	for text, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"company: 42\ndefault_action: deny\ncategories: [7995]\n": {exitInput, "default_action is not the program's"},
+		"company: 7\ndefault_action: deny\ncategories: []\n":      {1, "status 404"},
+	} {
+		for _, args := range [][]string{{"plan"}, {"apply", "-yes"}} {
+			code, _, errOut := runWith(t, "", append(args, fileWith(t, text))...)
+			require.Equal(t, want.code, code)
+			require.Contains(t, errOut, want.text)
+		}
+	}
+	for _, request := range srv.Requests() {
+		require.False(t, request.Method == "POST" && strings.HasPrefix(request.Template, "/policy"))
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	code, _, errOut := runWith(t, "", "-h")
+	require.Zero(t, code)
+	require.Contains(t, errOut, "-detailed-exitcode")
+	bad := fileWith(t, "company: 42\ndefault_action: allow\nmerchant: []\n")
+	for _, args := range [][]string{
+		{"-nonsense"}, {"destroy"}, {"plan"}, {"plan", "a", "b"}, {"export", "a"}, {"plan", "missing.yaml"}, {"apply", "-batch", "0", "policy.yaml"},
+		{"apply", "-yes", bad}, {"plan", "-company", "43", "policy.yaml"}, {"plan", "-company", "x", "policy.yaml"},
+	} {
+		code, out, errOut := runWith(t, "", args...)
+		require.Equal(t, exitInput, code, args)
+		require.Empty(t, out, args)
+		require.NotEmpty(t, errOut, args)
+	}
+	t.Setenv("PREPAID_BASE_URL", "http://example.com/3.0/")
+	code, _, errOut = runWith(t, "", "export")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, errOut, "PREPAID_")
+}
+
+// A text of the service cannot pass for a line of the plan.
+func TestWordsAreQuoted(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "SHOP-1", word("SHOP-1"))
+	for text, want := range map[string]string{"": `""`, "A B": `"A B"`, "A\n- B": `"A\n- B"`, "\x1b[2J": `"\x1b[2J"`, `A"`: `"A\""`} {
+		require.Equal(t, want, word(text))
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+var (
+	errDeclined = errors.New("not confirmed, nothing was sent")
+	errDigest   = errors.New("the plan is not the one of -expect, nothing was sent")
+)
+
+// session is where a command runs.
+type session struct {
+	client   *prepaid.Client
+	emulator *prepaidtest.Server // nil for the real service
+	settle   time.Duration
+	in       io.Reader
+	out      io.Writer
+	errOut   io.Writer
+}
+
+// connect reaches the service that the environment names, or starts an emulator with a small policy.
+func connect(errOut io.Writer) (*session, error) {
+	if os.Getenv("PREPAID_BASE_URL") == "" {
+		fmt.Fprintln(errOut, "policy: on an emulator inside this process; set PREPAID_BASE_URL for the service")
+		return emulate()
+	}
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errInput, err)
+	}
+	return &session{client: client, settle: 10 * time.Second}, nil // as long as the SDK gives a transfer to finish
+}
+
+// emulate starts an emulator whose program blocks a few places.
+func emulate() (*session, error) {
+	emulator, err := prepaidtest.Start()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{client: emulator.Client(), emulator: emulator, settle: 50 * time.Millisecond}
+	a := applier{client: s.client, company: prepaid.CompanyID(prepaidtest.DefaultCompany)}
+	for _, first := range []step{
+		addCategories([]prepaid.MCC{"5933", "7995"}),
+		addMerchants([]prepaid.MerchantRule{
+			{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino"},
+			{AcquirerID: 100002, CardAcceptorID: "RACES", Description: "Race course"},
+		}),
+		addTerminals([]prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9", Description: "bottle shop"}}),
+	} {
+		if err := a.call(context.Background(), &first); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *session) close() {
+	_ = s.client.Close()
+	if s.emulator != nil {
+		_ = s.emulator.Close()
+	}
+}
+
+// export writes the policy as a file.
+func (s *session) export(ctx context.Context, company prepaid.CompanyID) error {
+	current, err := s.client.Policy.Get(ctx, company)
+	if err != nil {
+		return err
+	}
+	return writePolicy(s.out, company, stateOf(current))
+}
+
+// prepared is a plan that was shown.
+type prepared struct {
+	company         prepaid.CompanyID
+	current, wanted state
+	plan            plan
+	digest          string
+}
+
+// plan shows what would change, and reports whether anything would.
+func (s *session) plan(ctx context.Context, company prepaid.CompanyID, wanted state, o options) (bool, error) {
+	p, err := s.prepare(ctx, company, wanted, o)
+	return err == nil && !p.plan.empty(), err
+}
+
+// prepare reads the policy, plans and shows the plan.
+func (s *session) prepare(ctx context.Context, company prepaid.CompanyID, wanted state, o options) (*prepared, error) {
+	read, err := s.client.Policy.Get(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	current := stateOf(read).within(wanted)
+	if current.action != wanted.action {
+		return nil, fmt.Errorf("%w: default_action is not the program's: its rules would do the opposite", errInput)
+	}
+	if o.ignoreTexts {
+		wanted = sameTexts(current, wanted)
+	}
+	p := &prepared{company: company, current: current, wanted: wanted, plan: makePlan(current, wanted)}
+	if p.digest, err = p.plan.digest(company, current); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(s.out, "Policy of program %s: ", company)
+	p.plan.write(s.out, s.categoryNames(ctx, &p.plan))
+	if p.plan.empty() {
+		fmt.Fprintln(s.out, "Nothing to do.")
+		return p, nil
+	}
+	fmt.Fprintf(s.out, "Plan %s: %s, in %d calls.\n", p.digest, p.plan.count(), len(p.plan.steps(o.batch)))
+	return p, nil
+}
+
+// categoryNames looks up what the service calls its categories. A plan can be read without.
+func (s *session) categoryNames(ctx context.Context, p *plan) describer {
+	if len(p.categories.add)+len(p.categories.remove) == 0 {
+		return nil
+	}
+	known := make(map[prepaid.MCC]string)
+	for code, err := range s.client.Policy.MerchantCategoryCodes(ctx, prepaid.ListMerchantCategoryCodesParams{}) {
+		if err != nil {
+			return nil
+		}
+		known[code.Code] = fmt.Sprintf("%q", code.Description)
+	}
+	return func(code prepaid.MCC) string {
+		return cmp.Or(known[code], "(not among the codes that the service lists)")
+	}
+}
+
+// apply shows the plan, asks, and carries it out.
+func (s *session) apply(ctx context.Context, company prepaid.CompanyID, wanted state, o options) error {
+	p, err := s.prepare(ctx, company, wanted, o)
+	if err != nil {
+		return err
+	}
+	if o.expect != "" && o.expect != p.digest {
+		return errDigest
+	}
+	if p.plan.empty() {
+		return nil
+	}
+	if !o.yes {
+		if err := s.confirm(ctx); err != nil {
+			return err
+		}
+	}
+	a := &applier{
+		client: s.client, company: company, reason: o.reason, batch: o.batch, settle: s.settle,
+		out: s.out, bar: newProgress(s.errOut),
+	}
+	// The question may have stood for an hour: what was agreed to is the plan for the policy as it was.
+	again, err := a.read(ctx, p.wanted)
+	if err != nil {
+		return err
+	}
+	if !explains([]state{p.current}, again) {
+		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
+	}
+	final, err := a.converge(ctx, p.current, p.wanted)
+	a.bar.close()
+	if err != nil {
+		rest := makePlan(final, p.wanted)
+		fmt.Fprint(s.out, "Not done. By what was read last this is left: ")
+		rest.write(s.out, nil)
+		return err
+	}
+	fmt.Fprintln(s.out, "Done. Read back: the policy is the wanted one.")
+	return nil
+}
+
+// confirm wants the whole word, as one types it on purpose.
+func (s *session) confirm(ctx context.Context) error {
+	fmt.Fprint(s.out, "Type yes to apply: ")
+	answer := make(chan string, 1)
+	go func() { // a read of a terminal cannot be cancelled; the process ends soon
+		line, _ := bufio.NewReader(s.in).ReadString('\n')
+		answer <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-answer:
+		if line == "yes" {
+			return nil
+		}
+		return errDeclined
+	case <-ctx.Done():
+		fmt.Fprintln(s.out)
+		return errDeclined
+	}
+}
