@@ -72,7 +72,8 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) (failures int, err 
 		date:     time.Now().UTC().Format(time.DateOnly),
 		settings: settings{config: emulator.Config(), inFlightWait: 300 * time.Millisecond},
 	}
-	return d.failures, d.steps(ctx)
+	err = d.steps(ctx)
+	return d.failures, err
 }
 
 func (d *demo) steps(ctx context.Context) error {

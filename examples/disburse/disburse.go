@@ -136,8 +136,8 @@ func (d *disbursement) conclude(p *payer, stopped error, made int64, took time.D
 		return exitUnfinished, errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
 	}
 	d.say.result(r, p.list.total)
-	d.say.row("this run", "%d payments in %s, %d requests, %d of them answered 429",
-		made, took.Round(time.Millisecond), d.requests.Load(), d.refused.Load())
+	d.say.row("this run", "%d payments in %s, %.1f a second; %d requests, %d of them answered 429",
+		made, took.Round(time.Millisecond), float64(made)/took.Seconds(), d.requests.Load(), d.refused.Load())
 	d.say.row("summary", "%s", d.job.summary)
 	code := r.exitCode()
 	if code == exitUnfinished && stopped == nil {

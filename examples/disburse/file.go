@@ -138,7 +138,10 @@ func (l *list) next(reader *csv.Reader) (payment, error) {
 	fields, err := reader.Read()
 	if broken, ok := errors.AsType[*csv.ParseError](err); ok {
 		wrong := &rowError{line: broken.StartLine}
-		wrong.add("", broken.Err.Error())
+		wrong.add("", `has a quote where none may be: quote the whole field, and write "" for a quote in it`)
+		if errors.Is(broken, csv.ErrFieldCount) {
+			wrong.faults[0].Rule = fmt.Sprintf("must have %d fields", reader.FieldsPerRecord)
+		}
 		return payment{}, wrong
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 const rounds = 3
 
 var (
-	errInterrupted = errors.New("interrupted: no further payment was begun")
+	errInterrupted = errors.New("interrupted, no further payment was begun")
 	errTooMany     = errors.New("stopped: too many payments in a row were not made")
 )
 
@@ -43,13 +43,15 @@ type payer struct {
 func (p *payer) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	defer context.AfterFunc(ctx, func() {
+	unwatch := context.AfterFunc(ctx, func() {
+		p.report(fmt.Errorf("interrupted: waiting for the payments under way, at most %s", p.grace))
 		select {
 		case <-time.After(p.grace):
 			cut() // what it cuts off is in doubt, and recorded as such
 		case <-sending.Done():
 		}
-	})()
+	})
+	defer unwatch()
 	for round := range rounds {
 		taking, stop := context.WithCancelCause(ctx)
 		due, err := p.round(taking, sending, round, stop)

@@ -61,7 +61,7 @@ type bar struct{ *progressbar.ProgressBar }
 // progress begins a bar when errOut is a terminal.
 func (s *printer) progress(payments int) *bar {
 	file, ok := s.errOut.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) { //nolint:gosec // a file descriptor is a small number
+	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil
 	}
 	return &bar{progressbar.NewOptions(payments,
