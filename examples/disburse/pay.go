@@ -42,8 +42,13 @@ type payer struct {
 // are under way then are waited for: how they ended is in the journal.
 func (p *payer) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
-	unwatch := context.AfterFunc(ctx, func() {
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-sending.Done():
+			return
+		}
 		p.report(fmt.Errorf("interrupted: waiting for the payments under way, at most %s", p.grace))
 		select {
 		case <-time.After(p.grace):
@@ -51,7 +56,8 @@ func (p *payer) pay(ctx context.Context) error {
 		case <-sending.Done():
 		}
 	})
-	defer unwatch()
+	defer watch.Wait()
+	defer cut()
 	for round := range rounds {
 		taking, stop := context.WithCancelCause(ctx)
 		due, err := p.round(taking, sending, round, stop)
