@@ -154,6 +154,19 @@ func TestRejectedRows(t *testing.T) {
 	s.requirePaidOnce()
 }
 
+// Rejected rows here and there do not stop the run.
+func TestRejectedRowsHereAndThere(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 20)
+	for i := 0; i < 20; i += 2 {
+		s.srv.SetStatus(s.accounts[i], "closed")
+	}
+	code, out, _ := s.run("-workers", "1", "-stop-after", "2")
+	require.Equal(t, exitRefused, code)
+	require.Equal(t, "10", count(out, statePaid))
+	require.Equal(t, "10", count(out, stateRejected))
+}
+
 // A row that was rejected is corrected under a new key, and its old one may go.
 func TestCorrectedRow(t *testing.T) {
 	t.Parallel()
