@@ -114,18 +114,18 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
 		changed: make(map[prepaid.RequestID]bool),
 	}
-	bar := d.say.progress(l.total.Count - pl.paid.Count)
+	d.say.progress(l.total.Count - pl.paid.Count)
 	var made atomic.Int64
 	p.onPaid = func() {
 		made.Add(1)
-		bar.add()
+		d.say.progressed()
 		if d.settings.onPaid != nil {
 			d.settings.onPaid()
 		}
 	}
 	stopped := p.pay(ctx)
 	took := time.Since(p.began)
-	bar.done()
+	d.say.progressEnds()
 	return d.conclude(p, stopped, made.Load(), took)
 }
 

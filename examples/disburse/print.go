@@ -16,6 +16,7 @@ import (
 // printer is what the program says: totals to out, faults and progress to errOut.
 type printer struct {
 	out io.Writer
+	bar *progressbar.ProgressBar // nil when errOut is no terminal
 
 	mu     sync.Mutex // workers report faults
 	errOut io.Writer
@@ -31,6 +32,7 @@ func (s *printer) total(name string, t journal.Total) { s.row(name, "%7d %16s", 
 func (s *printer) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.progressEnds() // it is drawn again below
 	fmt.Fprintln(s.errOut, err)
 }
 
@@ -55,29 +57,26 @@ func (s *printer) result(r result, all journal.Total) {
 	s.total("together", all)
 }
 
-// bar shows the progress on a terminal; a nil one shows nothing.
-type bar struct{ *progressbar.ProgressBar }
-
 // progress begins a bar when errOut is a terminal.
-func (s *printer) progress(payments int) *bar {
+func (s *printer) progress(payments int) {
 	file, ok := s.errOut.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return nil
+		return
 	}
-	return &bar{progressbar.NewOptions(payments,
+	s.bar = progressbar.NewOptions(payments,
 		progressbar.OptionSetWriter(s.errOut), progressbar.OptionSetDescription("paying"), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond), progressbar.OptionClearOnFinish(),
-	)}
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("payments"), progressbar.OptionThrottle(200*time.Millisecond),
+	)
 }
 
-func (b *bar) add() {
-	if b != nil {
-		_ = b.Add(1)
+func (s *printer) progressed() {
+	if s.bar != nil {
+		_ = s.bar.Add(1)
 	}
 }
 
-func (b *bar) done() {
-	if b != nil {
-		_ = b.Clear()
+func (s *printer) progressEnds() {
+	if s.bar != nil {
+		_ = s.bar.Clear()
 	}
 }
