@@ -16,8 +16,8 @@ import (
 
 const (
 	killPayments = 2000
-	killTimes    = 20 // with payments under way
-	earlyKills   = 6  // from before the file is read on
+	killTimes    = 20 // while it pays
+	earlyKills   = 6  // at any moment from the start of the process on
 	summaryKills = 3  // in the middle of the summary
 )
 
@@ -91,16 +91,20 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			early++
 		}
 	}
-	kills := 0
+	kills, midway := 0, 0
 	for run := 0; kills < killTimes; run++ {
 		require.Less(t, run, 3*killTimes, "kills %d", kills)
 		// Wherever it is then: before, in or after a write, with requests under way.
-		step := 1 + chance.IntN(2*max(1, (killPayments-paid())/(killTimes-kills+1)))
+		step := 1 + chance.IntN(max(1, (killPayments-paid())/(killTimes-kills+1)))
 		next := min(paid()+step, killPayments)
 		if s.killWhen(func() bool { return paid() >= next }) == -1 {
 			kills++
+			if paid() < killPayments {
+				midway++
+			}
 		}
 	}
+	require.GreaterOrEqual(t, midway, killTimes/2)
 	for run := 0; s.killWhen(func() bool { return false }) != exitPaid; run++ {
 		require.Less(t, run, 20)
 	}
@@ -119,5 +123,5 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	require.Equal(t, exitPaid, s.killWhen(func() bool { return false }))
 	require.NoFileExists(t, s.file+".summary.csv"+temporary)
 	s.requirePaidOnce()
-	t.Logf("killed %d times early, %d times while paying, %d times in the summary", early, kills, hit)
+	t.Logf("killed %d times early, %d times while paying (%d of them with payments left), %d times in the summary", early, kills, midway, hit)
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
-
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,6 +20,7 @@ func TestMain(m *testing.M) {
 		os.Exit(child())
 	}
 	_ = os.Unsetenv("PREPAID_BASE_URL") // of whoever runs the tests
+	_ = os.Unsetenv("PREPAID_FLOAT_ACCOUNT")
 	goleak.VerifyTestMain(m)
 }
 
