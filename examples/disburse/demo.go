@@ -27,7 +27,6 @@ type demo struct {
 	settings settings
 	emulator *prepaidtest.Server
 	out      io.Writer
-	errOut   io.Writer
 	file     string
 	date     string
 	failures int
@@ -45,7 +44,7 @@ func runEmulated(ctx context.Context, args []string, out, errOut io.Writer) int 
 		}
 		return exitWrong
 	}
-	failures, err := demonstrate(ctx, out, errOut)
+	failures, err := demonstrate(ctx, out)
 	if err == nil && failures > 0 {
 		err = fmt.Errorf("%d steps did not go as they should", failures)
 	}
@@ -56,7 +55,7 @@ func runEmulated(ctx context.Context, args []string, out, errOut io.Writer) int 
 	return exitPaid
 }
 
-func demonstrate(ctx context.Context, out, errOut io.Writer) (failures int, err error) {
+func demonstrate(ctx context.Context, out io.Writer) (failures int, err error) {
 	directory, err := os.MkdirTemp("", "disburse")
 	if err != nil {
 		return 0, err
@@ -68,7 +67,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) (failures int, err 
 	}
 	defer func() { err = errors.Join(err, emulator.Close()) }()
 	d := &demo{
-		emulator: emulator, out: out, errOut: errOut, file: filepath.Join(directory, "payments.csv"),
+		emulator: emulator, out: out, file: filepath.Join(directory, "payments.csv"),
 		date:     time.Now().UTC().Format(time.DateOnly),
 		settings: settings{config: emulator.Config(), inFlightWait: 300 * time.Millisecond},
 	}

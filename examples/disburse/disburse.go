@@ -34,7 +34,7 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	defer l.file.Close() //nolint:errcheck // only read
 	faults += d.controlTotals(l, faults)
 	if faults > 0 {
-		return exitWrong, fmt.Errorf("%w: %d faults in the payments file", errRefused, faults)
+		return exitWrong, fmt.Errorf("%w: faults in the payments file: %d", errRefused, faults)
 	}
 	d.say.total("file", l.total)
 
@@ -51,7 +51,7 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	case err != nil:
 		return exitWrong, err
 	case faults > 0:
-		return exitWrong, fmt.Errorf("%w: %d rows are not what they were; a corrected row needs a new key", errRefused, faults)
+		return exitWrong, fmt.Errorf("%w: rows that are not what they were: %d; a corrected row needs a new key", errRefused, faults)
 	case pl.lost.Count > 0:
 		return exitWrong, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
 			"another run, date, environment or file, or rows were taken out", errRefused, pl.lost.Count, pl.lost.Sum)
@@ -132,7 +132,10 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 // conclude writes the summary and says how the run ended.
 func (d *disbursement) conclude(p *payer, stopped error, made int64, took time.Duration) (int, error) {
 	r, err := p.writeSummary(d.job.summary)
-	if err != nil {
+	if err != nil { // the disk may be full: the totals are told all the same
+		if r = make(result); p.tally(r, func(payment, string, string, journal.Entry) {}) == nil {
+			d.say.result(r, p.list.total)
+		}
 		return exitUnfinished, errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
 	}
 	d.say.result(r, p.list.total)

@@ -88,7 +88,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 		code, _, errOut := s.run()
 		require.Equal(t, exitWrong, code, c.want)
 		require.Contains(t, errOut, c.want)
-		require.Contains(t, errOut, "nothing was sent: 1 rows are not what they were; a corrected row needs a new key")
+		require.Contains(t, errOut, "nothing was sent: rows that are not what they were: 1; a corrected row needs a new key")
 	}
 	code, _, errOut := s.run("-float", s.accounts[4])
 	require.Equal(t, exitWrong, code)
@@ -387,8 +387,9 @@ func TestSummaryIsWholeOrNotThere(t *testing.T) {
 func TestSummaryThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	code, _, errOut := s.run("-summary", filepath.Join(s.file+".missing", "summary.csv"))
+	code, out, errOut := s.run("-summary", filepath.Join(s.file+".missing", "summary.csv"))
 	require.Equal(t, exitUnfinished, code)
+	require.Equal(t, "2", count(out, statePaid))
 	require.Contains(t, errOut, "no summary was written")
 	code, _, errOut = s.run()
 	require.Equal(t, exitPaid, code, errOut)

@@ -51,7 +51,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		for i, want := range c.want {
 			require.Contains(t, lines[i], want, c.name)
 		}
-		require.Equal(t, fmt.Sprintf("disburse: nothing was sent: %d faults in the payments file", len(c.want)), lines[len(c.want)], c.name)
+		require.Equal(t, fmt.Sprintf("disburse: nothing was sent: faults in the payments file: %d", len(c.want)), lines[len(c.want)], c.name)
 		for _, value := range []string{"1+1", "a b", "1.005", "1,000", "99999", "SAL"} {
 			require.NotContains(t, errOut, value, c.name)
 		}
