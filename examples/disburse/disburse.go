@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// disbursement is one run of the program.
+type disbursement struct {
+	settings settings
+	job      *job
+	say      *printer
+	requests atomic.Int64
+	refused  atomic.Int64 // of them, with 429
+}
+
+// errRefused: something that was told already stands against the run.
+var errRefused = errors.New("nothing was sent")
+
+// do checks, pays and writes the summary.
+func (d *disbursement) do(ctx context.Context) (int, error) {
+	l, faults, err := openList(d.job, d.say.fault)
+	if err != nil {
+		return exitWrong, err
+	}
+	defer l.file.Close() //nolint:errcheck // only read
+	faults += d.controlTotals(l, faults)
+	if faults > 0 {
+		return exitWrong, fmt.Errorf("%w: faults in the payments file: %d", errRefused, faults)
+	}
+	d.say.total("file", l.total)
+
+	if _, err := os.Stat(d.job.journal); d.job.dryRun && errors.Is(err, os.ErrNotExist) { // a dry run makes none
+		return d.disburse(ctx, l, nil, plan{fresh: l.total, left: l.total.Sum})
+	}
+	j, err := d.openJournal()
+	if err != nil {
+		return exitWrong, err
+	}
+	defer j.Close() //nolint:errcheck // every record was synced when it was written
+	pl, faults, err := makePlan(l, j, d.say.fault)
+	switch {
+	case err != nil:
+		return exitWrong, err
+	case faults > 0:
+		return exitWrong, fmt.Errorf("%w: rows that are not what they were: %d; a corrected row needs a new key", errRefused, faults)
+	case pl.lost.Count > 0:
+		return exitWrong, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
+			"another run, date, environment or file, or rows were taken out", errRefused, pl.lost.Count, pl.lost.Sum)
+	}
+	return d.disburse(ctx, l, j, pl)
+}
+
+// controlTotals catches what no row shows: a file that was cut short or is another one.
+func (d *disbursement) controlTotals(l *list, faults int) int {
+	if faults > 0 {
+		return 0 // the totals of a faulty file say nothing
+	}
+	if d.job.rows != 0 && l.total.Count != d.job.rows {
+		d.say.fault(fmt.Errorf("the file has %d payments, -rows says %d", l.total.Count, d.job.rows))
+		faults++
+	}
+	if !d.job.sum.IsZero() && l.total.Sum != d.job.sum {
+		d.say.fault(fmt.Errorf("the file adds up to %s, -sum says %s", l.total.Sum, d.job.sum))
+		faults++
+	}
+	return faults
+}
+
+// openJournal opens the journal, and keeps other runs out of it.
+func (d *disbursement) openJournal() (*journal.Journal, error) {
+	// The journal holds amounts in clear and destinations as digests. A run that pays bank accounts gives a DigestKey too.
+	j, err := journal.Open(d.job.journal, journal.Options{InFlightWait: d.settings.inFlightWait})
+	switch {
+	case errors.Is(err, journal.ErrLocked):
+		return nil, fmt.Errorf("%w: another run is at work on this journal: wait for its end: %w", errRefused, err)
+	case errors.Is(err, journal.ErrCorrupt):
+		return nil, fmt.Errorf("%w: keep the journal as it is, and have a person look at it: %w", errRefused, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return j, nil
+}
+
+// disburse does what needs the service.
+func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal, pl plan) (int, error) {
+	d.say.plan(pl)
+	client, err := d.newClient()
+	if err != nil {
+		return exitWrong, err
+	}
+	defer client.Close() //nolint:errcheck // never fails
+	if !d.job.dryRun && pl.left.Sign() > 0 {
+		if err := d.restAfter(ctx, pl.latest); err != nil {
+			return exitUnfinished, errInterrupted
+		}
+	}
+	if code, err := d.checkFloat(ctx, client, pl); err != nil {
+		return code, err
+	}
+	if d.job.dryRun {
+		d.say.dryRun(l.total)
+		return exitPaid, nil
+	}
+	p := &payer{
+		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
+		changed: make(map[prepaid.RequestID]bool),
+	}
+	d.say.progress(l.total.Count - pl.paid.Count)
+	var made atomic.Int64
+	p.onPaid = func() {
+		made.Add(1)
+		d.say.progressed()
+		if d.settings.onPaid != nil {
+			d.settings.onPaid()
+		}
+	}
+	stopped := p.pay(ctx)
+	took := time.Since(p.began)
+	d.say.progressEnds()
+	return d.conclude(p, stopped, made.Load(), took)
+}
+
+// conclude writes the summary and says how the run ended.
+func (d *disbursement) conclude(p *payer, stopped error, made int64, took time.Duration) (int, error) {
+	r, err := p.writeSummary(d.job.summary)
+	if err != nil { // the disk may be full: the totals are told all the same
+		if r = make(result); p.tally(r, func(payment, string, string, journal.Entry) {}) == nil {
+			d.say.result(r, p.list.total)
+		}
+		return exitUnfinished, errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
+	}
+	d.say.result(r, p.list.total)
+	d.say.row("this run", "%d payments in %s, %.1f a second; %d requests, %d of them answered 429",
+		made, took.Round(time.Millisecond), float64(made)/took.Seconds(), d.requests.Load(), d.refused.Load())
+	d.say.row("summary", "%s", d.job.summary)
+	code := r.exitCode()
+	if code == exitUnfinished && stopped == nil {
+		stopped = errors.New("not all payments came to an end")
+	}
+	if code == exitUnfinished {
+		d.say.row("unfinished", "run the same command again")
+		if p.trouble != nil {
+			stopped = fmt.Errorf("%w; the last trouble: %w", stopped, p.trouble)
+		}
+		return code, stopped
+	}
+	return code, nil
+}
+
+// newClient counts the requests as it goes.
+func (d *disbursement) newClient() (*prepaid.Client, error) {
+	config := d.settings.config
+	config.UserAgent = "disburse"
+	config.Trace = &prepaid.Trace{AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+		d.requests.Add(1)
+		if a.StatusCode == http.StatusTooManyRequests {
+			d.refused.Add(1)
+		}
+	}}
+	return prepaid.NewClient(config)
+}
+
+// checkFloat refuses a run that the float account cannot pay to its end: who is paid and who is not would be chance.
+func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, pl plan) (int, error) {
+	if pl.left.Sign() == 0 {
+		return exitPaid, nil
+	}
+	account, err := client.Accounts.Get(ctx, d.job.float)
+	switch {
+	case ctx.Err() != nil:
+		return exitUnfinished, errInterrupted
+	case errors.Is(err, prepaid.ErrUnauthorized), prepaid.OutcomeOf(err) == prepaid.OutcomeRejected:
+		return exitWrong, fmt.Errorf("%w: the float account cannot be read: %w", errRefused, err)
+	case err != nil:
+		return exitUnfinished, fmt.Errorf("%w: the float account cannot be read now: %w", errRefused, err)
+	case account.Status != prepaid.AccountStatusActive:
+		return exitWrong, fmt.Errorf("%w: the float account is not active", errRefused)
+	}
+	least, err := pl.left.Sub(pl.doubt.Sum) // what is in doubt may have left the account already
+	if err != nil {
+		return exitWrong, err
+	}
+	if account.Balance.Cmp(least) < 0 {
+		return exitWrong, fmt.Errorf("%w: the float account has %s, and at least %s is left to pay", errRefused, account.Balance, least)
+	}
+	d.say.row("float", "%s on the account", account.Balance)
+	return exitPaid, nil
+}
+
+// restAfter waits for the end of the window in which the service still counts the requests of a run before this one.
+func (d *disbursement) restAfter(ctx context.Context, latest time.Time) error {
+	wait := min(d.settings.rateWindow-time.Since(latest), d.settings.rateWindow) // a clock that was set back
+	if wait <= 0 {
+		return nil
+	}
+	d.say.row("wait", "%s: the service still counts the requests of the run before", wait.Round(100*time.Millisecond))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

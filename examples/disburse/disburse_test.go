@@ -1,0 +1,397 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func TestPaidOnceAndNeverAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 40)
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	require.Empty(t, errOut)
+	s.requirePaidOnce()
+	require.Equal(t, 40, s.transfers())
+	first, err := os.ReadFile(s.file + ".summary.csv")
+	require.NoError(t, err)
+
+	s.srv.AllowOnly("GET /policy/mccodes") // neither a payment nor a look at the float account
+	code, out, errOut = s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	require.Contains(t, out, "this run    0 payments")
+	second, err := os.ReadFile(s.file + ".summary.csv")
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(second))
+}
+
+// A lost journal is no second payment, either: the request ids are the same.
+func TestJournalLost(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 10)
+	code, _, _ := s.run()
+	require.Equal(t, exitPaid, code)
+	require.NoError(t, os.Remove(s.file+".journal"))
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	s.requirePaidOnce()
+}
+
+func TestDryRunSendsNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 3)
+	s.srv.AllowOnly("GET /accounts/{id}")
+	code, out, errOut := s.run("-dry-run")
+	require.Equal(t, exitPaid, code, errOut)
+	require.Contains(t, out, "to send         3           300.03\nfloat       1000000.00 on the account\n")
+	require.Contains(t, out, "add -rows 3 -sum 300.03 to the run itself")
+	for _, name := range []string{".journal", ".summary.csv"} {
+		require.NoFileExists(t, s.file+name)
+	}
+	s.srv.AllowOnly()
+	code, _, errOut = s.run("-rows", "3", "-sum", "300.03")
+	require.Equal(t, exitPaid, code, errOut)
+	s.write(append(s.rows(), "emp-new,"+s.accounts[0]+",5,SALARY")...)
+	code, out, errOut = s.run("-dry-run")
+	require.Equal(t, exitPaid, code, errOut)
+	require.Contains(t, out, "  paid            3           300.03\n")
+	require.Contains(t, out, "  to send         1             5.00\n")
+	require.Equal(t, 3, s.transfers())
+}
+
+func TestFileChangedBetweenRuns(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 5)
+	code, _, _ := s.run()
+	require.Equal(t, exitPaid, code)
+	const rule = " is not what it was when this key was first sent\n"
+	for _, c := range []struct{ old, changed, want string }{
+		{"emp-1," + s.accounts[1], "emp-1," + s.accounts[2], "line 3: account_id" + rule},
+		{"100.02", "100.20", "line 4: amount" + rule},
+		{"100.03,SALARY", "100.03,SALARY 2", "line 5: reference" + rule},
+	} {
+		changed := strings.Replace(strings.Join(s.rows(), "\n"), c.old, c.changed, 1)
+		s.write(changed, "emp-5,"+s.accounts[0]+",7.00,SALARY")
+		code, _, errOut := s.run()
+		require.Equal(t, exitWrong, code, c.want)
+		require.Contains(t, errOut, c.want)
+		require.Contains(t, errOut, "nothing was sent: rows that are not what they were: 1; a corrected row needs a new key")
+	}
+	code, _, errOut := s.run("-float", s.accounts[4])
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "is the float account")
+
+	// Paid rows stay in the file, since without them it is another run's.
+	s.write(s.rows()[1:]...)
+	for _, args := range [][]string{nil, {"-run", "other"}, {"-date", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}} {
+		code, _, errOut = s.run(args...)
+		require.Equal(t, exitWrong, code, args)
+		require.Contains(t, errOut, "that may have been made and are not in the file")
+	}
+	require.Equal(t, 5, s.transfers())
+
+	s.write(append([]string{"emp-5," + s.accounts[0] + ",7.00,SALARY"}, s.rows()...)...) // also at its beginning
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	require.Contains(t, out, "this run    1 payments")
+	require.Equal(t, "107.00", s.srv.Balance(s.accounts[0]))
+	require.Equal(t, 6, s.transfers())
+}
+
+// A rehearsal in the test environment is not taken for the run.
+func TestJournalOfAnotherEnvironment(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	code, _, _ := s.run()
+	require.Equal(t, exitPaid, code)
+	s.config.Environment = prepaid.EnvironmentProduction
+	code, _, errOut := s.run()
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "the journal has 2 payments of 200.01 that may have been made and are not in the file")
+}
+
+func TestRejectedRows(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 6)
+	s.srv.SetStatus(s.accounts[2], "closed")
+	code, out, errOut := s.run()
+	require.Equal(t, exitRefused, code, out+errOut)
+	require.Equal(t, "5", count(out, statePaid))
+	require.Equal(t, "1", count(out, stateRejected))
+	require.Equal(t, []string{"4", "emp-2", "100.02", stateRejected, "", "transfer_failed"}, s.summary()[2][:6])
+	require.NotEmpty(t, s.summary()[2][6], "correlation id")
+
+	// It is tried again, once a run, and only as it was.
+	s.srv.AddAccount(prepaidtest.SeedAccount{ID: "EA2"})
+	s.write(strings.Replace(strings.Join(s.rows(), "\n"), s.accounts[2], "EA2", 1))
+	code, out, errOut = s.run()
+	require.Equal(t, exitRefused, code)
+	require.Equal(t, "line 4: account_id is not what it was when this key was first sent; not sent\n", errOut)
+	require.Equal(t, "1", count(out, stateChanged))
+	require.Equal(t, "0.00", s.srv.Balance("EA2"))
+
+	before := s.transfers()
+	s.write(s.rows()...)
+	code, _, _ = s.run()
+	require.Equal(t, exitRefused, code)
+	require.Equal(t, before+1, s.transfers())
+	s.srv.SetStatus(s.accounts[2], "active")
+	code, _, errOut = s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}
+
+// Rejected rows here and there do not stop the run.
+func TestRejectedRowsHereAndThere(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 20)
+	for i := 0; i < 20; i += 2 {
+		s.srv.SetStatus(s.accounts[i], "closed")
+	}
+	code, out, _ := s.run("-workers", "1", "-stop-after", "2")
+	require.Equal(t, exitRefused, code)
+	require.Equal(t, "10", count(out, statePaid))
+	require.Equal(t, "10", count(out, stateRejected))
+}
+
+// A row that was rejected is corrected under a new key, and its old one may go.
+func TestCorrectedRow(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 3)
+	s.srv.SetStatus(s.accounts[0], "closed")
+	code, _, _ := s.run()
+	require.Equal(t, exitRefused, code)
+	s.write(append(s.rows()[1:], "emp-0b,"+s.accounts[1]+",100.00,SALARY")...)
+	code, _, errOut := s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	require.Equal(t, "200.01", s.srv.Balance(s.accounts[1]))
+}
+
+func TestFloatAccountIsShort(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 4)
+	s.srv.Adjust(s.float, "-999600") // 400.00 of 400.06
+	for _, args := range [][]string{{"-dry-run"}, nil} {
+		code, _, errOut := s.run(args...)
+		require.Equal(t, exitWrong, code)
+		require.Contains(t, errOut, "nothing was sent: the float account has 400.00, and at least 400.06 is left to pay")
+	}
+	require.Zero(t, s.transfers())
+	s.srv.SetStatus(s.float, "inactive")
+	code, _, errOut := s.run()
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "the float account is not active")
+}
+
+// Somebody else spends from the float account meanwhile. Topped up, the run goes on.
+func TestFloatAccountRunsDry(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 40)
+	var paid atomic.Int32
+	s.onPaid = func() {
+		if paid.Add(1) == 10 {
+			s.srv.Adjust(s.float, "-"+s.srv.Balance(s.float))
+		}
+	}
+	code, out, errOut := s.run("-workers", "1", "-stop-after", "5")
+	require.Equal(t, exitUnfinished, code)
+	require.Equal(t, "10", count(out, statePaid))
+	require.Equal(t, "5", count(out, stateRejected))
+	require.Equal(t, "25", count(out, stateNotSent))
+	require.Contains(t, errOut, "stopped: too many payments in a row were not made (-stop-after 5); the last trouble: prepaid: Accounts.Transfer: rejected: transfer failed")
+	require.Equal(t, 15, s.transfers())
+
+	s.srv.Adjust(s.float, "5000")
+	s.onPaid = nil
+	code, out, errOut = s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	for i, n := range s.movements() {
+		require.Equal(t, 1, n, i)
+	}
+}
+
+// The first round leaves payments in doubt; the next ones find out, without a second payment.
+func TestDoubtIsSettledWithinTheRun(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 60)
+	s.config.Retry.MaxAttempts = 1
+	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(20), prepaidtest.DropBeforeCommit().Times(20))
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	require.Equal(t, 100, s.transfers())
+	s.requirePaidOnce()
+}
+
+func TestDoubtThatRemains(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 6)
+	s.config.Retry.MaxAttempts = 1
+	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(2), prepaidtest.DropBeforeCommit().Times(16))
+	code, out, errOut := s.run()
+	require.Equal(t, exitUnfinished, code)
+	require.Contains(t, errOut, "not all payments came to an end; the last trouble: prepaid: Accounts.Transfer: outcome unknown")
+	require.Equal(t, rounds*6, s.transfers())
+	require.Equal(t, "6", count(out, stateInDoubt))
+	require.Contains(t, out, "run the same command again")
+	code, _, errOut = s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 100)
+	s.srv.Inject(transferOperation, prepaidtest.Delay(20*time.Millisecond).Always())
+	ctx, interrupt := context.WithCancel(t.Context())
+	s.onPaid = interrupt
+	code, out, errOut := s.runUntil(ctx, "-workers", "8")
+	require.Equal(t, exitUnfinished, code)
+	require.Contains(t, errOut, errInterrupted.Error())
+	require.Equal(t, "0", count(out, stateInDoubt), "those under way are waited for")
+	require.Less(t, s.transfers(), 50)
+	require.Len(t, s.summary(), 100+len(states()))
+	code, _, errOut = s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}
+
+// What does not end within the grace is cut off, and in doubt.
+func TestInterruptedForGood(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 20)
+	s.grace = time.Millisecond
+	s.srv.Inject(transferOperation, prepaidtest.Delay(0), prepaidtest.Delay(time.Hour).Times(3))
+	ctx, interrupt := context.WithCancel(t.Context())
+	s.onPaid = interrupt
+	code, out, _ := s.runUntil(ctx, "-workers", "4")
+	require.Equal(t, exitUnfinished, code)
+	require.NotEqual(t, "0", count(out, stateInDoubt))
+	s.srv.ClearFaults()
+	code, _, errOut := s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}
+
+// A service that has gone is not asked for each of the rows.
+func TestServiceGone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 300)
+	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
+	code, out, errOut := s.run("-workers", "4", "-stop-after", "10")
+	require.Equal(t, exitUnfinished, code)
+	require.Contains(t, errOut, errTooMany.Error())
+	require.Less(t, s.transfers(), 60)
+	require.NotEqual(t, "0", count(out, stateNotSent))
+	s.srv.ClearFaults()
+	code, _, errOut = s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}
+
+func TestNothingToTalkTo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	code, _, errOut := s.run("-float", "EA-unknown")
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "the float account cannot be read: prepaid: Accounts.Get: rejected")
+
+	secret := s.config.Credentials.ClientSecret
+	s.config.Credentials.ClientSecret = prepaid.NewSecret("wrong")
+	code, _, errOut = s.run()
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "no access token")
+	s.config.Credentials.ClientSecret = secret
+
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, nobody.Close())
+	s.config.BaseURL = "http://" + nobody.Addr().String() + "/3.0/"
+	code, _, errOut = s.run()
+	require.Equal(t, exitUnfinished, code)
+	require.Contains(t, errOut, "nothing was sent: the float account cannot be read now")
+	require.Zero(t, s.transfers())
+}
+
+func TestJournalInUseOrDamaged(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	j, err := journal.Open(s.file+".journal", journal.Options{})
+	require.NoError(t, err)
+	code, _, errOut := s.run()
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "nothing was sent: another run is at work on this journal: wait for its end")
+	require.NoError(t, j.Close())
+	require.NoError(t, os.WriteFile(s.file+".journal", []byte("prepaid-journal 1\nbroken\n"), 0o600))
+	code, _, errOut = s.run()
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "nothing was sent: keep the journal as it is, and have a person look at it: journal: corrupt at line 2")
+	require.Zero(t, s.transfers())
+}
+
+// The service still counts the requests of the run before.
+func TestRestsAfterARunBefore(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	s.onPaid = func() {}
+	s.srv.SetStatus(s.accounts[1], "closed")
+	code, out, _ := s.run()
+	require.Equal(t, exitRefused, code)
+	require.NotContains(t, out, "wait")
+	last, known := s.entry(1)
+	require.True(t, known)
+	s.rateWindow = 500 * time.Millisecond
+	code, out, _ = s.run()
+	require.Equal(t, exitRefused, code)
+	require.Contains(t, out, "the service still counts the requests of the run before")
+	again, _ := s.entry(1)
+	require.GreaterOrEqual(t, again.Changed.Sub(last.Changed), s.rateWindow)
+
+	s.rateWindow = time.Hour
+	ctx, interrupt := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer interrupt()
+	code, _, errOut := s.runUntil(ctx)
+	require.Equal(t, exitUnfinished, code)
+	require.Contains(t, errOut, "interrupted")
+}
+
+func TestSummaryIsWholeOrNotThere(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "summary.csv")
+	require.NoError(t, replaceFile(path, writing("old", nil)))
+	full := errors.New("disk full")
+	require.ErrorIs(t, replaceFile(path, writing("new", full)), full)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(content))
+	require.NoFileExists(t, path+temporary)
+	require.NoError(t, os.WriteFile(path+temporary, []byte("what a killed process left, longer than the new one"), 0o600))
+	require.NoError(t, replaceFile(path, writing("new", nil)))
+	content, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "new", string(content))
+}
+
+func TestSummaryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	code, out, errOut := s.run("-summary", filepath.Join(s.file+".missing", "summary.csv"))
+	require.Equal(t, exitUnfinished, code)
+	require.Equal(t, "2", count(out, statePaid))
+	require.Contains(t, errOut, "no summary was written")
+	code, _, errOut = s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}

@@ -1,0 +1,32 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The disk is full in the middle of the run: nothing more is sent that could not be recorded. With room again, the run
+// goes on.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 300)
+	args := append([]string{"-c", `ulimit -f 200 && exec "$0" "$@"`, os.Args[0]}, s.args("-workers", "8")...) // blocks of 512 bytes, or of 1 KiB
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", args...)                                               //nolint:gosec // this very program
+	cmd.Env = s.environment()
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, exitUnfinished, cmd.ProcessState.ExitCode(), string(out))
+	require.Contains(t, string(out), "journal: not recorded")
+	require.NotContains(t, string(out), "not all payments came to an end", "it stops at once")
+	require.Less(t, s.transfers(), 300)
+	require.Positive(t, s.transfers())
+
+	code, _, errOut := s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.requirePaidOnce()
+}

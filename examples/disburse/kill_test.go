@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+const (
+	killPayments = 2000
+	killTimes    = 20 // while it pays
+	earlyKills   = 6  // at any moment from the start of the process on
+	summaryKills = 3  // in the middle of the summary
+)
+
+// environment points a process of its own at the emulator.
+func (s *stage) environment() []string {
+	config := s.srv.Config()
+	return append(os.Environ(), childEnv+"=yes", "PREPAID_BASE_URL="+config.BaseURL, "PREPAID_VENDOR="+config.Vendor,
+		"PREPAID_ENVIRONMENT=test", "PREPAID_CLIENT_ID="+config.Credentials.ClientID,
+		"PREPAID_CLIENT_SECRET="+config.Credentials.ClientSecret.Reveal())
+}
+
+// start runs the program as a process of its own. ended gives its exit status, -1 when it was killed.
+func (s *stage) start() (process *os.Process, ended <-chan int, errOut *bytes.Buffer) {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), os.Args[0], s.args("-workers", "32")...) //nolint:gosec // this very program
+	cmd.Env = s.environment()
+	errOut = new(bytes.Buffer)
+	cmd.Stderr = errOut
+	require.NoError(s.t, cmd.Start())
+	status := make(chan int, 1)
+	go func() {
+		err := cmd.Wait()
+		if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && ok {
+			status <- failed.ExitCode()
+			return
+		}
+		status <- 0
+	}()
+	return cmd.Process, status, errOut
+}
+
+// killWhen runs the program and kills it as soon as now says so. It returns -1, or the exit status of a run that was
+// faster.
+func (s *stage) killWhen(now func() bool) int {
+	s.t.Helper()
+	process, ended, errOut := s.start()
+	for {
+		select {
+		case status := <-ended:
+			if status != exitPaid && status != -1 {
+				require.Equal(s.t, exitUnfinished, status, errOut.String())
+			}
+			return status
+		default:
+		}
+		if now() {
+			_ = process.Kill() // may have ended just now
+			return <-ended
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// 2,000 payments with 29 kills, answers that are lost and a service that is away now and then: each is paid once.
+func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, killPayments, prepaidtest.RequestLog(1))
+	s.srv.Inject(transferOperation,
+		prepaidtest.CommitThenDrop().WithProbability(0.04), prepaidtest.DropBeforeCommit().WithProbability(0.02),
+		prepaidtest.Answer(503, "").WithProbability(0.04), prepaidtest.Truncate().WithProbability(0.02),
+		prepaidtest.TooManyRequests(0).WithProbability(0.01), prepaidtest.Delay(5*time.Millisecond).WithProbability(0.2))
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	chance := rand.New(rand.NewPCG(seed, 0))
+	paid := func() int { return s.srv.Account(s.float).Transactions - 1 }
+
+	early := 0
+	for range earlyKills {
+		at := time.Now().Add(time.Duration(chance.IntN(150)) * time.Millisecond)
+		if s.killWhen(func() bool { return !time.Now().Before(at) }) == -1 {
+			early++
+		}
+	}
+	kills, midway := 0, 0
+	for run := 0; kills < killTimes; run++ {
+		require.Less(t, run, 3*killTimes, "kills %d", kills)
+		// Wherever it is then: before, in or after a write, with requests under way.
+		step := 1 + chance.IntN(max(1, (killPayments-paid())/(killTimes-kills+1)))
+		next := min(paid()+step, killPayments)
+		if s.killWhen(func() bool { return paid() >= next }) == -1 {
+			kills++
+			if paid() < killPayments {
+				midway++
+			}
+		}
+	}
+	require.GreaterOrEqual(t, midway, killTimes/2)
+	for run := 0; s.killWhen(func() bool { return false }) != exitPaid; run++ {
+		require.Less(t, run, 20)
+	}
+	s.requirePaidOnce()
+
+	hit := 0
+	for run := 0; hit < summaryKills; run++ {
+		require.Less(t, run, 200)
+		require.NoError(t, os.RemoveAll(s.file+".summary.csv"+temporary))
+		half := func() bool { _, err := os.Stat(s.file + ".summary.csv" + temporary); return err == nil }
+		if s.killWhen(half) == -1 && half() {
+			hit++
+		}
+		s.requirePaidOnce() // the summary that was there stays whole
+	}
+	require.Equal(t, exitPaid, s.killWhen(func() bool { return false }))
+	require.NoFileExists(t, s.file+".summary.csv"+temporary)
+	s.requirePaidOnce()
+	t.Logf("killed %d times early, %d times while paying (%d of them with payments left), %d times in the summary", early, kills, midway, hit)
+}

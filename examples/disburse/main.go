@@ -1,0 +1,110 @@
+// Disburse pays a file of payments, each once, however often it is killed and started again: on an emulator inside this
+// process by default, or on the real service (see -h).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const usage = `Disburse loads accounts from a CSV file of payments, at the service's full rate. Kill it
+at any moment and start it again: nobody is paid twice or left out.
+
+Usage: disburse -file payments.csv -run payroll-2026-11 -date 2026-11-30 [flags]
+
+The file begins with the line key,account_id,amount,reference. A key names one payment of
+the run and never changes. Every row is checked before anything is sent, and one bad row
+refuses the whole file. Begin with -dry-run, and give the -rows and -sum that it prints to
+the run itself, so that another file is refused.
+
+To continue a run, give the same command again. The file may grow meanwhile; rows that
+were sent stay in it as they are. To correct a row that was refused, give it a new key.
+
+Without PREPAID_BASE_URL it shows all that against an emulator inside this process, and
+takes no flags. For the service, set
+
+  PREPAID_BASE_URL            https://.../3.0/
+  PREPAID_VENDOR              the word in application/vnd.<vendor>+json
+  PREPAID_ENVIRONMENT         test or production
+  PREPAID_CLIENT_ID           OAuth client id
+  PREPAID_CLIENT_SECRET_FILE  a file with the secret (or PREPAID_CLIENT_SECRET); never a flag
+  PREPAID_FLOAT_ACCOUNT       EAID of the account that pays, unless -float says it
+
+Ctrl+C begins no further payment, waits for those under way and writes the summary; a
+second one ends the program at once, which is safe too.
+
+Exit status:
+  0  every row is paid (with -dry-run: nothing stands against the run)
+  1  finished, but rows were refused: see the summary
+  2  nothing was sent: the command line, environment, file, journal or float account is wrong
+  3  unfinished: run the same command again
+
+`
+
+// Exit statuses.
+const (
+	exitPaid       = 0
+	exitRefused    = 1
+	exitWrong      = 2
+	exitUnfinished = 3
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	if os.Getenv("PREPAID_BASE_URL") == "" {
+		return runEmulated(ctx, args, out, errOut)
+	}
+	config, err := prepaid.ConfigFromEnv()
+	return settings{
+		config: config, invalid: err, inFlightWait: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
+	}.run(ctx, args, out, errOut)
+}
+
+// settings are what a run is given besides its arguments. The service's are the defaults above; the demonstration and
+// the tests have shorter times.
+type settings struct {
+	config       prepaid.Config
+	invalid      error         // of config
+	inFlightWait time.Duration // see journal.Options
+	rateWindow   time.Duration // in which the service counts requests, also those of a run before this one
+	grace        time.Duration // for payments under way after Ctrl+C
+	onPaid       func()        // after each payment; nil for nothing
+}
+
+func (s settings) run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	complain := func(err error) { fmt.Fprintln(errOut, "disburse:", err) }
+	j, err := parseJob(args, s.config.Environment, errOut)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err == nil:
+		err = s.invalid
+	}
+	if err != nil {
+		complain(err)
+		return exitWrong
+	}
+	d := &disbursement{settings: s, job: j, say: &printer{out: out, errOut: errOut}}
+	code, err := d.do(ctx)
+	if err != nil {
+		complain(err)
+	}
+	return code
+}

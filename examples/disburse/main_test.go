@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// The test binary runs itself as the program that is killed.
+const childEnv = "DISBURSE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(child())
+	}
+	_ = os.Unsetenv("PREPAID_BASE_URL") // of whoever runs the tests
+	_ = os.Unsetenv("PREPAID_FLOAT_ACCOUNT")
+	goleak.VerifyTestMain(m)
+}
+
+// child is main without the rate limit and with short waits.
+func child() int {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitWrong
+	}
+	return quick(config).run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// quick raises the limits of a client and shortens its waits.
+func quick(config prepaid.Config) settings {
+	config.Limiter = prepaid.NoLimiter{}
+	config.Retry = prepaid.RetryPolicy{
+		MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond, InFlightWait: 5 * time.Millisecond,
+	}
+	return settings{config: config, inFlightWait: 20 * time.Millisecond, grace: time.Minute}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// rounds is how often the file is gone through: first what is new, then, each after its rest, what is still open.
+const rounds = 3
+
+var (
+	errInterrupted = errors.New("interrupted, no further payment was begun")
+	errTooMany     = errors.New("stopped: too many payments in a row were not made")
+)
+
+// payer pays the rows of a list.
+type payer struct {
+	job     *job
+	list    *list
+	journal *journal.Journal
+	sender  journal.Sender
+	began   time.Time
+	grace   time.Duration // for payments under way after an interruption
+	onPaid  func()
+	report  func(error)
+
+	streak atomic.Int64 // payments not made since the last one that was
+
+	mu      sync.Mutex
+	changed map[prepaid.RequestID]bool
+	trouble error // of the last payment that was not made
+}
+
+// pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that
+// are under way then are waited for: how they ended is in the journal.
+func (p *payer) pay(ctx context.Context) error {
+	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-sending.Done():
+			return
+		}
+		p.report(fmt.Errorf("interrupted: waiting for the payments under way, at most %s", p.grace))
+		select {
+		case <-time.After(p.grace):
+			cut() // what it cuts off is in doubt, and recorded as such
+		case <-sending.Done():
+		}
+	})
+	defer watch.Wait()
+	defer cut()
+	for round := range rounds {
+		taking, stop := context.WithCancelCause(ctx)
+		due, err := p.round(taking, sending, round, stop)
+		cause := context.Cause(taking)
+		stop(nil)
+		switch {
+		case ctx.Err() != nil:
+			return errInterrupted
+		case err != nil || cause != nil:
+			return errors.Join(cause, err)
+		case due == 0 && round > 0:
+			return nil
+		}
+	}
+	return nil
+}
+
+// round goes through the file once and returns how many payments were due.
+func (p *payer) round(taking, sending context.Context, round int, stop context.CancelCauseFunc) (due int, err error) {
+	queue := make(chan payment)
+	var workers sync.WaitGroup
+	for range p.job.workers {
+		workers.Go(func() {
+			for next := range queue {
+				p.payOne(sending, next, stop)
+			}
+		})
+	}
+	defer workers.Wait()
+	defer close(queue)
+	for next, err := range p.list.payments() {
+		if err != nil {
+			return due, err
+		}
+		if !p.due(next, round) {
+			continue
+		}
+		due++
+		select {
+		case queue <- next:
+		case <-taking.Done():
+		}
+		if taking.Err() != nil {
+			return due, nil
+		}
+	}
+	return due, nil
+}
+
+// due reports whether a row is for this round. What is in doubt comes after what is new, since the journal leaves it
+// alone for a while; what an earlier run saw refused comes then, and once.
+func (p *payer) due(next payment, round int) bool {
+	id := p.job.requestID(next)
+	e, known := p.journal.Get(id)
+	switch {
+	case !known:
+		return true
+	case p.isChanged(id):
+		return false
+	case inDoubt(e):
+		return round > 0
+	case e.State == journal.StateRejected:
+		return round == 1 && e.Changed.Before(p.began)
+	}
+	return e.State == journal.StateNotSent
+}
+
+func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCauseFunc) {
+	params := p.job.params(next)
+	_, err := p.journal.Transfer(ctx, p.sender, p.job.float, params)
+	if err == nil {
+		p.streak.Store(0)
+		p.onPaid()
+		return
+	}
+	p.mu.Lock()
+	p.trouble = err
+	p.mu.Unlock()
+	if errors.Is(err, journal.ErrNotRecorded) { // nothing more can be sent safely
+		stop(err)
+		return
+	}
+	if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
+		p.markChanged(params.RequestID)
+		wrong := &rowError{line: next.line}
+		wrong.add(changedFields(changed), "is not what it was when this key was first sent; not sent")
+		p.report(wrong)
+	}
+	if p.streak.Add(1) >= int64(p.job.stopAfter) {
+		stop(fmt.Errorf("%w (-stop-after %d)", errTooMany, p.job.stopAfter))
+	}
+}
+
+func (p *payer) markChanged(id prepaid.RequestID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed[id] = true
+}
+
+func (p *payer) isChanged(id prepaid.RequestID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changed[id]
+}

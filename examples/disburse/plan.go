@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// plan is how the file and the journal stand to each other before anything is sent.
+type plan struct {
+	paid     journal.Total // by earlier runs: not sent again
+	doubt    journal.Total // may have been paid: sent again under the same request id, which pays none twice
+	rejected journal.Total // refused by earlier runs: tried again
+	fresh    journal.Total // never sent, or certainly not processed
+	lost     journal.Total // paid or in doubt, and not in the file
+	left     prepaid.Amount
+	latest   time.Time // last change of the journal
+}
+
+// makePlan compares each row with the journal and tells report of every row that is not what it was.
+func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults int, err error) {
+	for p, err := range l.payments() {
+		if err != nil {
+			return pl, faults, err
+		}
+		e, known := j.Get(l.job.requestID(p))
+		if changed := changes(l, j, p, e, known); changed != nil {
+			report(changed)
+			faults++
+			continue
+		}
+		total := &pl.fresh
+		switch {
+		case !known:
+		case e.State == journal.StateDone:
+			total = &pl.paid
+		case inDoubt(e):
+			total = &pl.doubt
+		case e.State == journal.StateRejected:
+			total = &pl.rejected
+		}
+		if err := addTo(total, p.amount); err != nil {
+			return pl, faults, err
+		}
+	}
+	for e := range j.All() {
+		if e.Changed.After(pl.latest) {
+			pl.latest = e.Changed
+		}
+		if _, here := l.rows[e.RequestID]; !here && (e.State == journal.StateDone || inDoubt(e)) {
+			if err := addTo(&pl.lost, e.Amount); err != nil {
+				return pl, faults, err
+			}
+		}
+	}
+	pl.left, err = l.total.Sum.Sub(pl.paid.Sum)
+	return pl, faults, err
+}
+
+// changes compares a row with the payment that was recorded under its key. What the journal only holds as a digest it
+// compares by itself: here for a payment that is done, for any other before it is sent.
+func changes(l *list, j *journal.Journal, p payment, e journal.Entry, known bool) *rowError {
+	wrong := &rowError{line: p.line}
+	const rule = "is not what it was when this key was first sent"
+	if known && e.AccountID != l.job.float {
+		wrong.add("float account", rule)
+	}
+	if known && e.Amount != p.amount {
+		wrong.add("amount", rule)
+	}
+	if len(wrong.faults) == 0 && known && e.State == journal.StateDone {
+		_, err := j.Transfer(context.Background(), noSender{}, l.job.float, l.job.params(p))
+		if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
+			wrong.add(changedFields(changed), rule)
+		}
+	}
+	if len(wrong.faults) == 0 {
+		return nil
+	}
+	return wrong
+}
+
+// changedFields names the columns.
+func changedFields(changed *journal.ChangedError) string {
+	return strings.NewReplacer("destination", "account_id", "params", "reference").Replace(strings.Join(changed.Fields, ", "))
+}
+
+func inDoubt(e journal.Entry) bool {
+	return e.State == journal.StateUnknown || e.State == journal.StateIntended
+}
+
+// noSender stands where nothing is to be sent.
+type noSender struct{ journal.Sender }
+
+// Transfer sends nothing, and says so.
+func (noSender) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	return nil, &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: errors.New("nothing is sent here")}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// printer is what the program says: totals to out, faults and progress to errOut.
+type printer struct {
+	out io.Writer
+	bar *progressbar.ProgressBar // nil when errOut is no terminal
+
+	mu     sync.Mutex // workers report faults
+	errOut io.Writer
+}
+
+func (s *printer) row(name, format string, args ...any) {
+	fmt.Fprintf(s.out, "%-11s "+format+"\n", append([]any{name}, args...)...)
+}
+
+func (s *printer) total(name string, t journal.Total) { s.row(name, "%7d %16s", t.Count, t.Sum) }
+
+// fault tells of one fault.
+func (s *printer) fault(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.progressEnds() // it is drawn again below
+	fmt.Fprintln(s.errOut, err)
+}
+
+func (s *printer) plan(pl plan) {
+	for _, part := range []struct {
+		name  string
+		total journal.Total
+	}{{"  paid", pl.paid}, {"  rejected", pl.rejected}, {"  in doubt", pl.doubt}, {"  to send", pl.fresh}} {
+		s.total(part.name, part.total)
+	}
+}
+
+func (s *printer) dryRun(all journal.Total) {
+	s.row("dry run", "nothing was sent; add -rows %d -sum %s to the run itself", all.Count, all.Sum)
+}
+
+func (s *printer) result(r result, all journal.Total) {
+	fmt.Fprintln(s.out)
+	for _, state := range states() {
+		s.total(state, *r[state])
+	}
+	s.total("together", all)
+}
+
+// progress begins a bar when errOut is a terminal.
+func (s *printer) progress(payments int) {
+	file, ok := s.errOut.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return
+	}
+	s.bar = progressbar.NewOptions(payments,
+		progressbar.OptionSetWriter(s.errOut), progressbar.OptionSetDescription("paying"), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("payments"), progressbar.OptionThrottle(200*time.Millisecond),
+	)
+}
+
+func (s *printer) progressed() {
+	if s.bar != nil {
+		_ = s.bar.Add(1)
+	}
+}
+
+func (s *printer) progressEnds() {
+	if s.bar != nil {
+		_ = s.bar.Clear()
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func program(t *testing.T, ctx context.Context, args ...string) (code int, out, errOut string) { //nolint:revive // as exec.CommandContext
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(ctx, args, &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestDemonstration(t *testing.T) {
+	t.Parallel()
+	code, out, errOut := program(t, t.Context())
+	require.Zero(t, code, out+errOut)
+	require.Empty(t, errOut)
+	expected, err := os.ReadFile("expect.txt")
+	require.NoError(t, err)
+	for pattern := range strings.Lines(string(expected)) {
+		require.Regexp(t, "(?m)"+strings.TrimSuffix(pattern, "\n"), out)
+	}
+	require.NotContains(t, out, os.TempDir())
+}
+
+func TestDemonstrationInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	code, _, errOut := program(t, ctx)
+	require.Equal(t, 1, code)
+	require.NotEmpty(t, errOut)
+}
+
+func TestCommandLine(t *testing.T) {
+	code, _, errOut := program(t, t.Context(), "-h")
+	require.Zero(t, code)
+	require.Contains(t, errOut, "PREPAID_CLIENT_SECRET_FILE")
+	require.Contains(t, errOut, "-dry-run")
+
+	today := time.Now().UTC()
+	good := []string{"-file", "payments.csv", "-run", "r", "-date", today.Format(time.DateOnly), "-float", "EA1"}
+	code, _, errOut = program(t, t.Context(), good...)
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "flags need PREPAID_BASE_URL")
+
+	t.Setenv("PREPAID_BASE_URL", "http://127.0.0.1:1/3.0/")
+	t.Setenv("PREPAID_VENDOR", "")
+	t.Setenv("PREPAID_CLIENT_ID", "id")
+	t.Setenv("PREPAID_CLIENT_SECRET", "hush")
+	code, _, errOut = program(t, t.Context(), good...)
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "PREPAID_VENDOR is required")
+	code, _, errOut = program(t, t.Context())
+	require.Equal(t, exitWrong, code)
+	require.Contains(t, errOut, "-file is required; -run must be 1 to 32 letters")
+	require.Contains(t, errOut, "; -date is required; -float must be")
+
+	t.Setenv("PREPAID_VENDOR", "vendor")
+	t.Setenv("PREPAID_FLOAT_ACCOUNT", "EA1")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-nonsense"}, "the command line is wrong"},
+		{[]string{"more"}, "it takes flags only"},
+		{[]string{"-date", "30/11/2026"}, "not a calendar day"},
+		{[]string{"-date", today.AddDate(0, 0, 8).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
+		{[]string{"-date", today.AddDate(0, 0, -23).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
+		{[]string{"-run", "a b"}, "-run must be"},
+		{[]string{"-sum", "1e3"}, "not a plain decimal number"},
+		{[]string{"-max", "-1", "-rows", "-1", "-sum", "-1"}, "-rows must not be negative; -sum must not be negative; -max must not be negative"},
+		{[]string{"-workers", "0", "-stop-after", "0"}, "-workers must be above zero; -stop-after must be above zero"},
+		{[]string{"-summary", "./payments.csv"}, "must be different files"},
+		{[]string{"-summary", "a", "-journal", "a"}, "must be different files"},
+		{[]string{"-file", "missing.csv"}, "missing.csv"},
+	} {
+		code, _, errOut := program(t, t.Context(), append(good[:len(good):len(good)], c.args...)...)
+		require.Equal(t, exitWrong, code, c.args)
+		require.Contains(t, errOut, c.want)
+		require.NotContains(t, errOut, "hush")
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+const transferOperation = "POST /accounts/{id}/transfer"
+
+// stage is an emulator with a float account, and a file that pays accounts of it.
+type stage struct {
+	*settings
+
+	t        *testing.T
+	srv      *prepaidtest.Server
+	file     string
+	float    string
+	accounts []string
+	opening  prepaid.Amount
+	date     string
+}
+
+func newStage(t *testing.T, payments int, options ...prepaidtest.Option) *stage {
+	t.Helper()
+	srv := prepaidtest.NewServer(t, append([]prepaidtest.Option{prepaidtest.NoRateLimit()}, options...)...)
+	s := &stage{
+		t: t, srv: srv, file: filepath.Join(t.TempDir(), "payments.csv"), opening: prepaid.MustAmount("1000000"),
+		settings: new(quick(srv.Config())), date: time.Now().UTC().Format(time.DateOnly),
+	}
+	s.float = srv.AddAccount(prepaidtest.SeedAccount{Balance: s.opening.String()})
+	for range payments {
+		s.accounts = append(s.accounts, srv.AddAccount(prepaidtest.SeedAccount{}))
+	}
+	s.write(s.rows()...)
+	return s
+}
+
+// rows is a line for each account.
+func (s *stage) rows() []string {
+	rows := make([]string, len(s.accounts))
+	for i, account := range s.accounts {
+		rows[i] = fmt.Sprintf("emp-%d,%s,%s,SALARY", i, account, amountOf(i))
+	}
+	return rows
+}
+
+func amountOf(i int) prepaid.Amount { return prepaid.Cents(int64(10000 + i)) }
+
+func (s *stage) write(rows ...string) {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(s.file, []byte(columns+"\n"+strings.Join(rows, "\n")+"\n"), 0o600))
+}
+
+func (s *stage) args(more ...string) []string {
+	return append([]string{"-file", s.file, "-run", "test", "-date", s.date, "-float", s.float}, more...)
+}
+
+func (s *stage) run(more ...string) (code int, out, errOut string) {
+	s.t.Helper()
+	return s.runUntil(s.t.Context(), more...)
+}
+
+func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, errOut string) {
+	s.t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = s.settings.run(ctx, s.args(more...), &stdout, &stderr)
+	require.NotContains(s.t, stdout.String()+stderr.String(), "does not add up")
+	return code, stdout.String(), stderr.String()
+}
+
+func (s *stage) job() *job {
+	day, err := time.Parse(time.DateOnly, s.date)
+	require.NoError(s.t, err)
+	return &job{run: "test", date: day, environment: prepaid.EnvironmentTest}
+}
+
+func (s *stage) requestID(i int) prepaid.RequestID {
+	return s.job().requestID(payment{key: fmt.Sprintf("emp-%d", i)})
+}
+
+// movements is how often each row was paid, by the emulator.
+func (s *stage) movements() []int {
+	moved := make([]int, len(s.accounts))
+	for i := range moved {
+		moved[i] = s.srv.Movements(string(s.requestID(i)))
+	}
+	return moved
+}
+
+// transfers counts the requests that asked for one.
+func (s *stage) transfers() (n int) {
+	for _, r := range s.srv.Requests() {
+		if r.Method+" "+r.Template == transferOperation {
+			n++
+		}
+	}
+	return n
+}
+
+// requirePaidOnce compares what the emulator holds with the file and with the summary.
+func (s *stage) requirePaidOnce() {
+	s.t.Helper()
+	sum := prepaid.Amount{}
+	booked := make(map[string]string)
+	for _, item := range s.srv.Transactions(s.float) {
+		booked[item.Reference] = item.ID
+	}
+	summary := s.summary()
+	require.Len(s.t, summary, len(s.accounts)+len(states()))
+	for i, account := range s.accounts {
+		require.Equal(s.t, 1, s.srv.Movements(string(s.requestID(i))), i)
+		require.Equal(s.t, amountOf(i).String(), s.srv.Balance(account), i)
+		require.Equal(s.t, []string{
+			fmt.Sprint(i + 2), fmt.Sprintf("emp-%d", i), amountOf(i).String(), statePaid, booked[fmt.Sprintf("test/emp-%d", i)], "",
+		}, summary[i][:6])
+		sum, _ = sum.Add(amountOf(i))
+	}
+	require.Equal(s.t, []string{"total", fmt.Sprint(len(s.accounts)), sum.String(), statePaid}, summary[len(s.accounts)][:4])
+	left, err := s.opening.Sub(sum)
+	require.NoError(s.t, err)
+	require.Equal(s.t, left.String(), s.srv.Balance(s.float))
+	require.Len(s.t, s.srv.Transactions(s.float), len(s.accounts)+1) // and its opening
+}
+
+// summary reads the summary, without its first line.
+func (s *stage) summary() [][]string {
+	s.t.Helper()
+	file, err := os.Open(s.file + ".summary.csv")
+	require.NoError(s.t, err)
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	require.NoError(s.t, err)
+	require.Equal(s.t, []string{"line", "key", "amount", "state", "transaction_id", "code", "correlation_id", "request_id"}, lines[0])
+	return lines[1:]
+}
+
+// count is a line of the totals in the output.
+func count(out, state string) string {
+	for line := range strings.Lines(out[strings.LastIndex(out, "\n\n")+1:]) {
+		if rest, ok := strings.CutPrefix(line, state+" "); ok {
+			return strings.Fields(rest)[0]
+		}
+	}
+	return "none"
+}
+
+// entry is what the journal has of a row.
+func (s *stage) entry(i int) (journal.Entry, bool) {
+	s.t.Helper()
+	j, err := journal.Open(s.file+".journal", journal.Options{})
+	require.NoError(s.t, err)
+	defer j.Close()
+	return j.Get(s.requestID(i))
+}
+
+// writing writes a text and ends as told.
+func writing(text string, end error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return errors.Join(err, end)
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// temporary is the end of the name under which a summary is written. It takes its own name when it is whole.
+const temporary = ".tmp"
+
+// How a row stands in the end.
+const (
+	statePaid     = "paid"
+	stateRejected = "rejected"
+	stateChanged  = "changed"
+	stateNotSent  = "not sent"
+	stateInDoubt  = "in doubt"
+)
+
+func states() []string {
+	return []string{statePaid, stateRejected, stateChanged, stateNotSent, stateInDoubt}
+}
+
+// result is what became of the rows, by state.
+type result map[string]*journal.Total
+
+// exitCode is 0 when all are paid, 1 when the rest is refused for good, 3 when running again may pay more.
+func (r result) exitCode() int {
+	switch {
+	case r[stateNotSent].Count+r[stateInDoubt].Count > 0:
+		return exitUnfinished
+	case r[stateRejected].Count+r[stateChanged].Count > 0:
+		return exitRefused
+	}
+	return exitPaid
+}
+
+// standing is the state of a row, with what the service said of it. The journal alone decides: what was not recorded
+// there has not happened.
+func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
+	id := p.job.requestID(row)
+	e, known := p.journal.Get(id)
+	switch {
+	case p.isChanged(id) && inDoubt(e): // as it was, it may have been paid
+		return stateInDoubt, stateChanged, e
+	case p.isChanged(id):
+		return stateChanged, "", e
+	case !known || e.State == journal.StateNotSent:
+		return stateNotSent, "", e
+	case inDoubt(e):
+		return stateInDoubt, "", e
+	case e.State == journal.StateDone:
+		return statePaid, "", e
+	case e.Code == "" && e.CorrelationID != "":
+		return stateRejected, "transfer_failed", e // a 200 that says that nothing moved
+	}
+	return stateRejected, string(e.Code), e
+}
+
+// writeSummary writes a line for each row and the totals, all of it or nothing, and returns the totals.
+func (p *payer) writeSummary(path string) (result, error) {
+	r := make(result)
+	err := replaceFile(path, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		_ = out.Write([]string{"line", "key", "amount", "state", "transaction_id", "code", "correlation_id", "request_id"})
+		if err := p.tally(r, func(row payment, state, code string, e journal.Entry) {
+			_ = out.Write([]string{
+				strconv.Itoa(row.line), row.key, row.amount.String(), state, string(e.TransactionID), code, e.CorrelationID,
+				string(p.job.requestID(row)),
+			})
+		}); err != nil {
+			return err
+		}
+		for _, state := range states() {
+			_ = out.Write([]string{"total", strconv.Itoa(r[state].Count), r[state].Sum.String(), state, "", "", "", ""})
+		}
+		out.Flush()
+		return out.Error() // of all the writes before
+	})
+	return r, err
+}
+
+// tally adds up how the rows stand, and checks that they add up to the file.
+func (p *payer) tally(r result, each func(row payment, state, code string, e journal.Entry)) error {
+	for _, state := range states() {
+		r[state] = new(journal.Total)
+	}
+	for row, err := range p.list.payments() {
+		if err != nil {
+			return err
+		}
+		state, code, e := p.standing(row)
+		if err := addTo(r[state], row.amount); err != nil {
+			return err
+		}
+		each(row, state, code, e)
+	}
+	var all journal.Total
+	for _, total := range r {
+		sum, err := all.Sum.Add(total.Sum)
+		if err != nil {
+			return err
+		}
+		all.Count, all.Sum = all.Count+total.Count, sum
+	}
+	if all != p.list.total {
+		return errors.New("the result does not add up to the file")
+	}
+	return nil
+}
+
+// replaceFile writes a file so that its name stands for the old content or the whole new one, whenever the process
+// dies. What a killed one left is overwritten: the journal's lock keeps a second writer away.
+func replaceFile(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path+temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	buffer := bufio.NewWriter(file)
+	err = write(buffer)
+	if err == nil {
+		err = buffer.Flush()
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path+temporary))
+	}
+	if err := os.Rename(path+temporary, path); err != nil {
+		return err
+	}
+	if directory, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = directory.Sync() // where it cannot be done, a power cut may bring back the old one
+		_ = directory.Close()
+	}
+	return nil
+}

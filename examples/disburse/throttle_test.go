@@ -1,0 +1,19 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func TestThrottledRequestsAreCountedAndRepeated(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 10)
+	s.srv.Inject(transferOperation, prepaidtest.TooManyRequests(0).Times(7))
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	require.Contains(t, out, "; 19 requests, 7 of them answered 429\n") // one each for the token and the float account
+	s.requirePaidOnce()
+}
