@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The environment of whoever runs the tests must not send them to a real service.
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv("PREPAID_BASE_URL")
+	goleak.VerifyTestMain(m)
+}
+
+// front stands before an emulator, in the place of the real service, which may move and err.
+type front struct {
+	*prepaidtest.Server
+
+	before func(r *http.Request)                  // an answer is made
+	change func(r *http.Request, b string) string // the body of an answer
+}
+
+func service(t *testing.T, options ...prepaidtest.Option) *front {
+	t.Helper()
+	f := &front{Server: prepaidtest.NewServer(t, options...)}
+	outside := httptest.NewServer(f)
+	t.Cleanup(outside.Close)
+	config := f.Config()
+	t.Setenv("PREPAID_BASE_URL", outside.URL+"/3.0/")
+	t.Setenv("PREPAID_VENDOR", config.Vendor)
+	t.Setenv("PREPAID_ENVIRONMENT", "test")
+	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	return f
+}
+
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f.before != nil {
+		f.before(r)
+	}
+	answer := httptest.NewRecorder()
+	f.Server.ServeHTTP(answer, r)
+	body := answer.Body.String()
+	if f.change != nil {
+		body = f.change(r, body)
+	}
+	maps.Copy(w.Header(), answer.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write([]byte(body))
+}
+
+// load seeds accounts; see docs/emulator-seed.md.
+func (f *front) load(t *testing.T, document string) {
+	t.Helper()
+	require.NoError(t, f.Load(strings.NewReader(document)))
+}
+
+// outcome is what a run left.
+type outcome struct {
+	code        int
+	out, errOut string
+	rows        [][]string // of the CSV file, without its header
+	page        string
+}
+
+// runIn runs the program for company 42 with its files in dir.
+func runIn(t *testing.T, dir string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	o := outcome{code: run(t.Context(), append([]string{"-company", "42", "-dir", dir}, args...), &stdout, &stderr)}
+	o.out, o.errOut = stdout.String(), stderr.String()
+	o.read(t, dir)
+	return o
+}
+
+func (o *outcome) read(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		require.Contains(t, []string{"transactions.csv", "reconcile.html"}, entry.Name(), "nothing else stays")
+	}
+	if len(entries) == 0 {
+		return
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "transactions.csv"))
+	require.NoError(t, err)
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, columns(), rows[0])
+	o.rows = rows[1:]
+	text, err = os.ReadFile(filepath.Join(dir, "reconcile.html"))
+	require.NoError(t, err)
+	o.page = string(text)
+}
+
+// ids are the transactions in the CSV file, in order.
+func (o *outcome) ids() (ids []string) {
+	for _, row := range o.rows {
+		ids = append(ids, row[1])
+	}
+	return ids
+}

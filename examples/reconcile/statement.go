@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const (
+	pageSize = 500 // the service may apply another
+	readings = 3   // of an account that moves while it is read
+)
+
+// statement is what one account did within the window. It is small, however many transactions there are.
+type statement struct {
+	ID       prepaid.AccountID
+	Status   prepaid.AccountStatus
+	Opening  prepaid.Amount // before the window, as the service gives it
+	Credits  prepaid.Amount
+	Debits   prepaid.Amount // below zero
+	Fees     prepaid.Amount // below zero when they were taken
+	Closing  prepaid.Amount // after the window, as the service gives it
+	Items    int
+	Currency string
+	again    int    // readings that were thrown away because the account moved
+	Problem  string // empty when the account reconciles
+	Unread   bool   // there is a problem and nothing else
+}
+
+// unexplained is what remains of the closing balance when everything else is taken away: nothing, as it should be.
+func (s *statement) unexplained() (prepaid.Amount, error) {
+	rest := s.Closing
+	for _, part := range []prepaid.Amount{s.Opening, s.Credits, s.Debits, s.Fees} {
+		var err error
+		if rest, err = rest.Sub(part); err != nil {
+			return rest, err
+		}
+	}
+	return rest, nil
+}
+
+// turnover is how much was moved, in and out.
+func (s *statement) turnover() (prepaid.Amount, error) { return s.Credits.Sub(s.Debits) }
+
+// movement is what a transaction does to the balance, in its two parts: the service takes the fee on top. The reference
+// does not say so; where it is otherwise, the first transaction with a fee does not reconcile, and this is the place
+// to change.
+func movement(t *prepaid.Transaction) (amount, fee prepaid.Amount) {
+	return t.Amount, t.FeeAmount.Neg()
+}
+
+// reader reads accounts one after the other.
+type reader struct {
+	accounts *prepaid.AccountsService
+	days     window
+	rows     *rowFile
+}
+
+// errMoved is a reading that is not of one moment.
+var errMoved = errors.New("the account moved while it was read")
+
+// read makes the statement of an account and its balance at the end of each day, and writes its rows. A reading during
+// which the account moved is taken back and made again. An account whose reading the service refuses is a problem of
+// that account; every other error ends the run.
+func (r *reader) read(ctx context.Context, account *prepaid.Account) (*statement, *series, error) {
+	mark, err := r.rows.mark()
+	if err != nil {
+		return nil, nil, err
+	}
+	unread := &statement{ID: account.ID, Status: account.Status, Unread: true}
+	for ; unread.again < readings; unread.again++ {
+		s := &statement{ID: account.ID, Status: account.Status, again: unread.again}
+		balances, err := r.readOnce(ctx, s)
+		if err == nil {
+			return s, balances, nil
+		}
+		if err := r.rows.rewind(mark); err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case errors.Is(err, errMoved):
+		case ctx.Err() == nil && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected:
+			unread.Problem = "cannot be read: " + err.Error()
+			return unread, nil, nil
+		default:
+			return nil, nil, err
+		}
+	}
+	unread.Problem = fmt.Sprintf("moved during each of %d readings, or not all of its transactions are listed", readings)
+	return unread, nil, nil
+}
+
+// readOnce reads opening balance, transactions and closing balance, in this order, and lastly counts: only when the
+// transactions read and those after the window are all there are did nothing happen in between.
+func (r *reader) readOnce(ctx context.Context, s *statement) (*series, error) {
+	var err error
+	if s.Opening, err = r.openingBalance(ctx, s.ID); err != nil {
+		return nil, err
+	}
+	balances := newSeries(r.days, s.Opening)
+	check := checker{statement: s, balance: s.Opening}
+	params := prepaid.ListTransactionsParams{
+		From: r.days.from(), Before: r.days.end(), Paging: prepaid.Paging{Size: pageSize, Prefetch: 2},
+	}
+	for t, err := range r.accounts.Transactions(ctx, s.ID, params) {
+		if err != nil {
+			return nil, err
+		}
+		if err := check.next(t); err != nil {
+			return nil, err
+		}
+		balances.record(r.days.index(t.OccurredAt), t.RunningBalance)
+		if err := r.rows.write(t); err != nil {
+			return nil, err
+		}
+	}
+	later, closing, err := r.closingBalance(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := r.first(ctx, s.ID, prepaid.ListTransactionsParams{From: r.days.from()})
+	if err != nil {
+		return nil, err
+	}
+	if s.Items+later != all {
+		return nil, errMoved
+	}
+	s.Closing = closing
+	check.finish()
+	return balances, nil
+}
+
+// openingBalance is the balance after the last transaction before the window; nothing, when there is none.
+func (r *reader) openingBalance(ctx context.Context, id prepaid.AccountID) (prepaid.Amount, error) {
+	params := prepaid.ListTransactionsParams{Before: r.days.from(), Paging: prepaid.Paging{Size: 1}}
+	page, err := r.accounts.TransactionsPage(ctx, id, params)
+	if err != nil {
+		return prepaid.Amount{}, err
+	}
+	// Pages come oldest first. One that holds only transactions of the very moment at which the window begins is
+	// empty: the service counts them, and Before leaves them out.
+	for params.Paging.Page = page.TotalPages; params.Paging.Page > 1; params.Paging.Page-- {
+		last, err := r.accounts.TransactionsPage(ctx, id, params)
+		if err != nil {
+			return prepaid.Amount{}, err
+		}
+		if n := len(last.Items); n > 0 {
+			return last.Items[n-1].RunningBalance, nil
+		}
+	}
+	if n := len(page.Items); n > 0 {
+		return page.Items[n-1].RunningBalance, nil
+	}
+	return prepaid.Amount{}, nil
+}
+
+// closingBalance is the balance before the first transaction after the window, or, when there is none, the account's
+// balance now. later is the number of transactions after the window.
+func (r *reader) closingBalance(ctx context.Context, id prepaid.AccountID) (later int, closing prepaid.Amount, err error) {
+	later, first, err := r.first(ctx, id, prepaid.ListTransactionsParams{From: r.days.end()})
+	if err != nil {
+		return 0, closing, err
+	}
+	if first == nil {
+		account, err := r.accounts.Status(ctx, id)
+		if err != nil {
+			return 0, closing, err
+		}
+		return later, account.Balance, nil
+	}
+	amount, fee := movement(first)
+	if closing, err = first.RunningBalance.Sub(amount); err == nil {
+		closing, err = closing.Sub(fee)
+	}
+	return later, closing, err
+}
+
+// first returns how many transactions there are, and the first of them.
+func (r *reader) first(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) (int, *prepaid.Transaction, error) {
+	params.Paging = prepaid.Paging{Size: 1}
+	page, err := r.accounts.TransactionsPage(ctx, id, params)
+	if err != nil || len(page.Items) == 0 {
+		return 0, nil, err
+	}
+	return page.TotalItems, &page.Items[0], nil
+}
+
+// checker follows a statement from one transaction to the next.
+type checker struct {
+	*statement
+
+	balance prepaid.Amount // as the service gave it last
+	at      time.Time
+}
+
+// next adds a transaction. The first thing that is wrong is the statement's problem; later ones may follow from it.
+func (c *checker) next(t *prepaid.Transaction) error {
+	amount, fee := movement(t)
+	sum := &c.Credits
+	if amount.Sign() < 0 {
+		sum = &c.Debits
+	}
+	var err [4]error
+	var expected prepaid.Amount
+	*sum, err[0] = sum.Add(amount)
+	c.Fees, err[1] = c.Fees.Add(fee)
+	expected, err[2] = c.balance.Add(amount)
+	expected, err[3] = expected.Add(fee)
+	if err := errors.Join(err[:]...); err != nil {
+		return err
+	}
+	if c.Items == 0 {
+		c.Currency = t.AmountCurrency
+	}
+	switch {
+	case c.Problem != "":
+	case t.OccurredAt.Before(c.at):
+		c.Problem = fmt.Sprintf("transaction %s is listed after a later one", t.ID)
+	case t.AmountCurrency != c.Currency || t.RunningBalanceCurrency != c.Currency || t.FeeAmountCurrency != c.Currency:
+		c.Problem = fmt.Sprintf("transaction %s is in another currency", t.ID)
+	case t.RunningBalance != expected:
+		c.Problem = fmt.Sprintf("%s with transaction %s", offBy(t.RunningBalance, expected), t.ID)
+	}
+	c.Items++
+	c.balance, c.at = t.RunningBalance, t.OccurredAt
+	return nil
+}
+
+// finish compares where the transactions lead with the closing balance.
+func (c *checker) finish() {
+	if c.Problem == "" && c.balance != c.Closing {
+		c.Problem = offBy(c.Closing, c.balance) + " after the last transaction"
+	}
+}
+
+func offBy(got, want prepaid.Amount) string {
+	off, err := got.Sub(want)
+	if err != nil {
+		return "the balance is far off"
+	}
+	if off.Sign() > 0 {
+		return "the balance is " + off.String() + " too high"
+	}
+	return "the balance is " + off.Abs().String() + " too low"
+}

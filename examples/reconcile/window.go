@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// window is the days that are read: whole days of one time zone, the last one included.
+type window struct {
+	first prepaid.Date
+	days  int
+	zone  *time.Location
+}
+
+// window fills in what the command line leaves out.
+func (o options) window(now time.Time) (window, error) {
+	zone, err := time.LoadLocation(o.zone)
+	if err != nil {
+		return window{}, fmt.Errorf("%w: -zone is not a time zone", errSetup)
+	}
+	to := o.to
+	if to.IsZero() {
+		to = prepaid.DateOf(now.In(zone).AddDate(0, 0, -1))
+	}
+	from := o.from
+	if from.IsZero() {
+		from = prepaid.DateOf(to.Time(time.UTC).AddDate(0, 0, 1).AddDate(0, -6, 0))
+	}
+	days := dayNumber(to) - dayNumber(from) + 1
+	if days < 1 {
+		return window{}, fmt.Errorf("%w: -to is before -from", errSetup)
+	}
+	return window{first: from, days: days, zone: zone}, nil
+}
+
+// dayNumber counts days; in UTC each has 24 hours.
+func dayNumber(d prepaid.Date) int { return int(d.Time(time.UTC).Unix() / (24 * 60 * 60)) }
+
+// day returns the nth day, counted from 0.
+func (w window) day(n int) prepaid.Date {
+	return prepaid.DateOf(w.first.Time(time.UTC).AddDate(0, 0, n))
+}
+
+// last is the last day, which still belongs to the window.
+func (w window) last() prepaid.Date { return w.day(w.days - 1) }
+
+// from is the first moment of the window.
+func (w window) from() time.Time { return w.first.Time(w.zone) }
+
+// end is the first moment after the window. Half open, no second is counted twice and none is lost.
+func (w window) end() time.Time { return w.day(w.days).Time(w.zone) }
+
+// index is the day on which a moment falls.
+func (w window) index(at time.Time) int {
+	return dayNumber(prepaid.DateOf(at.In(w.zone))) - dayNumber(w.first)
+}

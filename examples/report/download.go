@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// retention is how long the service keeps a report, counted from its start.
+const retention = 4 * time.Hour
+
+// download reads one report into one file.
+type download struct {
+	options
+
+	reporting *prepaid.ReportingService
+	out       io.Writer
+	progress  *progress
+	wait      time.Duration // between polls; the SDK's own growing pauses when zero
+	run       prepaid.ReportRun
+}
+
+// do starts or resumes a run and writes its file. Its error is errResumable when the same run can be read again.
+func (d *download) do(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	if err := os.MkdirAll(filepath.Dir(d.file), 0o750); err != nil {
+		return err
+	}
+	file, err := createFile(d.file) // before the run is started: a start counts, and is not to be wasted
+	if err != nil {
+		return err
+	}
+	defer file.discard()
+	report, err := d.open(ctx)
+	if err != nil {
+		return d.explain(err)
+	}
+	defer report.Close()
+	rows, err := writeRows(file, d.format, report.Rows())
+	d.progress.done()
+	if err != nil {
+		return d.keepPartial(file, rows, err)
+	}
+	if err := file.keep(d.file); err != nil {
+		return err
+	}
+	_ = os.Remove(d.partial()) // of an earlier try
+	total, _ := report.TotalRecords()
+	fmt.Fprintf(d.out, "whole: %d rows are in %s, and the service counted %d\n", rows-1, d.file, total)
+	return nil
+}
+
+// open waits until the run is ready. The id of a new run is printed before anything else is done: whatever happens then,
+// the run can be resumed.
+func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
+	wait := prepaid.WaitOptions{Interval: d.wait, OnProgress: d.progress.show}
+	if d.resume != "" {
+		d.run = prepaid.ReportRun{Template: d.template, ID: d.resume, ColumnHeaders: true}
+		fmt.Fprintf(d.out, "run %s, started before\n", d.run.ID)
+		return d.reporting.Open(ctx, d.run, wait)
+	}
+	return d.reporting.Run(ctx, d.template, prepaid.RunReportParams{
+		IncludeColumnHeaders: true, WaitForPrevious: true, Wait: wait,
+		OnStart: func(run prepaid.ReportRun) error {
+			d.run = run
+			until := run.RequestedAt.Add(retention).Format(time.DateTime)
+			_, err := fmt.Fprintf(d.out, "run %s, to be had until %s UTC\n", run.ID, until)
+			return err
+		},
+	})
+}
+
+// explain adds to an error what can be done about it.
+func (d *download) explain(err error) error {
+	switch {
+	case d.run.ID == "" && prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown:
+		return fmt.Errorf("a run may have been started whose id is not known; a new start waits for it: %w", err)
+	case d.run.ID == "":
+		return err
+	case errors.Is(err, prepaid.ErrReportFailed):
+		return fmt.Errorf("the run failed and must be started again: %w", err)
+	case errors.Is(err, prepaid.ErrBadRequest):
+		return fmt.Errorf("the run is unknown or too old: %w", err)
+	}
+	return fmt.Errorf("%w, go on with -resume %s: %w", errResumable, d.run.ID, err)
+}
+
+// keepPartial keeps the rows before a fault under another name: good as far as they go, and not the report.
+func (d *download) keepPartial(file *pendingFile, rows int64, err error) error {
+	if !errors.Is(err, prepaid.ErrReportIncomplete) { // a fault of our own, such as a full disk
+		return err
+	}
+	if rows > 1 {
+		if kept := file.keep(d.partial()); kept != nil {
+			return errors.Join(err, kept)
+		}
+		fmt.Fprintf(d.out, "not whole: the first %d rows are in %s\n", rows-1, d.partial())
+	}
+	return d.explain(err)
+}
+
+func (d *download) partial() string { return d.file + ".partial" }

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// pendingFile has a name of its own until it is known what it holds.
+type pendingFile struct {
+	*os.File
+
+	kept bool
+}
+
+// createFile opens a file beside path: to rename it later moves no data.
+func createFile(path string) (*pendingFile, error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with mode 0600
+	if err != nil {
+		return nil, err
+	}
+	return &pendingFile{File: file}, nil
+}
+
+// keep gives the file its name, in one step, once its content is on the disk.
+func (p *pendingFile) keep(path string) error {
+	if err := errors.Join(p.Sync(), p.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(p.Name(), path); err != nil {
+		return err
+	}
+	p.kept = true
+	return nil
+}
+
+// discard removes the file, unless it was kept.
+func (p *pendingFile) discard() {
+	if !p.kept {
+		_ = p.Close()
+		_ = os.Remove(p.Name())
+	}
+}

@@ -1,0 +1,143 @@
+// Report runs a report and streams it into a file, as CSV or as JSON lines: on an emulator inside this process by
+// default, or on the real service (see -h).
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const usage = `Report starts a run of a report template, waits for it, and streams its rows into a file, in
+constant memory. The file appears when every row is in it and the number of rows agrees with the
+service's count. What came before a fault is kept beside it, as <file>.partial.
+
+Usage: report [flags]
+       report -resume <id> [flags]    read a run that was started before, up to 4 hours ago
+
+Without PREPAID_BASE_URL it runs on an emulator inside this process, whose connection breaks once.
+For the service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
+PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -template.
+
+Exit status: 0 when the file is whole; 1 when there is no such run, or it failed, or the file
+cannot be written; 2 when the command line or the environment is wrong; 3 when the file is not
+whole and the run can be read again, with -resume and the id that was printed.
+
+`
+
+var (
+	// errSetup is a wrong command line or environment.
+	errSetup = errors.New("see -h")
+	// errResumable is a run that is not read to its end and may be read again.
+	errResumable = errors.New("not finished")
+)
+
+// options are what the command line says.
+type options struct {
+	template string
+	resume   string
+	format   string
+	file     string
+	timeout  time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	opts, err := parse(args, errOut)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err == nil {
+		progress := newProgress(errOut)
+		if os.Getenv("PREPAID_BASE_URL") == "" {
+			err = demonstrate(ctx, opts, out, progress)
+		} else {
+			err = fetch(ctx, opts, out, progress)
+		}
+		progress.done()
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "report:", err)
+	}
+	_, invalid := errors.AsType[*prepaid.ValidationError](err)
+	switch {
+	case err == nil:
+		return 0
+	case invalid || errors.Is(err, errSetup):
+		return 2
+	case errors.Is(err, errResumable):
+		return 3
+	}
+	return 1
+}
+
+// parse reads the command line. What is missing or malformed is errSetup.
+func parse(args []string, errOut io.Writer) (options, error) {
+	var opts options
+	flags := flag.NewFlagSet("report", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	flags.Usage = func() {
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&opts.template, "template", "", "name of the report template")
+	flags.StringVar(&opts.resume, "resume", "", "id of a run to read instead of starting one")
+	flags.StringVar(&opts.format, "format", "csv", "csv, or jsonl: an object a line, with the columns' names")
+	flags.StringVar(&opts.file, "file", "", "file to write (default out/<template>.<format>)")
+	flags.DurationVar(&opts.timeout, "timeout", time.Hour, "how long to wait and read, all in all")
+	err := flags.Parse(args)
+	emulated := os.Getenv("PREPAID_BASE_URL") == ""
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return opts, err
+	case err != nil:
+		return opts, fmt.Errorf("%w: the command line is wrong", errSetup)
+	case flags.NArg() > 0:
+		return opts, fmt.Errorf("%w: it takes flags only", errSetup)
+	case opts.format != "csv" && opts.format != "jsonl":
+		return opts, fmt.Errorf("%w: -format must be csv or jsonl", errSetup)
+	case opts.timeout <= 0:
+		return opts, fmt.Errorf("%w: -timeout must be positive", errSetup)
+	case emulated && (opts.template != "" || opts.resume != ""):
+		return opts, fmt.Errorf("%w: -template and -resume need PREPAID_BASE_URL", errSetup)
+	case emulated:
+		opts.template = madeUpTemplate
+	case opts.template == "":
+		return opts, fmt.Errorf("%w: -template is required", errSetup)
+	}
+	if opts.file == "" {
+		opts.file = filepath.Join("out", filepath.Base(opts.template)+"."+opts.format)
+	}
+	return opts, nil
+}
+
+// fetch reads a report of the real service.
+func fetch(ctx context.Context, opts options, out io.Writer, progress *progress) (err error) {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Close()) }()
+	d := &download{reporting: client.Reporting, options: opts, out: out, progress: progress}
+	return d.do(ctx)
+}
