@@ -2,10 +2,13 @@ package journal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -42,10 +45,9 @@ func TestFlippedBits(t *testing.T) {
 	for i := range m.data {
 		for bit := range 8 {
 			m.data[i] ^= 1 << bit
-			entries, _, err := scan(m.data)
+			_, _, err := scanned(m.data)
 			m.data[i] ^= 1 << bit
 			require.ErrorIs(t, err, ErrCorrupt, "byte %d", i)
-			require.Empty(t, entries)
 		}
 	}
 }
@@ -69,14 +71,34 @@ func TestOpenRefusesWhatIsNoJournal(t *testing.T) {
 		"another spacing": reframed(string(bytes.Replace(body, []byte(`:`), []byte(`: `), 1))),
 	} {
 		data := slices.Concat(lines[0], second, lines[2])
-		_, _, err := scan(data)
+		_, _, err := scanned(data)
 		require.ErrorIs(t, err, ErrCorrupt, name)
 		require.Equal(t, "journal: corrupt at line 2, byte 18", err.Error(), name)
 	}
-	_, _, err := scan([]byte("prepaid-journal 2\n"))
+	_, _, err := scanned([]byte("prepaid-journal 2\n"))
 	require.EqualError(t, err, "journal: corrupt at line 1, byte 0")
-	_, _, err = scan(slices.Concat(lines[0], bytes.TrimSuffix(lines[1], []byte("\n")), []byte("x")))
+	_, _, err = scanned(slices.Concat(lines[0], bytes.TrimSuffix(lines[1], []byte("\n")), []byte("x")))
 	require.ErrorIs(t, err, ErrCorrupt, "a whole record with another byte in place of its end")
+}
+
+// scanned is what a file holds.
+func scanned(data []byte) (entries []Entry, good int, err error) {
+	n, size, err := scan(iotest.HalfReader(bytes.NewReader(data)), func(e Entry) { entries = append(entries, e) })
+	if err == nil && size != int64(len(data)) {
+		err = errors.New("not read to its end")
+	}
+	return entries, int(n), err
+}
+
+// A file that cannot be read to its end is not taken for a torn one.
+func TestReadFailsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	j, m := openMemory(t, nil)
+	require.NoError(t, payThree(t, j, newBank()))
+	for cut := range len(m.data) {
+		_, _, err := scan(io.MultiReader(bytes.NewReader(m.data[:cut]), iotest.ErrReader(errFull)), func(Entry) {})
+		require.ErrorIs(t, err, errFull)
+	}
 }
 
 func FuzzOpen(f *testing.F) {
@@ -95,10 +117,9 @@ func FuzzOpen(f *testing.F) {
 	short := `{"request_id":"a","state":"done"}`
 	f.Add([]byte(header + string(frame([]byte(short))) + short + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, good, err := scan(data)
+		entries, good, err := scanned(data)
 		if err != nil {
 			require.ErrorIs(t, err, ErrCorrupt)
-			require.Empty(t, entries)
 			return
 		}
 		if good == 0 {

@@ -110,18 +110,15 @@ func Open(path string, options Options) (*Journal, error) {
 
 // load reads f and makes its end a clean one.
 func load(f openFile, options Options) (*Journal, error) {
-	data, err := io.ReadAll(f)
+	entries := make(map[prepaid.RequestID]Entry)
+	good, size, err := scan(f, func(e Entry) { entries[e.RequestID] = e })
 	if err != nil {
 		return nil, err
 	}
-	entries, good, err := scan(data)
-	if err != nil {
+	if err := f.Truncate(good); err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(int64(good)); err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(int64(good), io.SeekStart); err != nil {
+	if _, err := f.Seek(good, io.SeekStart); err != nil {
 		return nil, err
 	}
 	if good == 0 {
@@ -133,14 +130,10 @@ func load(f openFile, options Options) (*Journal, error) {
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
-	j := &Journal{
-		options: options, file: f, opened: time.Now(), torn: int64(len(data) - good), next: &batch{},
-		entries: make(map[prepaid.RequestID]Entry), turns: make(map[prepaid.RequestID]*turn),
-	}
-	for _, e := range entries {
-		j.entries[e.RequestID] = e
-	}
-	return j, nil
+	return &Journal{
+		options: options, file: f, opened: time.Now(), torn: size - good, next: &batch{},
+		entries: entries, turns: make(map[prepaid.RequestID]*turn),
+	}, nil
 }
 
 // Torn is how many bytes of an unfinished last line Open cut off.

@@ -1,12 +1,15 @@
 package journal
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -132,28 +135,36 @@ func overrun(rest []byte) bool {
 	return ok
 }
 
-// scan reads a file's content. good is how much of it stands; what follows is a torn end.
-func scan(data []byte) (entries []Entry, good int, err error) {
-	if len(data) < len(header) && bytes.HasPrefix([]byte(header), data) {
-		return nil, 0, nil
+// scan reads a file and keeps each record. good is how much of it stands; what follows, up to size, is a torn end. After
+// an error nothing that was kept counts.
+func scan(from io.Reader, keep func(Entry)) (good, size int64, err error) {
+	r := bufio.NewReaderSize(from, 64<<10)
+	head, err := r.Peek(len(header))
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return 0, 0, err
+	case len(head) < len(header) && strings.HasPrefix(header, string(head)):
+		return 0, int64(len(head)), nil
+	case string(head) != header:
+		return 0, 0, &CorruptError{Line: 1}
 	}
-	if !bytes.HasPrefix(data, []byte(header)) {
-		return nil, 0, &CorruptError{Line: 1}
+	if _, err := r.Discard(len(header)); err != nil {
+		return 0, 0, err
 	}
-	good = len(header)
+	good = int64(len(header))
 	for line := 2; ; line++ {
-		end := bytes.IndexByte(data[good:], '\n')
-		if end < 0 {
-			if overrun(data[good:]) {
-				return nil, 0, &CorruptError{Line: line, Offset: int64(good)}
-			}
-			return entries, good, nil
+		text, err := r.ReadBytes('\n')
+		switch {
+		case errors.Is(err, io.EOF) && !overrun(text):
+			return good, good + int64(len(text)), nil
+		case err != nil && !errors.Is(err, io.EOF):
+			return 0, 0, err
 		}
-		e, ok := decode(data[good : good+end])
-		if !ok {
-			return nil, 0, &CorruptError{Line: line, Offset: int64(good)}
+		e, ok := decode(bytes.TrimSuffix(text, []byte("\n")))
+		if err != nil || !ok {
+			return 0, 0, &CorruptError{Line: line, Offset: good}
 		}
-		entries = append(entries, e)
-		good += end + 1
+		keep(e)
+		good += int64(len(text))
 	}
 }
