@@ -33,6 +33,8 @@ type reportDecoder struct {
 	base     int64 // offset of buf[0] in the body
 	srcErr   error // what ended src
 
+	rows *rowCounter // of the text, nil when nobody asks
+
 	pending           [utf8.UTFMax]byte // a rune that did not fit
 	pendPos, pendSize int
 
@@ -59,7 +61,7 @@ func (d *reportDecoder) Read(p []byte) (int, error) {
 			d.err = d.envelope()
 			continue
 		}
-		n, closed, err := d.unescape(p)
+		n, closed, err := d.unescape(p, d.rows)
 		if closed {
 			d.inText = false
 		}

@@ -187,6 +187,9 @@ func (r *ReportReader) begin(use reportUse) error {
 		return readerError(ErrReportUsed)
 	}
 	r.use = use
+	if use != reportByRows {
+		r.decoder.rows = &r.counter
+	}
 	return nil
 }
 
@@ -200,7 +203,6 @@ func (r *ReportReader) read(p []byte) (int, error) {
 		return 0, r.err
 	}
 	n, err := r.decoder.Read(p)
-	r.counter.add(p[:n])
 	r.bytes += int64(n)
 	if err == io.EOF {
 		err = r.checkText()
