@@ -50,6 +50,14 @@ func newReportDecoder(src io.Reader) *reportDecoder {
 	return &reportDecoder{src: src, buf: make([]byte, reportBufferSize)}
 }
 
+// enlarge gives the input a buffer of size bytes, which is no less than the one it has.
+func (d *reportDecoder) enlarge(size int) {
+	buf := make([]byte, size)
+	d.base += int64(d.pos)
+	d.end = copy(buf, d.buf[d.pos:d.end])
+	d.buf, d.pos = buf, 0
+}
+
 // Read yields text of reportdata. It returns io.EOF only after the whole body was read and found good. All of
 // p may be used as scratch space.
 func (d *reportDecoder) Read(p []byte) (int, error) {
