@@ -14,6 +14,7 @@ import (
 // reportShapes are lines of reports, escaped.
 var reportShapes = map[string]string{
 	"plain":   `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,Coffee shop Sydney,000123456789,SUCCESS,17\r\n`,
+	"mixed":   `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`,
 	"quoted":  `\"2026-03-01T10:00:00Z\",\"acct-000001\",\"25.50\",\"AUD\",\"1118\",\"Coffee shop, Sydney\"\r\n`,
 	"foreign": `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,Кафе на углу,Zoë,1118\n`,
 }

@@ -1,10 +1,11 @@
 package prepaid
 
-import "bytes"
-
 // rowCounter counts the rows of a CSV text that passes by in pieces. In well-formed text it counts what csvRows
 // yields. Malformed quoting is no fault here, so that an odd report can be had as text: quotes are then taken
 // as encoding/csv takes them with LazyQuotes.
+//
+// Quotes and line ends are escaped in JSON, so it is told of them where they are un-escaped, and of what lies
+// between only the ends: the text is not looked through a second time.
 type rowCounter struct {
 	rows  int64 // whole rows so far
 	state rowState
@@ -26,70 +27,34 @@ const (
 
 // add counts on through p.
 func (c *rowCounter) add(p []byte) {
-	for c.bom < len(utf8BOM) && len(p) > 0 {
-		if p[0] != utf8BOM[c.bom] {
+	for _, b := range p {
+		if c.bom < len(utf8BOM) {
+			if b == utf8BOM[c.bom] {
+				c.bom++
+				continue
+			}
 			if c.bom > 0 {
 				c.state = rowText
 			}
 			c.bom = len(utf8BOM)
-			break
 		}
-		c.bom++
-		p = p[1:]
-	}
-	quote := -1 // the next one at or behind i; len(p) when there is none
-	for i := 0; i < len(p); {
-		switch c.state {
-		case rowQuoted:
-			n := bytes.IndexByte(p[i:], '"')
-			if n < 0 {
-				return
-			}
-			if i += n + 1; i+1 < len(p) && p[i] == ',' && p[i+1] == '"' { // the next field, in quotes as well
-				i += 2
-				continue
-			}
-			c.state = rowQuote
-		case rowText:
-			if quote < i {
-				if quote = bytes.IndexByte(p[i:], '"'); quote < 0 {
-					quote = len(p)
-				} else {
-					quote += i
-				}
-			}
-			i = c.addLines(p, i, quote)
-		default:
-			c.state = c.step(p[i])
-			i++
-		}
+		c.state = c.step(b)
 	}
 }
 
-// addLines goes on from i, in a field without quotes, up to behind the next quote, or to the start of a row that
-// may be empty or may start with a quote.
-func (c *rowCounter) addLines(p []byte, i, quote int) int {
-	for {
-		n := bytes.IndexByte(p[i:quote], '\n')
-		if n < 0 {
-			break
-		}
-		c.rows++
-		if i += n + 1; i == len(p) || p[i] <= '"' {
-			c.state = rowStart
-			return i
+// plain counts on through p, which is not empty and holds neither quotes nor line ends.
+func (c *rowCounter) plain(p []byte) {
+	switch c.state {
+	case rowQuoted:
+		return
+	case rowQuote, rowQuoteCR:
+		if c.state = c.step(p[0]); c.state == rowQuoted {
+			return
 		}
 	}
-	switch {
-	case quote == len(p):
-		if p[len(p)-1] == ',' {
-			c.state = rowField
-		}
-		return quote
-	case i < quote && p[quote-1] == ',':
-		c.state = rowQuoted
+	if c.state = rowText; p[len(p)-1] == ',' {
+		c.state = rowField
 	}
-	return quote + 1
 }
 
 func (c *rowCounter) endRow() rowState {
@@ -100,6 +65,11 @@ func (c *rowCounter) endRow() rowState {
 // step gives the state after one byte more.
 func (c *rowCounter) step(b byte) rowState {
 	switch c.state {
+	case rowQuoted:
+		if b == '"' {
+			return rowQuote
+		}
+		return rowQuoted
 	case rowQuote:
 		switch b {
 		case '"':
@@ -137,7 +107,7 @@ func (c *rowCounter) step(b byte) rowState {
 		return rowField
 	case b == '\n':
 		return c.endRow()
-	case b == '"' && c.state != rowStartCR:
+	case b == '"' && (c.state == rowStart || c.state == rowField):
 		return rowQuoted
 	}
 	return rowText

@@ -30,15 +30,29 @@ func readCSVRows(text string, chunk int) (rows [][]string, c *csvRows, err error
 // csvBefore and csvAfter stand around a text whose rows shall lie whole in the buffer, as most do.
 const csvBefore, csvAfter = "x\n", "\n0123456789\n"
 
-// countCSVRows counts the rows of text, given in pieces of the given size.
-func countCSVRows(text string, piece int) (rows int64, closed bool) {
-	var c rowCounter
-	for rest := text; rest != ""; {
-		n := min(piece, len(rest))
-		c.add([]byte(rest[:n]))
-		rest = rest[n:]
+// countCSVRows counts the rows of text while it is un-escaped, in pieces of the given size and in large ones, from
+// short escapes and from long ones, and as it is.
+func countCSVRows(t testing.TB, text string, piece int) (rows int64, closed bool) {
+	t.Helper()
+	var long strings.Builder
+	for _, r := range text {
+		if r < ' ' || r == '"' || r == '\\' {
+			fmt.Fprintf(&long, `\u%04x`, r)
+		} else {
+			long.WriteRune(r)
+		}
 	}
+	var c rowCounter
+	c.add([]byte(text))
 	closed = c.finish()
+	for _, body := range []string{reportBody(t, text, 1), `{"reportdata":"` + long.String() + `","totalrecords":1}`} {
+		for _, size := range []int{piece, reportBufferSize} {
+			_, d, err := decodeReport(body, size, size)
+			require.NoError(t, err)
+			require.Equal(t, closed, d.rows.finish())
+			require.Equal(t, c.rows, d.rows.rows, "in pieces of %d", size)
+		}
+	}
 	return c.rows, closed
 }
 
@@ -88,7 +102,7 @@ func TestCSVRows(t *testing.T) {
 				require.Equal(t, test.rows, rows)
 				require.Equal(t, int64(len(test.rows)), c.rows)
 				require.Equal(t, int64(len(test.text)), c.offset)
-				count, closed := countCSVRows(test.text, size)
+				count, closed := countCSVRows(t, test.text, size)
 				require.True(t, closed)
 				require.Equal(t, int64(len(test.rows)), count)
 
@@ -127,7 +141,7 @@ func TestCSVRowsMalformed(t *testing.T) {
 				require.ErrorIs(t, err, test.rule)
 				require.ErrorContains(t, err, fmt.Sprintf("row %d", test.row))
 				require.Len(t, rows, test.row-1)
-				count, closed := countCSVRows(test.text, size)
+				count, closed := countCSVRows(t, test.text, size)
 				require.True(t, closed)
 				require.Equal(t, test.count, count)
 
@@ -147,7 +161,7 @@ func TestCSVRowsOpenQuotes(t *testing.T) {
 			rows, _, err := readCSVRows(text, size)
 			require.ErrorIs(t, err, csv.ErrQuote, "%q", text)
 			require.Equal(t, [][]string{{"a"}}, rows)
-			count, closed := countCSVRows(text, size)
+			count, closed := countCSVRows(t, text, size)
 			require.False(t, closed)
 			require.Equal(t, int64(1), count)
 		}
@@ -257,7 +271,7 @@ func FuzzCSVRows(f *testing.F) {
 		standard.FieldsPerRecord = -1
 		want, wantErr := standard.ReadAll()
 		rows, c, err := readCSVRows(text, size)
-		count, closed := countCSVRows(text, size)
+		count, closed := countCSVRows(t, text, size)
 		if wantErr != nil {
 			fault, ok := errors.AsType[*csv.ParseError](wantErr)
 			require.True(t, ok)

@@ -33,6 +33,8 @@ type reportDecoder struct {
 	base     int64 // offset of buf[0] in the body
 	srcErr   error // what ended src
 
+	rows *rowCounter // of the text, nil when nobody asks
+
 	pending           [utf8.UTFMax]byte // a rune that did not fit
 	pendPos, pendSize int
 
@@ -48,6 +50,14 @@ func newReportDecoder(src io.Reader) *reportDecoder {
 	return &reportDecoder{src: src, buf: make([]byte, reportBufferSize)}
 }
 
+// enlarge gives the input a buffer of size bytes, which is no less than the one it has.
+func (d *reportDecoder) enlarge(size int) {
+	buf := make([]byte, size)
+	d.base += int64(d.pos)
+	d.end = copy(buf, d.buf[d.pos:d.end])
+	d.buf, d.pos = buf, 0
+}
+
 // Read yields text of reportdata. It returns io.EOF only after the whole body was read and found good. All of
 // p may be used as scratch space.
 func (d *reportDecoder) Read(p []byte) (int, error) {
@@ -59,7 +69,7 @@ func (d *reportDecoder) Read(p []byte) (int, error) {
 			d.err = d.envelope()
 			continue
 		}
-		n, closed, err := d.unescape(p)
+		n, closed, err := d.unescape(p, d.rows)
 		if closed {
 			d.inText = false
 		}

@@ -15,6 +15,7 @@ import (
 // decodeReport reads body in chunks of the given sizes.
 func decodeReport(body string, in, out int) (string, *reportDecoder, error) {
 	d := newReportDecoder(chunkReader{strings.NewReader(body), in})
+	d.rows = new(rowCounter)
 	var text []byte
 	p := make([]byte, out)
 	for {

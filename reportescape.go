@@ -9,8 +9,8 @@ import (
 
 // unescape writes text of the JSON string at hand into dst: until dst is full, the buffered input is used up,
 // or the string ends (closed; the quote is read). It waits for input only while it has nothing to give, or in
-// the middle of an escape or a rune.
-func (d *reportDecoder) unescape(dst []byte) (n int, closed bool, err error) {
+// the middle of an escape or a rune. rows counts what is written; it may be nil.
+func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {
 		n = copy(dst, d.pending[d.pendPos:d.pendSize])
 		d.pendPos += n
@@ -24,10 +24,10 @@ func (d *reportDecoder) unescape(dst []byte) (n int, closed bool, err error) {
 				return n, false, d.short()
 			}
 		}
-		written, read := copyText(dst[n:], d.buf[d.pos:d.end])
+		written, read := copyText(dst[n:], d.buf[d.pos:d.end], rows)
 		n += written
 		d.pos += read
-		if n == len(dst) || d.pos == d.end {
+		if n == len(dst) || d.pos == d.end || isPlain(d.buf[d.pos]) {
 			continue
 		}
 		var r rune
@@ -45,6 +45,9 @@ func (d *reportDecoder) unescape(dst []byte) (n int, closed bool, err error) {
 			return n, false, d.fault("control character in a string")
 		}
 		d.pendSize = utf8.EncodeRune(d.pending[:], r)
+		if rows != nil {
+			rows.add(d.pending[:d.pendSize])
+		}
 		d.pendPos = copy(dst[n:], d.pending[:d.pendSize])
 		n += d.pendPos
 	}
@@ -53,11 +56,17 @@ func (d *reportDecoder) unescape(dst []byte) (n int, closed bool, err error) {
 
 // copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst
 // or src, and before anything else. Words are stored before they are looked at, so dst may be written behind
-// the end.
-func copyText(dst, src []byte) (written, read int) {
+// the end. rows counts what is written; it may be nil.
+func copyText(dst, src []byte, rows *rowCounter) (written, read int) {
+	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
+		written, read = copyText(dst[:min(len(utf8BOM), len(dst))], src, nil)
+		rows.add(dst[:written])
+		return written, read
+	}
 	w, r := 0, 0
-	for w < len(dst) && r < len(src) {
-		if len(dst)-w >= 16 && len(src)-r >= 16 {
+	for {
+		run := r
+		for len(dst)-w >= 16 && len(src)-r >= 16 {
 			from, to := (*[16]byte)(src[r:]), (*[16]byte)(dst[w:])
 			low, high := binary.LittleEndian.Uint64(from[:8]), binary.LittleEndian.Uint64(from[8:])
 			binary.LittleEndian.PutUint64(to[:8], low)
@@ -74,43 +83,55 @@ func copyText(dst, src []byte) (written, read int) {
 			}
 			w += plain
 			r += plain
-		}
-		switch c := src[r]; {
-		case c == '\\':
-			// Escapes crowd at the seams of quoted fields, \",\" and \"\r\n\": those are taken in one go.
-			for again := true; again; {
-				if r+1 >= len(src) || simpleEscapes[src[r+1]] == 0 {
-					return w, r
-				}
-				dst[w] = simpleEscapes[src[r+1]]
-				w++
-				r += 2
-				if again = len(dst)-w >= 2 && len(src)-r >= 2; again {
-					if src[r] == ',' && src[r+1] == '\\' {
-						dst[w] = ','
-						w++
-						r++
-					}
-					again = src[r] == '\\'
-				}
+			if src[r] < utf8.RuneSelf {
+				break
 			}
-		case c >= utf8.RuneSelf:
 			n := copyRunes(dst[w:], src[r:])
 			if n == 0 {
-				return w, r
+				break
 			}
 			w += n
 			r += n
-		case c < ' ' || c == '"':
-			return w, r
-		default: // near the end of dst or src
-			dst[w] = c
+		}
+		for w < len(dst) && r < len(src) && isPlain(src[r]) { // near the end of either
+			dst[w] = src[r]
 			w++
 			r++
 		}
+		if run < r && rows != nil {
+			rows.plain(src[run:r])
+		}
+		// Escapes crowd at the seams of quoted fields, \",\" and \"\r\n\": those are taken in one go.
+		more := false
+		for len(dst)-w >= 2 && len(src)-r >= 3 && src[r] == '\\' {
+			c := simpleEscapes[src[r+1]]
+			if c == 0 {
+				return w, r
+			}
+			if rows != nil {
+				rows.state = rows.step(c)
+			}
+			dst[w] = c
+			w++
+			r += 2
+			more = true
+			if src[r] == ',' {
+				dst[w] = ','
+				if rows != nil {
+					rows.state = rows.step(',')
+				}
+				w++
+				r++
+			}
+		}
+		if !more {
+			return w, r
+		}
 	}
-	return w, r
 }
+
+// isPlain says whether a byte stands for itself in a string, and is ASCII.
+func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // specialBytes sets the top bit of bytes that need care: a subtraction borrows where the byte is a quote, a
 // backslash or below space, and bytes above ASCII have it from the start. Only the lowest mark is reliable, for a

@@ -145,7 +145,7 @@ func (d *reportDecoder) shortString(keep []byte) ([]byte, error) {
 	}
 	var chunk [256]byte
 	for {
-		n, closed, err := d.unescape(chunk[:])
+		n, closed, err := d.unescape(chunk[:], nil)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,9 @@ import (
 // reportProgressStep is how many bytes of CSV text lie between two calls of OnProgress.
 const reportProgressStep = 1 << 20
 
+// reportCopySize is the size of the blocks that WriteTo reads and writes.
+const reportCopySize = 256 << 10
+
 // ReportProgress is where a run stands.
 type ReportProgress struct {
 	// Polls is how many times the service was asked for the report so far.
@@ -42,7 +45,7 @@ func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
 
-// ReportReader streams one report in constant memory, however large it is. Use Rows, Read or Report: one of
+// ReportReader streams one report in constant memory, however large it is. Use Rows, Read (or io.Copy) or Report: one of
 // them, once; anything else gives ErrReportUsed. Close it.
 //
 // All three end well only after the whole answer was read, found good, and the CSV rows counted. They must be
@@ -156,6 +159,38 @@ func (r *ReportReader) Read(p []byte) (int, error) {
 	return r.read(p)
 }
 
+// WriteTo implements io.WriterTo, so that io.Copy moves the un-escaped CSV text in large blocks. It ends well only
+// where Read would have given io.EOF; its errors are those of Read, or w's own. A failed write ends the download.
+func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
+	if r.use != reportByRead {
+		if err := r.begin(reportByRead); err != nil {
+			return 0, err
+		}
+	}
+	defer r.Close()
+	r.decoder.enlarge(reportCopySize)
+	block := make([]byte, reportCopySize)
+	for {
+		n, readErr := r.read(block)
+		if n > 0 {
+			took, err := w.Write(block[:n])
+			written += int64(took)
+			if err != nil {
+				return written, err
+			}
+			if took < n {
+				return written, io.ErrShortWrite
+			}
+		}
+		if readErr == io.EOF {
+			return written, nil
+		}
+		if readErr != nil {
+			return written, readErr
+		}
+	}
+}
+
 // Report reads all of it into memory. See Read for its errors.
 func (r *ReportReader) Report() (*Report, error) {
 	if err := r.begin(reportByReport); err != nil {
@@ -187,6 +222,9 @@ func (r *ReportReader) begin(use reportUse) error {
 		return readerError(ErrReportUsed)
 	}
 	r.use = use
+	if use != reportByRows {
+		r.decoder.rows = &r.counter
+	}
 	return nil
 }
 
@@ -200,7 +238,6 @@ func (r *ReportReader) read(p []byte) (int, error) {
 		return 0, r.err
 	}
 	n, err := r.decoder.Read(p)
-	r.counter.add(p[:n])
 	r.bytes += int64(n)
 	if err == io.EOF {
 		err = r.checkText()
@@ -266,4 +303,7 @@ func readerError(err error) error {
 	return &CallError{Operation: "Reporting.Open", Outcome: OutcomeNotProcessed, Err: err}
 }
 
-var _ io.ReadCloser = (*ReportReader)(nil)
+var (
+	_ io.ReadCloser = (*ReportReader)(nil)
+	_ io.WriterTo   = (*ReportReader)(nil)
+)
