@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -212,4 +214,25 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	t.Setenv("PREPAID_RATE_SHARE", "NaN")
 	_, err = ConfigFromEnv()
 	requireFaults(t, err, "NaN", fault{"PREPAID_RETRY_MIN_WAIT", "must not be negative"}, fault{"PREPAID_RATE_SHARE", "at most 1"})
+}
+
+// The page that tells the names tells all of them, and its YAML file is one that can be read.
+func TestWrappingPageHasEverySetting(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("docs", "wrapping.md"))
+	require.NoError(t, err)
+	for name := range settings(t, reflect.ValueOf(fullConfig()), "") {
+		require.Contains(t, string(page), "| `"+name+"` | `"+envName(name)+"` |")
+	}
+	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	require.True(t, found)
+	text, _, _ := strings.Cut(rest, "```")
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	decoder.KnownFields(true)
+	var file struct {
+		Prepaid Config `yaml:"prepaid"`
+	}
+	require.NoError(t, decoder.Decode(&file))
+	file.Prepaid.Credentials.ClientSecret = NewSecret("s")
+	require.NoError(t, file.Prepaid.Validate())
 }
