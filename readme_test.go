@@ -16,7 +16,7 @@ func TestREADMECodeCompiles(t *testing.T) {
 	t.Parallel()
 	tested := filepath.Join("prepaidtest", "readme_test.go")
 	for readme, files := range map[string][]string{
-		"README.md": {filepath.Join("examples", "first", "main.go"), tested},
+		"README.md": {filepath.Join("examples", "first", "main.go"), "example_card_test.go", tested},
 		filepath.Join("prepaidtest", "README.md"): {tested},
 	} {
 		text, err := os.ReadFile(readme)
