@@ -159,6 +159,27 @@ func TestConfigJSONFaults(t *testing.T) {
 	require.ErrorContains(t, config.Validate(), "environment must be")
 }
 
+// What was read can be written and read again, and nothing makes it panic.
+func FuzzConfigJSON(f *testing.F) {
+	f.Add([]byte(configText))
+	f.Add([]byte(`{"retry": {"max_wait": "-1h2m3.5s"}, "rate_share": 1e-7, "environment": "production"}`))
+	f.Add([]byte(`{"vendor": "a", "vendor": null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var read, again Config
+		if err := read.UnmarshalJSON(data); err != nil {
+			require.Equal(t, Config{}, read)
+			return
+		}
+		read.Credentials.ClientSecret = Secret{}
+		text, err := read.MarshalJSON()
+		require.NoError(t, err)
+		if read.Credentials.ClientID == "" { // otherwise the text holds [REDACTED], which is refused
+			require.NoError(t, again.UnmarshalJSON(text))
+			require.Equal(t, read, again)
+		}
+	})
+}
+
 // environment holds fullConfig in the variables of ConfigFromEnv.
 func environment(t *testing.T) map[string]string {
 	t.Helper()
