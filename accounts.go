@@ -253,14 +253,14 @@ func (p SearchAccountsParams) request() request {
 
 // Search iterates over the accounts that match, from Paging.Page on. Uniqueness of a key is not promised.
 //
-// API: GET /accounts. Safety: read.
+// Safety: read. API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return items[Account](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // SearchPage returns one page of [AccountsService.Search].
 //
-// API: GET /accounts. Safety: read.
+// Safety: read. API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
 	return fetchPage[Account](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
@@ -328,7 +328,7 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
 //
-// API: GET /accounts/company/{companyid}. Safety: read.
+// Safety: read. API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
 	return fetchPage[Account](ctx, s.client, params.request(company), params.Paging.Page, params.Paging.Size, false)
 }

@@ -14,9 +14,9 @@ import (
 // [SearchAccountsParams].ProgramClientID). The zero value is no credentials.
 type Credentials struct {
 	// ClientID is the OAuth client id.
-	ClientID string `json:"client_id"`
+	ClientID string `json:"client_id" yaml:"client_id"`
 	// ClientSecret is the OAuth client secret. It never prints.
-	ClientSecret Secret `json:"client_secret"`
+	ClientSecret Secret `json:"client_secret" yaml:"client_secret"`
 }
 
 // TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 )
@@ -21,49 +20,61 @@ const (
 	EnvironmentTest Environment = "test"
 )
 
+// UnmarshalText reads "test", and "production" as the zero value; [Config.Validate] refuses any other word. It
+// implements [encoding.TextUnmarshaler].
+func (e *Environment) UnmarshalText(text []byte) error {
+	*e = Environment(text)
+	if *e == "production" {
+		*e = EnvironmentProduction
+	}
+	return nil
+}
+
 // Config is everything a [Client] can be told. BaseURL, Vendor and Credentials (or TokenSource) are required; the
-// zero value of every other field is its stated default. Fields with JSON names can be read from a file; a Config
+// zero value of every other field is its stated default. Fields that hold data have a name in JSON and YAML, with
+// durations as text such as "30s", and a variable of [ConfigFromEnv]; those that hold code are set in code. A Config
 // prints and marshals without its secret.
 type Config struct {
 	// BaseURL is the service's address: https unless it is on loopback, ending in /3.0 or /3.0/. Required.
-	BaseURL string `json:"base_url"`
+	BaseURL string `json:"base_url" yaml:"base_url"`
 	// Vendor is the word in the media type application/vnd.<vendor>+json. Required.
-	Vendor string `json:"vendor"`
+	Vendor string `json:"vendor" yaml:"vendor"`
 	// Environment is production when empty; the simulator needs EnvironmentTest.
-	Environment Environment `json:"environment,omitzero"`
+	Environment Environment `json:"environment,omitzero" yaml:"environment,omitempty"`
 	// Credentials are the OAuth client credentials. Required unless TokenSource is set.
-	Credentials Credentials `json:"credentials,omitzero"`
+	Credentials Credentials `json:"credentials,omitzero" yaml:"credentials,omitempty"`
 
 	// UserAgent is a product token put after the SDK's own, such as "acme-cards/1.4".
-	UserAgent string `json:"user_agent,omitzero"`
+	UserAgent string `json:"user_agent,omitzero" yaml:"user_agent,omitempty"`
 	// AttemptTimeout bounds one attempt, headers and body: 30 s when zero. The context bounds the whole call.
-	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero"`
+	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
 	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
-	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero"`
+	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`
 	// MaxResponseBytes bounds an answer held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
-	MaxResponseBytes int64 `json:"max_response_bytes,omitzero"`
+	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
-	Retry RetryPolicy `json:"retry,omitzero"`
+	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows an address, above 0
 	// and up to 1; 1 when zero. Give each of four replicas behind one address 0.25.
-	RateShare float64 `json:"rate_share,omitzero"`
+	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
 
 	// TokenSource replaces the built-in token manager.
-	TokenSource TokenSource `json:"-"`
+	TokenSource TokenSource `json:"-" yaml:"-"`
 	// Transport sends the requests: a tuned http.Transport when nil. Redirects are never followed.
-	Transport http.RoundTripper `json:"-"`
+	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts: the built-in slot limiter when nil, NoLimiter{} to switch off.
-	Limiter Limiter `json:"-"`
-	// Logger gets one record a call and one a repeated attempt: operation, path template, status, duration, outcome,
-	// never a body, a query or a header. Silent when nil.
-	Logger *slog.Logger `json:"-"`
+	Limiter Limiter `json:"-" yaml:"-"`
+	// Logger gets one record a call (at debug level, info when it failed, error when its outcome is unknown) and one a
+	// repeated attempt (warn): operation, path template, status, duration, outcome, never a body, a query or a header.
+	// Silent when nil.
+	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call; see [JoinTraces] for more than one.
-	Trace *Trace `json:"-"`
+	Trace *Trace `json:"-" yaml:"-"`
 	// Propagate returns the trace context to send with an attempt, such as a traceparent header, from the attempt's
 	// context. Names that say something else to the service or to a proxy (authorization, cookies, content, connection,
 	// idempotency) are left out, and so are values that are not printable ASCII. It must not change what the service
 	// does. None is sent when nil: the service is not the caller's own.
-	Propagate func(ctx context.Context) http.Header `json:"-"`
+	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
@@ -71,18 +82,18 @@ type Config struct {
 type RetryPolicy struct {
 	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those answered with 429 do not
 	// count, nor does one 401 that is answered with another token.
-	MaxAttempts int `json:"max_attempts,omitzero"`
+	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt, doubled for each further one, half of it jitter: 250 ms.
-	MinWait time.Duration `json:"min_wait,omitzero"`
+	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`
 	// MaxWait bounds the pause: 10 s.
-	MaxWait time.Duration `json:"max_wait,omitzero"`
+	MaxWait time.Duration `json:"max_wait,omitzero" yaml:"max_wait,omitempty"`
 	// MaxRetryAfter is the longest Retry-After that is waited for; a longer one ends the call: 15 s.
-	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero"`
+	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
 	// MaxThrottleWait bounds the time from the first 429 of a call to its last attempt: 60 s.
-	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero"`
+	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
 	// InFlightWait is the least pause before a keyed transfer whose last attempt was cut off is sent again: 10 s. The
 	// service caches only finished transfers, so the first must have time to finish.
-	InFlightWait time.Duration `json:"in_flight_wait,omitzero"`
+	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 }
 
 // Validate returns all faults of c at once as a *ValidationError.
@@ -206,42 +217,4 @@ func orDuration(d *time.Duration, value time.Duration) {
 	if *d == 0 {
 		*d = value
 	}
-}
-
-// ConfigFromEnv reads PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test"; "production" when unset),
-// PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET or, when that is unset, the file that PREPAID_CLIENT_SECRET_FILE names.
-// It returns all faults at once as a *ValidationError whose fields are the names of the variables.
-func ConfigFromEnv() (Config, error) {
-	config := Config{
-		BaseURL:     os.Getenv("PREPAID_BASE_URL"),
-		Vendor:      os.Getenv("PREPAID_VENDOR"),
-		Environment: Environment(os.Getenv("PREPAID_ENVIRONMENT")),
-		Credentials: Credentials{ClientID: os.Getenv("PREPAID_CLIENT_ID")},
-	}
-	if config.Environment == "production" {
-		config.Environment = EnvironmentProduction
-	}
-	secret, unreadable := os.Getenv("PREPAID_CLIENT_SECRET"), false
-	if file := os.Getenv("PREPAID_CLIENT_SECRET_FILE"); file != "" && secret == "" {
-		content, err := os.ReadFile(file)
-		secret, unreadable = strings.TrimRight(string(content), "\r\n"), err != nil
-	}
-	config.Credentials.ClientSecret = NewSecret(secret)
-	v := validator{}
-	for _, fault := range faultsOf(config.Validate()) {
-		if name := envName(fault.Field); unreadable && name == "PREPAID_CLIENT_SECRET" {
-			v.fault("PREPAID_CLIENT_SECRET_FILE", "must name a readable file")
-		} else {
-			v.fault(name, fault.Rule)
-		}
-	}
-	if len(v.faults) > 0 {
-		return Config{}, &ValidationError{Faults: v.faults}
-	}
-	return config, nil
-}
-
-// envName turns "credentials.client_id" into "PREPAID_CLIENT_ID".
-func envName(field string) string {
-	return "PREPAID_" + strings.ToUpper(strings.TrimPrefix(field, "credentials."))
 }

@@ -288,7 +288,7 @@ type TransportError struct {
 	Sent bool
 	// Step is where it broke: "connect", "answer" or "body".
 	Step string
-	// Err is the cause, without the address.
+	// Err is the cause, without the request's URL.
 	Err error
 }
 

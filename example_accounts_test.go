@@ -49,6 +49,7 @@ func ExampleAccountsService_Issue() {
 	// true pre_active 25.50 false
 }
 
+// One page of the accounts with a key of yours, and what the service says of the rest.
 func ExampleAccountsService_SearchPage() {
 	srv := emulator()
 	defer srv.Close()
@@ -73,6 +74,7 @@ func ExampleAccountsService_SearchPage() {
 	// page 3 of 3, 5 accounts in all
 }
 
+// A card that was reported lost is stopped, and keeps its money.
 func ExampleAccountsService_SetStatus() {
 	srv := emulator()
 	defer srv.Close()
@@ -129,6 +131,7 @@ func ExampleAccountsService_Transactions() {
 	// fees 0.00
 }
 
+// A bounded list in one slice, where a loop would be in the way.
 func ExampleCollect() {
 	srv := emulator()
 	defer srv.Close()

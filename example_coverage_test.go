@@ -111,3 +111,71 @@ func methodsWithOutput(t *testing.T, sources map[string]string) map[string]bool 
 	}
 	return shown
 }
+
+// Each function of the packages that partners import has a running example: its own, or one of the type that it makes.
+func TestEveryFunctionHasAnExample(t *testing.T) {
+	t.Parallel()
+	for _, directory := range []string{".", "webhook", "journal"} {
+		page := packageWithExamples(t, directory)
+		for _, function := range page.Funcs {
+			require.True(t, runs(function.Examples), "%s: %s has no example with an Output comment", directory, function.Name)
+		}
+		for _, kind := range page.Types {
+			for _, function := range kind.Funcs {
+				shown := runs(function.Examples) || runs(kind.Examples)
+				for _, method := range kind.Methods {
+					shown = shown || runs(method.Examples)
+				}
+				require.True(t, shown, "%s: neither %s nor %s has an example with an Output comment", directory, function.Name, kind.Name)
+			}
+		}
+	}
+}
+
+// Each example says in a sentence what it shows.
+func TestEveryExampleSaysWhatItShows(t *testing.T) {
+	t.Parallel()
+	for _, directory := range []string{
+		".", "webhook", "journal", "prepaidtest", filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
+	} {
+		paths, err := filepath.Glob(filepath.Join(directory, "*_test.go"))
+		require.NoError(t, err)
+		var files []*ast.File
+		for _, path := range paths {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			require.NoError(t, err)
+			files = append(files, file)
+		}
+		examples := doc.Examples(files...)
+		require.NotEmpty(t, examples, directory)
+		for _, example := range examples {
+			require.NotEmpty(t, example.Doc, "%s: Example%s has no comment that says what it shows", directory, example.Name)
+		}
+	}
+}
+
+func runs(examples []*doc.Example) bool {
+	for _, example := range examples {
+		if example.Output != "" || example.EmptyOutput {
+			return true
+		}
+	}
+	return false
+}
+
+// packageWithExamples reads the documentation of a package as its reference page shows it.
+func packageWithExamples(t *testing.T, directory string) *doc.Package {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
+	require.NoError(t, err)
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, path := range paths {
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	page, err := doc.NewFromFiles(set, files, "example")
+	require.NoError(t, err)
+	return page
+}

@@ -26,6 +26,7 @@ func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
 }
 
+// A client is made once a process. What is wrong with its configuration is told all at once, before any I/O.
 func ExampleNewClient() {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL:     "https://api.example.com/3.0/",
@@ -47,6 +48,7 @@ func ExampleNewClient() {
 	// prepaid: invalid input: base_url must be https, or http on loopback; base_url must end in /3.0/; vendor is required; credentials.client_id is required; credentials.client_secret is required
 }
 
+// Everything from the environment, as a container is given it. The secret never prints.
 func ExampleConfigFromEnv() {
 	environment := map[string]string{
 		"PREPAID_BASE_URL": "https://test.example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
@@ -65,6 +67,7 @@ func ExampleConfigFromEnv() {
 	// Output: https://test.example.com/3.0/ test [REDACTED] <nil>
 }
 
+// A proof at startup that address, credentials, whitelist, media type and clock are right.
 func ExampleClient_Check() {
 	srv := emulator()
 	defer srv.Close()
@@ -180,6 +183,7 @@ func ExampleWithTrace() {
 	// Accounts.Status applied 3
 }
 
+// Amounts from a file or a form: exact, or an error. There is one way to write each.
 func ExampleParseAmount() {
 	price, err := prepaid.ParseAmount("19.90")
 	if err != nil {

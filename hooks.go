@@ -70,14 +70,14 @@ func (p ListHooksParams) request() request {
 
 // List iterates over the hooks.
 //
-// API: GET /hooks. Safety: read.
+// Safety: read. API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
 	return items[Hook](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // ListPage returns one page of [HooksService.List].
 //
-// API: GET /hooks. Safety: read.
+// Safety: read. API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
 	return fetchPage[Hook](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
@@ -95,7 +95,7 @@ var opGetHook = operation{
 
 // Get returns a hook. The reference lists no error of its own for an unknown id.
 //
-// API: GET /hooks/{id}. Safety: read.
+// Safety: read. API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
 	r, v := hookRequest(opGetHook, id)
 	r.faults = v.faults
@@ -249,7 +249,7 @@ func (s *HooksService) Undeliverable(ctx context.Context, id string, params List
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
 //
-// API: GET /hooks/{id}/undeliverable. Safety: read.
+// Safety: read. API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
 	return fetchPage[Message](ctx, s.client, params.request(id), params.Paging.Page, params.Paging.Size, false)
 }

@@ -14,7 +14,8 @@ import (
 type IssueParams struct {
 	// Account is what Create takes; ClientAccountKey is required, and unique within the program.
 	Account CreateAccountParams
-	// ProgramClientID is the client_id under which the account will be searched. Required.
+	// ProgramClientID is the client_id of the program, under which the account will be searched. Required. A wrong one
+	// shows late: the account is created and then not seen.
 	ProgramClientID string
 	// Settle is how long to look for an account that does not show up yet: 30 s when zero.
 	Settle time.Duration

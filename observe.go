@@ -18,7 +18,7 @@ type Capture struct{ last atomic.Pointer[Response] }
 // Last returns the last answer, or nil when there was none.
 func (c *Capture) Last() *Response { return c.last.Load() }
 
-// Response is one answer as received. It prints without header and body. The zero value is not used.
+// Response is one answer as received, for [Capture]. It prints without header and body. The zero value is not used.
 type Response struct {
 	// Operation is the Go name of the call.
 	Operation string

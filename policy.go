@@ -37,14 +37,14 @@ func (p ListMerchantCategoryCodesParams) request() request {
 
 // MerchantCategoryCodes iterates over all codes the service knows.
 //
-// API: GET /policy/mccodes. Safety: read.
+// Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategoryCode, error] {
 	return items[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
 //
-// API: GET /policy/mccodes. Safety: read.
+// Safety: read. API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategoryCode], error) {
 	return fetchPage[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
@@ -137,28 +137,28 @@ func policyRequest(op operation, company CompanyID) request {
 
 // Get returns the whole policy: categories, merchants and terminals.
 //
-// API: GET /policy/{id}/policy. Safety: read.
+// Safety: read. API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicy, company))
 }
 
 // Categories returns the policy with its categories only.
 //
-// API: GET /policy/{id}/categories. Safety: read.
+// Safety: read. API: GET /policy/{id}/categories.
 func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyCategories, company))
 }
 
 // Merchants returns the policy with its merchants only.
 //
-// API: GET /policy/{id}/merchants. Safety: read.
+// Safety: read. API: GET /policy/{id}/merchants.
 func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyMerchants, company))
 }
 
 // Terminals returns the policy with its terminals only.
 //
-// API: GET /policy/{id}/terminals. Safety: read.
+// Safety: read. API: GET /policy/{id}/terminals.
 func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
@@ -415,7 +415,7 @@ type RestrictionCategoryRule struct {
 
 // Restrictions returns the old ruleset.
 //
-// API: GET /policy/{id}/restrictions. Safety: read.
+// Safety: read. API: GET /policy/{id}/restrictions.
 //
 // Deprecated: use Get.
 func (s *PolicyService) Restrictions(ctx context.Context, company CompanyID) (*Restrictions, error) {

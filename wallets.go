@@ -226,7 +226,7 @@ type ExchangeKeyParams struct {
 	EphemeralKey Secret `json:"ephemeral_key"`
 }
 
-// KeyExchange is the encrypted answer; its format is not in the reference. The zero value is empty.
+// KeyExchange is the encrypted answer of ExchangeKey; its format is not in the reference. The zero value is empty.
 type KeyExchange struct {
 	// Data is the answer as it came, without JSON quotes.
 	Data []byte `redact:"content"`

@@ -12,6 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// A payment that is run twice, as after a crash, is made once.
 func ExampleJournal_Transfer() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

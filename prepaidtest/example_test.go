@@ -3,6 +3,7 @@ package prepaidtest_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/cardprograms/prepaid"
@@ -52,4 +53,25 @@ func ExampleServer_Load() {
 	// <nil>
 	// 25.50
 	// true 1
+}
+
+// The document that uses every member, from its file.
+func ExampleServer_Load_file() {
+	server, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+
+	load := func() error {
+		file, err := os.Open("testdata/seed.json")
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return server.Load(file)
+	}
+	fmt.Println(load(), len(server.Accounts()) > 0)
+	// Output: <nil> true
 }

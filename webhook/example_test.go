@@ -13,6 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
+// A message is verified, handled once, and acknowledged when it comes again; a forged one is refused.
 func ExampleHandler() {
 	verifier := webhook.HMAC{ // header, encoding and key form are the operator's to tell
 		Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded,
@@ -64,6 +65,7 @@ func (o *outbox) Dismiss(_ context.Context, _ string, ids ...string) error {
 	return nil
 }
 
+// What could not be delivered is caught up on. A message that the function refuses stays stored.
 func ExampleDrain() {
 	hooks := &outbox{[]prepaid.Message{{ID: "m1"}, {ID: "m2"}, {ID: "m3"}}}
 	handled, err := webhook.Drain(context.Background(), hooks, "h1", func(_ context.Context, m *prepaid.Message) error {
@@ -79,6 +81,7 @@ func ExampleDrain() {
 	// still stored: 1
 }
 
+// A key changed by hand. Ensure with RotateIn does the same in step with the hook.
 func ExampleKeys() {
 	oldKey, newKey := prepaid.NewSecret(strings.Repeat("0f", 32)), prepaid.NewSecret(strings.Repeat("f0", 32))
 	keys, err := webhook.NewKeyRing(webhook.StaticKeys{"2025": oldKey})

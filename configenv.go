@@ -1,0 +1,90 @@
+package prepaid
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and that of the JSON field in
+// capitals, credentials without their group: PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test";
+// "production" when unset), PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, when that is unset,
+// PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
+// PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
+// PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
+// PREPAID_RETRY_MAX_THROTTLE_WAIT and PREPAID_RETRY_IN_FLIGHT_WAIT. Durations are texts such as "30s". An empty
+// variable is an unset one.
+//
+// It returns all faults at once as a *[ValidationError] whose fields are the names of the variables.
+func ConfigFromEnv() (Config, error) {
+	config, unread := Config{}, validator{}
+	readEnv(&unread, "base_url", &config.BaseURL, asText)
+	readEnv(&unread, "vendor", &config.Vendor, asText)
+	readEnv(&unread, "environment", &config.Environment, func(text string) (e Environment, err error) {
+		err = e.UnmarshalText([]byte(text))
+		return e, err
+	})
+	readEnv(&unread, "credentials.client_id", &config.Credentials.ClientID, asText)
+	readEnv(&unread, "user_agent", &config.UserAgent, asText)
+	readEnv(&unread, "attempt_timeout", &config.AttemptTimeout, time.ParseDuration)
+	readEnv(&unread, "body_idle_timeout", &config.BodyIdleTimeout, time.ParseDuration)
+	readEnv(&unread, "max_response_bytes", &config.MaxResponseBytes, func(text string) (int64, error) {
+		return strconv.ParseInt(text, 10, 64)
+	})
+	readEnv(&unread, "retry.max_attempts", &config.Retry.MaxAttempts, strconv.Atoi)
+	readEnv(&unread, "retry.min_wait", &config.Retry.MinWait, time.ParseDuration)
+	readEnv(&unread, "retry.max_wait", &config.Retry.MaxWait, time.ParseDuration)
+	readEnv(&unread, "retry.max_retry_after", &config.Retry.MaxRetryAfter, time.ParseDuration)
+	readEnv(&unread, "retry.max_throttle_wait", &config.Retry.MaxThrottleWait, time.ParseDuration)
+	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
+	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+	secret, noFile := secretFromEnv()
+	config.Credentials.ClientSecret = NewSecret(secret)
+
+	v := validator{}
+	for _, fault := range faultsOf(config.Validate()) {
+		if name := envName(fault.Field); noFile && name == "PREPAID_CLIENT_SECRET" {
+			v.fault("PREPAID_CLIENT_SECRET_FILE", "must name a readable file")
+		} else {
+			v.fault(name, fault.Rule)
+		}
+	}
+	if v.faults = append(v.faults, unread.faults...); len(v.faults) > 0 {
+		return Config{}, &ValidationError{Faults: v.faults}
+	}
+	return config, nil
+}
+
+// readEnv sets to from the variable of a field, if there is one.
+func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, error)) {
+	name := envName(field)
+	text := os.Getenv(name)
+	if text == "" {
+		return
+	}
+	value, err := parse(text)
+	if err != nil {
+		v.fault(name, ruleOfType[T]())
+		return
+	}
+	*to = value
+}
+
+func asText(text string) (string, error) { return text, nil }
+
+// secretFromEnv returns the client secret, and whether it is missing because its file cannot be read.
+func secretFromEnv() (secret string, unreadable bool) {
+	secret = os.Getenv("PREPAID_CLIENT_SECRET")
+	file := os.Getenv("PREPAID_CLIENT_SECRET_FILE")
+	if secret != "" || file == "" {
+		return secret, false
+	}
+	content, err := os.ReadFile(file)
+	return strings.TrimRight(string(content), "\r\n"), err != nil
+}
+
+// envName turns "credentials.client_id" into "PREPAID_CLIENT_ID" and "retry.min_wait" into "PREPAID_RETRY_MIN_WAIT".
+func envName(field string) string {
+	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(field, "credentials."), ".", "_"))
+}

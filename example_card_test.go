@@ -1,0 +1,69 @@
+package prepaid_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// issueAndLoad issues a card, activates it, loads it from a float account, and lists what happened on it. The day is that
+// of the first run.
+func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.AccountID, day time.Time, again bool) error {
+	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
+		ProgramClientID: "acme", // client_id of the program: the operator tells it, as the company's id
+		Account: prepaid.CreateAccountParams{
+			CompanyID:        42,
+			ClientAccountKey: "emp-7", // yours, one for each card: the card is found by it
+			Registration: &prepaid.Cardholder{
+				FirstName: "Ada", LastName: "Lovelace",
+				DateOfBirth:    prepaid.Date{Year: 1990, Month: time.May, Day: 1},
+				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+			},
+		},
+		Again: again, // after an error, look longer before creating anything
+	})
+	if err != nil {
+		return err
+	}
+	card := issued.Account.ID
+	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked since stays blocked
+		if err := client.Accounts.SetStatus(ctx, card, prepaid.AccountStatusActive); err != nil {
+			return err
+		}
+	}
+	_, err = client.Accounts.Transfer(ctx, float, prepaid.TransferParams{
+		RequestID: prepaid.DeriveRequestID(day, "first load", "emp-7"), // the same id when run again
+		Amount:    prepaid.MustAmount("25.50"), DestinationAccountID: card, Type: prepaid.TransferTypeLoad,
+		SourceReference: "first load", DestinationReference: "first load",
+	})
+	if err != nil {
+		return err // OutcomeOf says whether to send it again
+	}
+	for transaction, err := range client.Accounts.Transactions(ctx, card, prepaid.ListTransactionsParams{}) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(transaction.Type, transaction.Amount, transaction.RunningBalance, transaction.Reference)
+	}
+	return nil
+}
+
+// The main job from end to end. Run twice, it issues one card and loads it once.
+func Example_card() {
+	srv := emulator() // has company 42, whose client_id is acme
+	defer srv.Close()
+	float := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"}))
+
+	day := time.Now() // a program stores it with the job
+	for _, again := range []bool{false, true} {
+		if err := issueAndLoad(context.Background(), srv.Client(), float, day, again); err != nil {
+			fmt.Println(prepaid.OutcomeOf(err), err)
+		}
+	}
+	// Output:
+	// 2950 25.50 25.50 first load
+	// 2950 25.50 25.50 first load
+}

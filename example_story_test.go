@@ -1,0 +1,145 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The code of the package comment, section by section, as a program would have it.
+func Example() {
+	for _, section := range []func(context.Context) error{storyStart, storyMoney, storyPaging, storyErrors, storyAmounts, storyTesting} {
+		if err := section(context.Background()); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// account EA52174568995001 25.50
+	// done
+	// 25.50
+	// no such account
+	// true <nil>
+	// the answer of the next transfer gets lost
+}
+
+// setEnvironment sets what ConfigFromEnv reads, for the emulator, and returns what takes it away again.
+func setEnvironment(srv *prepaidtest.Server) func() {
+	config := srv.Config()
+	variables := map[string]string{
+		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": string(config.Environment),
+		"PREPAID_CLIENT_ID": config.Credentials.ClientID, "PREPAID_CLIENT_SECRET": config.Credentials.ClientSecret.Reveal(),
+	}
+	for name, value := range variables {
+		_ = os.Setenv(name, value)
+	}
+	return func() {
+		for name := range variables {
+			_ = os.Unsetenv(name)
+		}
+	}
+}
+
+func storyStart(ctx context.Context) error {
+	srv := emulator()
+	defer srv.Close()
+	restore := setEnvironment(srv)
+	defer restore()
+	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "25.50"})
+
+	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and its like
+	if err != nil {
+		return err // all faults at once
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludePersonal)
+	if err == nil {
+		fmt.Println("account", account.ID, account.Balance)
+	}
+	return err
+}
+
+func storyMoney(ctx context.Context) error {
+	srv := emulator()
+	defer srv.Close()
+	client, source := srv.Client(), seed(srv, "100.00")
+	params := prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: seed(srv, "0"),
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+
+	_, err := client.Accounts.Transfer(ctx, source, params)
+	switch prepaid.OutcomeOf(err) {
+	case prepaid.OutcomeApplied:
+		fmt.Println("done")
+	case prepaid.OutcomeRejected:
+		fmt.Println("final: nothing moved, and the same request would be refused again")
+	case prepaid.OutcomeNotProcessed:
+		fmt.Println("nothing moved, for a passing reason: send the same params again, later")
+	case prepaid.OutcomeUnknown:
+		fmt.Println("it may have moved: resolve")
+	}
+	return err
+}
+
+func storyPaging(ctx context.Context) error {
+	srv := emulator()
+	defer srv.Close()
+	client, id, from := srv.Client(), seed(srv, "25.50"), time.Now().Add(-time.Hour)
+
+	show := func() error {
+		for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{From: from}) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(transaction.Amount)
+		}
+		return nil
+	}
+	return show()
+}
+
+func storyErrors(ctx context.Context) error {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), prepaid.AccountID("EA404")
+
+	_, err := client.Accounts.Get(ctx, id)
+	switch invalid, ok := errors.AsType[*prepaid.ValidationError](err); {
+	case ok:
+		fmt.Println("mend", invalid.Faults) // each a field and a rule, never the value; nothing was sent
+	case errors.Is(err, prepaid.ErrNotFound):
+		fmt.Println("no such account")
+	}
+	return nil
+}
+
+func storyAmounts(context.Context) error {
+	price := prepaid.MustAmount("25.50")
+	total, err := price.Mul(3) // 76.50, or ErrAmountRange: never rounded
+	fmt.Println(total == prepaid.Cents(7650), err)
+	return nil
+}
+
+func storyTesting(ctx context.Context) error {
+	srv, err := prepaidtest.Start() // in a test, prepaidtest.NewServer(t)
+	if err != nil {
+		return err
+	}
+	defer srv.Close()
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	client := srv.Client()
+	if _, err := client.Check(ctx); err != nil {
+		return err
+	}
+	fmt.Println("the answer of the next transfer gets lost")
+	return nil
+}

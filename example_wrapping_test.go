@@ -1,0 +1,60 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// payer is what the code below needs of the client, and no more. It is declared where it is used.
+type payer interface {
+	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
+}
+
+var _ payer = (*prepaid.AccountsService)(nil) // so that a change of the client shows here, in one line
+
+// settle pays an invoice. It says whether the invoice is paid, open, or to be sent again with the same params.
+func settle(ctx context.Context, p payer, from, to prepaid.AccountID, invoice string, amount prepaid.Amount) (string, error) {
+	_, err := p.Transfer(ctx, from, prepaid.TransferParams{
+		RequestID: prepaid.RequestID("invoice-" + invoice), Amount: amount, DestinationAccountID: to,
+		SourceReference: "invoice " + invoice, DestinationReference: "invoice " + invoice,
+	})
+	switch prepaid.OutcomeOf(err) {
+	case prepaid.OutcomeApplied:
+		return "paid", nil
+	case prepaid.OutcomeRejected:
+		return "open", err
+	case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown:
+	}
+	return "again", err
+}
+
+// stub answers with what a test wants to see handled.
+type stub struct {
+	result *prepaid.TransferResult
+	err    error
+}
+
+func (s stub) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	return s.result, s.err
+}
+
+// A small interface on the side of its user, and a stub for its tests: each outcome is one struct.
+func Example_consumerInterface() {
+	for _, answer := range []stub{
+		{result: &prepaid.TransferResult{TransactionID: "77"}},
+		{err: &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.TransferFailedError{CorrelationID: "c-1"}}},
+		{err: &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.APIError{StatusCode: 429}}},
+		{err: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: &prepaid.TransportError{Sent: true, Step: "answer", Err: errors.New("cut off")}}},
+	} {
+		state, err := settle(context.Background(), answer, "EA1", "EA2", "7", prepaid.Cents(2550))
+		fmt.Println(state, errors.Is(err, prepaid.ErrTransferFailed), errors.Is(err, prepaid.ErrRateLimited), errors.Is(err, prepaid.ErrOutcomeUnknown))
+	}
+	// Output:
+	// paid false false false
+	// open true false false
+	// again false true false
+	// again false false true
+}

@@ -1,0 +1,175 @@
+package prepaid_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// The tests that docs/testing.md shows.
+
+// An answer that never comes whole: the outcome is unknown, and sending the same params again makes it known.
+func TestGuideUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+	params := prepaid.TransferParams{
+		RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always())
+	_, err := client.Accounts.Transfer(t.Context(), from, params)
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+
+	srv.ClearFaults()
+	_, err = client.Accounts.Transfer(t.Context(), from, params)
+	require.NoError(t, err)
+	require.Equal(t, 1, srv.Movements("invoice-7"))
+}
+
+// A client that gives up after the first attempt shows what your own code does with a doubt.
+func TestGuideOneAttempt(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	config := srv.Config()
+	config.Retry.MaxAttempts = 1
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	defer client.Close()
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	state, err := settle(t.Context(), client.Accounts, seed(srv, "100.00"), seed(srv, "0"), "7", prepaid.Cents(2550))
+	require.Equal(t, "again", state)
+	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+}
+
+// Every tenth request goes wrong, the same ones in each run.
+func TestGuideBadDay(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t, prepaidtest.Seed(7))
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+	srv.Inject(prepaidtest.AnyOperation, prepaidtest.CommitThenDrop().WithProbability(0.1))
+	for i := range 20 {
+		key := prepaid.DeriveRequestID(time.Now(), "bad day", string(rune('a'+i)))
+		for tries := 0; ; tries++ {
+			require.Less(t, tries, 10)
+			_, err := client.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
+				RequestID: key, Amount: prepaid.Cents(100), DestinationAccountID: to, SourceReference: "s", DestinationReference: "d",
+			})
+			if err == nil {
+				break
+			}
+		}
+	}
+	require.Equal(t, "20.00", srv.Balance(string(to)))
+}
+
+// Time is moved, not waited for.
+func TestGuideClock(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t, prepaidtest.SimulationDelay(time.Minute))
+	client, card := srv.Client(), seed(srv, "100.00")
+	purchase := prepaid.SimulateParams{
+		Type: prepaid.SimulatedPurchase, AccountID: card, Amount: prepaid.Cents(3000),
+		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+	}
+	approved, err := client.Simulation.Transact(t.Context(), purchase)
+	require.NoError(t, err)
+
+	purchase.AuthorizationID = approved.AuthorizationID
+	_, err = client.Simulation.Clear(t.Context(), purchase)
+	require.NoError(t, err)
+	require.Len(t, srv.Transactions(string(card)), 2) // the load and the authorisation
+	srv.Advance(time.Minute)
+	require.Len(t, srv.Transactions(string(card)), 4) // and its credit back and clearing
+}
+
+// A state that was saved is where another test begins.
+func TestGuideSavedState(t *testing.T) {
+	t.Parallel()
+	var state bytes.Buffer
+	srv := prepaidtest.NewServer(t)
+	card := seed(srv, "100.00")
+	require.NoError(t, srv.Save(&state))
+
+	again := prepaidtest.NewServer(t, prepaidtest.WithState(&state))
+	require.Equal(t, "100.00", again.Balance(string(card)))
+}
+
+// A read-only job that begins to write fails its test.
+func TestGuideAllowOnly(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	client, card := srv.Client(), seed(srv, "100.00")
+	srv.AllowOnly("GET /accounts/{id}", "GET /accounts/{id}/transactions")
+
+	account, err := client.Accounts.Get(t.Context(), card)
+	require.NoError(t, err)
+	require.Equal(t, prepaid.Cents(10000), account.Balance)
+}
+
+// answers is a transport for one recorded answer: no network, and no emulator either.
+type answers func(*http.Request) *http.Response
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_ = r.Body.Close()
+	}
+	return a(r), nil
+}
+
+// A fixture from a support case, without a server.
+func TestGuideFixture(t *testing.T) {
+	t.Parallel()
+	client, err := prepaid.NewClient(prepaid.Config{
+		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor",
+		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
+		Limiter:     prepaid.NoLimiter{},
+		Transport: answers(func(r *http.Request) *http.Response {
+			status, body := http.StatusBadRequest, `{"error": "invalid_hook_id", "error_description": ""}`
+			if strings.HasSuffix(r.URL.Path, "/token") {
+				status, body = http.StatusOK, `{"access_token": "t", "token_type": "bearer", "expires_in": 3600}`
+			}
+			return &http.Response{
+				StatusCode: status, Request: r, Body: io.NopCloser(strings.NewReader(body)),
+				Header: http.Header{"Content-Type": {"application/vnd.vendor+json"}},
+			}
+		}),
+	})
+	require.NoError(t, err)
+	defer client.Close()
+
+	_, err = client.Hooks.Get(t.Context(), "h-1")
+	require.ErrorIs(t, err, prepaid.CodeInvalidHookID)
+}
+
+// Whatever your code asks of an error, a test can build.
+func TestGuideErrorsCanBeBuilt(t *testing.T) {
+	t.Parallel()
+	refused := &prepaid.CallError{
+		Operation: "Accounts.Get", Outcome: prepaid.OutcomeRejected,
+		Err: &prepaid.APIError{StatusCode: 404, Code: "account_not_found"},
+	}
+	require.ErrorIs(t, refused, prepaid.ErrNotFound)
+	require.ErrorIs(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI}, prepaid.CodeInvalidURI)
+	require.ErrorIs(t, &prepaid.ThrottledError{Wait: time.Second}, prepaid.ErrRateLimited)
+	require.ErrorIs(t, &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}}, prepaid.ErrUnauthorized)
+	require.ErrorIs(t, &prepaid.TransferFailedError{}, prepaid.ErrTransferFailed)
+	require.ErrorIs(t, &prepaid.ReportError{Err: io.ErrUnexpectedEOF}, prepaid.ErrReportIncomplete)
+
+	invalid, ok := errors.AsType[*prepaid.ValidationError](error(&prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "amount", Rule: "must be above zero"}}}))
+	require.True(t, ok)
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(invalid))
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(errors.New("not of this package")))
+}

@@ -1,0 +1,196 @@
+package journal_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// history is the part of *prepaid.AccountsService that the end of a day needs.
+type history interface {
+	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
+}
+
+// dayEnd compares the journal with the history of the account that pays, from its first moment to that of the next
+// day. What it returns is for a person: it mends nothing.
+func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.AccountID, from, next time.Time) ([]string, error) {
+	debits := map[prepaid.TransactionID]prepaid.Amount{}
+	for t, err := range h.Transactions(ctx, payer, prepaid.ListTransactionsParams{From: from, Before: next}) {
+		if err != nil {
+			return nil, err // half a history proves nothing
+		}
+		if t.Amount.Sign() < 0 {
+			debits[t.ID] = t.Amount.Abs()
+		}
+	}
+	var findings []string
+	for e := range j.All() {
+		switch booked, found := debits[e.TransactionID]; {
+		case e.State != journal.StateDone && e.State != journal.StateRejected:
+			findings = append(findings, fmt.Sprintf("%s is %s: run it again", e.RequestID, e.State))
+		case e.State != journal.StateDone || e.Changed.Before(from) || !e.Changed.Before(next):
+		case !found:
+			findings = append(findings, fmt.Sprintf("%s was paid and is not in the history", e.RequestID))
+		case booked != e.Amount:
+			findings = append(findings, fmt.Sprintf("%s was paid with another amount", e.RequestID))
+		default:
+			delete(debits, e.TransactionID)
+		}
+	}
+	for id := range debits {
+		findings = append(findings, fmt.Sprintf("transaction %s is not in the journal", id))
+	}
+	return findings, nil
+}
+
+// At the end of a day the journal and the history of the account that pays must tell the same.
+func Example_dayEnd() {
+	srv, err := prepaidtest.Start(prepaidtest.Seed(1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = j.Close() }()
+
+	pay := func(id prepaid.RequestID) {
+		_, err := j.Transfer(ctx, client.Accounts, from, prepaid.TransferParams{
+			RequestID: id, Amount: prepaid.Cents(2550), DestinationAccountID: to,
+			SourceReference: "PAYROLL", DestinationReference: "SALARY",
+		})
+		fmt.Println(id, prepaid.OutcomeOf(err))
+	}
+	pay("emp-7")
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	pay("emp-8")
+	srv.Adjust(string(from), "-3.00") // nobody here did that
+
+	now := time.Now() // a program takes the first moments of two days, in the program's own time zone
+	findings, err := dayEnd(ctx, client.Accounts, j, from, now.Add(-time.Hour), now.Add(time.Hour))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, finding := range findings {
+		fmt.Println("-", finding)
+	}
+	// Output:
+	// emp-7 applied
+	// emp-8 outcome unknown
+	// - emp-8 is unknown: run it again
+	// - transaction 100000004 is not in the journal
+}
+
+// A payment in doubt that is too old to be sent again is looked for, and a person tells the journal what became of it.
+func ExampleJournal_Resolve() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = j.Close() }()
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is done, and no answer ever comes whole
+	params := prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), DestinationAccountID: to,
+		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
+	}
+	_, err = j.Transfer(ctx, client.Accounts, from, params)
+	fmt.Println(prepaid.OutcomeOf(err))
+
+	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.MovementQuery{
+		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
+	}.Around(err))
+	if lookErr != nil {
+		fmt.Println(lookErr)
+		return
+	}
+	if finding.Verdict == prepaid.VerdictSeen { // and somebody has looked at it
+		err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID))
+	}
+	entry, _ := j.Get(params.RequestID)
+	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(string(params.RequestID)))
+	stats, err := j.Stats()
+	fmt.Println(stats.Done.Count, stats.Done.Sum, stats.Unknown.Count, err)
+	// Output:
+	// outcome unknown
+	// <nil> done true 1
+	// 1 25.50 0 <nil>
+}
+
+// The operator says that a payment in doubt was never made, and never will be: it is no longer pending. Only a doubt can
+// be resolved by hand.
+func ExampleResolution() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = j.Close() }()
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	_, err = j.Transfer(context.Background(), srv.Client().Accounts, from, prepaid.TransferParams{
+		RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
+		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
+	})
+	fmt.Println(prepaid.OutcomeOf(err))
+	fmt.Println(j.Resolve("invoice-7", journal.NotMoved()))
+	entry, _ := j.Get("invoice-7")
+	fmt.Println(entry.State, entry.Resolved)
+	fmt.Println(j.Resolve("invoice-7", journal.Moved("77")))
+	// Output:
+	// outcome unknown
+	// <nil>
+	// rejected true
+	// journal: no payment of unknown outcome under this request id
+}

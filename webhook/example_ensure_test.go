@@ -1,0 +1,204 @@
+package webhook_test
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+// newHandler makes the receiver's handler. What the form of the signature is, the operator must tell.
+func newHandler(ring webhook.KeyRing, claims webhook.ClaimStore, book func(context.Context, *prepaid.Message) error) (*webhook.Handler, error) {
+	return webhook.NewHandler(webhook.Config{
+		Verifier: webhook.HMAC{
+			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: ring,
+			KeyID: func(header http.Header) string { return header.Get("X-Hmac-Key-Id") },
+		},
+		Claims:        claims,
+		OnTransaction: book,
+		OnFailure:     func(_ context.Context, status int, err error) { fmt.Println("answered", status, err) },
+	})
+}
+
+// mount listens with TLS, as a proxy in front of the receiver would, and returns an emulator that trusts it.
+func mount(handler *atomic.Pointer[webhook.Handler]) (*httptest.Server, *prepaidtest.Server) {
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.Load().ServeHTTP(w, r)
+	}))
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	srv, err := prepaidtest.Start(prepaidtest.WithWebhookRoots(roots))
+	if err != nil {
+		panic(err)
+	}
+	return receiver, srv
+}
+
+// Ensure may run at every start: it creates the hook, changes what differs, or sends nothing.
+func ExampleEnsure() {
+	var handler atomic.Pointer[webhook.Handler]
+	receiver, srv := mount(&handler)
+	defer receiver.Close()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	key := prepaid.NewSecret(strings.Repeat("0f", 32))
+	h, err := newHandler(webhook.StaticKeys{"2026-11": key}, webhook.Memory(0, 0), func(context.Context, *prepaid.Message) error { return nil })
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	handler.Store(h)
+
+	want := prepaid.CreateHookParams{
+		URI: receiver.URL, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
+		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "2026-11", HMACKeySecret: key,
+	}
+	for range 2 {
+		if _, err := webhook.Ensure(ctx, client.Hooks, want); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	want.Enabled = false // for a maintenance window, say: a disabled hook stores nothing either
+	if _, err := webhook.Ensure(ctx, client.Hooks, want); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, request := range srv.Requests() {
+		if request.Template != "/token" {
+			fmt.Println(request.Method, request.Template)
+		}
+	}
+	fmt.Println(len(srv.Hooks()), srv.Hooks()[0].Enabled)
+	// Output:
+	// GET /hooks
+	// POST /hooks
+	// GET /hooks
+	// GET /hooks
+	// PATCH /hooks/{id}
+	// 1 false
+}
+
+// A new key at a restart: both are in the ring until the hook has changed, and no message is refused.
+func ExampleRotateIn() {
+	var handler atomic.Pointer[webhook.Handler]
+	receiver, srv := mount(&handler)
+	defer receiver.Close()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	account := srv.AddAccount(prepaidtest.SeedAccount{})
+
+	start := func(keyID string, keys webhook.StaticKeys) error {
+		ring, err := webhook.NewKeyRing(keys)
+		if err != nil {
+			return err
+		}
+		h, err := newHandler(ring, webhook.Memory(0, 0), func(context.Context, *prepaid.Message) error {
+			fmt.Println("taken")
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		handler.Store(h)
+		_, err = webhook.Ensure(ctx, client.Hooks, prepaid.CreateHookParams{
+			URI: receiver.URL, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
+			ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: keyID, HMACKeySecret: keys[keyID],
+		}, webhook.RotateIn(ring, time.Hour))
+		fmt.Println("the hook signs with", srv.Hooks()[0].KeyID, err)
+		return err
+	}
+	older, newer := prepaid.NewSecret(strings.Repeat("0f", 32)), prepaid.NewSecret(strings.Repeat("f0", 32))
+	for _, err := range []error{
+		start("2025", webhook.StaticKeys{"2025": older}),
+		start("2026", webhook.StaticKeys{"2025": older, "2026": newer}),
+	} {
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	srv.Adjust(account, "1.00")
+	fmt.Println(srv.WaitIdle(ctx))
+	// Output:
+	// the hook signs with 2025 <nil>
+	// the hook signs with 2026 <nil>
+	// taken
+	// <nil>
+}
+
+// Who claims an id first handles it. What was given back can be claimed again, what is done cannot.
+func ExampleMemory() {
+	claims, ctx := webhook.Memory(0, 0), context.Background()
+	claim := func() webhook.Claim {
+		c, err := claims.Claim(ctx, "h1/m1", time.Minute)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(c.State())
+		return c
+	}
+	first := claim()
+	claim() // by another receiver, meanwhile
+	fmt.Println(first.Release(ctx))
+	second := claim()
+	fmt.Println(second.Done(ctx))
+	claim()
+	fmt.Println(first.Done(ctx))
+	// Output:
+	// won
+	// in flight
+	// <nil>
+	// won
+	// <nil>
+	// done
+	// webhook: claim lost
+}
+
+// Messages twice, out of order, and again because an answer was lost: each is booked once.
+func TestGuideDuplicatesAndOrder(t *testing.T) {
+	t.Parallel()
+	var handler atomic.Pointer[webhook.Handler]
+	receiver, srv := mount(&handler)
+	defer receiver.Close()
+	defer srv.Close()
+	key := prepaid.NewSecret(strings.Repeat("0f", 32))
+	var booked atomic.Int64
+	h, err := newHandler(webhook.StaticKeys{"k1": key}, webhook.Memory(0, 0), func(context.Context, *prepaid.Message) error {
+		booked.Add(1)
+		return nil
+	})
+	require.NoError(t, err)
+	handler.Store(h)
+	client := srv.Client()
+	hook, err := webhook.Ensure(t.Context(), client.Hooks, prepaid.CreateHookParams{
+		URI: receiver.URL, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
+		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "k1", HMACKeySecret: key,
+	})
+	require.NoError(t, err)
+
+	srv.InjectDelivery(hook, prepaidtest.DelayMessage(time.Minute), prepaidtest.DuplicateMessage(2), prepaidtest.LoseAnswer())
+	account := srv.AddAccount(prepaidtest.SeedAccount{})
+	for range 3 {
+		srv.Adjust(account, "1.00")
+	}
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	srv.Advance(time.Minute) // the first message overtaken by the others
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	require.EqualValues(t, 3, booked.Load())
+
+	handled, err := webhook.Drain(t.Context(), client.Hooks, hook, h.Handle) // what the service holds for undelivered
+	require.NoError(t, err)
+	require.Equal(t, 1, handled)
+	require.EqualValues(t, 3, booked.Load())
+}
