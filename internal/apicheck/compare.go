@@ -64,16 +64,22 @@ func stillBroken(broken []line, now listing) []line {
 }
 
 var (
-	latestSection = regexp.MustCompile(`(?ms)^## .*?(?:^## |\z)`)
-	quoted        = regexp.MustCompile("`([^`]+)`")
-	nameInLine    = regexp.MustCompile(`^(?:method \(\*?(\w+)\) (\w+)|\w+ (\w+(?:\.\w+)?))`)
+	quoted     = regexp.MustCompile("`([^`]+)`")
+	nameInLine = regexp.MustCompile(`^(?:method \(\*?(\w+)\) (\w+)|\w+ (\w+(?:\.\w+)?))`)
 )
+
+// latestSection is the first one under a heading of the second level.
+func latestSection(changelog string) string {
+	_, section, _ := strings.Cut("\n"+changelog, "\n## ")
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
 
 // unnamed returns a fault for each incompatible change that the latest section of the changelog does not name. The name of a
 // type that is gone, or is another now, stands for its members, too.
 func unnamed(broken []line, path, changelog string) []string {
 	named := make(map[string]bool)
-	for _, match := range quoted.FindAllStringSubmatch(latestSection.FindString(changelog), -1) {
+	for _, match := range quoted.FindAllStringSubmatch(latestSection(changelog), -1) {
 		named[match[1]] = true
 	}
 	gone := make(map[line]bool)
@@ -92,7 +98,7 @@ func unnamed(broken []line, path, changelog string) []string {
 			known = known || named[owner] || named[pkg+"."+owner]
 		}
 		if !known {
-			faults = append(faults, fmt.Sprintf("%s: the latest section does not name `%s`, which changed incompatibly: %s had: %s", path, name, l.pkg, l.text))
+			faults = append(faults, fmt.Sprintf("%s: the latest section does not name %#q, which changed incompatibly: %s had: %s", path, name, l.pkg, l.text))
 		}
 	}
 	return faults

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 
 // addModule adds the public packages of the module in directory. The types come from what the compiler wrote for the packages
 // that import them, so that nothing is read that does not compile.
-func (l listing) addModule(directory string) error {
-	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Module", "./...")
+func (l listing) addModule(ctx context.Context, directory string) error {
+	command := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Module", "./...")
 	command.Dir = directory
 	var problems bytes.Buffer
 	command.Stderr = &problems

@@ -12,16 +12,17 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run returns the exit code: 0 when all is well, 1 for faults, 2 when it could not look.
-func run(arguments []string, out, problems io.Writer) int {
+func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("apicheck", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	renew := flags.Bool("renew", false, "write the listings anew")
@@ -32,7 +33,7 @@ func run(arguments []string, out, problems io.Writer) int {
 		fmt.Fprintln(problems, "apicheck: name the directory of listings, the changelog and at least one module")
 		return 2
 	}
-	faults, err := check(flags.Arg(0), flags.Arg(1), flags.Args()[2:], *renew)
+	faults, err := check(ctx, flags.Arg(0), flags.Arg(1), flags.Args()[2:], *renew)
 	if err != nil {
 		fmt.Fprintln(problems, "apicheck:", err)
 		return 2
@@ -47,10 +48,10 @@ func run(arguments []string, out, problems io.Writer) int {
 }
 
 // check compares the packages of modules with the listings and the listings with the changelog.
-func check(directory, changelog string, modules []string, renew bool) ([]string, error) {
+func check(ctx context.Context, directory, changelog string, modules []string, renew bool) ([]string, error) {
 	now := listing{}
 	for _, module := range modules {
-		if err := now.addModule(module); err != nil {
+		if err := now.addModule(ctx, module); err != nil {
 			return nil, fmt.Errorf("module %s: %w", module, err)
 		}
 	}

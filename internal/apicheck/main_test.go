@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,8 +65,8 @@ func (b bench) read(name string) string {
 // run returns the exit code and what was printed.
 func (b bench) run(flags ...string) (int, string) {
 	var out, problems bytes.Buffer
-	arguments := append(flags, filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md"), b.root)
-	code := run(arguments, &out, &problems)
+	arguments := slices.Concat(flags, []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md"), b.root})
+	code := run(b.t.Context(), arguments, &out, &problems)
 	require.Empty(b.t, problems.String())
 	return code, out.String()
 }
@@ -171,17 +172,17 @@ func TestATypeAndAPackageThatAreGone(t *testing.T) {
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	t.Parallel()
 	var out, problems bytes.Buffer
-	require.Equal(t, 2, run(nil, &out, &problems))
-	require.Equal(t, 2, run([]string{"-wrong"}, &out, &problems))
+	require.Equal(t, 2, run(t.Context(), nil, &out, &problems))
+	require.Equal(t, 2, run(t.Context(), []string{"-wrong"}, &out, &problems))
 	b := newBench(t)
 	arguments := []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md"), b.root}
 	b.write("sdk.go", "package sdk\n\nfunc {")
-	require.Equal(t, 2, run(arguments, &out, &problems))
+	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
 	b.write("sdk.go", original)
 	b.write("api/torn.txt", "const One = 1\n")
-	require.Equal(t, 2, run(arguments, &out, &problems))
+	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
 	b.write("api/torn.txt", "")
 	arguments[1] = filepath.Join(b.root, "absent.md")
-	require.Equal(t, 2, run(arguments, &out, &problems))
+	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
 	require.Contains(t, problems.String(), "torn.txt does not begin with a package")
 }

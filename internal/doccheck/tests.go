@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -21,11 +20,12 @@ func testFaults(root string, documents []string) ([]string, error) {
 		return nil, nil
 	}
 	there := make(map[string]bool)
-	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+	tree := os.DirFS(root)
+	err := fs.WalkDir(tree, ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		source, err := os.ReadFile(path)
+		source, err := fs.ReadFile(tree, path)
 		for _, match := range declaration.FindAllSubmatch(source, -1) {
 			there[string(match[1])] = true
 		}
