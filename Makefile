@@ -1,24 +1,52 @@
-# Short names for the steps of .ci/run, which says what each does.
+# Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
-.PHONY: emulator ci test race lint vet docs fuzz bench examples
+.DEFAULT_GOAL := help
+.PHONY: help test lint bench fuzz examples emulator ci race vet docs api api-renew licences vulns size
 
-ci: ; @bash .ci/run
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ; @bash .ci/run test
+test: ## every test of the core, as the README gives it
+	@bash .ci/run test
 
-race: ; @bash .ci/run race
+lint: ## the pinned golangci-lint with staticcheck, in all modules
+	@bash .ci/run lint
 
-lint: ; @bash .ci/run lint
+bench: ## what the client costs beside the same work done by hand
+	@bash .ci/run bench
 
-vet: ; @bash .ci/run format vet fix tidy
+fuzz: ## each fuzz target for 5 s; FUZZTIME=10m for longer
+	@bash .ci/run fuzz
 
-docs: ; @bash .ci/run docs traces
+examples: ## every example, and that it prints what it should
+	@bash .ci/run examples
 
-fuzz: ; @bash .ci/run fuzz
+emulator: ## the emulator with its page; ARGS=-h lists its flags
+	@go run ./cmd/prepaid-emulator $(ARGS)
 
-bench: ; @bash .ci/run bench
+ci: ## everything, as it is run before a change is taken
+	@bash .ci/run
 
-emulator: ; go run ./cmd/prepaid-emulator
+race: ## every test with the race detector, and the floors of coverage
+	@bash .ci/run race
 
-examples: ; @bash .ci/run examples
+vet: ## gofmt, go vet, go fix, go.mod
+	@bash .ci/run format vet fix tidy
 
+docs: ## every public name is documented, the tables in docs/ are complete
+	@bash .ci/run docs traces
+
+api: ## the public API against the listing in api/
+	@bash .ci/run api
+
+api-renew: ## write api/ anew, after a change of the API that is meant
+	@bash .ci/run api_renew
+
+licences: ## the licence of every dependency
+	@bash .ci/run licences
+
+vulns: ## known weaknesses in what is called
+	@bash .ci/run vulns
+
+size: ## what the client adds to a program
+	@bash .ci/run size

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -80,15 +81,32 @@ func (e Entry) settled() bool { return e.State == StateDone || e.State == StateR
 func (e Entry) open() bool { return e.State == StateIntended || e.State == StateUnknown }
 
 func encode(e Entry) ([]byte, error) {
+	if !e.validUTF8() {
+		return nil, errors.New("a field is not valid UTF-8")
+	}
 	body, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
 	line := append(frame(body), body...)
 	if _, ok := decode(line); !ok { // or the whole file could not be read any more
-		return nil, errors.New("a field is not valid UTF-8")
+		return nil, errors.New("a field cannot be read again")
 	}
 	return append(line, '\n'), nil
+}
+
+// validUTF8 is asked first, since JSON would write another request id in place of one that is not; since Go 1.27 in a way
+// that reads back as if it had been meant.
+func (e Entry) validUTF8() bool {
+	for _, text := range [...]string{
+		string(e.RequestID), e.Operation, string(e.AccountID), e.Destination, e.Params, string(e.State),
+		string(e.TransactionID), e.CorrelationID, string(e.Code),
+	} {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
 }
 
 // frame is what stands before the JSON.

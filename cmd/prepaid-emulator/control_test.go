@@ -82,9 +82,7 @@ func TestAMessagePressesNoButton(t *testing.T) {
 
 func TestControlOfTheDocumentation(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not here")
-	}
+	needTool(t, "curl")
 	text, err := os.ReadFile("../../docs/emulator.md")
 	require.NoError(t, err)
 	section := regexp.MustCompile("(?s)## From a test in any language\n.*?```sh\n(.*?)```").FindSubmatch(text)

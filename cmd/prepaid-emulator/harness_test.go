@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,6 +22,19 @@ import (
 // A connection whose request was not read to the end is closed half a second later.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
+
+// needTool skips the test without an outside program, or fails it when PREPAID_REQUIRE_TOOLS is 1.
+func needTool(t *testing.T, name string) {
+	t.Helper()
+	_, err := exec.LookPath(name)
+	if err == nil {
+		return
+	}
+	if os.Getenv("PREPAID_REQUIRE_TOOLS") == "1" {
+		t.Fatalf("%s is not installed, and PREPAID_REQUIRE_TOOLS=1 asks for it", name)
+	}
+	t.Skipf("NOT CHECKED: %s is not installed; set PREPAID_REQUIRE_TOOLS=1 to fail instead", name)
 }
 
 func noEnvironment(string) (string, bool) { return "", false }

@@ -59,9 +59,7 @@ func TestPINOptionsHaveAnEffect(t *testing.T) {
 func pinScript(t *testing.T) string {
 	t.Helper()
 	for _, tool := range []string{"openssl", "curl", "od"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip(tool + " is not here")
-		}
+		needTool(t, tool)
 	}
 	text, err := os.ReadFile("../../docs/emulator.md")
 	require.NoError(t, err)

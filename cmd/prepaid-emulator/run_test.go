@@ -129,7 +129,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 	p := launch(t, "-client-secret", "it's a $ecret")
 	lines := regexp.MustCompile(`(?m)^  ((?:TOKEN=|curl ).*)$`).FindAllStringSubmatch(p.out.String(), -1)
 	require.Len(t, lines, 2)
-	if _, err := exec.LookPath("curl"); err == nil {
+	if _, err := exec.LookPath("curl"); err == nil || os.Getenv("PREPAID_REQUIRE_TOOLS") == "1" {
 		got, err := exec.CommandContext(t.Context(), "sh", "-eu", "-c", lines[0][1]+"\n"+lines[1][1]).CombinedOutput()
 		require.NoError(t, err, string(got))
 		require.Contains(t, string(got), `"account_id":"`+ada+`"`)

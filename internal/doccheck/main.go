@@ -1,10 +1,11 @@
-// Command doccheck fails when a public name of the module has no doc comment, or when the tables in docs/ and the
-// code do not name the same things.
+// Command doccheck fails when a public name of the module has no doc comment, when the tables in docs/ and the code do
+// not name the same things, or when a document names a test that is not there.
 //
-//	doccheck [-docs directory] directory...
+//	doccheck [-docs directory] [-proofs file,file] directory...
 //
 // Each directory holds one package. In the tables the names of the first one stand bare, those of the others
-// after the name of their package: webhook.Handler.
+// after the name of their package: webhook.Handler. The proofs are documents that name tests in backquotes, which are
+// looked for below the working directory.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -22,6 +24,7 @@ func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	docs := flags.String("docs", "", "directory of reference-map.md and errors.md; not looked at when empty")
+	proofs := flags.String("proofs", "", "documents whose tests must exist, with commas between them")
 	if flags.Parse(arguments) != nil {
 		return 2
 	}
@@ -30,6 +33,11 @@ func run(arguments []string, out, problems io.Writer) int {
 		return 2
 	}
 	faults, err := check(flags.Args(), *docs)
+	if err == nil {
+		var more []string
+		more, err = testFaults(".", strings.FieldsFunc(*proofs, func(r rune) bool { return r == ',' }))
+		faults = append(faults, more...)
+	}
 	if err != nil {
 		fmt.Fprintln(problems, "doccheck:", err)
 		return 2

@@ -42,6 +42,14 @@ func TestRun(t *testing.T) {
 	code, _, _ = call("-docs", filepath.Join(directory, "missing"), directory)
 	require.Equal(t, 2, code)
 
+	write("proofs.md", "`TestRun` `TestThatIsNot`\n")
+	code, out, _ = call("-proofs", filepath.Join(directory, "proofs.md"), directory)
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "proofs.md:1: there is no TestThatIsNot")
+	require.NotContains(t, out, "no TestRun")
+	code, _, _ = call("-proofs", filepath.Join(directory, "missing.md"), directory)
+	require.Equal(t, 2, code)
+
 	write("errors.md", "# Errors\n")
 	code, out, _ = call("-docs", directory, directory)
 	require.Equal(t, 1, code)

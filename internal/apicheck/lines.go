@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// writer collects the lines of one package.
+type writer struct {
+	pkg   *types.Package
+	lines []string
+}
+
+// linesOf lists all that a program can name in pkg, and what it may do with it: sorted, the same for every version of Go.
+func linesOf(pkg *types.Package) []string {
+	w := &writer{pkg: pkg}
+	for _, name := range pkg.Scope().Names() {
+		object := pkg.Scope().Lookup(name)
+		if !object.Exported() {
+			continue
+		}
+		switch o := object.(type) {
+		case *types.Const:
+			w.add("const %s %s = %s", name, w.typ(o.Type()), o.Val().ExactString())
+		case *types.Var:
+			w.add("var %s %s", name, w.typ(o.Type()))
+		case *types.Func:
+			w.add("func %s%s", name, w.signature(o.Signature()))
+		case *types.TypeName:
+			w.typeName(o)
+		}
+	}
+	slices.Sort(w.lines)
+	return slices.Compact(w.lines)
+}
+
+func (w *writer) add(format string, values ...any) {
+	w.lines = append(w.lines, fmt.Sprintf(format, values...))
+}
+
+// typ writes a type: names of this package stand bare, those of others after their import path, without host and owner where
+// they are this package's.
+func (w *writer) typ(t types.Type) string {
+	return types.TypeString(bare(t), func(p *types.Package) string {
+		if p == w.pkg {
+			return ""
+		}
+		return strings.TrimPrefix(p.Path(), strings.TrimSuffix(w.pkg.Path(), inRepository(w.pkg.Path())))
+	})
+}
+
+func (w *writer) signature(s *types.Signature) string {
+	return w.parameters(s.TypeParams()) + strings.TrimPrefix(w.typ(s), "func")
+}
+
+// parameters writes type parameters with their constraints.
+func (w *writer) parameters(list *types.TypeParamList) string {
+	if list.Len() == 0 {
+		return ""
+	}
+	var each []string
+	for p := range list.TypeParams() {
+		each = append(each, p.Obj().Name()+" "+w.typ(p.Constraint()))
+	}
+	return "[" + strings.Join(each, ", ") + "]"
+}
+
+func (w *writer) typeName(o *types.TypeName) {
+	if alias, ok := o.Type().(*types.Alias); ok {
+		w.add("type %s%s = %s", o.Name(), w.parameters(alias.TypeParams()), w.typ(alias.Rhs()))
+		return
+	}
+	named, ok := o.Type().(*types.Named)
+	if !ok {
+		w.add("type %s = %s", o.Name(), w.typ(o.Type()))
+		return
+	}
+	head := "type " + o.Name() + w.parameters(named.TypeParams())
+	switch u := named.Underlying().(type) {
+	case *types.Struct:
+		w.add("%s struct%s", head, equality(named))
+		w.fields(o.Name(), u)
+	case *types.Interface:
+		// One line with all methods: one more breaks those who implement it, unless nobody else can.
+		w.add("%s %s", head, w.typ(u))
+	default:
+		w.add("%s %s", head, w.typ(u))
+	}
+	if !types.IsInterface(named) {
+		w.methods(o.Name(), named)
+	}
+}
+
+// equality tells that values of a struct cannot be compared with ==: a field may take that away from those who do.
+func equality(t types.Type) string {
+	if types.Comparable(t) {
+		return ""
+	}
+	return ", not comparable"
+}
+
+// fields lists the public fields with their tags, which are part of what JSON promises, and those of private embedded structs,
+// which can be named as well.
+func (w *writer) fields(owner string, s *types.Struct) {
+	for i := range s.NumFields() {
+		f := s.Field(i)
+		if !f.Exported() {
+			if inner, ok := f.Type().Underlying().(*types.Struct); ok && f.Embedded() {
+				w.fields(owner, inner)
+			}
+			continue
+		}
+		tag := s.Tag(i)
+		if tag != "" {
+			tag = " `" + tag + "`"
+		}
+		kind := "field"
+		if f.Embedded() {
+			kind = "embedded"
+		}
+		w.add("%s %s.%s %s%s", kind, owner, f.Name(), w.typ(f.Type()), tag)
+	}
+}
+
+// methods lists those of the value and of the pointer, promoted ones included.
+func (w *writer) methods(owner string, named *types.Named) {
+	values := types.NewMethodSet(named)
+	for selection := range types.NewMethodSet(types.NewPointer(named)).Methods() {
+		m, ok := selection.Obj().(*types.Func)
+		if !ok || !m.Exported() {
+			continue
+		}
+		star := "*"
+		if values.Lookup(m.Pkg(), m.Name()) != nil {
+			star = ""
+		}
+		signature, ok := selection.Type().(*types.Signature)
+		if !ok {
+			continue
+		}
+		w.add("method (%s%s) %s%s", star, owner, m.Name(), strings.TrimPrefix(w.typ(signature), "func"))
+	}
+}

@@ -1,0 +1,78 @@
+// Command apicheck holds the public API of the module, and of those nested in it, to the listing that is committed.
+//
+//	apicheck [-renew] listings changelog module...
+//
+// Listings is a directory with one text file a package, one line a name, in the manner of Go's own api directory. Each
+// module is a directory with a go.mod; its programs and internal packages are not looked at.
+//
+// A line that is missing from the code is an incompatible change, a line that is missing from the listing an addition.
+// Either fails, so that no change of the API goes unseen. With -renew the listings are written anew; an incompatible change
+// is then also written to broken.txt in the same directory, and fails until the latest section of the changelog names it
+// in backquotes. A release empties broken.txt.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run returns the exit code: 0 when all is well, 1 for faults, 2 when it could not look.
+func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
+	flags := flag.NewFlagSet("apicheck", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	renew := flags.Bool("renew", false, "write the listings anew")
+	if flags.Parse(arguments) != nil {
+		return 2
+	}
+	if flags.NArg() < 3 {
+		fmt.Fprintln(problems, "apicheck: name the directory of listings, the changelog and at least one module")
+		return 2
+	}
+	faults, err := check(ctx, flags.Arg(0), flags.Arg(1), flags.Args()[2:], *renew)
+	if err != nil {
+		fmt.Fprintln(problems, "apicheck:", err)
+		return 2
+	}
+	for _, fault := range faults {
+		fmt.Fprintln(out, fault)
+	}
+	if len(faults) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// check compares the packages of modules with the listings and the listings with the changelog.
+func check(ctx context.Context, directory, changelog string, modules []string, renew bool) ([]string, error) {
+	now := listing{}
+	for _, module := range modules {
+		if err := now.addModule(ctx, module); err != nil {
+			return nil, fmt.Errorf("module %s: %w", module, err)
+		}
+	}
+	before, broken, err := readListing(directory)
+	if err != nil {
+		return nil, err
+	}
+	d := compare(before, now)
+	var faults []string
+	switch {
+	case !renew:
+		faults = d.faults()
+	default:
+		broken = stillBroken(append(broken, d.removed...), now)
+		if err := now.write(directory, before, broken); err != nil {
+			return nil, err
+		}
+	}
+	text, err := os.ReadFile(changelog)
+	if err != nil {
+		return nil, err
+	}
+	return append(faults, unnamed(broken, changelog, string(text))...), nil
+}
