@@ -284,7 +284,7 @@ func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServe
 }
 
 // slowAttempt is when an attempt without an answer ends, and much more than one with an answer takes.
-const slowAttempt = 300 * time.Millisecond
+const slowAttempt = 1500 * time.Millisecond
 
 func tableConfig(address string) Config {
 	config := fixtureConfig(nil)

@@ -272,10 +272,10 @@ func TestReportStreamPauses(t *testing.T) {
 		_ = p.Close()
 	})
 	config := coreConfig(slowly.address)
-	config.AttemptTimeout, config.BodyIdleTimeout = 120*time.Millisecond, 10*time.Second
+	config.AttemptTimeout, config.BodyIdleTimeout = time.Second, 10*time.Second
 	reader, err := newCoreClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
 	require.NoError(t, err)
-	time.Sleep(130 * time.Millisecond) // a reader in no hurry
+	time.Sleep(1100 * time.Millisecond) // a reader in no hurry
 	report, err := reader.Report()
 	require.NoError(t, err)
 	require.EqualValues(t, 2, report.TotalRecords)
