@@ -109,6 +109,7 @@ type seen struct {
 	method, url, sent, answer                 string
 	status                                    int
 	methodLine, urlLine, sentLine, answerLine int
+	queryLines                                map[string]int // where the parameters have lines of their own
 }
 
 func (c *checker) exchange(s seen) {
@@ -128,7 +129,13 @@ func (c *checker) exchange(s seen) {
 	if bodyAt < 0 {
 		bodyAt = len(request.leaves)
 	}
-	c.leaves("request", "", s.urlLine, request.leaves[:bodyAt])
+	for _, l := range request.leaves[:bodyAt] {
+		place := s.urlLine
+		if own, ok := s.queryLines[strings.TrimPrefix(l.where, "query ")]; ok {
+			place = own
+		}
+		c.leaves("request", "", place, []leaf{l})
+	}
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
 	_, answer := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.answer))
 	c.leaves("response", s.answer, s.answerLine, answer)
@@ -246,10 +253,9 @@ func (c *checker) headers(node *yaml.Node, what string) {
 	if node == nil || node.Kind == yaml.MappingNode && len(node.Content) == 0 {
 		return
 	}
-	kept := keptHeaders()
-	for name, values := range c.mapping(node, what+" header", sortedKeys(kept)...) {
+	for name, values := range c.mapping(node, what+" header", sortedKeys(keptHeaders)...) {
 		for _, value := range values.Content {
-			if value.Kind != yaml.ScalarNode || !kept[name](value.Value) {
+			if value.Kind != yaml.ScalarNode || !keptHeaders[name](value.Value) {
 				c.find(value.Line, what+" header "+name)
 			}
 		}

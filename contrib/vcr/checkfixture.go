@@ -31,7 +31,7 @@ func (l located) text() string {
 
 // members reads an object's members with their lines. first is the line on which raw begins.
 func members(raw []byte, first int) (map[string]located, bool) {
-	decoder := jsontext.NewDecoder(bytes.NewReader(raw))
+	decoder := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
 	if begin, err := decoder.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, false
 	}
@@ -43,7 +43,7 @@ func members(raw []byte, first int) (map[string]located, bool) {
 		}
 		key := name.String()
 		value, err := decoder.ReadValue()
-		if err != nil {
+		if _, twice := found[key]; err != nil || twice {
 			return nil, false
 		}
 		begin := int(decoder.InputOffset()) - len(value)
@@ -69,6 +69,10 @@ func (c *checker) fixture(content []byte) error {
 	c.others(root, "fixture", "about", "reference", "request", "response")
 	c.others(request, "request", "method", "path", "query", "header", "body", "text")
 	c.others(response, "response", "status", "header", "body", "text")
+	parameters, ok := members(request["query"].raw, request["query"].line)
+	if request["query"].raw != nil && !ok {
+		return refused
+	}
 	status, err := strconv.Atoi(response["status"].text())
 	if err != nil {
 		c.find(response["status"].line, "response status")
@@ -77,7 +81,7 @@ func (c *checker) fixture(content []byte) error {
 	c.fixtureHeader("response", response["header"])
 	c.exchange(seen{
 		method: request["method"].text(), methodLine: request["method"].line,
-		url: fixtureAddress(request), urlLine: request["path"].line,
+		url: fixtureAddress(request["path"].text(), parameters), urlLine: request["path"].line, queryLines: linesOf(parameters),
 		sent: fixtureBody(request).text, sentLine: fixtureBody(request).line,
 		answer: fixtureBody(response).text, answerLine: fixtureBody(response).line, status: status,
 	})
@@ -92,10 +96,16 @@ func (c *checker) others(found map[string]located, what string, names ...string)
 	}
 }
 
-func fixtureAddress(request map[string]located) string {
-	address := request["path"].text()
+func linesOf(parameters map[string]located) map[string]int {
+	lines := map[string]int{}
+	for name, value := range parameters {
+		lines[name] = value.line
+	}
+	return lines
+}
+
+func fixtureAddress(address string, parameters map[string]located) string {
 	query := url.Values{}
-	parameters, _ := members(request["query"].raw, 1)
 	for name, value := range parameters {
 		query.Set(name, value.text())
 	}
@@ -127,10 +137,9 @@ func (c *checker) fixtureHeader(what string, header located) {
 	if header.raw != nil && !ok {
 		c.find(header.line, what+" header")
 	}
-	kept := keptHeaders()
 	for _, name := range sortedKeys(values) {
 		value := values[name]
-		allowed := kept[http.CanonicalHeaderKey(name)]
+		allowed := keptHeaders[http.CanonicalHeaderKey(name)]
 		if name == "Accept" {
 			allowed = areKeptTypes
 		}

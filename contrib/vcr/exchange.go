@@ -91,7 +91,7 @@ func (s *scrubber) query(operation *operation, raw string) string {
 }
 
 func (s *scrubber) formBody(body string) string {
-	return s.pairs("body", body, map[string]*shape{"grant_type": {keep: matching(`^client_credentials$`)}})
+	return s.pairs("body", body, map[string]*shape{"grant_type": {keep: isGrant}})
 }
 
 // pairs scrubs names and values of a query or a form, in the order of their names.
@@ -100,8 +100,8 @@ func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
 		return ""
 	}
 	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return url.QueryEscape(s.text(where, raw, scrubbed()))
+	if err != nil { // one unknown name stands for the whole
+		values = url.Values{raw: {""}}
 	}
 	var out []string
 	for _, name := range sortedKeys(values) {
@@ -158,22 +158,21 @@ func (s *schema) response(names *pseudonyms, columns []string, operation *operat
 }
 
 // keptHeaders are the headers of answers that the client reads.
-func keptHeaders() map[string]func(string) bool {
-	count := matching(`^[0-9]{1,9}$`)
-	return map[string]func(string) bool{
-		"X-Pagesize": count, "X-Totalpages": count, "X-Totalitems": count,
-		"Retry-After": func(value string) bool {
-			_, err := http.ParseTime(value)
-			return count(value) || err == nil && len(value) == len(http.TimeFormat)
-		},
-		"Content-Type": isKeptType,
-	}
+var keptHeaders = map[string]func(string) bool{
+	"X-Pagesize": isCount, "X-Totalpages": isCount, "X-Totalitems": isCount,
+	"Retry-After":  isRetryAfter,
+	"Content-Type": isKeptType,
+}
+
+func isRetryAfter(value string) bool {
+	_, err := http.ParseTime(value)
+	return isCount(value) || err == nil && len(value) == len(http.TimeFormat)
 }
 
 // headers returns those of header that are kept. asked is the vendor word that the request accepts.
 func headers(header http.Header, asked string) http.Header {
 	kept := http.Header{}
-	for name, allowed := range keptHeaders() {
+	for name, allowed := range keptHeaders {
 		value := header.Get(name)
 		if name == "Content-Type" && value != "" {
 			value = normalType(value, asked)

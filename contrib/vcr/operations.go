@@ -36,9 +36,7 @@ type schema struct {
 }
 
 // pathValues are the parameters of paths that are not scrubbed: names of wallets.
-func pathValues() map[string]*shape {
-	return map[string]*shape{"{provider}": {keep: matching(`^[a-z][a-z_]{0,31}$`)}}
-}
+func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
 
 // of is the shape of a type; nil for a body that is not there.
 func of[T any]() *shape { return shapeOf(reflect.TypeFor[T]()) }
@@ -69,10 +67,9 @@ var (
 )
 
 func newSchema() *schema {
-	number, set := matching(`^[0-9]{1,6}$`), matching(`^(1|true)$`)
-	paged := func(q map[string]*shape) map[string]*shape { return with(q, number, pagingNames...) }
-	search := with(paged(queryOf("client_id", "client_account_key")), set, includeNames...)
-	company := with(paged(queryOf("client_id", "program_id", "first_name", "last_name", "mobile")), set, includeNames...)
+	paged := func(q map[string]*shape) map[string]*shape { return with(q, isCount, pagingNames...) }
+	search := with(paged(queryOf("client_id", "client_account_key")), isSet, includeNames...)
+	company := with(paged(queryOf("client_id", "program_id", "first_name", "last_name", "mobile")), isSet, includeNames...)
 	company["status"] = of[prepaid.AccountStatus]()
 	history := paged(queryOf())
 	history["start_date"] = &shape{keep: isDate, varies: true}
@@ -107,7 +104,7 @@ func newSchema() *schema {
 		list("Accounts.Search", "/accounts", search, of[prepaid.Account]()),
 		one("Accounts.Create", "POST", "/accounts", of[prepaid.CreateAccountParams](), summary),
 		list("Accounts.SearchCompany", "/accounts/company/{companyid}", company, of[prepaid.Account]()),
-		list("Accounts.Get", "/accounts/{id}", with(queryOf(), set, includeNames...), of[prepaid.Account]()),
+		list("Accounts.Get", "/accounts/{id}", with(queryOf(), isSet, includeNames...), of[prepaid.Account]()),
 		one("Accounts.Update", "PUT", "/accounts/{id}", of[prepaid.UpdateAccountParams](), nil),
 		list("Accounts.Transactions", "/accounts/{id}/transactions", history, of[prepaid.Transaction]()),
 		one("Accounts.Status", "GET", "/accounts/{id}/status", nil, summary),

@@ -110,12 +110,12 @@ func (p *pseudonyms) stand(value string, f form) string {
 		return regroup(value, digitsFor(n, countDigits(value)))
 	case len(value) >= leastHex && len(value)%2 == 0 && hexText.MatchString(value):
 		return hexFor(n, len(value))
+	case strings.HasPrefix(strings.TrimSpace(value), "<"):
+		return "<" + nameFor(n, false) + ">" // what tells a proxy's page from an answer
 	case isEmail(value):
 		return nameFor(n, false) + "@example.com"
 	case strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://"):
 		return "https://example.com/" + nameFor(n, false)
-	case strings.HasPrefix(strings.TrimSpace(value), "<"):
-		return "<" + nameFor(n, false) + ">" // what tells a proxy's page from an answer
 	default:
 		return nameFor(n, upperText.MatchString(value))
 	}

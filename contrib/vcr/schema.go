@@ -78,10 +78,10 @@ func structMembers(t reflect.Type, marked bool) map[string]*shape {
 		}
 		_, tagged := field.Tag.Lookup("redact")
 		inner := typeShape(field.Type, marked || tagged)
-		if keep, ok := keptMembers()[t.Name()+"."+name]; ok && !marked && !tagged {
+		if keep, ok := keptMembers[t.Name()+"."+name]; ok && !marked && !tagged {
 			inner = &shape{keep: keep}
 		}
-		if f, ok := narrowMembers()[name]; ok && inner.keep == nil && inner.members == nil {
+		if f, ok := narrowMembers[name]; ok && inner.keep == nil && inner.members == nil {
 			inner.form = f
 		}
 		members[name] = inner
@@ -90,33 +90,45 @@ func structMembers(t reflect.Type, marked bool) map[string]*shape {
 }
 
 // narrowMembers are those in which only a special pseudonym has room or passes the client's checks.
-func narrowMembers() map[string]form {
-	return map[string]form{
-		"state": formState, "country": formAlpha2, "passport_issuing_country": formAlpha3, "sex": formSex,
-		"passport_expiry": formFuture, "reportdata": formCSV,
-		"pan_last_four": formZeros, "token_suffix": formZeros, "account_pan_sequence_number": formZeros,
-		"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
-	}
+var narrowMembers = map[string]form{
+	"state": formState, "country": formAlpha2, "passport_issuing_country": formAlpha3, "sex": formSex,
+	"passport_expiry": formFuture, "reportdata": formCSV,
+	"pan_last_four": formZeros, "token_suffix": formZeros, "account_pan_sequence_number": formZeros,
+	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
 }
 
 // keptMembers are the texts and numbers that stay although their type could hold anything: type and wire name, and
 // what they must look like.
-func keptMembers() map[string]func(string) bool {
-	currency := matching(`^([A-Z]{3}|[0-9]{3})$`)
-	return map[string]func(string) bool{
-		"Transaction.amount_currency":                 currency,
-		"Transaction.fee_amount_currency":             currency,
-		"Transaction.running_balance_amount_currency": currency,
-		"RedeemFundingParams.currency":                currency,
-		"RefundFundingParams.currency":                currency,
-		"SimulateParams.currency_code":                currency,
-		"Report.totalrecords":                         matching(`^[0-9]{1,9}$`),
-		"WalletToken.token_assurance_level":           matching(`^[0-9]{1,2}$`),
-		"Hook.filter_spec":                            matching(`^\*$`),
-		"CreateHookParams.filter_spec":                matching(`^\*$`),
-		"UpdateHookParams.filter_spec":                matching(`^\*$`),
-	}
+var keptMembers = map[string]func(string) bool{
+	"Transaction.amount_currency":                 isCurrency,
+	"Transaction.fee_amount_currency":             isCurrency,
+	"Transaction.running_balance_amount_currency": isCurrency,
+	"RedeemFundingParams.currency":                isCurrency,
+	"RefundFundingParams.currency":                isCurrency,
+	"SimulateParams.currency_code":                isCurrency,
+	"Report.totalrecords":                         isCount,
+	"WalletToken.token_assurance_level":           matching(`^[0-9]{1,2}$`),
+	"Hook.filter_spec":                            isEverything,
+	"CreateHookParams.filter_spec":                isEverything,
+	"UpdateHookParams.filter_spec":                isEverything,
 }
+
+// The looks of what is kept.
+var (
+	isCurrency        = matching(`^([A-Z]{3}|[0-9]{3})$`)
+	isCount           = matching(`^[0-9]{1,9}$`)
+	isEverything      = matching(`^\*$`)
+	isAmount          = matching(`^-?[0-9]{1,10}(\.[0-9]{1,4})?$`)
+	isCategory        = matching(`^[0-9]{1,4}$`)
+	isTransactionType = matching(`^[0-9]{4}$`)
+	isTransferType    = matching(`^[0-9]{1,5}$`)
+	isRequestType     = matching(`^(new|replace)$`)
+	isErrorCode       = matching(`^[a-z][a-z_]{0,63}$`)
+	isBearer          = matching(`^[Bb]earer$`)
+	isGrant           = matching(`^client_credentials$`)
+	isSet             = matching(`^(1|true)$`)
+	isProvider        = matching(`^[a-z][a-z_]{0,31}$`)
+)
 
 // known is what the client's enumerations have.
 type known interface{ Known() bool }
@@ -128,17 +140,17 @@ func keptType(t reflect.Type) (keep func(string) bool, varies bool) {
 	case reflect.TypeFor[bool]():
 		return isFlag, false
 	case reflect.TypeFor[prepaid.Amount]():
-		return matching(`^-?[0-9]{1,10}(\.[0-9]{1,4})?$`), false
+		return isAmount, false
 	case reflect.TypeFor[time.Time]():
 		return isDate, true
 	case reflect.TypeFor[prepaid.MCC]():
-		return matching(`^[0-9]{1,4}$`), false
+		return isCategory, false
 	case reflect.TypeFor[prepaid.TransactionType]():
-		return matching(`^[0-9]{4}$`), false
+		return isTransactionType, false
 	case reflect.TypeFor[prepaid.TransferType]():
-		return matching(`^[0-9]{1,5}$`), false
+		return isTransferType, false
 	case reflect.TypeFor[prepaid.RequestType]():
-		return matching(`^(new|replace)$`), false
+		return isRequestType, false
 	}
 	if !t.Implements(reflect.TypeFor[known]()) || t == reflect.TypeFor[prepaid.ErrorCode]() {
 		return nil, false
@@ -169,7 +181,7 @@ func matching(pattern string) func(string) bool { return regexp.MustCompile(patt
 // client's own errors; the description may repeat what was sent.
 func errorShape() *shape {
 	return object(map[string]*shape{
-		"error":             {keep: matching(`^[a-z][a-z_]{0,63}$`)},
+		"error":             {keep: isErrorCode},
 		"error_description": scrubbed(),
 	})
 }
@@ -187,8 +199,8 @@ func messageShape() *shape {
 func tokenShape() *shape {
 	return object(map[string]*shape{
 		"access_token": scrubbed(),
-		"token_type":   {keep: matching(`^[Bb]earer$`)},
-		"expires_in":   {keep: matching(`^[0-9]{1,9}$`)},
+		"token_type":   {keep: isBearer},
+		"expires_in":   {keep: isCount},
 	})
 }
 
