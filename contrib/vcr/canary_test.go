@@ -62,7 +62,7 @@ func (p *tap) RoundTrip(req *http.Request) (*http.Response, error) {
 		id, secret, _ := strings.Cut(string(plain), ":")
 		p.values[id], p.values[secret] = true, true
 	}
-	for _, part := range strings.Split(req.URL.Path, "/") {
+	for part := range strings.SplitSeq(req.URL.Path, "/") {
 		p.values[part] = true
 	}
 	for _, values := range req.URL.Query() {
@@ -178,7 +178,7 @@ func newWorld(t *testing.T, word string) *world {
 func (w *world) journey(t *testing.T, client *prepaid.Client, word string) *journey {
 	t.Helper()
 	return &journey{
-		t: t, ctx: t.Context(), client: client, word: word, company: prepaid.CompanyID(prepaidtest.DefaultCompany), template: "settlement",
+		t: t, client: client, word: word, company: prepaid.CompanyID(prepaidtest.DefaultCompany), template: "settlement",
 		from: w.from, to: w.to, uri: w.uri, pin: w.PINCertificate(), otp: w.OTP,
 		undo: func() {
 			w.failing.Store(true)
@@ -225,7 +225,7 @@ func TestCanariesOfAllOperations(t *testing.T) {
 	again, err := prepaid.NewClient(replay.Config(prepaid.Config{Environment: prepaid.EnvironmentTest}))
 	require.NoError(t, err)
 	made := &journey{
-		t: t, ctx: t.Context(), client: again, word: other, company: 99, template: "other_report", from: "EA00000000007777", to: "somebody",
+		t: t, client: again, word: other, company: 99, template: "other_report", from: "EA00000000007777", to: "somebody",
 		uri: "https://hooks.example.org/x", pin: w.PINCertificate(), otp: func(string) string { return "123456" }, undo: func() {},
 	}
 	require.Equal(t, recorded, made.run())

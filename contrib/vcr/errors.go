@@ -39,7 +39,7 @@ type UnusedError struct {
 
 // Error is one line.
 func (e *UnusedError) Error() string {
-	return fmt.Sprintf("prepaidvcr: recorded and not asked for: %s", strings.Join(e.Operations, ", "))
+	return "prepaidvcr: recorded and not asked for: " + strings.Join(e.Operations, ", ")
 }
 
 // CassetteError means that a cassette cannot be used: it is not there, cannot be read or written, or the recording of

@@ -1,6 +1,7 @@
 package prepaidvcr
 
 import (
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -215,8 +216,6 @@ func changeShape(add, remove reflect.Type) *shape {
 func sealedShape() *shape {
 	members := structMembers(reflect.TypeFor[prepaid.SealedPINParams](), false)
 	delete(members, "envelope")
-	for name, inner := range structMembers(reflect.TypeFor[prepaid.PINEnvelope](), false) {
-		members[name] = inner
-	}
+	maps.Copy(members, structMembers(reflect.TypeFor[prepaid.PINEnvelope](), false))
 	return object(members)
 }

@@ -59,7 +59,8 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[prepaid.RefundFundingParams](), reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulateParams](),
 		reflect.TypeFor[prepaid.SimulationResult](), reflect.TypeFor[prepaid.InitiatePINParams](), reflect.TypeFor[prepaid.SealedPINParams](),
 		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.CreateHookParams](), reflect.TypeFor[prepaid.UpdateHookParams](),
-		reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Policy](), reflect.TypeFor[prepaid.Restrictions](),
+		reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Policy](),
+		reflect.TypeFor[prepaid.Restrictions](), //nolint:staticcheck // it is one of the 44
 		reflect.TypeFor[prepaid.MerchantCategoryCode](), reflect.TypeFor[prepaid.Report](), reflect.TypeFor[prepaid.MerchantKey](),
 		reflect.TypeFor[prepaid.TerminalKey](),
 	} {
