@@ -47,15 +47,26 @@ func (p parts) differing(other parts) []string {
 	return slices.Sorted(maps.Keys(places))
 }
 
-// agrees reports whether every value of r that is a pseudonym, so was learnt from this cassette, is the one that
-// recorded has in its place.
-func (r *scrubbedRequest) agrees(recorded *scrubbedRequest) bool {
-	if len(r.leaves) != len(recorded.leaves) {
-		return false
+// scrubbedValues are the values that were not kept, by their place.
+func (r *scrubbedRequest) scrubbedValues() parts {
+	p := parts{}
+	for _, l := range r.leaves {
+		if !l.kept {
+			p[l.where] = append(p[l.where], l.value)
+		}
 	}
-	for i, l := range r.leaves {
-		if !l.kept && isPseudonym(l.value, l.form) && l.value != recorded.leaves[i].value {
-			return false
+	return p
+}
+
+// agrees reports whether every value of r that is a pseudonym, so was learnt from this cassette, is the one that
+// recorded, which is alike, has in its place.
+func (r *scrubbedRequest) agrees(recorded *scrubbedRequest) bool {
+	there := recorded.scrubbedValues()
+	for where, values := range r.scrubbedValues() {
+		for i, value := range values {
+			if value != there[where][i] && isPseudonym(value, formByValue) {
+				return false
+			}
 		}
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -134,28 +135,35 @@ func TestReplayOfConcurrentCalls(t *testing.T) {
 	for _, balance := range []string{"1.00", "2.00", "3.00", "4.00", "5.00", "6.00"} {
 		account(srv, balance)
 	}
-	calls := func(c *prepaid.Client) {
+	calls := func(c *prepaid.Client, backwards bool) {
 		accounts, err := prepaid.Collect(c.Accounts.SearchCompany(t.Context(), 42, prepaid.SearchCompanyParams{}), 100)
 		require.NoError(t, err)
 		require.Len(t, accounts, 6)
+		get := func(a *prepaid.Account) error {
+			got, err := c.Accounts.Get(t.Context(), a.ID)
+			if err == nil && (got.ID != a.ID || got.Balance != a.Balance) {
+				err = errors.New("the answer of another account")
+			}
+			return err
+		}
+		if backwards {
+			for _, a := range slices.Backward(accounts) {
+				require.NoError(t, get(a))
+			}
+			return
+		}
 		done := make(chan error)
 		for _, a := range accounts {
-			go func() {
-				got, err := c.Accounts.Get(t.Context(), a.ID)
-				if err == nil && (got.ID != a.ID || got.Balance != a.Balance) {
-					err = errors.New("the answer of another account")
-				}
-				done <- err
-			}()
+			go func() { done <- get(a) }()
 		}
 		for range accounts {
 			require.NoError(t, <-done)
 		}
 	}
-	path := record(t, srv, prepaidvcr.Options{}, calls)
-	for range 5 {
+	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) { calls(c, false) })
+	for _, backwards := range []bool{false, true, false} {
 		recorder, c := replay(t, path, prepaidvcr.Options{})
-		calls(c)
+		calls(c, backwards)
 		require.NoError(t, recorder.Stop())
 	}
 }
