@@ -24,6 +24,7 @@ type scrubbedRequest struct {
 	url       string
 	body      string
 	leaves    []leaf
+	found     parts // what it is found by
 }
 
 // name is the operation's, for errors.
@@ -56,6 +57,7 @@ func (s *schema) request(names *pseudonyms, method string, address *url.URL, bod
 		r.body = work.body("body", body, known, kind)
 	}
 	r.leaves = work.leaves
+	r.found = r.parts()
 	return r
 }
 

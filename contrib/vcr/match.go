@@ -110,10 +110,10 @@ const tokenName = "Token"
 func (p *player) find(method string, request *scrubbedRequest) (*cassette.Interaction, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	wanted := request.parts()
+	wanted := request.found
 	alike := func(i *cassette.Interaction) bool {
 		recorded := p.known[i.ID]
-		return i.Request.Method == method && recorded.operation == request.operation && recorded.parts().equal(wanted)
+		return i.Request.Method == method && recorded.operation == request.operation && recorded.found.equal(wanted)
 	}
 	for _, fits := range []func(*cassette.Interaction) bool{
 		func(i *cassette.Interaction) bool { return alike(i) && request.agrees(p.known[i.ID]) },
@@ -163,7 +163,7 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 		if alike(i) {
 			continue
 		}
-		if differing := wanted.differing(recorded.parts()); !i.WasReplayed() && (nearest < 0 || len(differing) < nearest) {
+		if differing := wanted.differing(recorded.found); !i.WasReplayed() && (nearest < 0 || len(differing) < nearest) {
 			nearest, failure.Differing = len(differing), differing
 		}
 	}

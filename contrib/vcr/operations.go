@@ -149,11 +149,11 @@ const apiRoot = "/3.0"
 // find returns the operation of a request and the segments of its path below the base address, unescaped. The
 // operation is nil when there is none.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
-	escaped := address.EscapedPath()
-	if _, below, ok := strings.Cut(escaped, apiRoot+"/"); ok {
-		escaped = below
+	_, below, ok := strings.Cut(address.EscapedPath(), apiRoot+"/")
+	if !ok {
+		below = strings.TrimPrefix(address.EscapedPath(), "/")
 	}
-	segments := strings.Split(strings.TrimPrefix(escaped, "/"), "/")
+	segments := strings.Split(below, "/")
 	for i, segment := range segments {
 		if plain, err := url.PathUnescape(segment); err == nil {
 			segments[i] = plain

@@ -17,8 +17,12 @@ const recordWord = "record"
 func Start(t testing.TB, path string, options Options) *Recorder {
 	t.Helper()
 	options.Mode = ModeReplay
-	if os.Getenv(ModeVariable) == recordWord {
+	switch os.Getenv(ModeVariable) {
+	case "":
+	case recordWord:
 		options.Mode = ModeRecord
+	default:
+		t.Fatalf("prepaidvcr: %s must be empty or %q", ModeVariable, recordWord)
 	}
 	recorder, err := New(path, options)
 	if err != nil {

@@ -81,6 +81,8 @@ func TestStart(t *testing.T) {
 	require.Empty(t, inside(t, body(srv.Config(), id, 2, false)).said)
 	require.FileExists(t, path+".yaml")
 
+	t.Setenv(prepaidvcr.ModeVariable, "replay")
+	require.Equal(t, []string{`prepaidvcr: PREPAID_VCR must be empty or "record"`}, inside(t, body(prepaid.Config{}, id, 1, false)).said)
 	t.Setenv(prepaidvcr.ModeVariable, "")
 	require.NoError(t, srv.Close())
 	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 2, false)).said)
