@@ -184,12 +184,12 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	if err != nil {
 		// A transport that says it asked for a connection and never got one sent nothing; our own always asks. One
 		// that says nothing is believed only when its error is that of a dial.
-		says := watch.asked.Load() || len(c.client.owned) > 0
-		a.sent = watch.connections.Load() > 0 || (!says && !isDialError(err))
+		says, refused := watch.asked.Load() || len(c.client.owned) > 0, isNotSent(err)
+		a.sent = watch.connections.Load() > 0 || (!says && !refused && !isDialError(err))
 		if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
 			err = errQuoted // names and numbers stand in a query
 		}
-		a.connectFailed = !a.sent && !isCertificateError(err)
+		a.connectFailed = !a.sent && !refused && !isCertificateError(err)
 		a.err = transportError(ctx, a.sent, "connect", err)
 		if a.sent {
 			a.err = transportError(ctx, true, "answer", err)
@@ -306,6 +306,15 @@ func isDialError(err error) bool {
 	}
 	_, ok := errors.AsType[*net.DNSError](err)
 	return ok
+}
+
+// isNotSent asks the error of a caller's transport, see [Config].Transport.
+func isNotSent(err error) bool {
+	refused, ok := errors.AsType[interface {
+		error
+		NotSent() bool
+	}](err)
+	return ok && refused.NotSent()
 }
 
 func isCertificateError(err error) bool {

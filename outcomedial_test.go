@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -157,5 +158,47 @@ func TestOutcomeOfSlowConnection(t *testing.T) {
 			require.True(t, ok)
 			require.False(t, cause.Sent)
 		})
+	}
+}
+
+// refusal is the error of a transport that did not send.
+type refusal struct{ notSent bool }
+
+func (refusal) Error() string { return "refused here" }
+
+func (r refusal) NotSent() bool { return r.notSent }
+
+type refusingTransport struct {
+	err   error
+	tries atomic.Int32
+}
+
+func (t *refusingTransport) RoundTrip(*http.Request) (*http.Response, error) {
+	t.tries.Add(1)
+	return nil, t.err
+}
+
+// A transport of the caller's that says that it did not send is believed, and asked once.
+func TestTransportThatSaysNotSent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err     error
+		outcome prepaid.Outcome
+	}{
+		{refusal{notSent: true}, prepaid.OutcomeNotProcessed},
+		{&net.OpError{Op: "write", Err: refusal{notSent: true}}, prepaid.OutcomeNotProcessed},
+		{refusal{}, prepaid.OutcomeUnknown},
+	} {
+		transport := &refusingTransport{err: test.err}
+		client, err := prepaid.NewClient(prepaid.Config{
+			BaseURL: "https://cards.invalid/3.0/", Vendor: "vendor", Transport: transport,
+			TokenSource: prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token"})),
+		})
+		require.NoError(t, err)
+		_, err = client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{CompanyID: company, Registration: cardholder()})
+		require.Equal(t, test.outcome, prepaid.OutcomeOf(err), "%v", err)
+		require.EqualValues(t, 1, transport.tries.Load())
+		_, ok := errors.AsType[refusal](err)
+		require.True(t, ok, "%v", err)
 	}
 }

@@ -1,0 +1,284 @@
+package prepaidvcr
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// CheckOptions are the settings of a check. The zero value allows pseudonyms only.
+type CheckOptions struct {
+	// ReportColumns are the names of columns that a report may show in its first row, as in [Options].
+	ReportColumns []string
+	// MadeUp reports whether a value is known to be made up, so that fixtures written by hand can be checked; nil allows
+	// none. It must not keep the value.
+	MadeUp func(value string) bool
+}
+
+// Finding is a place that holds what should not be in a file. It has no value. The zero value is not used.
+type Finding struct {
+	// Line counts from 1.
+	Line int
+	// Where is the place, such as "response body.personal.first_name".
+	Where string
+}
+
+// String is the line and the place.
+func (f Finding) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Where) }
+
+// CheckFile is [Check] of a file.
+func CheckFile(path string, options CheckOptions) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return &CassetteError{Path: path, Rule: "cannot be read", Err: err}
+	}
+	err = Check(bytes.NewReader(content), options)
+	if found, ok := errors.AsType[*UnscrubbedError](err); ok {
+		found.Path = path
+	}
+	if failed, ok := errors.AsType[*CassetteError](err); ok {
+		failed.Path = path
+	}
+	return err
+}
+
+// Check reads a cassette, or a fixture in JSON as this project's own, and looks at everything in it with the schema that
+// scrubs recordings: what is neither kept by the schema nor a pseudonym is a finding.
+//
+// A pseudonym is told by its look. One real number in ten thousand with nine digits looks like one, longer ones far more
+// rarely; no text does but "anon" and a number. A recording does not depend on that: it replaces every value.
+//
+// Errors: *[UnscrubbedError], *[CassetteError] when r holds neither.
+func Check(r io.Reader, options CheckOptions) error {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return &CassetteError{Rule: "cannot be read", Err: err}
+	}
+	c := checker{options: options, schema: newSchema()}
+	if trimmed := bytes.TrimSpace(content); len(trimmed) > 0 && trimmed[0] == '{' {
+		err = c.fixture(content)
+	} else {
+		err = c.cassette(content)
+	}
+	if err != nil {
+		return err
+	}
+	if len(c.findings) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+	return &UnscrubbedError{Findings: slices.Compact(c.findings)}
+}
+
+type checker struct {
+	options  CheckOptions
+	schema   *schema
+	findings []Finding
+}
+
+func (c *checker) find(line int, where string) {
+	c.findings = append(c.findings, Finding{Line: line, Where: where})
+}
+
+func (c *checker) madeUp(value string) bool {
+	return c.options.MadeUp != nil && c.options.MadeUp(value)
+}
+
+// leaves reports those that are neither kept nor pseudonyms. text is what their offsets count in.
+func (c *checker) leaves(what, text string, line int, leaves []leaf) {
+	for _, l := range leaves {
+		if l.clean() || c.madeUp(l.value) {
+			continue
+		}
+		c.find(line+strings.Count(text[:min(int(l.offset), len(text))], "\n"), what+" "+l.where)
+	}
+}
+
+// seen is the outside of one exchange, with the lines on which its parts stand.
+type seen struct {
+	method, url, sent, answer                 string
+	status                                    int
+	methodLine, urlLine, sentLine, answerLine int
+	queryLines                                map[string]int // where the parameters have lines of their own
+}
+
+func (c *checker) exchange(s seen) {
+	address, err := url.Parse(s.url)
+	if err != nil {
+		c.find(s.urlLine, "request address")
+		return
+	}
+	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, s.method) {
+		c.find(s.methodLine, "request method")
+	}
+	if address.User != nil || address.Fragment != "" || address.Opaque != "" {
+		c.find(s.urlLine, "request address")
+	}
+	request := c.schema.request(newPseudonyms(), s.method, address, []byte(s.sent))
+	bodyAt := slices.IndexFunc(request.leaves, func(l leaf) bool { return strings.HasPrefix(l.where, "body") })
+	if bodyAt < 0 {
+		bodyAt = len(request.leaves)
+	}
+	for _, l := range request.leaves[:bodyAt] {
+		place := s.urlLine
+		if own, ok := s.queryLines[strings.TrimPrefix(l.where, "query ")]; ok {
+			place = own
+		}
+		c.leaves("request", "", place, []leaf{l})
+	}
+	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
+	_, answer := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.answer))
+	c.leaves("response", s.answer, s.answerLine, answer)
+}
+
+// cassette walks through the file as YAML, so that nothing that go-vcr would pass over is passed over here.
+func (c *checker) cassette(content []byte) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	var document yaml.Node
+	if err := decoder.Decode(&document); err != nil || len(document.Content) != 1 {
+		return &CassetteError{Rule: "is neither a cassette nor a fixture"}
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return &CassetteError{Rule: "has more than one document"}
+	}
+	for number, line := range strings.Split(string(content), "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			c.find(number+1, "a comment")
+		}
+	}
+	c.plain(&document)
+	root := c.mapping(document.Content[0], "cassette", "version", "interactions")
+	if root["interactions"] == nil {
+		return &CassetteError{Rule: "is neither a cassette nor a fixture"}
+	}
+	c.constant(root["version"], "version", "2")
+	for _, node := range root["interactions"].Content {
+		c.interaction(node)
+	}
+	return nil
+}
+
+// plain reports what hides text in YAML: comments, anchors, tags of its own.
+func (c *checker) plain(node *yaml.Node) {
+	if node.HeadComment != "" || node.LineComment != "" || node.FootComment != "" {
+		c.find(node.Line, "a comment")
+	}
+	if node.Anchor != "" || node.Alias != nil {
+		c.find(node.Line, "an anchor or alias")
+	}
+	if node.Tag != "" && !strings.HasPrefix(node.Tag, "!!") {
+		c.find(node.Line, "a tag")
+	}
+	for _, inner := range node.Content {
+		c.plain(inner)
+	}
+}
+
+func (c *checker) interaction(node *yaml.Node) {
+	parts := c.mapping(node, "interaction", "id", "request", "response")
+	common := []string{"proto", "proto_major", "proto_minor", "content_length", "headers", "body", "uncompressed"}
+	request := c.mapping(parts["request"], "request", append(common, "host", "url", "method")...)
+	response := c.mapping(parts["response"], "response", append(common, "status", "code", "duration")...)
+	c.number(parts["id"], "id")
+	for what, side := range map[string]map[string]*yaml.Node{"request": request, "response": response} {
+		c.constant(side["proto"], what+" proto", "HTTP/1.1", "")
+		c.constant(side["uncompressed"], what+" uncompressed", "false")
+		for _, name := range []string{"proto_major", "proto_minor", "content_length"} {
+			c.number(side[name], what+" "+name)
+		}
+		c.headers(side["headers"], what)
+	}
+	c.constant(request["host"], "request host", serviceHost, "")
+	c.constant(response["duration"], "response duration", "0s", "0")
+	code, _ := strconv.Atoi(text(response["code"]))
+	c.number(response["code"], "response code")
+	c.constant(response["status"], "response status", strings.TrimSpace(text(response["code"])+" "+http.StatusText(code)))
+	address := text(request["url"])
+	if !strings.HasPrefix(address, "https://"+serviceHost+apiRoot+"/") {
+		c.find(line(request["url"]), "request address")
+	}
+	c.exchange(seen{
+		method: text(request["method"]), url: address, sent: text(request["body"]), answer: text(response["body"]), status: code,
+		methodLine: line(request["method"]), urlLine: line(request["url"]),
+		sentLine: line(request["body"]), answerLine: line(response["body"]),
+	})
+}
+
+// mapping returns the values of a mapping, and reports members that are not among names.
+func (c *checker) mapping(node *yaml.Node, what string, names ...string) map[string]*yaml.Node {
+	values := map[string]*yaml.Node{}
+	if node == nil || node.Kind != yaml.MappingNode {
+		if node != nil {
+			c.find(node.Line, what)
+		}
+		return values
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name := node.Content[i].Value
+		if !slices.Contains(names, name) || values[name] != nil {
+			c.find(node.Content[i].Line, what+" "+unknownName)
+			continue
+		}
+		values[name] = node.Content[i+1]
+	}
+	return values
+}
+
+func (c *checker) constant(node *yaml.Node, what string, values ...string) {
+	if node != nil && (node.Kind != yaml.ScalarNode || !slices.Contains(values, node.Value)) {
+		c.find(node.Line, what)
+	}
+}
+
+func (c *checker) number(node *yaml.Node, what string) {
+	if node == nil {
+		return
+	}
+	if n, err := strconv.Atoi(node.Value); err != nil || n < -1 || n > maxRecorded*2 || node.Kind != yaml.ScalarNode {
+		c.find(node.Line, what)
+	}
+}
+
+func (c *checker) headers(node *yaml.Node, what string) {
+	if node == nil || node.Kind == yaml.MappingNode && len(node.Content) == 0 {
+		return
+	}
+	for name, values := range c.mapping(node, what+" header", sortedKeys(keptHeaders)...) {
+		for _, value := range values.Content {
+			if value.Kind != yaml.ScalarNode || !keptHeaders[name](value.Value) {
+				c.find(value.Line, what+" header "+name)
+			}
+		}
+		if values.Kind != yaml.SequenceNode {
+			c.find(values.Line, what+" header "+name)
+		}
+	}
+}
+
+func text(node *yaml.Node) string {
+	if node == nil {
+		return ""
+	}
+	return node.Value
+}
+
+// line is where the text of a node begins: that of a block begins below it.
+func line(node *yaml.Node) int {
+	switch {
+	case node == nil:
+		return 0
+	case node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		return node.Line + 1
+	}
+	return node.Line
+}

@@ -1,0 +1,95 @@
+package prepaidvcr_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	prepaidvcr "github.com/cardprograms/prepaid/contrib/vcr"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// payOut is the code of a partner's: it pays when there is enough.
+func payOut(ctx context.Context, client *prepaid.Client, from, to prepaid.AccountID, amount prepaid.Amount) (string, error) {
+	account, err := client.Accounts.Get(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	if account.Balance.Cmp(amount) < 0 {
+		return "too little", nil
+	}
+	_, err = client.Accounts.Transfer(ctx, account.ID, prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: amount, DestinationAccountID: to,
+		SourceReference: "payout", DestinationReference: "payout",
+	})
+	return "paid", err
+}
+
+// The cassette of the examples: PREPAID_VCR=record makes it anew, here with an emulator for a test environment.
+func TestPayOut(t *testing.T) {
+	t.Parallel()
+	recorder := prepaidvcr.Start(t, "testdata/payout", prepaidvcr.Options{})
+	config, from, to := prepaid.Config{}, prepaid.AccountID("any"), prepaid.AccountID("other")
+	if recorder.Recording() {
+		srv := prepaidtest.NewServer(t)
+		config, from, to = srv.Config(), account(srv, "100.00"), account(srv, "")
+	}
+	client, err := prepaid.NewClient(recorder.Config(config))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	for _, want := range []string{"paid", "too little"} {
+		got, err := payOut(t.Context(), client, from, to, prepaid.MustAmount("60.00"))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+}
+
+func ExampleNew() {
+	recorder, err := prepaidvcr.New("testdata/payout", prepaidvcr.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	client, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = client.Close() }()
+
+	account, err := client.Accounts.Get(context.Background(), "of-this-test")
+	fmt.Println(account.Balance, account.Status, err)
+
+	_, err = client.Accounts.Transfer(context.Background(), account.ID, prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("70.00"), DestinationAccountID: "another",
+		SourceReference: "payout", DestinationReference: "payout",
+	})
+	fmt.Println(err)
+	missing, _ := errors.AsType[*prepaidvcr.UnrecordedError](err)
+	fmt.Println(missing.Differing)
+	fmt.Println(recorder.Stop())
+	// Output:
+	// 100.00 active <nil>
+	// prepaid: Accounts.Transfer: not processed: not sent (connect): prepaidvcr: Accounts.Transfer is not in the cassette (1 recorded, 0 used): the nearest differs in body.amount
+	// [body.amount]
+	// prepaidvcr: recorded and not asked for: Accounts.Transfer, Accounts.Get
+}
+
+func ExampleCheck() {
+	fixture := `{
+  "request": {"method": "GET", "path": "/3.0/accounts/anon1/status"},
+  "response": {"status": 200, "body": {
+    "balance": 12.50,
+    "status": "active",
+    "external_account_id": "customer 4711"
+  }}
+}`
+	fmt.Println(prepaidvcr.Check(strings.NewReader(fixture), prepaidvcr.CheckOptions{}))
+	// Output:
+	// prepaidvcr: 1 unscrubbed: line 6: response body.external_account_id
+}

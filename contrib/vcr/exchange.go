@@ -1,0 +1,244 @@
+package prepaidvcr
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// serviceHost stands for the service's address, in a domain that nobody can have.
+const serviceHost = "service.invalid"
+
+// recordedVendor stands for the vendor word of media types.
+const recordedVendor = "vendor"
+
+// strangeVendor stands for a vendor word that the client did not ask for.
+const strangeVendor = "another"
+
+// scrubbedRequest is a request as it may be written.
+type scrubbedRequest struct {
+	operation *operation // nil when it is not known
+	url       string
+	body      string
+	leaves    []leaf
+	found     parts // what it is found by
+}
+
+// name is the operation's, for errors.
+func (r *scrubbedRequest) name() string {
+	if r.operation == nil {
+		return "an unknown operation"
+	}
+	return r.operation.name
+}
+
+// request scrubs the line and the body of a request.
+func (s *schema) request(names *pseudonyms, method string, address *url.URL, body []byte) *scrubbedRequest {
+	operation, segments := s.find(method, address)
+	work := scrubber{names: names}
+	r := &scrubbedRequest{operation: operation}
+	r.url = "https://" + serviceHost + apiRoot + work.path(operation, segments)
+	if query := work.query(operation, address.RawQuery); query != "" {
+		r.url += "?" + query
+	}
+	known, kind := scrubbed(), bodyJSON
+	if operation != nil {
+		kind = operation.sends
+		if operation.request != nil {
+			known = operation.request
+		}
+	}
+	if kind == bodyForm {
+		r.body = work.formBody(string(body))
+	} else {
+		r.body = work.body("body", body, known, kind)
+	}
+	r.leaves = work.leaves
+	r.found = r.parts()
+	return r
+}
+
+func (s *scrubber) path(operation *operation, segments []string) string {
+	var parts []string
+	kept := pathValues()
+	if operation != nil {
+		parts = strings.Split(strings.TrimPrefix(operation.path, "/"), "/")
+	}
+	var path strings.Builder
+	for i, segment := range segments {
+		switch {
+		case parts == nil:
+			segment = s.text("path", segment, scrubbed())
+		case strings.HasPrefix(parts[i], "{"):
+			known := kept[parts[i]]
+			if known == nil {
+				known = scrubbed()
+			}
+			segment = s.text("path "+parts[i], segment, known)
+		}
+		path.WriteString("/" + url.PathEscape(segment))
+	}
+	return path.String()
+}
+
+func (s *scrubber) query(operation *operation, raw string) string {
+	var known map[string]*shape
+	if operation != nil {
+		known = operation.query
+	}
+	return s.pairs("query", raw, known)
+}
+
+func (s *scrubber) formBody(body string) string {
+	return s.pairs("body", body, map[string]*shape{"grant_type": {keep: isGrant}})
+}
+
+// pairs scrubs names and values of a query or a form, in the order of their names.
+func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
+	if raw == "" {
+		return ""
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil { // one unknown name stands for the whole
+		values = url.Values{raw: {""}}
+	}
+	var out []string
+	for _, name := range sortedKeys(values) {
+		shape, shown, place := known[name], name, where+" "+name
+		if shape == nil {
+			place = where + " " + unknownName
+			shape, shown = scrubbed(), s.text(place, name, scrubbed())
+		}
+		for _, value := range values[name] {
+			out = append(out, url.QueryEscape(shown)+"="+url.QueryEscape(s.text(place, value, shape)))
+		}
+	}
+	return strings.Join(out, "&")
+}
+
+func sortedKeys[V any](values map[string]V) []string {
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// body scrubs a body. What is no JSON becomes one pseudonym as a whole.
+func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) string {
+	trimmed := bytes.TrimSpace(body)
+	if len(trimmed) == 0 {
+		return ""
+	}
+	if kind == bodyJSON || trimmed[0] == '"' || trimmed[0] == '{' {
+		if text, err := s.json(where, trimmed, known); err == nil {
+			return text
+		}
+	}
+	return s.text(where, string(trimmed), scrubbed())
+}
+
+// response scrubs the body of an answer to operation.
+func (s *schema) response(names *pseudonyms, columns []string, operation *operation, status int, body []byte) (string, []leaf) {
+	work := scrubber{names: names, columns: columns}
+	known, kind := scrubbed(), bodyJSON
+	switch {
+	case status >= http.StatusMultipleChoices || status == http.StatusNoContent:
+		known = s.failure
+	case operation != nil:
+		kind = operation.answers
+		if operation.response != nil {
+			known = operation.response
+		}
+	}
+	text := work.body("body", body, known, kind)
+	return text, work.leaves
+}
+
+// keptHeaders are the headers of answers that the client reads.
+var keptHeaders = map[string]func(string) bool{
+	"X-Pagesize": isCount, "X-Totalpages": isCount, "X-Totalitems": isCount,
+	"Retry-After":  isRetryAfter,
+	"Content-Type": isKeptType,
+}
+
+func isRetryAfter(value string) bool {
+	_, err := http.ParseTime(value)
+	return isCount(value) || err == nil && len(value) == len(http.TimeFormat)
+}
+
+// headers returns those of header that are kept. asked is the vendor word that the request accepts.
+func headers(header http.Header, asked string) http.Header {
+	kept := http.Header{}
+	for name, allowed := range keptHeaders {
+		value := header.Get(name)
+		if name == "Content-Type" && value != "" {
+			value = normalType(value, asked)
+		}
+		if value != "" && allowed(value) {
+			kept.Set(name, value)
+		}
+	}
+	return kept
+}
+
+// keptTypes are the media types that are written as they are.
+var keptTypes = []string{
+	"application/json", "application/octet-stream", "application/x-www-form-urlencoded", "text/csv", "text/html",
+	"text/plain", vendorType(recordedVendor), vendorType(strangeVendor), unknownType,
+}
+
+// unknownType stands for any other media type; the client takes it for that of a proxy.
+const unknownType = "application/x-unknown"
+
+func vendorType(vendor string) string { return "application/vnd." + vendor + "+json" }
+
+func isKeptType(value string) bool {
+	return slices.Contains(keptTypes, strings.TrimSuffix(value, charset))
+}
+
+const charset = "; charset=utf-8"
+
+// normalType is a media type without the vendor's name and without parameters that say something else than UTF-8.
+func normalType(value, asked string) string {
+	base, parameters, err := mime.ParseMediaType(value)
+	if err != nil {
+		return unknownType
+	}
+	if vendor, ok := vendorOf(base); ok {
+		if base = vendorType(strangeVendor); strings.EqualFold(vendor, asked) {
+			base = vendorType(recordedVendor)
+		}
+	}
+	if !slices.Contains(keptTypes, base) {
+		return unknownType
+	}
+	if strings.EqualFold(parameters["charset"], "utf-8") {
+		base += charset
+	}
+	return base
+}
+
+// vendorOf returns the word of a media type application/vnd.<vendor>+json.
+func vendorOf(mediaType string) (string, bool) {
+	mediaType, _, _ = strings.Cut(strings.TrimSpace(mediaType), ";")
+	rest, ok := strings.CutPrefix(strings.ToLower(mediaType), "application/vnd.")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(rest, "+json")
+}
+
+// askedVendor is the vendor word that a request accepts.
+func askedVendor(header http.Header) string {
+	for value := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
+		if vendor, ok := vendorOf(value); ok {
+			return vendor
+		}
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+package prepaidvcr
+
+import (
+	"bytes"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+)
+
+// fuzzCanary is of a form that nothing kept can have.
+const fuzzCanary = "Cnry9"
+
+// Whatever goes over the wire: the scrubber ends, no canary comes out, all that comes out passes the check, and the
+// scrubbed request is found by the one that it was made of.
+func FuzzScrub(f *testing.F) {
+	f.Add("GET", "https://h/3.0/accounts/Cnry9?with_personal=1&Cnry9=Cnry9", "", `{"first_name":"Cnry9","balance":1.50,"Cnry9":[true]}`, 200)
+	f.Add("POST", "https://h/3.0/token", "grant_type=client_credentials&x=Cnry9", `{"access_token":"Cnry9","expires_in":3600}`, 200)
+	f.Add("GET", "/3.0/reporting/templates/Cnry9/reports/Cnry9", "", `{"reportdata":"Cnry9,\"a \"\"Cnry9\"\r\n","totalrecords":1}`, 200)
+	f.Add("POST", "/3.0/accounts/EA-700100200/dip", `{"key_id":"Cnry9"}`, `"Cnry9"`, 200)
+	f.Add("PUT", "/Cnry9/%2F?a=%zz", "\x00Cnry9", "<html>Cnry9</html>", 502)
+	f.Add("POST", "/3.0/accounts", `{"registration":{"sex":"Cnry9","passport":{"passport_expiry":"2049-05-31T00:00:00Z"}}}`, `{"error":"Cnry9"}`, 404)
+	known := newSchema()
+	f.Fuzz(func(t *testing.T, method, address, sent, answer string, status int) {
+		parsed, err := url.Parse(address)
+		if err != nil {
+			t.Skip()
+		}
+		names := newPseudonyms()
+		request := known.request(names, method, parsed, []byte(sent))
+		body, _ := known.response(names, nil, request.operation, status, []byte(answer))
+		for _, text := range []string{request.url, request.body, body} {
+			require.NotContains(t, text, fuzzCanary)
+			require.NotContains(t, text, url.QueryEscape(fuzzCanary))
+		}
+		again, err := url.Parse(request.url)
+		require.NoError(t, err)
+		recorded := known.request(newPseudonyms(), method, again, []byte(request.body))
+		require.Equal(t, request.operation, recorded.operation)
+		require.Equal(t, request.found, recorded.found, "it would not be found")
+		require.Len(t, recorded.leaves, len(request.leaves))
+		got, answers := known.response(newPseudonyms(), nil, request.operation, status, []byte(body))
+		for _, l := range slices.Concat(recorded.leaves, answers) {
+			require.True(t, l.clean(), "%s holds %q", l.where, l.value)
+		}
+		require.Equal(t, strings.Count(body, "\n"), strings.Count(got, "\n"))
+	})
+}
+
+// The check ends and says nothing of what it read.
+func FuzzCheck(f *testing.F) {
+	tape := cassette.New("fuzz")
+	tape.AddInteraction(&cassette.Interaction{Request: cassette.Request{
+		Method: "GET", URL: "https://service.invalid/3.0/accounts/anon1", Host: serviceHost, Proto: "HTTP/1.1",
+	}, Response: cassette.Response{Code: 200, Status: "200 OK", Body: `{"balance": 1.50}`, Headers: map[string][]string{"Content-Type": {"text/plain"}}}})
+	clean, err := yaml.Marshal(tape)
+	require.NoError(f, err)
+	require.NoError(f, Check(bytes.NewReader(clean), CheckOptions{}))
+	f.Add(clean)
+	f.Add(bytes.ReplaceAll(clean, []byte("balance"), []byte(fuzzCanary)))
+	files, err := filepath.Glob("../../testdata/*/200.json")
+	require.NoError(f, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		err := Check(bytes.NewReader(content), CheckOptions{})
+		if err != nil {
+			require.NotContains(t, err.Error(), fuzzCanary)
+			return
+		}
+		if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) { // what is written about a fixture is not looked at
+			require.NotContains(t, string(content), fuzzCanary)
+		}
+	})
+}

@@ -1,0 +1,198 @@
+package prepaidvcr
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+)
+
+// scrubbedPart stands for a value that is not compared.
+const scrubbedPart = "*"
+
+// parts is what a request is found by: each place with the values there that were kept.
+type parts map[string][]string
+
+func (r *scrubbedRequest) parts() parts {
+	p := parts{}
+	for _, l := range r.leaves {
+		value := scrubbedPart
+		if l.kept && !l.varies {
+			value = l.value
+		}
+		p[l.where] = append(p[l.where], value)
+	}
+	return p
+}
+
+func (p parts) equal(other parts) bool { return maps.EqualFunc(p, other, slices.Equal[[]string]) }
+
+// differing returns the places in which p and other are not the same, in order.
+func (p parts) differing(other parts) []string {
+	places := map[string]bool{}
+	for where, values := range p {
+		if !slices.Equal(values, other[where]) {
+			places[where] = true
+		}
+	}
+	for where := range other {
+		if _, ok := p[where]; !ok {
+			places[where] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(places))
+}
+
+// scrubbedValues are the values that were not kept, by their place.
+func (r *scrubbedRequest) scrubbedValues() parts {
+	p := parts{}
+	for _, l := range r.leaves {
+		if !l.kept {
+			p[l.where] = append(p[l.where], l.value)
+		}
+	}
+	return p
+}
+
+// agrees reports whether every value of r that is a pseudonym, so was learnt from this cassette, is the one that
+// recorded, which is alike, has in its place.
+func (r *scrubbedRequest) agrees(recorded *scrubbedRequest) bool {
+	there := recorded.scrubbedValues()
+	for where, values := range r.scrubbedValues() {
+		for i, value := range values {
+			if value != there[where][i] && isPseudonym(value, formByValue) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// player gives out the recorded answers: of the requests that look alike, the first that is left.
+type player struct {
+	schema *schema
+
+	mu    sync.Mutex
+	tape  *cassette.Cassette
+	known map[int]*scrubbedRequest // by interaction
+	token *cassette.Interaction    // the last success
+}
+
+func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
+	p := &player{schema: s, tape: tape, known: map[int]*scrubbedRequest{}}
+	for i, interaction := range tape.Interactions {
+		address, err := url.Parse(interaction.Request.URL)
+		if err != nil {
+			return nil, &CassetteError{Rule: "an address cannot be read"}
+		}
+		interaction.ID = i
+		p.known[i] = s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
+		if interaction.Response.Code == 200 && p.isToken(interaction) {
+			p.token = interaction
+		}
+	}
+	return p, nil
+}
+
+func (p *player) isToken(interaction *cassette.Interaction) bool {
+	op := p.known[interaction.ID].operation
+	return op != nil && op.name == tokenName
+}
+
+// tokenName is the operation that is asked for as often as the client sees fit.
+const tokenName = "Token"
+
+// find returns the answer to request and marks it as used.
+func (p *player) find(method string, request *scrubbedRequest) (*cassette.Interaction, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wanted := request.found
+	alike := func(i *cassette.Interaction) bool {
+		recorded := p.known[i.ID]
+		return i.Request.Method == method && recorded.operation == request.operation && recorded.found.equal(wanted)
+	}
+	for _, fits := range []func(*cassette.Interaction) bool{
+		func(i *cassette.Interaction) bool { return alike(i) && request.agrees(p.known[i.ID]) },
+		alike,
+	} {
+		if found := p.take(fits); found != nil {
+			return found, nil
+		}
+	}
+	if request.operation != nil && request.operation.name == tokenName && p.token != nil {
+		return p.token, nil
+	}
+	return nil, p.missing(request, wanted, alike)
+}
+
+// take plays the first interaction left that fits. go-vcr asks about those that are left in their order; of the request
+// it is shown nothing.
+func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interaction {
+	next := 0
+	p.tape.Matcher = func(*http.Request, cassette.Request) bool {
+		for p.tape.Interactions[next].WasReplayed() {
+			next++
+		}
+		next++
+		return fits(p.tape.Interactions[next-1])
+	}
+	found, err := p.tape.GetInteraction(&http.Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
+	if err != nil {
+		return nil // there is one error, and it says that none fits
+	}
+	return found
+}
+
+// missing says why nothing was found: by the request of the same operation that is most like this one.
+func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cassette.Interaction) bool) *UnrecordedError {
+	failure := &UnrecordedError{Operation: request.name()}
+	nearest := -1
+	for _, i := range p.tape.Interactions {
+		recorded := p.known[i.ID]
+		if recorded.operation != request.operation {
+			continue
+		}
+		failure.Recorded++
+		if i.WasReplayed() {
+			failure.Used++
+		}
+		if alike(i) {
+			continue
+		}
+		if differing := wanted.differing(recorded.found); !i.WasReplayed() && (nearest < 0 || len(differing) < nearest) {
+			nearest, failure.Differing = len(differing), differing
+		}
+	}
+	return failure
+}
+
+// unused returns the names of the operations that were recorded and not asked for; tokens do not count.
+func (p *player) unused() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var names []string
+	for _, i := range p.tape.Interactions {
+		if !i.WasReplayed() && !p.isToken(i) {
+			names = append(names, p.known[i.ID].name())
+		}
+	}
+	return names
+}
+
+// served is the header of a recorded answer with the vendor that this request accepts.
+func served(recorded map[string][]string, vendor string) map[string][]string {
+	header := map[string][]string{}
+	for name, values := range recorded {
+		for _, value := range values {
+			if vendor != "" {
+				value = strings.Replace(value, vendorType(recordedVendor), vendorType(vendor), 1)
+			}
+			header[name] = append(header[name], value)
+		}
+	}
+	return header
+}

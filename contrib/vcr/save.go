@@ -1,0 +1,99 @@
+package prepaidvcr
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v4"
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+)
+
+// Stop ends a recording and writes its cassette, or ends a replay and reports what was not asked for. It may be called
+// more than once; only the first call does something.
+//
+// Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] when the new cassette does not pass [Check]. Nothing is
+// written then, and an older cassette stays as it is.
+func (r *Recorder) Stop() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return nil
+	}
+	r.stopped = true
+	if !r.Recording() {
+		if unused := r.player.unused(); len(unused) > 0 && !r.options.AllowUnused {
+			return &UnusedError{Operations: unused}
+		}
+		return nil
+	}
+	r.closeIdle()
+	if r.failure != nil {
+		return r.failure
+	}
+	tape := cassette.New(r.path)
+	tape.MarshalFunc = yaml.Marshal
+	for _, interaction := range r.taken {
+		if interaction != nil {
+			tape.AddInteraction(interaction)
+		}
+	}
+	return tape.SaveWithFS(checkedFile{CheckOptions{ReportColumns: r.options.ReportColumns}})
+}
+
+// discard ends a recording without a cassette.
+func (r *Recorder) discard() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	r.closeIdle()
+}
+
+func (r *Recorder) closeIdle() {
+	if own, ok := r.next.(*http.Transport); ok && r.options.Transport == nil {
+		own.CloseIdleConnections()
+	}
+}
+
+// checkedFile writes a cassette in one step, after it has passed the check.
+type checkedFile struct{ options CheckOptions }
+
+// ReadFile returns the content of a cassette.
+func (checkedFile) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+
+// IsFileExists reports whether there is a cassette.
+func (checkedFile) IsFileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// WriteFile replaces a cassette.
+func (f checkedFile) WriteFile(name string, data []byte) error {
+	if err := Check(bytes.NewReader(data), f.options); err != nil {
+		return err
+	}
+	directory := filepath.Dir(name)
+	if err := os.MkdirAll(directory, 0o750); err != nil {
+		return &CassetteError{Path: name, Rule: "cannot be written", Err: err}
+	}
+	temporary, err := os.CreateTemp(directory, ".cassette-*")
+	if err != nil {
+		return &CassetteError{Path: name, Rule: "cannot be written", Err: err}
+	}
+	_, err = temporary.Write(data)
+	if closing := temporary.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Chmod(temporary.Name(), 0o644) //nolint:gosec // it is to be committed
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+		return &CassetteError{Path: name, Rule: "cannot be written", Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package prepaidvcr
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// shape is what is known of a JSON value. Whatever it does not name is scrubbed, and so is a value that does not look
+// as its keep wants it.
+type shape struct {
+	// keep reports whether a number, text or flag may stay as it is; never when nil.
+	keep func(text string) bool
+	// varies: a kept value is not compared when a request is looked for.
+	varies bool
+	// form is that of the pseudonym.
+	form form
+	// members are those of an object, by the wire's name.
+	members map[string]*shape
+	// element is that of an array.
+	element *shape
+}
+
+// scrubbed is a value of which nothing is known.
+func scrubbed() *shape { return &shape{} }
+
+func (s *shape) member(name string) (*shape, bool) {
+	if inner, ok := s.members[name]; ok {
+		return inner, true
+	}
+	return scrubbed(), false
+}
+
+// object is the shape of one object or of an array of them: the service uses both for company searches.
+func object(members map[string]*shape) *shape {
+	s := &shape{members: members}
+	s.element = s
+	return s
+}
+
+// shapeOf reads the schema off the client's own types. What a redact tag marks is scrubbed, with everything below it.
+// The rest is kept when its type says what it can hold, or when keptMembers lists it; any other text or number is
+// scrubbed as well, so that a new field is safe before anybody has thought of it.
+func shapeOf(t reflect.Type) *shape { return typeShape(t, false) }
+
+func typeShape(t reflect.Type, marked bool) *shape {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Struct && !isScalarType(t) {
+		return object(structMembers(t, marked))
+	}
+	s := &shape{}
+	if !marked {
+		s.keep, s.varies = keptType(t)
+	}
+	s.element = s // a list of texts
+	return s
+}
+
+func isScalarType(t reflect.Type) bool {
+	return slices.Contains([]reflect.Type{
+		reflect.TypeFor[time.Time](), reflect.TypeFor[prepaid.Date](), reflect.TypeFor[prepaid.Amount](), reflect.TypeFor[prepaid.Secret](),
+	}, t)
+}
+
+func structMembers(t reflect.Type, marked bool) map[string]*shape {
+	members := map[string]*shape{}
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !field.IsExported() || name == "" || name == "-" {
+			continue
+		}
+		_, tagged := field.Tag.Lookup("redact")
+		inner := typeShape(field.Type, marked || tagged)
+		if keep, ok := keptMembers[t.Name()+"."+name]; ok && !marked && !tagged {
+			inner = &shape{keep: keep}
+		}
+		if f, ok := narrowMembers[name]; ok && inner.keep == nil && inner.members == nil {
+			inner.form = f
+		}
+		members[name] = inner
+	}
+	return members
+}
+
+// narrowMembers are those in which only a special pseudonym has room or passes the client's checks.
+var narrowMembers = map[string]form{
+	"state": formState, "country": formAlpha2, "passport_issuing_country": formAlpha3, "sex": formSex,
+	"passport_expiry": formFuture, "reportdata": formCSV,
+	"pan_last_four": formZeros, "token_suffix": formZeros, "account_pan_sequence_number": formZeros,
+	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
+}
+
+// keptMembers are the texts and numbers that stay although their type could hold anything: type and wire name, and
+// what they must look like.
+var keptMembers = map[string]func(string) bool{
+	"Transaction.amount_currency":                 isCurrency,
+	"Transaction.fee_amount_currency":             isCurrency,
+	"Transaction.running_balance_amount_currency": isCurrency,
+	"RedeemFundingParams.currency":                isCurrency,
+	"RefundFundingParams.currency":                isCurrency,
+	"SimulateParams.currency_code":                isCurrency,
+	"Report.totalrecords":                         isCount,
+	"WalletToken.token_assurance_level":           matching(`^[0-9]{1,2}$`),
+	"Hook.filter_spec":                            isEverything,
+	"CreateHookParams.filter_spec":                isEverything,
+	"UpdateHookParams.filter_spec":                isEverything,
+}
+
+// The looks of what is kept.
+var (
+	isCurrency        = matching(`^([A-Z]{3}|[0-9]{3})$`)
+	isCount           = matching(`^[0-9]{1,9}$`)
+	isEverything      = matching(`^\*$`)
+	isAmount          = matching(`^-?[0-9]{1,10}(\.[0-9]{1,4})?$`)
+	isCategory        = matching(`^[0-9]{1,4}$`)
+	isTransactionType = matching(`^[0-9]{4}$`)
+	isTransferType    = matching(`^[0-9]{1,5}$`)
+	isRequestType     = matching(`^(new|replace)$`)
+	isErrorCode       = matching(`^[a-z][a-z_]{0,63}$`)
+	isBearer          = matching(`^[Bb]earer$`)
+	isGrant           = matching(`^client_credentials$`)
+	isSet             = matching(`^(1|true)$`)
+	isProvider        = matching(`^[a-z][a-z_]{0,31}$`)
+)
+
+// known is what the client's enumerations have.
+type known interface{ Known() bool }
+
+// keptType returns the check of a type that can hold nothing but what it is for, and whether its values vary from run
+// to run.
+func keptType(t reflect.Type) (keep func(string) bool, varies bool) {
+	switch t {
+	case reflect.TypeFor[bool]():
+		return isFlag, false
+	case reflect.TypeFor[prepaid.Amount]():
+		return isAmount, false
+	case reflect.TypeFor[time.Time]():
+		return isDate, true
+	case reflect.TypeFor[prepaid.MCC]():
+		return isCategory, false
+	case reflect.TypeFor[prepaid.TransactionType]():
+		return isTransactionType, false
+	case reflect.TypeFor[prepaid.TransferType]():
+		return isTransferType, false
+	case reflect.TypeFor[prepaid.RequestType]():
+		return isRequestType, false
+	}
+	if !t.Implements(reflect.TypeFor[known]()) || t == reflect.TypeFor[prepaid.ErrorCode]() {
+		return nil, false
+	}
+	return func(text string) bool { return isKnown(t, text) }, false
+}
+
+func isKnown(t reflect.Type, text string) bool {
+	value := reflect.New(t).Elem()
+	if t.Kind() == reflect.String {
+		value.SetString(text)
+	} else {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return false
+		}
+		value.SetInt(n)
+	}
+	enum, ok := value.Interface().(known)
+	return ok && enum.Known()
+}
+
+func isFlag(text string) bool { return text == "true" || text == "false" }
+
+func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
+
+// errorShape is that of every error answer (section 7). A code looks like those that the reference shows, as in the
+// client's own errors; the description may repeat what was sent.
+func errorShape() *shape {
+	return object(map[string]*shape{
+		"error":             {keep: isErrorCode},
+		"error_description": scrubbed(),
+	})
+}
+
+// messageShape is the envelope of a webhook message (2.14). The rest of it is not in the reference.
+func messageShape() *shape {
+	return object(map[string]*shape{
+		"id": scrubbed(), "hook_id": scrubbed(),
+		"timestamp": typeShape(reflect.TypeFor[time.Time](), false),
+		"type":      typeShape(reflect.TypeFor[prepaid.MessageType](), false),
+	})
+}
+
+// tokenShape is the token answer (2.1).
+func tokenShape() *shape {
+	return object(map[string]*shape{
+		"access_token": scrubbed(),
+		"token_type":   {keep: isBearer},
+		"expires_in":   {keep: isCount},
+	})
+}
+
+// changeShape is a change of policy, whose wire type the client does not export.
+func changeShape(add, remove reflect.Type) *shape {
+	return object(map[string]*shape{
+		"reason": scrubbed(), "require_approval": {keep: isFlag}, "add": shapeOf(add), "remove": shapeOf(remove),
+	})
+}
+
+// sealedShape is a request with a PIN envelope, which lies flat beside the other members.
+func sealedShape() *shape {
+	members := structMembers(reflect.TypeFor[prepaid.SealedPINParams](), false)
+	delete(members, "envelope")
+	maps.Copy(members, structMembers(reflect.TypeFor[prepaid.PINEnvelope](), false))
+	return object(members)
+}

@@ -1,0 +1,155 @@
+package prepaidvcr
+
+import (
+	"bufio"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// The table has the operations of the whole project, each with its method and path.
+func TestOperationsAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open("../../operations.txt")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	var want, got []string
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if fields := strings.Fields(lines.Text()); len(fields) > 3 && !strings.HasPrefix(fields[0], "#") {
+			want = append(want, strings.Join(fields[:3], " "))
+		}
+	}
+	for _, op := range newSchema().operations {
+		got = append(got, op.method+" "+op.path+" "+op.name)
+	}
+	require.Len(t, want, 44)
+	require.ElementsMatch(t, want, got)
+}
+
+// wireTypes are all that the schema is read off, with what lies inside them.
+func wireTypes() []reflect.Type {
+	found := []reflect.Type{}
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || isScalarType(t) || slices.Contains(found, t) {
+			return
+		}
+		found = append(found, t)
+		for field := range t.Fields() {
+			add(field.Type)
+		}
+	}
+	for _, root := range []reflect.Type{
+		reflect.TypeFor[prepaid.Account](), reflect.TypeFor[prepaid.AccountSummary](), reflect.TypeFor[prepaid.CreateAccountParams](),
+		reflect.TypeFor[prepaid.UpdateAccountParams](), reflect.TypeFor[prepaid.SetPlasticEnabledParams](), reflect.TypeFor[prepaid.Transaction](),
+		reflect.TypeFor[prepaid.WalletToken](), reflect.TypeFor[prepaid.ProvisionWalletParams](), reflect.TypeFor[prepaid.WalletProvisioning](),
+		reflect.TypeFor[prepaid.ExchangeKeyParams](), reflect.TypeFor[prepaid.DirectEntryOutParams](), reflect.TypeFor[prepaid.TransferParams](),
+		reflect.TypeFor[prepaid.TransferResult](), reflect.TypeFor[prepaid.RedeemFundingParams](), reflect.TypeFor[prepaid.ReverseFundingParams](),
+		reflect.TypeFor[prepaid.RefundFundingParams](), reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulateParams](),
+		reflect.TypeFor[prepaid.SimulationResult](), reflect.TypeFor[prepaid.InitiatePINParams](), reflect.TypeFor[prepaid.SealedPINParams](),
+		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.CreateHookParams](), reflect.TypeFor[prepaid.UpdateHookParams](),
+		reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Policy](),
+		reflect.TypeFor[prepaid.Restrictions](), //nolint:staticcheck // it is one of the 44
+		reflect.TypeFor[prepaid.MerchantCategoryCode](), reflect.TypeFor[prepaid.Report](), reflect.TypeFor[prepaid.MerchantKey](),
+		reflect.TypeFor[prepaid.TerminalKey](),
+	} {
+		add(root)
+	}
+	return found
+}
+
+// No value of a field that carries a redact tag is kept, nor of anything below it, whatever the value is.
+func TestTaggedFieldsAreNeverKept(t *testing.T) {
+	t.Parallel()
+	tagged := 0
+	var never func(name string, s *shape, seen map[*shape]bool)
+	never = func(name string, s *shape, seen map[*shape]bool) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		require.Nil(t, s.keep, name)
+		never(name, s.element, seen)
+		for inner, member := range s.members {
+			never(name+"."+inner, member, seen)
+		}
+	}
+	for _, wire := range wireTypes() {
+		members := structMembers(wire, false)
+		for field := range wire.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if _, ok := field.Tag.Lookup("redact"); ok && name != "" {
+				tagged++
+				never(wire.Name()+"."+name, members[name], map[*shape]bool{})
+			}
+		}
+	}
+	require.Greater(t, tagged, 60)
+}
+
+// A field of a type made for this test, with every kind of field: only what cannot hold a person or a secret is kept.
+func TestShapeOfNewFields(t *testing.T) {
+	t.Parallel()
+	type inner struct {
+		Flag bool `json:"flag"`
+	}
+	type novel struct {
+		Text    string                `json:"text"`
+		Number  int                   `json:"number"`
+		Secret  prepaid.Secret        `json:"secret"`
+		Day     prepaid.Date          `json:"day"`
+		Bytes   []byte                `json:"bytes"`
+		Account prepaid.AccountID     `json:"account"`
+		Marked  inner                 `json:"marked" redact:"personal"`
+		Word    prepaid.Sex           `json:"word" redact:"personal"`
+		Any     map[string]int        `json:"any"`
+		Flag    bool                  `json:"on"`
+		Status  prepaid.AccountStatus `json:"status"`
+		Amount  *prepaid.Amount       `json:"amount"`
+		Plain   []inner               `json:"plain"`
+		At      time.Time             `json:"at"`
+	}
+	members := structMembers(reflect.TypeFor[novel](), false)
+	for _, name := range []string{"text", "number", "secret", "day", "bytes", "account", "word", "any"} {
+		require.Nil(t, members[name].keep, name)
+	}
+	require.Nil(t, members["marked"].members["flag"].keep)
+	require.True(t, members["plain"].members["flag"].keep("true"))
+	require.True(t, members["on"].keep("true"))
+	require.True(t, members["status"].keep("active"))
+	require.False(t, members["status"].keep("mira"))
+	require.True(t, members["amount"].keep("-25.50"))
+	require.False(t, members["amount"].keep("4111111111111111"))
+	require.True(t, members["at"].keep("2026-11-21T22:14:45Z"))
+	require.False(t, members["at"].keep("2026-11-21T22:14:45.4111111111111111Z"))
+}
+
+// The lists of kept and of narrow members name fields that exist, are untagged, and would not be kept without the list.
+func TestListedMembersExist(t *testing.T) {
+	t.Parallel()
+	kept, narrow := maps.Clone(keptMembers), maps.Clone(narrowMembers)
+	for _, wire := range wireTypes() {
+		for field := range wire.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if _, ok := kept[wire.Name()+"."+name]; ok {
+				_, tagged := field.Tag.Lookup("redact")
+				require.False(t, tagged, name)
+				delete(kept, wire.Name()+"."+name)
+			}
+			delete(narrow, name)
+		}
+	}
+	require.Empty(t, kept)
+	require.Empty(t, narrow)
+}

@@ -1,0 +1,233 @@
+package prepaidvcr
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// leaf is one value that was met: where, whether it stayed, and what stands for it.
+type leaf struct {
+	where  string
+	value  string
+	kept   bool
+	varies bool
+	form   form
+	offset int64 // of the value's end in the JSON text
+}
+
+// clean reports whether a value may stand in a cassette as it is.
+func (l leaf) clean() bool { return l.kept || isPseudonym(l.value, l.form) }
+
+// scrubber goes through the parts of one exchange, gives each value its pseudonym, and notes what it met.
+type scrubber struct {
+	names   *pseudonyms
+	columns []string // of reports, which are kept
+	leaves  []leaf
+}
+
+// text scrubs one value that is known to be a text.
+func (s *scrubber) text(where, value string, known *shape) string {
+	return s.scalar(where, value, known, false, 0)
+}
+
+func (s *scrubber) scalar(where, value string, known *shape, number bool, offset int64) string {
+	if known.form == formCSV && !number {
+		return s.table(where, value, offset)
+	}
+	l := leaf{where: where, value: value, form: known.form, offset: offset, varies: known.varies}
+	l.kept = known.keep != nil && known.keep(value)
+	s.leaves = append(s.leaves, l)
+	switch {
+	case l.kept:
+		return value
+	case number:
+		return s.names.digitsStand(value)
+	}
+	return s.names.stand(value, known.form)
+}
+
+// flag scrubs a truth value of which nothing is known: that is one bit about somebody.
+func (s *scrubber) flag(where string, value bool, known *shape, offset int64) bool {
+	text := strconv.FormatBool(value)
+	kept := !value || known.keep != nil && known.keep(text)
+	s.leaves = append(s.leaves, leaf{where: where, value: text, kept: kept, offset: offset})
+	return value && kept
+}
+
+var errTrailing = errors.New("more than one value")
+
+// json scrubs one JSON value. It returns it laid out in lines, which a reader of the cassette can compare, or an error
+// when body is no JSON; nothing of it may be used then.
+func (s *scrubber) json(where string, body []byte, known *shape) (string, error) {
+	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var out bytes.Buffer
+	encoder := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+		jsontext.WithIndent("  "))
+	before := len(s.leaves)
+	err := s.value(where, decoder, encoder, known)
+	if err == nil {
+		if _, last := decoder.ReadToken(); !errors.Is(last, io.EOF) {
+			err = errTrailing
+		}
+	}
+	if err != nil {
+		s.leaves = s.leaves[:before]
+		return "", err
+	}
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encoder, known *shape) error {
+	token, err := in.ReadToken()
+	if err != nil {
+		return err
+	}
+	token = token.Clone()
+	end := in.InputOffset()
+	switch token.Kind() {
+	case '{':
+		return s.object(where, in, out, known)
+	case '[':
+		return s.array(where, in, out, known)
+	case '"':
+		return out.WriteToken(jsontext.String(s.scalar(where, token.String(), known, false, end)))
+	case '0':
+		return out.WriteValue(jsontext.Value(s.scalar(where, token.String(), known, true, end)))
+	case 't', 'f':
+		return out.WriteToken(jsontext.Bool(s.flag(where, token.Bool(), known, end)))
+	}
+	return out.WriteToken(token) // null
+}
+
+func (s *scrubber) object(where string, in *jsontext.Decoder, out *jsontext.Encoder, known *shape) error {
+	if err := out.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for in.PeekKind() == '"' {
+		token, err := in.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		inner, ok := known.member(name)
+		shown := name
+		if !ok { // a map may be keyed by what must not be seen
+			shown = s.text(where+"."+unknownName, name, scrubbed())
+			s.leaves[len(s.leaves)-1].offset = in.InputOffset()
+			name = unknownName
+		}
+		if err := out.WriteToken(jsontext.String(shown)); err != nil {
+			return err
+		}
+		if err := s.value(where+"."+name, in, out, inner); err != nil {
+			return err
+		}
+	}
+	if _, err := in.ReadToken(); err != nil {
+		return err
+	}
+	return out.WriteToken(jsontext.EndObject)
+}
+
+// unknownName stands for the name of a member or parameter that the schema has not.
+const unknownName = "(unknown)"
+
+func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encoder, known *shape) error {
+	if err := out.WriteToken(jsontext.BeginArray); err != nil {
+		return err
+	}
+	inner := known.element
+	if inner == nil {
+		inner = scrubbed()
+	}
+	for i := 0; in.PeekKind() != ']'; i++ {
+		if err := s.value(where+"["+strconv.Itoa(i)+"]", in, out, inner); err != nil {
+			return err
+		}
+	}
+	if _, err := in.ReadToken(); err != nil {
+		return err
+	}
+	return out.WriteToken(jsontext.EndArray)
+}
+
+// table scrubs CSV cell by cell. Commas, quotes and line ends stay, and so does a first row that has nothing but the
+// names of columns that the caller gave.
+func (s *scrubber) table(where, text string, offset int64) string {
+	var out strings.Builder
+	header := s.isHeader(text)
+	for row, rest := 0, text; rest != ""; {
+		cell, length := nextCell(rest)
+		known := scrubbed()
+		if row == 0 && header {
+			known.keep = func(string) bool { return true }
+		}
+		shown := s.scalar(where+" row "+strconv.Itoa(row), cell, known, false, offset)
+		if rest[0] == '"' {
+			shown = `"` + strings.ReplaceAll(shown, `"`, `""`) + `"`
+		}
+		out.WriteString(shown)
+		for rest = rest[length:]; rest != "" && strings.ContainsRune(separators, rune(rest[0])); rest = rest[1:] {
+			out.WriteByte(rest[0])
+			if rest[0] == '\n' || rest[0] == '\r' && !strings.HasPrefix(rest, "\r\n") {
+				row++
+			}
+		}
+	}
+	return out.String()
+}
+
+const separators = ",\r\n"
+
+// isHeader reports whether the first row of a table consists of known names of columns.
+func (s *scrubber) isHeader(text string) bool {
+	if len(s.columns) == 0 {
+		return false
+	}
+	for text != "" {
+		cell, length := nextCell(text)
+		if !contains(s.columns, cell) {
+			return false
+		}
+		if text = text[length:]; text == "" || text[0] != ',' {
+			return true
+		}
+		text = text[1:]
+	}
+	return false
+}
+
+func contains(names []string, name string) bool {
+	for _, one := range names {
+		if strings.EqualFold(one, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextCell returns the value of the first cell of text and the length of its form there. A quote that never ends makes
+// a cell of all that is left.
+func nextCell(text string) (cell string, length int) {
+	if !strings.HasPrefix(text, `"`) {
+		if end := strings.IndexAny(text, separators); end >= 0 {
+			return text[:end], end
+		}
+		return text, len(text)
+	}
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] != '"':
+		case strings.HasPrefix(text[i:], `""`):
+			i++
+		case i+1 == len(text) || strings.ContainsRune(separators, rune(text[i+1])):
+			return strings.ReplaceAll(text[1:i], `""`, `"`), i + 1
+		}
+	}
+	return text[1:], len(text)
+}
