@@ -49,6 +49,7 @@ func TestPayOut(t *testing.T) {
 	}
 }
 
+// A cassette of two calls answers without a network, and says which of a third call's values it was not recorded with.
 func ExampleNew() {
 	recorder, err := prepaidvcr.New("testdata/payout", prepaidvcr.Options{})
 	if err != nil {
@@ -80,6 +81,7 @@ func ExampleNew() {
 	// prepaidvcr: recorded and not asked for: Accounts.Transfer, Accounts.Get
 }
 
+// A check finds what a recording would have scrubbed, by line and place.
 func ExampleCheck() {
 	fixture := `{
   "request": {"method": "GET", "path": "/3.0/accounts/anon1/status"},
