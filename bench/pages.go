@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -46,10 +47,23 @@ type pageRun struct {
 	took time.Duration
 	held int // pages that were there at the same time, at most
 	over int // pages asked for and not wanted
+	left int // goroutines that outlived it
 }
 
 // readPages reads the first pages with so many under way or at hand at once.
 func readPages(window, pages int) (pageRun, error) {
+	before := runtime.NumGoroutine()
+	run, err := iterate(window, pages)
+	for range 100 { // those of a closed client are on their way out
+		if run.left = runtime.NumGoroutine() - before; run.left <= 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return run, err
+}
+
+func iterate(window, pages int) (pageRun, error) {
 	service := &slowPages{}
 	client, err := newClient(base, service)
 	if err != nil {
@@ -87,6 +101,7 @@ func pageRows(rounds int) ([]row, error) {
 	var times [4][]float64
 	windows := [4]int{1, 4, 8, 16}
 	var held, over [4]int
+	extra, left := 0, 0
 	for range rounds {
 		for i, window := range windows {
 			run, err := readPages(window, pageCount)
@@ -94,7 +109,7 @@ func pageRows(rounds int) ([]row, error) {
 				return nil, err
 			}
 			times[i] = append(times[i], float64(run.took))
-			held[i] = max(held[i], run.held)
+			held[i], extra, left = max(held[i], run.held), max(extra, run.over), max(left, run.left)
 		}
 	}
 	for i, window := range windows {
@@ -103,7 +118,7 @@ func pageRows(rounds int) ([]row, error) {
 			if err != nil {
 				return nil, err
 			}
-			over[i] = max(over[i], run.over)
+			over[i], left = max(over[i], run.over), max(left, run.left)
 		}
 	}
 	var rows []row
@@ -115,5 +130,8 @@ func pageRows(rounds int) ([]row, error) {
 			bounded(name+", pages too many on an early stop", float64(over[i+1]), float64(window-1), count).counted(),
 		)
 	}
-	return rows, nil
+	return append(rows,
+		bounded("100 pages, requests beyond 100", float64(extra), 0, count).counted(),
+		bounded("100 pages, goroutines left", float64(left), 0, count).counted(),
+	), nil
 }
