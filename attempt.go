@@ -211,14 +211,23 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	c.read(ctx, response, a)
 }
 
-// roundTrip keeps a panicking transport from taking the caller's goroutine with it while a slot is held.
+// roundTrip keeps a transport that panics, or answers as none may, from taking the caller's goroutine with it while a
+// slot is held.
 func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.Response, err error) {
 	defer func() {
 		if recover() != nil {
 			response, err = nil, errors.New("the transport panicked")
 		}
 	}()
-	return transport.RoundTrip(req)
+	response, err = transport.RoundTrip(req)
+	switch {
+	case err != nil:
+	case response == nil:
+		err = errors.New("the transport gave neither an answer nor an error")
+	case response.Body == nil:
+		response.Body = http.NoBody
+	}
+	return response, err
 }
 
 // read takes the body, bounded, and makes the error of an error status.
@@ -308,13 +317,24 @@ func isDialError(err error) bool {
 	return ok
 }
 
-// isNotSent asks the error of a caller's transport, see [Config].Transport.
+// isNotSent asks the error of a caller's transport, see [Config].Transport. Of several joined errors all must say so: a
+// transport that went two ways has sent when one of them did.
 func isNotSent(err error) bool {
-	refused, ok := errors.AsType[interface {
-		error
-		NotSent() bool
-	}](err)
-	return ok && refused.NotSent()
+	for err != nil {
+		if refused, ok := err.(interface{ NotSent() bool }); ok { //nolint:errorlint // the tree is walked here
+			return refused.NotSent()
+		}
+		switch e := err.(type) { //nolint:errorlint // the tree is walked here
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			all := e.Unwrap()
+			return len(all) > 0 && !slices.ContainsFunc(all, func(one error) bool { return !isNotSent(one) })
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 func isCertificateError(err error) bool {

@@ -61,8 +61,8 @@ type Config struct {
 	// TokenSource replaces the built-in token manager.
 	TokenSource TokenSource `json:"-" yaml:"-"`
 	// Transport sends the requests: a tuned http.Transport when nil. Redirects are never followed. An error of it with a
-	// method NotSent() bool that returns true is believed that the request never left: the call was not processed, and
-	// is not sent again.
+	// method NotSent() bool that returns true is believed that the request never left, by any way that was tried: the call
+	// was not processed, and is not sent again.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts: the built-in slot limiter when nil, NoLimiter{} to switch off.
 	Limiter Limiter `json:"-" yaml:"-"`
@@ -115,15 +115,17 @@ func (c Config) check(v *validator) {
 	} else if !isToken(c.Vendor) {
 		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
 	}
-	if c.Environment != EnvironmentProduction && c.Environment != EnvironmentTest {
-		v.fault("environment", `must be empty (production) or "test"`)
+	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
+		v.fault("environment", `must be "test" or "production"`)
 	}
 	if c.TokenSource == nil {
 		v.required("credentials.client_id", c.Credentials.ClientID)
 		if strings.ContainsRune(c.Credentials.ClientID, ':') {
 			v.fault("credentials.client_id", "must not hold a colon")
 		}
+		v.noControl("credentials.client_id", c.Credentials.ClientID)
 		v.required("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
+		v.noControl("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
 	}
 	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
 		v.fault("user_agent", "must be printable ASCII")

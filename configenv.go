@@ -14,7 +14,10 @@ import (
 // PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
 // PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
 // PREPAID_RETRY_MAX_THROTTLE_WAIT and PREPAID_RETRY_IN_FLIGHT_WAIT. Durations are texts such as "30s". An empty
-// variable is an unset one.
+// variable is an unset one. Other variables are left alone, whatever their names begin with: mind the spelling.
+//
+// Without any variable of the credentials they stay empty, for a Config that gets a TokenSource; [NewClient] refuses one
+// that has neither.
 //
 // It returns all faults at once as a *[ValidationError] whose fields are the names of the variables.
 func ConfigFromEnv() (Config, error) {
@@ -39,15 +42,21 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "retry.max_throttle_wait", &config.Retry.MaxThrottleWait, time.ParseDuration)
 	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
-	secret, noFile := secretFromEnv()
-	config.Credentials.ClientSecret = NewSecret(secret)
+	secret, from, rule := secretFromEnv()
+	if err := config.Credentials.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
+		rule = "must not be " + redacted
+	}
 
 	v := validator{}
 	for _, fault := range faultsOf(config.Validate()) {
-		if name := envName(fault.Field); noFile && name == "PREPAID_CLIENT_SECRET" {
-			v.fault("PREPAID_CLIENT_SECRET_FILE", "must name a readable file")
-		} else {
-			v.fault(name, fault.Rule)
+		switch secret := fault.Field == "credentials.client_secret"; {
+		case strings.HasPrefix(fault.Field, "credentials.") && from == "" && config.Credentials.ClientID == "":
+		case secret && rule != "":
+			v.fault(from, rule)
+		case secret && from != "":
+			v.fault(from, fault.Rule)
+		default:
+			v.fault(envName(fault.Field), fault.Rule)
 		}
 	}
 	if v.faults = append(v.faults, unread.faults...); len(v.faults) > 0 {
@@ -73,15 +82,25 @@ func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, er
 
 func asText(text string) (string, error) { return text, nil }
 
-// secretFromEnv returns the client secret, and whether it is missing because its file cannot be read.
-func secretFromEnv() (secret string, unreadable bool) {
-	secret = os.Getenv("PREPAID_CLIENT_SECRET")
-	file := os.Getenv("PREPAID_CLIENT_SECRET_FILE")
-	if secret != "" || file == "" {
-		return secret, false
+// secretFromEnv returns the client secret, the variable it comes from, if any, and why that has none.
+func secretFromEnv() (secret, from, rule string) {
+	if secret = os.Getenv("PREPAID_CLIENT_SECRET"); secret != "" {
+		return secret, "PREPAID_CLIENT_SECRET", ""
+	}
+	from = "PREPAID_CLIENT_SECRET_FILE"
+	file := os.Getenv(from)
+	if file == "" {
+		return "", "", ""
 	}
 	content, err := os.ReadFile(file)
-	return strings.TrimRight(string(content), "\r\n"), err != nil
+	secret = strings.TrimRight(string(content), "\r\n")
+	switch {
+	case err != nil:
+		rule = "must name a readable file"
+	case secret == "":
+		rule = "must name a file that is not empty"
+	}
+	return secret, from, rule
 }
 
 // envName turns "credentials.client_id" into "PREPAID_CLIENT_ID" and "retry.min_wait" into "PREPAID_RETRY_MIN_WAIT".

@@ -129,8 +129,8 @@ func TestConfigIsWrittenWithoutItsSecret(t *testing.T) {
 func TestConfigJSONFaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]fault{
-		`{"rate_shaer": 0.5}`:                      {"rate_shaer", "is no setting"},
-		`{"retry": {"min_weight": "1s"}}`:          {"retry.min_weight", "is no setting"},
+		`{"rate_shaer": 0.5}`:                      {"rate_shaer", "is not a setting"},
+		`{"retry": {"min_weight": "1s"}}`:          {"retry.min_weight", "is not a setting"},
 		`{"attempt_timeout": "30"}`:                {"attempt_timeout", `must be a duration such as "30s"`},
 		`{"attempt_timeout": 30}`:                  {"attempt_timeout", `must be a duration such as "30s"`},
 		`{"retry": {"max_wait": "qzxwv"}}`:         {"retry.max_wait", `must be a duration such as "30s"`},

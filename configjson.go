@@ -62,7 +62,7 @@ func configFault(err error) error {
 		case errors.Is(err, ErrRedactedSecret):
 			return fmt.Errorf("%s: %w", fault.Field, ErrRedactedSecret)
 		case errors.Is(err, json.ErrUnknownName):
-			fault.Rule = "is no setting"
+			fault.Rule = "is not a setting"
 		case wrong.GoType != nil:
 			fault.Rule = ruleOf(wrong.GoType)
 		}

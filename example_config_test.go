@@ -65,7 +65,7 @@ func ExampleConfig_UnmarshalJSON() {
 	// Output:
 	// <nil>
 	// 5s 1m0s
-	// prepaid: invalid input: atempt_timeout is no setting
+	// prepaid: invalid input: atempt_timeout is not a setting
 	// prepaid: invalid input: attempt_timeout must be a duration such as "30s"
 }
 

@@ -12,36 +12,37 @@ import (
 // same key take turns, and one that follows an unknown outcome waits until the first has had time to finish.
 //
 // A doubt stays until a later call succeeds or is refused in a way that settles it (see [SettlesDoubt]); it is
-// remembered for an hour at least. A call with other params neither settles it nor is sent: the service would answer it
+// remembered for as long as the id may be sent, or an hour when there are very many. A call with other params neither settles it nor is sent: the service would answer it
 // with the first one's result. It sees this client's calls only; across processes the caller's own store is what keeps
 // them apart.
 type inFlight struct {
 	mu    sync.Mutex
-	keys  map[inFlightKey]*inFlightState
+	keys  map[RequestID]*inFlightState
 	sweep int // size at which stale keys are looked for
 	spare []*inFlightState
-}
-
-type inFlightKey struct {
-	operation string
-	id        RequestID
 }
 
 type inFlightState struct {
 	head     chan struct{} // holds the one call under way
 	users    int           // it, and those who wait
 	payment  payment       // what may have moved, or has while others waited; zero for nothing
+	applied  bool          // it has
 	doubtful time.Time     // end of the last unknown outcome; zero when nothing is in doubt
 }
 
-// payment is what a request id stands for.
+// payment is what a request id stands for. Its params also tell the operation: whether two operations share their ids
+// is not known, so an id stands for one payment of either.
 type payment struct {
 	source AccountID
 	params any // comparable
 }
 
-// doubtKept is how long a doubt is remembered at least.
-const doubtKept = time.Hour
+// A doubt is remembered until its request id would be refused as too old or, when there are many, for an hour at least.
+const (
+	doubtKept  = requestIDMaxAge
+	doubtLeast = time.Hour
+	manyDoubts = 1 << 16
+)
 
 // maxSpare is how many states of keys that are over are kept for others.
 const maxSpare = 64
@@ -54,14 +55,14 @@ var (
 // turn is a place at the head of a key's line. leave must be called with the outcome.
 type turn struct {
 	line    *inFlight
-	key     inFlightKey
+	key     RequestID
 	state   *inFlightState
 	payment payment
 	doubt   error // that an earlier call ended with an outcome which is still unknown
 }
 
 // enter waits for the key's turn. The error is ErrRequestIDReused when what may have moved was another payment.
-func (f *inFlight) enter(ctx context.Context, key inFlightKey, p payment, rest time.Duration) (turn, error) {
+func (f *inFlight) enter(ctx context.Context, key RequestID, p payment, rest time.Duration) (turn, error) {
 	t := turn{line: f, key: key, state: f.join(key, rest), payment: p}
 	select {
 	case t.state.head <- struct{}{}: // first, so that a context that has ended tells of nothing under way
@@ -104,25 +105,31 @@ func (t *turn) leave(outcome Outcome) {
 	case OutcomeUnknown:
 		t.state.doubtful, t.state.payment = time.Now(), t.payment
 	case OutcomeApplied:
-		t.state.payment = t.payment
+		t.state.payment, t.state.applied = t.payment, true
 	case OutcomeRejected:
-		t.state.payment = payment{}
-	case OutcomeNotProcessed: // what was applied before stays so
+		if !t.state.applied {
+			t.state.payment = payment{}
+		}
+	case OutcomeNotProcessed:
 	}
 	t.line.mu.Unlock()
 	<-t.state.head
 	t.line.part(t.key, t.state)
 }
 
-func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
+func (f *inFlight) join(key RequestID, rest time.Duration) *inFlightState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.keys == nil {
-		f.keys = make(map[inFlightKey]*inFlightState)
+		f.keys = make(map[RequestID]*inFlightState)
 	}
 	if len(f.keys) >= f.sweep {
+		kept := max(rest, doubtKept)
+		if len(f.keys) >= manyDoubts {
+			kept = max(rest, doubtLeast)
+		}
 		for stale, state := range f.keys {
-			if state.users == 0 && time.Since(state.doubtful) > max(rest, doubtKept) {
+			if state.users == 0 && time.Since(state.doubtful) > kept {
 				delete(f.keys, stale)
 			}
 		}
@@ -142,12 +149,13 @@ func (f *inFlight) join(key inFlightKey, rest time.Duration) *inFlightState {
 }
 
 // part forgets a key that nobody uses and that holds no doubt.
-func (f *inFlight) part(key inFlightKey, state *inFlightState) {
+func (f *inFlight) part(key RequestID, state *inFlightState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if state.users--; state.users == 0 && state.doubtful.IsZero() {
 		delete(f.keys, key)
-		if state.payment = (payment{}); len(f.spare) < maxSpare {
+		state.payment, state.applied = payment{}, false
+		if len(f.spare) < maxSpare {
 			f.spare = append(f.spare, state)
 		}
 	}

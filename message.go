@@ -2,12 +2,12 @@ package prepaid
 
 import (
 	"bytes"
-	stdjson "encoding/json"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // MessageType is a message's type; of its values the reference names transaction only. Any other is kept as it came.
@@ -31,7 +31,7 @@ type Message struct {
 	// Type tells a transaction from the rest.
 	Type MessageType
 	// Raw is the whole message: the payload beyond the envelope is not in the reference.
-	Raw stdjson.RawMessage `redact:"content"`
+	Raw json.RawMessage `redact:"content"`
 }
 
 // ParseMessage reads the envelope of a message and keeps a copy of the whole.
@@ -54,7 +54,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return errNullAnswer
 	}
-	if err := json.Unmarshal(data, &envelope, decodeOptions); err != nil {
+	if err := jsonv2.Unmarshal(data, &envelope, decodeOptions); err != nil {
 		return quiet(err)
 	}
 	*m = Message{
@@ -69,7 +69,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if len(m.Raw) > 0 {
 		return m.Raw, nil
 	}
-	return json.Marshal(struct {
+	return jsonv2.Marshal(struct {
 		ID        string      `json:"id,omitzero"`
 		HookID    string      `json:"hook_id,omitzero"`
 		Timestamp time.Time   `json:"timestamp,omitzero"`
@@ -79,7 +79,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 
 // Decode reads the whole message as JSON into your own struct.
 func (m *Message) Decode(into any) error {
-	if err := json.Unmarshal(m.Raw, into, decodeOptions); err != nil {
+	if err := jsonv2.Unmarshal(m.Raw, into, decodeOptions); err != nil {
 		return &DecodeError{Err: errNotJSON}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -188,6 +189,11 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 		{refusal{notSent: true}, prepaid.OutcomeNotProcessed},
 		{&net.OpError{Op: "write", Err: refusal{notSent: true}}, prepaid.OutcomeNotProcessed},
 		{refusal{}, prepaid.OutcomeUnknown},
+		// Two ways were tried, and one of them may have sent.
+		{errors.Join(refusal{notSent: true}, io.ErrUnexpectedEOF), prepaid.OutcomeUnknown},
+		{fmt.Errorf("failover: %w; %w", io.ErrUnexpectedEOF, refusal{notSent: true}), prepaid.OutcomeUnknown},
+		{fmt.Errorf("failover: %w", errors.Join(refusal{notSent: true}, refusal{})), prepaid.OutcomeUnknown},
+		{errors.Join(refusal{notSent: true}, refusal{notSent: true}), prepaid.OutcomeNotProcessed},
 	} {
 		transport := &refusingTransport{err: test.err}
 		client, err := prepaid.NewClient(prepaid.Config{
@@ -202,3 +208,30 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 		require.True(t, ok, "%v", err)
 	}
 }
+
+// A transport that breaks its contract is an error, and holds no slot.
+func TestTransportThatAnswersNothing(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
+		released := 0
+		config := coreConfig("https://cards.invalid")
+		config.Transport = roundTripFunc(func(*http.Request) (*http.Response, error) { return answer, nil })
+		config.Limiter = countingLimiter{&released}
+		config.Retry.MaxAttempts = 1
+		err := opPlastic().call(t.Context(), newCoreClient(t, config))
+		require.Equal(t, 1, released, name)
+		if answer == nil {
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
+		}
+	}
+}
+
+type roundTripFunc func(*http.Request) (*http.Response, error)
+
+func (f roundTripFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+type countingLimiter struct{ released *int }
+
+func (l countingLimiter) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) { return l, nil }
+
+func (l countingLimiter) Release(prepaid.Feedback) { *l.released++ }

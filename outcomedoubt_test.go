@@ -122,6 +122,44 @@ func TestTurnIsOfOnePayment(t *testing.T) {
 	})
 }
 
+// Whether transfers and direct entries share their request ids is not known: an id in doubt is sent for neither.
+func TestDoubtIsOfBothOperations(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(broken(errCut), wellAnswered(opTransfer()))
+		config := clockConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := newCoreClient(t, config)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+		_, err := client.Accounts.DirectEntryOut(t.Context(), "acc-1", prepaid.DirectEntryOutParams{
+			RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
+			Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
+		})
+		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.Len(t, service.requests(), 1)
+	})
+}
+
+// A doubt is remembered for as long as its request id may be sent.
+func TestDoubtIsKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := scripted(broken(errCut), serviceError(403, "forbidden"))
+		config := clockConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := newCoreClient(t, config)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+		time.Sleep(21 * 24 * time.Hour)
+		for range 300 { // others, among which old ones are looked for
+			_, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+				RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
+			})
+			require.Error(t, err)
+		}
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+	})
+}
+
 // A refusal before the second attempt leaves does not hide what the service answered to the first.
 func TestLastAnswerStaysReadable(t *testing.T) {
 	t.Parallel()

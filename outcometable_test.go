@@ -176,7 +176,7 @@ func dialForever(t *testing.T, config *Config) {
 	t.Helper()
 	ended := make(chan struct{})
 	t.Cleanup(func() { close(ended) }) // net/http dials on by itself, for the next request
-	config.AttemptTimeout = 30 * time.Millisecond
+	config.AttemptTimeout = 500 * time.Millisecond
 	config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		<-ended
 		return nil, net.ErrClosed

@@ -131,7 +131,7 @@ var opDirectEntryOut = operation{
 }
 
 // DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
-// holds; the two operations do not share their request ids.
+// holds. Never use one request id for both operations: whether they share their ids is not known.
 //
 // Errors: [ErrTransferFailed], [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
 //
@@ -165,7 +165,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 {
 		return nil, s.client.do(ctx, &r, result.decode)
 	}
-	turn, err := s.client.keyed.enter(ctx, inFlightKey{r.op.Name, r.requestID}, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
+	turn, err := s.client.keyed.enter(ctx, r.requestID, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
 	switch {
 	case errors.Is(err, ErrRequestIDReused):
 		return nil, s.client.withheld(ctx, r, err)

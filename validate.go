@@ -52,6 +52,13 @@ func (v *validator) requiredText(field, value string, longest int) bool {
 	return v.text(field, value, longest)
 }
 
+// noControl refuses what an editor or echo leaves at the end of a line, which nobody sees.
+func (v *validator) noControl(field, value string) {
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		v.fault(field, "must not hold a line break or another control character")
+	}
+}
+
 // pathID checks a value that becomes one segment of the path: url.PathEscape leaves ".." alone, and an empty
 // segment makes another operation of it.
 func (v *validator) pathID(field, value string) {

@@ -23,15 +23,20 @@ func configLimits() []limit[Config] {
 	rows := []limit[P]{
 		form("9", "base_url", "is required", base, "", "https://h/3.0"),
 		form("1", "vendor", "is required", vendor, "", "v"),
-		form("", "environment", `must be empty (production) or "test"`, func(p *P) *Environment { return &p.Environment }, "QZXWV", ""),
-		form("", "environment", `must be empty (production) or "test"`, func(p *P) *Environment { return &p.Environment }, "TEST", "test"),
+		form("", "environment", `must be "test" or "production"`, func(p *P) *Environment { return &p.Environment }, "QZXWV", ""),
+		form("", "environment", `must be "test" or "production"`, func(p *P) *Environment { return &p.Environment }, "TEST", "test"),
 		needed("4.1", "credentials.client_id", func(p *P) *string { return &p.Credentials.ClientID }),
 		form("4.1", "credentials.client_id", "must not hold a colon", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x:", "a b;é"),
 		form("4.1", "credentials.client_id", "valid UTF-8", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x\xff", "%"),
 		{
 			ref: "4.1", field: "credentials.client_secret", rule: "is required", bad: func(p *P) { p.Credentials.ClientSecret = Secret{} },
-			good: func(p *P) { p.Credentials.ClientSecret = NewSecret("::é \n") },
+			good: func(p *P) { p.Credentials.ClientSecret = NewSecret("::é ") },
 		},
+		{
+			ref: "4.1", field: "credentials.client_secret", rule: "line break", shown: "qZ7x",
+			bad: func(p *P) { p.Credentials.ClientSecret = NewSecret("qZ7x\n") }, good: func(*P) {},
+		},
+		form("4.1", "credentials.client_id", "line break", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x\n", "%"),
 		{
 			ref: "4.1", field: "credentials.client_secret", rule: "valid UTF-8", shown: "qZ7x",
 			bad: func(p *P) { p.Credentials.ClientSecret = NewSecret("qZ7x\xff") }, good: func(*P) {},
@@ -147,7 +152,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_BASE_URL": "https://qzxwv.example"}, []fault{{"PREPAID_BASE_URL", "must end in /3.0/"}}},
 		{map[string]string{"PREPAID_VENDOR": ""}, []fault{{"PREPAID_VENDOR", "is required"}}},
 		{map[string]string{"PREPAID_VENDOR": "qzxwv/"}, []fault{{"PREPAID_VENDOR", "must be letters, digits"}}},
-		{map[string]string{"PREPAID_ENVIRONMENT": "qzxwv"}, []fault{{"PREPAID_ENVIRONMENT", `must be empty (production) or "test"`}}},
+		{map[string]string{"PREPAID_ENVIRONMENT": "qzxwv"}, []fault{{"PREPAID_ENVIRONMENT", `must be "test" or "production"`}}},
 		{map[string]string{"PREPAID_CLIENT_ID": ""}, []fault{{"PREPAID_CLIENT_ID", "is required"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []fault{{"PREPAID_CLIENT_ID", "must not hold a colon"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\xff"}, []fault{{"PREPAID_CLIENT_ID", "valid UTF-8"}}},
@@ -159,11 +164,14 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		},
 		{
 			map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": emptyFile},
-			[]fault{{"PREPAID_CLIENT_SECRET", "is required"}},
+			[]fault{{"PREPAID_CLIENT_SECRET_FILE", "must name a file that is not empty"}},
 		},
+		{map[string]string{"PREPAID_CLIENT_SECRET": "[REDACTED]"}, []fault{{"PREPAID_CLIENT_SECRET", "must not be [REDACTED]"}}},
+		{map[string]string{"PREPAID_CLIENT_SECRET": "qzxwv\n"}, []fault{{"PREPAID_CLIENT_SECRET", "line break"}}},
+		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\n"}, []fault{{"PREPAID_CLIENT_ID", "line break"}}},
 		{
 			map[string]string{"PREPAID_BASE_URL": "", "PREPAID_VENDOR": "", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""},
-			[]fault{{"PREPAID_BASE_URL", ""}, {"PREPAID_VENDOR", ""}, {"PREPAID_CLIENT_ID", ""}, {"PREPAID_CLIENT_SECRET", ""}},
+			[]fault{{"PREPAID_BASE_URL", ""}, {"PREPAID_VENDOR", ""}},
 		},
 		{ // what is missing does not hide what is wrong
 			map[string]string{
@@ -194,7 +202,6 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_ENVIRONMENT": "production"}, EnvironmentProduction, "secret"},
 		{map[string]string{"PREPAID_CLIENT_SECRET": "", "PREPAID_CLIENT_SECRET_FILE": secretFile}, EnvironmentTest, "from file: é"},
 		{map[string]string{"PREPAID_CLIENT_SECRET_FILE": missing}, EnvironmentTest, "secret"}, // the variable comes first
-		{map[string]string{"PREPAID_CLIENT_SECRET": "a \n"}, EnvironmentTest, "a \n"},
 	} {
 		setEnv(t, row.set)
 		config, err := ConfigFromEnv()
@@ -205,6 +212,19 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		require.Equal(t, "vendor", config.Vendor)
 		require.True(t, strings.HasPrefix(config.BaseURL, "https://"))
 	}
+}
+
+// Without credentials a Config can still be read, for a token source; a client is not made of it as it is.
+func TestConfigFromEnvForATokenSource(t *testing.T) {
+	setEnv(t, map[string]string{"PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""})
+	config, err := ConfigFromEnv()
+	require.NoError(t, err)
+	_, err = NewClient(config)
+	requireFaults(t, err, "", fault{"credentials.client_id", "is required"}, fault{"credentials.client_secret", "is required"})
+	config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+	client, err := NewClient(config)
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
 }
 
 // An error that is no refusal has no faults.
