@@ -88,66 +88,66 @@ func copyPlain(dst, src []byte, rows *rowCounter) (w, r int, ok bool) {
 	if rows != nil {
 		state = rows.state
 	}
-	var ended int64
-	quotes := 0
-	for len(dst)-w >= 32 && len(src)-r >= 32 {
-		// A few words first, for escapes crowd; then the search with vectors, which has to be set up.
+	ended, quotes := 0, 0
+scan:
+	// No call in the loop is one of a function that is not inlined, so that all of it stays in registers.
+	for len(dst)-w >= 40 && len(src)-r >= 40 { // 32, and what the escapes look ahead
 		from, to := (*[32]byte)(src[r:]), (*[32]byte)(dst[w:])
 		copy(to[:16], from[:16])
 		copy(to[16:], from[16:])
 		run := firstMark(
 			backslashes(binary.LittleEndian.Uint64(from[:8])), backslashes(binary.LittleEndian.Uint64(from[8:16])),
 			backslashes(binary.LittleEndian.Uint64(from[16:24])), backslashes(binary.LittleEndian.Uint64(from[24:])))
-		if run == len(from) {
-			rest := src[r+run:]
-			if i := bytes.IndexByte(rest, '\\'); i >= 0 {
-				rest = rest[:i]
-			}
-			run += copy(dst[w+run:], rest)
-		}
 		if run > 0 {
-			state = state.plain(src[r], src[r+run-1])
+			state = state.plain(from[0], from[(run-1)&31])
 			w += run
 			r += run
 		}
-		if len(dst)-w < 3 || len(src)-r < 5 {
-			break
+		if run == len(from) {
+			continue
 		}
-		c := simpleEscapes[src[r+1]]
-		if c == 0 || src[r] != '\\' {
-			break
-		}
-		dst[w] = c
-		w++
-		r += 2
+		in, out := (*[5]byte)(src[r:]), (*[3]byte)(dst[w:])
+		out[0] = simpleEscapes[in[1]]
 		switch {
-		case c == '"':
+		case in[1] == '"':
 			quotes++
-			if state = state.quote(); state == rowQuote && src[r] == ',' && src[r+1] == '\\' && src[r+2] == '"' {
+			state = state.quote()
+			if state == rowQuote && in[2] == ',' && in[3] == '\\' && in[4] == '"' { // between two fields in quotes
 				quotes++
-				dst[w], dst[w+1] = ',', '"'
-				w += 2
-				r += 3
+				out[1], out[2] = ',', '"'
+				w += 3
+				r += 5
 				state = rowQuoted
+				continue
 			}
-		case c == '\r' && src[r] == '\\' && src[r+1] == 'n' && state.endsRow():
-			dst[w] = '\n'
-			w++
-			r += 2
+		case in[1] == 'r' && in[2] == '\\' && in[3] == 'n' && state.endsRow() && state != rowQuoteCR:
+			out[1] = '\n'
+			w += 2
+			r += 4
 			ended++
 			state = rowStart
+			continue
+		case in[1] == 'n':
+			if state.endsRow() {
+				ended++
+			}
+			state = state.newline()
+		case in[1] == 'r':
+			state = state.carriageReturn()
+		case out[0] == 0:
+			break scan
 		default:
-			var n int64
-			state, n = state.step(c)
-			ended += n
+			state = state.plain(out[0], out[0])
 		}
+		w++
+		r += 2
 	}
 	if bytes.Count(src[:r], []byte{'"'}) != quotes {
 		return 0, 0, false
 	}
 	if rows != nil {
 		rows.state = state
-		rows.rows += ended
+		rows.rows += int64(ended)
 	}
 	return w, r, true
 }

@@ -74,22 +74,44 @@ func (s rowState) quote() rowState {
 	return rowText
 }
 
-// endsRow says whether "\r\n" or "\n" ends a row here.
-func (s rowState) endsRow() bool { return s == rowField || s == rowText || s == rowQuote }
+// endsRow says whether a newline ends a row here.
+func (s rowState) endsRow() bool {
+	return s == rowField || s == rowText || s == rowQuote || s == rowQuoteCR
+}
+
+// carriageReturn gives the state after "\r".
+func (s rowState) carriageReturn() rowState {
+	switch s {
+	case rowStart:
+		return rowStartCR
+	case rowQuote:
+		return rowQuoteCR
+	case rowQuoted, rowQuoteCR:
+		return rowQuoted
+	}
+	return rowText
+}
+
+// newline gives the state after "\n".
+func (s rowState) newline() rowState {
+	if s == rowQuoted {
+		return rowQuoted
+	}
+	return rowStart
+}
 
 // step gives the state after one byte more, and how many rows ended with it.
 func (s rowState) step(b byte) (next rowState, ended int64) {
-	switch {
-	case b == '"':
+	switch b {
+	case '"':
 		return s.quote(), 0
-	case b == '\n' && (s.endsRow() || s == rowQuoteCR):
-		return rowStart, 1
-	case b == '\n' && s != rowQuoted:
-		return rowStart, 0
-	case b == '\r' && s == rowStart:
-		return rowStartCR, 0
-	case b == '\r' && s == rowQuote:
-		return rowQuoteCR, 0
+	case '\r':
+		return s.carriageReturn(), 0
+	case '\n':
+		if s.endsRow() {
+			ended = 1
+		}
+		return s.newline(), ended
 	}
 	return s.plain(b, b), 0
 }
