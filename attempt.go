@@ -321,7 +321,7 @@ func isDialError(err error) bool {
 // transport that went two ways has sent when one of them did.
 func isNotSent(err error) bool {
 	for err != nil {
-		if refused, ok := err.(interface{ NotSent() bool }); ok { //nolint:errorlint // the tree is walked here
+		if refused, ok := err.(interface{ NotSent() bool }); ok {
 			return refused.NotSent()
 		}
 		switch e := err.(type) { //nolint:errorlint // the tree is walked here

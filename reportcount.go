@@ -38,79 +38,82 @@ func (c *rowCounter) add(p []byte) {
 			}
 			c.bom = len(utf8BOM)
 		}
-		c.state = c.step(b)
+		c.step(b)
 	}
 }
 
 // plain counts on through p, which is not empty and holds neither quotes nor line ends.
-func (c *rowCounter) plain(p []byte) {
-	switch c.state {
-	case rowQuoted:
-		return
-	case rowQuote, rowQuoteCR:
-		if c.state = c.step(p[0]); c.state == rowQuoted {
-			return
-		}
-	}
-	if c.state = rowText; p[len(p)-1] == ',' {
-		c.state = rowField
-	}
+func (c *rowCounter) plain(p []byte) { c.state = c.state.plain(p[0], p[len(p)-1]) }
+
+// step counts on through one byte more.
+func (c *rowCounter) step(b byte) {
+	next, ended := c.state.step(b)
+	c.state = next
+	c.rows += ended
 }
 
-func (c *rowCounter) endRow() rowState {
-	c.rows++
-	return rowStart
-}
-
-// step gives the state after one byte more.
-func (c *rowCounter) step(b byte) rowState {
-	switch c.state {
-	case rowQuoted:
-		if b == '"' {
-			return rowQuote
-		}
-		return rowQuoted
-	case rowQuote:
-		switch b {
-		case '"':
-			return rowQuoted
-		case ',':
-			return rowField
-		case '\r':
-			return rowQuoteCR
-		case '\n':
-			return c.endRow()
-		}
-		return rowQuoted
-	case rowQuoteCR:
-		switch b {
-		case '"':
-			return rowQuote
-		case '\n':
-			return c.endRow()
-		}
-		return rowQuoted
-	case rowStart:
-		switch b {
-		case '\n':
-			return rowStart
-		case '\r':
-			return rowStartCR
-		}
-	case rowStartCR:
-		if b == '\n' {
-			return rowStart
-		}
-	}
+// plain gives the state after text without quotes and line ends, from its first and its last byte.
+func (s rowState) plain(first, last byte) rowState {
 	switch {
-	case b == ',':
+	case s == rowQuoted, s == rowQuoteCR, s == rowQuote && first != ',':
+		return rowQuoted
+	case last == ',':
 		return rowField
-	case b == '\n':
-		return c.endRow()
-	case b == '"' && (c.state == rowStart || c.state == rowField):
+	}
+	return rowText
+}
+
+// quote gives the state after a quote.
+func (s rowState) quote() rowState {
+	switch s {
+	case rowQuoted, rowQuoteCR:
+		return rowQuote
+	case rowStart, rowField, rowQuote:
 		return rowQuoted
 	}
 	return rowText
+}
+
+// endsRow says whether a newline ends a row here.
+func (s rowState) endsRow() bool {
+	return s == rowField || s == rowText || s == rowQuote || s == rowQuoteCR
+}
+
+// carriageReturn gives the state after "\r".
+func (s rowState) carriageReturn() rowState {
+	switch s {
+	case rowStart:
+		return rowStartCR
+	case rowQuote:
+		return rowQuoteCR
+	case rowQuoted, rowQuoteCR:
+		return rowQuoted
+	}
+	return rowText
+}
+
+// newline gives the state after "\n".
+func (s rowState) newline() rowState {
+	if s == rowQuoted {
+		return rowQuoted
+	}
+	return rowStart
+}
+
+// step gives the state after one byte more, and how many rows ended with it.
+func (s rowState) step(b byte) (next rowState, ended int64) {
+	switch b {
+	case '"':
+		return s.quote(), 0
+	case '\r':
+		return s.carriageReturn(), 0
+	case '\n':
+		if s.endsRow() {
+			ended = 1
+		}
+		return s.newline(), ended
+	}
+	return s.plain(b, b), 0
 }
 
 // finish counts a last row without line end. False: the text ends inside quotes, and that row is not counted.

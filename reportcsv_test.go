@@ -53,6 +53,13 @@ func countCSVRows(t testing.TB, text string, piece int) (rows int64, closed bool
 			require.Equal(t, c.rows, d.rows.rows, "in pieces of %d", size)
 		}
 	}
+	// The same in the middle of a text that is long enough for whole blocks.
+	text = strings.Repeat("x,", 64) + "\n" + text + strings.Repeat(",y", 64) + "\n"
+	var padded rowCounter
+	padded.add([]byte(text))
+	_, d, err := decodeReport(reportBody(t, text, 1), reportBufferSize, reportBufferSize)
+	require.NoError(t, err)
+	require.Equal(t, padded, *d.rows)
 	return c.rows, closed
 }
 

@@ -35,6 +35,8 @@ type reportDecoder struct {
 
 	rows *rowCounter // of the text, nil when nobody asks
 
+	plainEnd, oddEnd int64 // offsets in the body, up to where copyText knows what the text is like
+
 	pending           [utf8.UTFMax]byte // a rune that did not fit
 	pendPos, pendSize int
 

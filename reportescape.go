@@ -24,9 +24,7 @@ func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bo
 				return n, false, d.short()
 			}
 		}
-		written, read := copyText(dst[n:], d.buf[d.pos:d.end], rows)
-		n += written
-		d.pos += read
+		n += d.copyText(dst[n:], rows)
 		if n == len(dst) || d.pos == d.end || isPlain(d.buf[d.pos]) {
 			continue
 		}
@@ -54,15 +52,9 @@ func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bo
 	return n, false, nil
 }
 
-// copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst
-// or src, and before anything else. Words are stored before they are looked at, so dst may be written behind
-// the end. rows counts what is written; it may be nil.
-func copyText(dst, src []byte, rows *rowCounter) (written, read int) {
-	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
-		written, read = copyText(dst[:min(len(utf8BOM), len(dst))], src, nil)
-		rows.add(dst[:written])
-		return written, read
-	}
+// copyOdd is copyText for any src, a word at a time. Words are stored before they are looked at, so dst may be written
+// behind the end.
+func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
 	w, r := 0, 0
 	for {
 		run := r
@@ -109,7 +101,7 @@ func copyText(dst, src []byte, rows *rowCounter) (written, read int) {
 				return w, r
 			}
 			if rows != nil {
-				rows.state = rows.step(c)
+				rows.step(c)
 			}
 			dst[w] = c
 			w++
@@ -118,7 +110,7 @@ func copyText(dst, src []byte, rows *rowCounter) (written, read int) {
 			if src[r] == ',' {
 				dst[w] = ','
 				if rows != nil {
-					rows.state = rows.step(',')
+					rows.step(',')
 				}
 				w++
 				r++
@@ -133,14 +125,15 @@ func copyText(dst, src []byte, rows *rowCounter) (written, read int) {
 // isPlain says whether a byte stands for itself in a string, and is ASCII.
 func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
+const (
+	ones = 0x0101010101010101 // each byte of a word 1
+	tops = 0x80 * ones        // its top bit
+)
+
 // specialBytes sets the top bit of bytes that need care: a subtraction borrows where the byte is a quote, a
 // backslash or below space, and bytes above ASCII have it from the start. Only the lowest mark is reliable, for a
 // borrow goes on into the bytes above.
 func specialBytes(word uint64) uint64 {
-	const (
-		ones = 0x0101010101010101
-		tops = 0x80 * ones
-	)
 	return ((word ^ '"'*ones - ones) | (word ^ '\\'*ones - ones) | (word - ' '*ones) | word) & tops
 }
 

@@ -65,9 +65,5 @@ func closesField(rest []byte) bool {
 // csvMarks sets the top bit of bytes that are a comma, a quote or a newline. A byte above a mark may be marked in
 // error, see specialBytes.
 func csvMarks(word uint64) uint64 {
-	const (
-		ones = 0x0101010101010101
-		tops = 0x80 * ones
-	)
 	return ((word ^ ','*ones - ones) | (word ^ '"'*ones - ones) | (word ^ '\n'*ones - ones)) &^ word & tops
 }

@@ -1,0 +1,171 @@
+package prepaid
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Nearly all of a report is ASCII whose only specials are two-byte escapes. Such text is taken in blocks: what is rare is
+// looked for in a block as a whole, before (control characters, bytes above ASCII) and behind (a quote that is not
+// escaped), so that in between only backslashes need to be found. Everything else is left to copyOdd.
+const (
+	reportBlockSize = 4 << 10
+	minPlainBlock   = 64  // a shorter one is not worth its set-up
+	oddStretch      = 512 // bytes that are taken as odd before the next look
+)
+
+// copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst
+// or of the buffered input, and before anything else. rows counts what is written; it may be nil.
+func (d *reportDecoder) copyText(dst []byte, rows *rowCounter) (written int) {
+	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
+		w, r := copyOdd(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)
+		rows.add(dst[:w])
+		d.pos += r
+		return w
+	}
+	for {
+		if plain := d.plainBlock(); len(plain) > 0 && len(dst)-written >= minPlainBlock {
+			w, r, ok := copyPlain(dst[written:], plain, rows)
+			if !ok {
+				d.oddEnd = d.at() + int64(len(plain))
+			} else if r > 0 {
+				written += w
+				d.pos += r
+				continue
+			}
+		}
+		odd := d.buf[d.pos:min(d.end, d.pos+oddStretch)]
+		w, r := copyOdd(dst[written:], odd, rows)
+		written += w
+		d.pos += r
+		if r < len(odd) || d.pos == d.end {
+			return written
+		}
+	}
+}
+
+// at is where in the body the next byte stands.
+func (d *reportDecoder) at() int64 { return d.base + int64(d.pos) }
+
+// plainBlock returns the plain text that comes next; empty when there is too little of it. No byte is looked at twice,
+// except a few at the seams.
+func (d *reportDecoder) plainBlock() []byte {
+	at := d.at()
+	if at < d.oddEnd {
+		return nil
+	}
+	if d.plainEnd-at < minPlainBlock {
+		n := plainPrefix(d.buf[d.pos:min(d.end, d.pos+reportBlockSize)])
+		d.plainEnd = at + int64(n)
+		if n < minPlainBlock {
+			d.oddEnd = at + min(oddStretch, int64(d.end-d.pos))
+			return nil
+		}
+	}
+	return d.buf[d.pos : d.pos+int(d.plainEnd-at)]
+}
+
+// plainPrefix is how many bytes at the start of p, or a few less, are ASCII and no control characters.
+func plainPrefix(p []byte) (n int) {
+	for len(p)-n >= 32 {
+		in := (*[32]byte)(p[n:])
+		a, b := binary.LittleEndian.Uint64(in[:8]), binary.LittleEndian.Uint64(in[8:16])
+		c, d := binary.LittleEndian.Uint64(in[16:24]), binary.LittleEndian.Uint64(in[24:])
+		if (a|b|c|d|(a-' '*ones)|(b-' '*ones)|(c-' '*ones)|(d-' '*ones))&tops != 0 {
+			break
+		}
+		n += 32
+	}
+	return n
+}
+
+// copyPlain un-escapes two-byte escapes in src, which is ASCII without control characters. It stops near the end of
+// either and before any other escape. Words are stored before they are looked at, so dst may be written behind the end.
+// If there was a quote that no backslash stands before, ok is false and nothing has been done.
+func copyPlain(dst, src []byte, rows *rowCounter) (w, r int, ok bool) {
+	var state rowState
+	if rows != nil {
+		state = rows.state
+	}
+	ended, quotes := 0, 0
+scan:
+	// No call in the loop is one of a function that is not inlined, so that all of it stays in registers.
+	for len(dst)-w >= 40 && len(src)-r >= 40 { // 32, and what the escapes look ahead
+		from, to := (*[32]byte)(src[r:]), (*[32]byte)(dst[w:])
+		copy(to[:16], from[:16])
+		copy(to[16:], from[16:])
+		run := firstMark(
+			backslashes(binary.LittleEndian.Uint64(from[:8])), backslashes(binary.LittleEndian.Uint64(from[8:16])),
+			backslashes(binary.LittleEndian.Uint64(from[16:24])), backslashes(binary.LittleEndian.Uint64(from[24:])))
+		if run > 0 {
+			state = state.plain(from[0], from[(run-1)&31])
+			w += run
+			r += run
+		}
+		if run == len(from) {
+			continue
+		}
+		in, out := (*[5]byte)(src[r:]), (*[3]byte)(dst[w:])
+		out[0] = simpleEscapes[in[1]]
+		switch {
+		case in[1] == '"':
+			quotes++
+			state = state.quote()
+			if state == rowQuote && in[2] == ',' && in[3] == '\\' && in[4] == '"' { // between two fields in quotes
+				quotes++
+				out[1], out[2] = ',', '"'
+				w += 3
+				r += 5
+				state = rowQuoted
+				continue
+			}
+		case in[1] == 'r' && in[2] == '\\' && in[3] == 'n' && state.endsRow() && state != rowQuoteCR:
+			out[1] = '\n'
+			w += 2
+			r += 4
+			ended++
+			state = rowStart
+			continue
+		case in[1] == 'n':
+			if state.endsRow() {
+				ended++
+			}
+			state = state.newline()
+		case in[1] == 'r':
+			state = state.carriageReturn()
+		case out[0] == 0:
+			break scan
+		default:
+			state = state.plain(out[0], out[0])
+		}
+		w++
+		r += 2
+	}
+	if bytes.Count(src[:r], []byte{'"'}) != quotes {
+		return 0, 0, false
+	}
+	if rows != nil {
+		rows.state = state
+		rows.rows += int64(ended)
+	}
+	return w, r, true
+}
+
+// backslashes sets the top bit of bytes that are a backslash, in a word that is ASCII. Only the lowest mark is reliable.
+func backslashes(word uint64) uint64 { return (word ^ '\\'*ones - ones) & tops }
+
+// firstMark is the number of the first byte with its top bit set, of the 32 in four words; 32 if there is none.
+func firstMark(a, b, c, d uint64) int {
+	switch {
+	case a|b|c|d == 0:
+		return 32
+	case a != 0:
+		return bits.TrailingZeros64(a) >> 3
+	case b != 0:
+		return 8 + bits.TrailingZeros64(b)>>3
+	case c != 0:
+		return 16 + bits.TrailingZeros64(c)>>3
+	}
+	return 24 + bits.TrailingZeros64(d)>>3
+}
