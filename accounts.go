@@ -100,7 +100,8 @@ func (t CardholderType) Known() bool {
 	return t == CardholderTypePrimary || t == CardholderTypeSecondary
 }
 
-// Include asks for an optional group of account fields; without it the fields are absent.
+// Include asks for an optional group of account fields; without it the fields are absent. The zero value is no
+// group, and is refused.
 type Include string
 
 const (
@@ -253,14 +254,18 @@ func (p SearchAccountsParams) request() request {
 
 // Search iterates over the accounts that match, from Paging.Page on. Uniqueness of a key is not promised.
 //
-// Safety: read. API: GET /accounts.
+// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+//
+// API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
 	return items[Account](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // SearchPage returns one page of [AccountsService.Search].
 //
-// Safety: read. API: GET /accounts.
+// Errors: none of its own. Safety: read.
+//
+// API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
 	return fetchPage[Account](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
@@ -328,7 +333,9 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
 //
-// Safety: read. API: GET /accounts/company/{companyid}.
+// Errors: none of its own. Safety: read.
+//
+// API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
 	return fetchPage[Account](ctx, s.client, params.request(company), params.Paging.Page, params.Paging.Size, false)
 }

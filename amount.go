@@ -16,13 +16,13 @@ var (
 	// ErrAmountSyntax means that a text or JSON value is not an amount in one of the forms that [ParseAmount],
 	// [Amount.UnmarshalJSON] or [Amount.Scan] read.
 	ErrAmountSyntax = errors.New("prepaid: amount: not a plain decimal number")
-	// ErrAmountRange means that an amount needs more than 19 digits and would have to be rounded.
+	// ErrAmountRange means that an amount needs more than 19 digits, or 19 decimals, and would have to be rounded.
 	ErrAmountRange = errors.New("prepaid: amount: needs more than 19 digits")
 )
 
-// Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits, on either
-// side of the point, leading zeros and trailing zeros after the point not counted. It is never rounded: what
-// does not fit is [ErrAmountRange].
+// Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits in all, before and
+// after the point together, and at most 19 decimals; leading zeros and trailing zeros after the point do not count. It
+// is never rounded: what does not fit is [ErrAmountRange].
 //
 // Amounts with the same value are equal under ==, however they were written, so an Amount can be a map key and
 // be compared in tests. The zero value is 0. Currency is not part of it.
@@ -155,8 +155,8 @@ func (a Amount) String() string {
 // GoString returns the Go expression for a, for the verb %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
-// MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point: the service would
-// read a whole number with a leading zero as octal.
+// MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point, because the
+// service takes a number with a point for decimal, whereas it tells the base of one without by its first digits.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
 // UnmarshalJSON reads a JSON number, with an exponent too when it converts exactly, or a JSON string in the form

@@ -20,7 +20,7 @@ type Credentials struct {
 }
 
 // TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
-// token was refused.
+// token was refused. A nil one leaves the built-in token manager in place.
 type TokenSource interface {
 	// Token returns a token to use now. When rejected is not nil, the service has just answered 401 to it; returning
 	// the same token again ends the call with that 401.
@@ -58,7 +58,7 @@ func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Tok
 
 // Token returns the access token that a call made now would use. Treat it as a secret.
 //
-// Errors: *[TokenError]. Safety: repeatable.
+// Errors: *[TokenError]. Safety: repeated.
 //
 // API: POST /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {

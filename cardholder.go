@@ -147,7 +147,7 @@ func (a AlternateAddress) check(v *validator, path string) {
 	v.postcode(path+"postcode", a.Postcode)
 }
 
-// Passport is a cardholder's passport (reference section 2.5); all fields are required.
+// Passport is a cardholder's passport (reference section 2.5); all fields are required. The zero value lacks them.
 type Passport struct {
 	// Number is at most 10 characters.
 	Number string `json:"passport_number" redact:"personal"`
@@ -171,7 +171,7 @@ func (p Passport) check(v *validator, path string) {
 }
 
 // FreeText is the program's own data on an account (reference section 2.6); all fields come together. fmt and slog
-// print only which fields are set: what a program keeps here is not known.
+// print only which fields are set: what a program keeps here is not known. The zero value has twelve empty texts.
 type FreeText struct {
 	// Text1 is the program's own.
 	Text1 string `json:"free_text1" redact:"content"`
@@ -205,7 +205,8 @@ func (t FreeText) Format(f fmt.State, verb rune) { formatRedacted(f, verb, t) }
 // LogValue logs which fields are set.
 func (t FreeText) LogValue() slog.Value { return redactedValue(t) }
 
-// PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required.
+// PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required. The zero value
+// lacks them.
 type PortalIdentifier struct {
 	// ClientID is the portal's client.
 	ClientID string `json:"client_id"`

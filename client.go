@@ -125,7 +125,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// CheckResult says what [Client.Check] saw.
+// CheckResult says what [Client.Check] saw. The zero value is not used.
 type CheckResult struct {
 	// TokenLifetime is what is left of the access token.
 	TokenLifetime time.Duration

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Environment says which of the service's two environments [Config].BaseURL belongs to.
+// Environment says which of the service's two environments [Config].BaseURL belongs to. The zero value is
+// EnvironmentProduction.
 type Environment string
 
 const (
@@ -66,8 +67,8 @@ type Config struct {
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts: the built-in slot limiter when nil, NoLimiter{} to switch off.
 	Limiter Limiter `json:"-" yaml:"-"`
-	// Logger gets one record a call (at debug level, info when it failed, error when its outcome is unknown) and one a
-	// repeated attempt (warn): operation, path template, status, duration, outcome, never a body, a query or a header.
+	// Logger gets one record per call (at debug level, info when it failed, error when its outcome is unknown) and one
+	// per repeated attempt (warn): operation, path template, status, duration, outcome, never a body, a query or a header.
 	// Silent when nil.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call; see [JoinTraces] for more than one.

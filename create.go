@@ -29,7 +29,7 @@ type CreateAccountParams struct {
 	// NameOnCard is engraved: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop. No space, no small letter.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
 	// ClientAccountKey is the caller's own key, at most 255 printable ASCII characters. Search and Issue find by it:
-	// without it an account whose creation's answer was lost can not be found.
+	// without it an account whose creation's answer was lost cannot be found.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters, for a fringe-benefit card program.
 	DisplayName string `json:"display_name,omitzero" redact:"personal"`

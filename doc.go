@@ -34,16 +34,21 @@
 //	case prepaid.OutcomeApplied:
 //		fmt.Println("done")
 //	case prepaid.OutcomeRejected:
-//		fmt.Println("final: nothing moved, and the same request would be refused again")
+//		fmt.Println("refused: nothing moved; mend the cause, or withdraw the payment")
 //	case prepaid.OutcomeNotProcessed:
-//		fmt.Println("nothing moved, for a passing reason: send the same params again, later")
+//		fmt.Println("nothing moved, and the request is not at fault: send the same params again once the cause is gone")
 //	case prepaid.OutcomeUnknown:
 //		fmt.Println("it may have moved: resolve")
 //	}
 //
+// A rejected payment may succeed later under the same request id, when the cause goes away (a balance, a 409): whoever
+// pays another way must never send this request id again. One that was not processed may go again as it is, but not in
+// a loop: wrong credentials and a closed client do not pass by themselves.
+//
 // An unknown outcome is resolved in one of two ways. Make it so: send a keyed transfer again with the same params. Or
 // look, which never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or reading back what
-// was set. For payments in bulk, package journal keeps what must be known after a crash.
+// was set. For payments in bulk, package journal keeps what must be known after a crash. There, too, a
+// rejected payment is sent again when it is called again: take out of the list what was paid another way.
 //
 // # Retries
 //
@@ -57,12 +62,12 @@
 //
 // A call of any class is sent again when it certainly was not processed: no connection was made, 429, or 401 once, with
 // a new token. Once one attempt may have been applied, no later refusal makes the outcome known again: only a success
-// does or, in a later call, the service's own refusal ([SettlesDoubt]). [RetryPolicy] bounds the attempts and the pauses.
+// does, or the service's own refusal of a later call ([SettlesDoubt]). [RetryPolicy] bounds the attempts and the pauses.
 // A context bounds the whole call, and a wait that would outlast its deadline is not begun.
 //
 // # Rate limit
 //
-// The service allows 1,000 requests per 10 seconds and address. The built-in [Limiter] keeps to it without a single
+// The service allows 1,000 requests per 10 seconds from each address. The built-in [Limiter] keeps to it without a single
 // 429 from one process; several processes behind one address share it by [Config].RateShare. Money goes before other
 // calls, and those before prefetched pages. A 429 pauses the whole client.
 //
@@ -90,8 +95,14 @@
 //	}
 //
 // errors.Is finds sentinels such as [ErrNotFound] and the service's own codes such as [CodeInvalidURI]; errors.As and
-// errors.AsType find *[APIError], *[ValidationError] and the other typed causes. No error, log record or trace holds a
-// value that was sent or received: an [APIError] prints as status and code, and keeps the service's text in a field.
+// errors.AsType find *[APIError], *[ValidationError] and the other typed causes. A method's comment names the errors of
+// its own. Beside them every method may return *[ValidationError] before anything is sent; *[TokenError],
+// *[TransportError], *[DecodeError], *[ThrottledError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden],
+// [ErrRateLimited], [ErrServer] by the status that came; [ErrClosed]; and the context's error.
+//
+// What an error or a log record prints never holds personal data, amounts, references or the service's own text; a
+// correlation id may appear. The rest stays in fields: an [APIError] prints as status and code, and keeps the answer's
+// header and body in its fields, a [CallError] keeps account and request id.
 //
 // # Amounts and times
 //

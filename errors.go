@@ -68,7 +68,7 @@ func (e *CallError) Is(target error) bool {
 }
 
 // APIError is an error answer of the service (reference section 7). It prints as status and code only: the
-// description and the body are the service's words and may repeat what was sent.
+// description and the body are the service's words and may repeat what was sent. The zero value is no answer.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
@@ -151,7 +151,7 @@ func printableMediaType(mediaType string) string {
 }
 
 // ErrorCode is the service's error code. It is an error, for errors.Is(err, prepaid.CodeInvalidURI). A code
-// that the reference does not list is kept as it came.
+// that the reference does not list is kept as it came. The zero value is no code.
 type ErrorCode string
 
 // Error returns the code.
@@ -219,7 +219,7 @@ var (
 	ErrBadRequest = errors.New("prepaid: bad request")
 	// ErrUnauthorized is a 401, and a token request that was refused.
 	ErrUnauthorized = errors.New("prepaid: unauthorized")
-	// ErrForbidden is a 403: no permission on the company.
+	// ErrForbidden is a 403: no permission on the company or, perhaps, an address that is not whitelisted.
 	ErrForbidden = errors.New("prepaid: forbidden")
 	// ErrNotFound is a 404, except of account creation and wallet provisioning, where it may mean bad input.
 	ErrNotFound = errors.New("prepaid: not found")
@@ -243,7 +243,7 @@ var (
 	ErrRequestIDReused = errors.New("prepaid: request id of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("prepaid: client closed")
-	// ErrTooMany: more items than the limit given.
+	// ErrTooMany: more items than the limit given to [Collect].
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
@@ -350,7 +350,7 @@ func (e *TransferFailedError) Error() string {
 func (e *TransferFailedError) Is(target error) bool { return target == ErrTransferFailed }
 
 // ThrottledError means that the local limiter refused: the wait for a slot would outlast the deadline. The
-// service was not asked.
+// service was not asked. The zero value does not tell the wait.
 type ThrottledError struct {
 	// Wait is how long a slot would have taken.
 	Wait time.Duration
@@ -364,7 +364,8 @@ func (e *ThrottledError) Error() string {
 // Is matches [ErrRateLimited].
 func (e *ThrottledError) Is(target error) bool { return target == ErrRateLimited }
 
-// TokenError means that no access token could be had, so the call was not sent.
+// TokenError means that no access token could be had, so the call was not sent. The zero value has no
+// cause.
 type TokenError struct {
 	// Err is the cause.
 	Err error

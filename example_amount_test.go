@@ -91,7 +91,7 @@ func ExampleAmount_Cents() {
 	// 0 false
 }
 
-// In JSON an amount is a number that always has a point: the service reads 010 as octal.
+// In JSON an amount is a number that always has a point, which tells the service that it is decimal.
 func ExampleAmount_MarshalJSON() {
 	text, err := json.Marshal(map[string]prepaid.Amount{"amount": prepaid.Cents(1000)})
 	if err != nil {

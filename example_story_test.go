@@ -81,9 +81,9 @@ func storyMoney(ctx context.Context) error {
 	case prepaid.OutcomeApplied:
 		fmt.Println("done")
 	case prepaid.OutcomeRejected:
-		fmt.Println("final: nothing moved, and the same request would be refused again")
+		fmt.Println("refused: nothing moved; mend the cause, or withdraw the payment")
 	case prepaid.OutcomeNotProcessed:
-		fmt.Println("nothing moved, for a passing reason: send the same params again, later")
+		fmt.Println("nothing moved, and the request is not at fault: send the same params again once the cause is gone")
 	case prepaid.OutcomeUnknown:
 		fmt.Println("it may have moved: resolve")
 	}

@@ -100,9 +100,9 @@ func ExampleOutcomeOf() {
 		case prepaid.OutcomeApplied:
 			return "done"
 		case prepaid.OutcomeRejected:
-			return "final: nothing moved, and the same request would be refused again"
+			return "refused: nothing moved; mend the cause, or withdraw the payment"
 		case prepaid.OutcomeNotProcessed:
-			return "nothing moved: send the same params again, later"
+			return "nothing moved, and the request is not at fault: the same params again, once the cause is gone"
 		}
 		return "it may have moved: send the same params again, or look"
 	}
@@ -115,10 +115,10 @@ func ExampleOutcomeOf() {
 	fmt.Println("closed:", decide(pay("1.00")))
 	// Output:
 	// 25.50:  done
-	// 900.00: final: nothing moved, and the same request would be refused again
-	// -1.00:  final: nothing moved, and the same request would be refused again
+	// 900.00: refused: nothing moved; mend the cause, or withdraw the payment
+	// -1.00:  refused: nothing moved; mend the cause, or withdraw the payment
 	// 500:    it may have moved: send the same params again, or look
-	// closed: nothing moved: send the same params again, later
+	// closed: nothing moved, and the request is not at fault: the same params again, once the cause is gone
 }
 
 // Every code of the service is an error to compare with.

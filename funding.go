@@ -5,7 +5,8 @@ import "context"
 // FundingService posts funding movements. It is reached through [Client].Funding; its zero value is not usable.
 type FundingService struct{ client *Client }
 
-// FundingOutcome is approved or declined.
+// FundingOutcome is approved or declined. The zero value is neither: an answer without an outcome is an error of unknown
+// outcome.
 type FundingOutcome string
 
 const (
@@ -33,7 +34,7 @@ func (r *FundingResult) Approved() bool { return r.Outcome == FundingApproved }
 // missing also refuses an outcome that is not listed: read as "not approved" it could have the money moved again.
 func (r *FundingResult) missing() bool { return !r.Outcome.Known() }
 
-// FundingException says why a redemption is exceptional.
+// FundingException says why a redemption is exceptional. The zero value is refused: say FundingExceptionNone.
 type FundingException string
 
 const (
@@ -94,7 +95,7 @@ var (
 // Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement];
 // correlation_id is not a key, so the same params again may take the money twice.
 //
-// Safety: never repeated once it may have arrived.
+// Errors: none of its own. Safety: never repeated once it may have arrived.
 //
 // API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
@@ -127,7 +128,10 @@ type ReverseFundingParams struct {
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 }
 
-// Reverse posts a reversal of an earlier redemption. Resolving and safety: as [FundingService.Redeem].
+// Reverse posts a reversal of an earlier redemption. A decline is a result, and an unknown outcome is resolved as that of
+// [FundingService.Redeem].
+//
+// Errors and safety: as [FundingService.Redeem].
 //
 // API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
@@ -172,7 +176,9 @@ type RefundFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Refund posts a refund. Resolving and safety: as [FundingService.Redeem].
+// Refund posts a refund. A decline is a result, and an unknown outcome is resolved as that of [FundingService.Redeem].
+//
+// Errors and safety: as [FundingService.Redeem].
 //
 // API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {

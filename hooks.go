@@ -10,7 +10,8 @@ import (
 // zero value is not usable.
 type HooksService struct{ client *Client }
 
-// ReliabilityMode says what happens to messages that cannot be delivered.
+// ReliabilityMode says what happens to messages that cannot be delivered. The zero value is no mode: refused in Create,
+// left as it is in Update.
 type ReliabilityMode string
 
 const (
@@ -70,14 +71,18 @@ func (p ListHooksParams) request() request {
 
 // List iterates over the hooks.
 //
-// Safety: read. API: GET /hooks.
+// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+//
+// API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
 	return items[Hook](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // ListPage returns one page of [HooksService.List].
 //
-// Safety: read. API: GET /hooks.
+// Errors: none of its own. Safety: read.
+//
+// API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
 	return fetchPage[Hook](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
@@ -93,9 +98,11 @@ var opGetHook = operation{
 	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
 }
 
-// Get returns a hook. The reference lists no error of its own for an unknown id.
+// Get returns a hook.
 //
-// Safety: read. API: GET /hooks/{id}.
+// Errors: none of its own; what an unknown id gives is not in the reference. Safety: read.
+//
+// API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
 	r, v := hookRequest(opGetHook, id)
 	r.faults = v.faults
@@ -161,6 +168,7 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 }
 
 // UpdateHookParams changes a hook: what is zero or nil is not sent and stays as it is.
+// The zero value changes nothing.
 type UpdateHookParams struct {
 	// URI is an https address.
 	URI string `json:"uri,omitzero"`
@@ -249,7 +257,9 @@ func (s *HooksService) Undeliverable(ctx context.Context, id string, params List
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
 //
-// Safety: read. API: GET /hooks/{id}/undeliverable.
+// Errors: [CodeInvalidHookID]. Safety: read.
+//
+// API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
 	return fetchPage[Message](ctx, s.client, params.request(id), params.Paging.Page, params.Paging.Size, false)
 }

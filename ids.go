@@ -11,15 +11,16 @@ import (
 var ErrTransactionIDSyntax = errors.New("prepaid: transaction id: not a number or string")
 
 // AccountID is the id of a card account: its External Account Id (EAID), account_id on the wire. It is not the
-// account's external_account_id.
+// account's external_account_id. The zero value is no account.
 type AccountID string
 
-// CompanyID is the id of a program (company), the owner of card accounts and of one policy.
+// CompanyID is the id of a program (company), the owner of card accounts and of one policy. The zero value is
+// none.
 type CompanyID int64
 
 // TransactionID is the id of a ledger transaction. The service gives it as a number in some answers and as a
 // string in others; both are read as text, so that no digit is lost whatever its length. Each call sends the
-// form that its operation asks for; on its own it is a JSON string.
+// form that its operation asks for; on its own it is a JSON string. The zero value is no transaction.
 type TransactionID string
 
 // UnmarshalJSON reads a number or a string. An integer is kept in its plain form, 12 for 12.0 and 1.2e1; any

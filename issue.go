@@ -134,7 +134,8 @@ type FindCreatedParams struct {
 }
 
 // FindCreated looks for an account that a creation may have made, and never makes one: evidence after an unknown
-// outcome of Create.
+// outcome of Create. It returns the one account that matches, and [ErrNotSeen] or [ErrAmbiguous] when there is none or
+// more; [AccountsService.FindMovement], which looks for money, returns a verdict and all that it saw instead.
 //
 // Errors: [ErrNotSeen] when nothing matched within Settle, which is no proof that nothing was made: its outcome is
 // unknown; [ErrAmbiguous] when several match; the context's beside ErrNotSeen when it ended the look. Safety: read.

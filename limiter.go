@@ -9,7 +9,7 @@ import (
 )
 
 // Lane says which queue of the limiter an attempt waits in. Within a lane the first to come is the first to go;
-// LaneMoney goes before LaneCall, and LaneCall before LaneBulk.
+// LaneMoney goes before LaneCall, and LaneCall before LaneBulk. The zero value is LaneMoney.
 //
 // No lane starves: once 15 slots in a row have gone to lanes above it, the next slot is its own. LaneCall leaves
 // the last 0.4 % of the slots to the lanes above it and LaneBulk the last 2 % (at least one slot, from four
@@ -45,9 +45,9 @@ func (l Lane) String() string {
 }
 
 // Limiter admits attempts, so that the service has no cause to answer 429. An implementation is safe for
-// concurrent use.
+// concurrent use. A nil one leaves the built-in limiter in place.
 //
-// The built-in one keeps to 1,000 requests per 10 s and address, times Config.RateShare. Its slots all start free,
+// The built-in one keeps to 1,000 requests per 10 s from each address, times Config.RateShare. Its slots all start free,
 // so an idle client may send its whole allowance at once. A process that starts within 10 s of another's end on
 // the same address does not know what that one has used.
 //
@@ -62,14 +62,14 @@ type Limiter interface {
 	Acquire(ctx context.Context, lane Lane) (Slot, error)
 }
 
-// Slot is an admitted attempt.
+// Slot is an admitted attempt. A nil one that came without an error is taken as admitted, with nothing to release.
 type Slot interface {
 	// Release is called exactly once, when the response headers have come or the attempt has failed. It does
 	// not block.
 	Release(Feedback)
 }
 
-// Feedback tells a limiter how an attempt ended.
+// Feedback tells a limiter how an attempt ended. The zero value is one that was sent and got no answer.
 type Feedback struct {
 	// StatusCode is the HTTP status of the answer, 0 when none came.
 	StatusCode int
@@ -80,7 +80,7 @@ type Feedback struct {
 	NotSent bool
 }
 
-// NoLimiter admits everything at once. It is for tests, and for callers who limit in a proxy.
+// NoLimiter admits everything at once. It is for tests, and for callers who limit in a proxy. The zero value is ready.
 type NoLimiter struct{}
 
 // Acquire returns at once: a slot, or the error of a ctx that is done.

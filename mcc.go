@@ -14,7 +14,7 @@ var ErrMCCSyntax = errors.New("prepaid: merchant category code: not four digits"
 //
 // The service sends it as an integer in some places and as a string in others. Both are read into the one
 // four-digit form, and each call sends the form that its operation asks for. A received value that is no such
-// code is kept as it came.
+// code is kept as it came. The zero value is no code.
 type MCC string
 
 // ParseMCC reads one to four digits and fills them up with leading zeros: "742" is 0742.

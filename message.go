@@ -11,6 +11,7 @@ import (
 )
 
 // MessageType is a message's type; of its values the reference names transaction only. Any other is kept as it came.
+// The zero value is no type.
 type MessageType string
 
 // MessageTypeTransaction is a transaction on a company in the hook's scope.

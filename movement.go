@@ -50,7 +50,7 @@ func (q MovementQuery) Around(err error) MovementQuery {
 	return q
 }
 
-// Verdict is what a history can tell. It has no "did not happen": absence is no proof.
+// Verdict is what a history can tell. It has no "did not happen": absence is no proof. The zero value is VerdictUnseen.
 type Verdict uint8
 
 const (
@@ -88,11 +88,14 @@ type Finding struct {
 	To time.Time
 }
 
-// FindMovement looks for a movement and never makes one. For unkeyed calls (funding, simulator) it is the only way
-// to learn; for keyed transfers, sending the same params again also completes the transfer. It may take as long as
-// Settle. When the context ends or leaves no room for another look, the finding so far comes together with the error.
+// FindMovement looks for a movement and never makes one. What it saw is a [Finding] with a verdict, also when that is
+// nothing or several; [AccountsService.FindCreated], which looks for one account, has [ErrNotSeen] and [ErrAmbiguous] for
+// these two. For unkeyed calls (funding, simulator) it is the only way to learn; for keyed transfers, sending the same
+// params again also completes the transfer. It may take as long as Settle. When the context ends or leaves no room for
+// another look, the finding so far comes together with the error.
 //
-// Errors: [ErrNotFound], the context's. Their outcome is that of the look, never of the movement. Safety: read.
+// Errors: [ErrNotFound], the context's. The outcome in such an error describes the search, not the movement. Safety:
+// read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, query MovementQuery) (*Finding, error) {

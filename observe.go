@@ -75,7 +75,7 @@ type Trace struct {
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
 	// AttemptDone is called after a request that left or tried to, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
-	// CallDone is called once a call, also when nothing was sent.
+	// CallDone is called once per call, also when nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
 	// TokenRenewed is called after each token request of the built-in token manager. Only Config.Trace gets it.
 	TokenRenewed func(ctx context.Context, took time.Duration, err error)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Outcome says what is known about the effect of a call.
+// Outcome says what is known about the effect of a call. The zero value is OutcomeUnknown.
 type Outcome uint8
 
 const (
@@ -16,11 +16,13 @@ const (
 	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError],
 	// [*TransportError]), or a later step failed (Issue, Reporting.Run); there is no result then.
 	OutcomeApplied
-	// OutcomeRejected: it did not happen, and the same request would be refused again (validation, 400, 403,
-	// 404, 409, a failed transfer).
+	// OutcomeRejected: the service or a check refused it (validation, 400, 403, 404, 409, a failed transfer), and
+	// nothing happened. It may succeed later under the same request id, when the cause goes away (a balance, a 409):
+	// whoever pays another way must never send this request id again.
 	OutcomeRejected
-	// OutcomeNotProcessed: it did not happen, for a passing reason (no connection, no token, rate limit,
-	// cancelled before sending). For a read it also stands for an answer that never came: a read changes nothing.
+	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
+	// limit, cancelled before sending, client closed): send the same params again once the cause is gone. For a read
+	// it also stands for an answer that never came or could not be read to its end: a read changes nothing.
 	OutcomeNotProcessed
 )
 
@@ -40,8 +42,8 @@ func (o Outcome) String() string {
 }
 
 // OutcomeOf classifies err. It is the only question a payment loop needs to ask: nil is [OutcomeApplied], an
-// error that holds no [*CallError] is [OutcomeUnknown], but for a [*ValidationError], after which nothing was sent. Of
-// several joined errors an unknown one decides, otherwise the first.
+// error that holds no [*CallError] is [OutcomeUnknown], except that a [*ValidationError] is [OutcomeRejected]: nothing
+// was sent. Of several joined errors an unknown one decides, otherwise the first.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -50,8 +52,8 @@ func OutcomeOf(err error) Outcome {
 	return outcome
 }
 
-// SettlesDoubt reports whether err, with which a transfer or direct entry out ended that was sent again under its
-// request id, proves that no earlier sending moved the money. The service answers a request id that it has carried out
+// SettlesDoubt reports whether err, the result of sending a transfer or direct entry out again under its request id,
+// proves that no earlier sending moved the money. The service answers a request id that it has carried out
 // with the very same answer (section 8), so its own refusal of the same params says that it has not: a failed transfer,
 // or a 400 in the service's own form. Anything else proves nothing: another status, which a gateway may have given
 // before the service looked; the page of a proxy; a request that was not processed.

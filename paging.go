@@ -18,7 +18,7 @@ import (
 type Paging struct {
 	// Page is the first page to read, from 1; the only one for the ...Page methods. 1 when zero.
 	Page int
-	// Size is the wished page size; the service may apply another. The service's own when zero.
+	// Size is the requested page size; the service may apply another. The service's own when zero.
 	Size int
 	// Prefetch is the number of pages fetched ahead, in order, while the caller works on one: 0 fetches none. The
 	// ...Page methods ignore it.
@@ -61,7 +61,8 @@ func (p Page[T]) LogValue() slog.Value {
 }
 
 // Collect reads at most limit items into a slice. It returns what it had with the first error, and [ErrTooMany]
-// when there are more. The rows of a report share one slice and are not for Collect.
+// when there are more: a plain error, not a [*CallError], so [OutcomeOf] calls it unknown as it does any other; but it
+// comes after reading, and nothing is in doubt. The rows of a report share one slice and are not for Collect.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {

@@ -35,7 +35,7 @@ func (r PINResponse) Format(f fmt.State, verb rune) { formatRedacted(f, verb, r)
 // LogValue logs r without its body.
 func (r PINResponse) LogValue() slog.Value { return redactedValue(r) }
 
-// InitiatePINParams starts a change; every field is required.
+// InitiatePINParams starts a change; every field is required. The zero value lacks them.
 type InitiatePINParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"eaid"`
@@ -70,7 +70,8 @@ var (
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
 // anew with the cardholder; a second password may arrive.
 //
-// Safety: never repeated once it may have arrived.
+// Errors: none of its own; the reference shows no statuses of the PIN operations. Safety: never repeated once it may have
+// arrived.
 //
 // API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
@@ -82,7 +83,7 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*P
 	return s.post(ctx, request{op: opInitiatePIN, account: params.AccountID, body: params, faults: v.faults})
 }
 
-// SealedPINParams is the input of Validate and Execute; every field is required.
+// SealedPINParams is the input of Validate and Execute; every field is required. The zero value lacks them.
 type SealedPINParams struct {
 	// OperationID is a UUID, from the answer to Initiate.
 	OperationID string `json:"operation_id"`
@@ -100,16 +101,17 @@ func (p SealedPINParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb
 // LogValue logs p without the address.
 func (p SealedPINParams) LogValue() slog.Value { return redactedValue(p) }
 
-// Validate checks the one-time password. Errors and safety: as Execute.
+// Validate checks the one-time password. Errors and safety: as [PINService.Execute].
 //
 // API: POST /pin/validate.
 func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
 	return s.sealed(ctx, opValidatePIN, params)
 }
 
-// Execute changes the PIN. After [OutcomeUnknown] the cardholder tries the card: which PIN counts can not be read.
+// Execute changes the PIN. After [OutcomeUnknown] the cardholder tries the card: which PIN counts cannot be read.
 //
-// Safety: never repeated once it may have arrived.
+// Errors: none of its own; the reference shows no statuses of the PIN operations. Safety: never repeated once it may have
+// arrived.
 //
 // API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {

@@ -6,7 +6,7 @@ import (
 )
 
 // PINEnvelope is the encrypted form of a PINSecret, made by PINKey.Seal. It holds nothing readable without the
-// operator's private key: safe to marshal, log, store and forward.
+// operator's private key: safe to marshal, log, store and forward. The zero value is no envelope, and is refused.
 type PINEnvelope struct {
 	// EncryptedData is the payload under AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
 	EncryptedData string `json:"encrypted_data"`

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// PINHash names the hash of RSA-OAEP, as it stands in oaep_hashing_algorithm.
+// PINHash names the hash of RSA-OAEP, as it stands in oaep_hashing_algorithm. The zero value is none: PINKeyOptions take
+// it for PINHashSHA256, an envelope without a name is refused.
 type PINHash string
 
 const (

@@ -13,7 +13,7 @@ import (
 // pinKeySize is the size of the ephemeral AES-128 key in bytes.
 const pinKeySize = 16
 
-// PINSecret is what gets encrypted. It prints and marshals as [REDACTED].
+// PINSecret is what gets encrypted. It prints and marshals as [REDACTED]. The zero value lacks both fields.
 type PINSecret struct {
 	// OTP is the one-time password that the cardholder received. Required.
 	OTP Secret

@@ -37,19 +37,23 @@ func (p ListMerchantCategoryCodesParams) request() request {
 
 // MerchantCategoryCodes iterates over all codes the service knows.
 //
-// Safety: read. API: GET /policy/mccodes.
+// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+//
+// API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategoryCode, error] {
 	return items[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
 //
-// Safety: read. API: GET /policy/mccodes.
+// Errors: none of its own. Safety: read.
+//
+// API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategoryCode], error) {
 	return fetchPage[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
 
-// PolicyAction is what a policy does with everything that no rule names.
+// PolicyAction is what a policy does with everything that no rule names. The zero value is none.
 type PolicyAction string
 
 const (
@@ -137,28 +141,40 @@ func policyRequest(op operation, company CompanyID) request {
 
 // Get returns the whole policy: categories, merchants and terminals.
 //
-// Safety: read. API: GET /policy/{id}/policy.
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// which. Safety: read.
+//
+// API: GET /policy/{id}/policy.
 func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicy, company))
 }
 
 // Categories returns the policy with its categories only.
 //
-// Safety: read. API: GET /policy/{id}/categories.
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// which. Safety: read.
+//
+// API: GET /policy/{id}/categories.
 func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyCategories, company))
 }
 
 // Merchants returns the policy with its merchants only.
 //
-// Safety: read. API: GET /policy/{id}/merchants.
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// which. Safety: read.
+//
+// API: GET /policy/{id}/merchants.
 func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyMerchants, company))
 }
 
 // Terminals returns the policy with its terminals only.
 //
-// Safety: read. API: GET /policy/{id}/terminals.
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// which. Safety: read.
+//
+// API: GET /policy/{id}/terminals.
 func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Policy, error) {
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
@@ -223,7 +239,7 @@ func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID,
 	return send(ctx, s.client, r)
 }
 
-// MerchantKey identifies a merchant for removal; both fields are required.
+// MerchantKey identifies a merchant for removal; both fields are required. The zero value lacks them.
 type MerchantKey struct {
 	// AcquirerID is the merchant's acquirer.
 	AcquirerID int64 `json:"acquirer_id"`
@@ -272,7 +288,7 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 	return send(ctx, s.client, r)
 }
 
-// TerminalKey identifies a terminal for removal; all fields are required.
+// TerminalKey identifies a terminal for removal; all fields are required. The zero value lacks them.
 type TerminalKey struct {
 	// AcquirerID is the terminal's acquirer.
 	AcquirerID int64 `json:"acquirer_id"`
@@ -343,7 +359,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// RestrictionType is the kind of an old ruleset.
+// RestrictionType is the kind of an old ruleset. The zero value is none.
 //
 // Deprecated: use PolicyAction.
 type RestrictionType string
@@ -358,7 +374,7 @@ const (
 // Known reports whether the reference lists the type.
 func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == RestrictionTypeClose }
 
-// RestrictionRuleType is what an old rule does.
+// RestrictionRuleType is what an old rule does. The zero value is nothing.
 //
 // Deprecated: use Policy.
 type RestrictionRuleType string
@@ -415,7 +431,10 @@ type RestrictionCategoryRule struct {
 
 // Restrictions returns the old ruleset.
 //
-// Safety: read. API: GET /policy/{id}/restrictions.
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// which. Safety: read.
+//
+// API: GET /policy/{id}/restrictions.
 //
 // Deprecated: use Get.
 func (s *PolicyService) Restrictions(ctx context.Context, company CompanyID) (*Restrictions, error) {

@@ -15,11 +15,12 @@ var (
 
 // ReportError means that a report could not be read to its checked end: the download broke off, the answer is
 // not a report, the CSV text is malformed, or its rows are not as many as the service counted. What came before
-// is good as far as it goes, but it is not the report. It matches ErrReportIncomplete.
+// is good as far as it goes, but it is not the report. It matches ErrReportIncomplete. The zero value broke before the
+// first row, without a cause.
 type ReportError struct {
 	// Rows is how many whole rows came before the fault, the header row included.
 	Rows int64
-	// Bytes is how many bytes of un-escaped CSV text came before the fault: for Rows those of the whole rows,
+	// Bytes is how many bytes of decoded CSV text came before the fault: for Rows those of the whole rows,
 	// for Read and Report all that were read.
 	Bytes int64
 	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of

@@ -17,17 +17,17 @@ const reportProgressStep = 1 << 20
 // reportCopySize is the size of the blocks that WriteTo reads and writes.
 const reportCopySize = 256 << 10
 
-// ReportProgress is where a run stands.
+// ReportProgress is where a run stands. The zero value is the start.
 type ReportProgress struct {
 	// Polls is how many times the service was asked for the report so far.
 	Polls int
-	// Bytes is how many bytes of un-escaped CSV text were read so far.
+	// Bytes is how many bytes of decoded CSV text were read so far.
 	Bytes int64
 	// Records is how many CSV rows were read so far, the header row included.
 	Records int64
 }
 
-// Report is a whole result in memory. It prints without its data; JSON keeps all of it.
+// Report is a whole result in memory. It prints without its data; JSON keeps all of it. The zero value is an empty one.
 type Report struct {
 	// Data is the CSV text, as the service wrote it.
 	Data string `json:"reportdata"`
@@ -53,7 +53,7 @@ func (r Report) LogValue() slog.Value {
 // does not say whether it counts the header row. Until then a failure can still come, as a *ReportError: do not
 // act on a part of a report as if it were the whole.
 //
-// A ReportReader is for one goroutine; Close alone may be called from any.
+// A ReportReader is for one goroutine; Close alone may be called from any. The zero value gives ErrReportUsed.
 type ReportReader struct {
 	run        ReportRun
 	onProgress func(ReportProgress)
@@ -147,7 +147,7 @@ func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	}
 }
 
-// Read returns the un-escaped CSV text, as the service wrote it. io.EOF comes only after the whole answer was
+// Read returns the decoded CSV text, as the service wrote it. io.EOF comes only after the whole answer was
 // checked; every other error is a *CallError with a *ReportError in it. Malformed quoting is not a fault here, unless the text ends
 // inside quotes.
 func (r *ReportReader) Read(p []byte) (int, error) {
@@ -159,7 +159,7 @@ func (r *ReportReader) Read(p []byte) (int, error) {
 	return r.read(p)
 }
 
-// WriteTo implements io.WriterTo, so that io.Copy moves the un-escaped CSV text in large blocks. It ends well only
+// WriteTo implements io.WriterTo, so that io.Copy moves the decoded CSV text in large blocks. It ends well only
 // where Read would have given io.EOF; its errors are those of Read, or w's own. A failed write ends the download.
 func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 	if r.use != reportByRead {

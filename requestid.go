@@ -20,7 +20,7 @@ const (
 
 // RequestID makes a transfer safe to send again: for 30 days the service answers a repeated id with the result
 // of the first, and moves nothing. It has at most 100 characters; make one with [NewRequestID] or
-// [DeriveRequestID], or bring your own.
+// [DeriveRequestID], or bring your own. The zero value is no id, and is refused.
 type RequestID string
 
 // NewRequestID returns a new random id in UUIDv7 form, which sorts by the time it was made. Store it, with
@@ -37,8 +37,8 @@ func NewRequestID() RequestID {
 // that belongs to the payment and stays the same when the run is repeated, such as its payday: the id is accepted
 // from 7 days before it to 22 days after.
 //
-// Parts are kept apart: ("ab", "c") and ("a", "bc") give different ids. Without a part that has text the id is
-// empty, and a transfer refuses it; so it does, as expired, with the id of a zero date.
+// Parts are kept apart: ("ab", "c") and ("a", "bc") give different ids. If every part is empty the
+// id is empty, and a transfer refuses it; it also refuses the id of a zero date, as expired.
 //
 // The id has UUIDv7 form: its time is midnight UTC of the day, and its other bits are the first ones of the
 // SHA-256 of all parts, each with its length in bytes (64 bits, big endian) before it.

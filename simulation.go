@@ -11,7 +11,7 @@ import (
 // on them in the background.
 type SimulationService struct{ client *Client }
 
-// SimulatedType is what is simulated; the service compares it case sensitively.
+// SimulatedType is what is simulated; the service compares it case sensitively. The zero value is refused.
 type SimulatedType string
 
 const (

@@ -45,7 +45,7 @@ type Transaction struct {
 }
 
 // TransactionType is a four-digit code. Only the codes that the reference names have constants; any other is kept
-// as it came.
+// as it came. The zero value is none.
 type TransactionType string
 
 const (
@@ -135,7 +135,8 @@ func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params
 	}
 }
 
-// TransactionsPage returns one page of [AccountsService.Transactions]; an end left open stays open.
+// TransactionsPage returns one page of [AccountsService.Transactions]; unlike Transactions, it does not fix an
+// open end.
 //
 // Errors: [ErrNotFound]. Safety: read.
 //

@@ -1,6 +1,6 @@
 package prepaid
 
-// StorageTechnology is where a wallet keeps a token. An unlisted value is kept as it came.
+// StorageTechnology is where a wallet keeps a token. An unlisted value is kept as it came. The zero value is not told.
 type StorageTechnology string
 
 // The values of StorageTechnology that the reference lists.
@@ -30,7 +30,7 @@ func (v StorageTechnology) Known() bool {
 	})
 }
 
-// WalletTokenType is the kind of a wallet token. An unlisted value is kept as it came.
+// WalletTokenType is the kind of a wallet token. An unlisted value is kept as it came. The zero value is not told.
 type WalletTokenType string
 
 // The values of WalletTokenType that the reference lists.
@@ -53,7 +53,7 @@ func (v WalletTokenType) Known() bool {
 	})
 }
 
-// WalletDeviceType is the kind of a device. An unlisted value is kept as it came.
+// WalletDeviceType is the kind of a device. An unlisted value is kept as it came. The zero value is not told.
 type WalletDeviceType string
 
 // The values of WalletDeviceType that the reference lists.
@@ -118,7 +118,7 @@ func (v WalletDeviceType) Known() bool {
 	})
 }
 
-// ProvisioningStatus is the state of a provisioning. An unlisted value is kept as it came.
+// ProvisioningStatus is the state of a provisioning. An unlisted value is kept as it came. The zero value is not told.
 type ProvisioningStatus string
 
 // The values of ProvisioningStatus that the reference lists.
@@ -148,7 +148,7 @@ func (v ProvisioningStatus) Known() bool {
 	})
 }
 
-// WalletTokenStatus is the state of a wallet token. An unlisted value is kept as it came.
+// WalletTokenStatus is the state of a wallet token. An unlisted value is kept as it came. The zero value is not told.
 type WalletTokenStatus string
 
 // The values of WalletTokenStatus that the reference lists.
@@ -173,7 +173,7 @@ func (v WalletTokenStatus) Known() bool {
 	})
 }
 
-// TokenizationDecision is the issuer's decision. An unlisted value is kept as it came.
+// TokenizationDecision is the issuer's decision. An unlisted value is kept as it came. The zero value is not told.
 type TokenizationDecision string
 
 // The values of TokenizationDecision that the reference lists.

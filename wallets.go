@@ -87,7 +87,7 @@ type WalletToken struct {
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`
-	// StatusAt is since when.
+	// StatusAt is when the token took this status.
 	StatusAt time.Time `json:"current_status_date_time"`
 	// CorrelationID is optional.
 	CorrelationID string `json:"correlation_id,omitzero"`

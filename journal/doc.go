@@ -8,8 +8,9 @@
 //
 // [Journal.Transfer] and [Journal.DirectEntryOut] write the intent, sync it, send, and write the outcome. To resume,
 // run the whole list again with the same params: a payment that is done is not sent; one that was rejected or not
-// sent is; one whose outcome is unknown is sent again under its request id, which the service answers from its cache
-// if it has paid. Calls at once share their syncs, so pay with many goroutines.
+// sent is sent; one whose outcome is unknown is sent again under its request id, which the service answers from its cache
+// if it has paid. A rejected payment is not pending, but is sent when it is called again: take out of the list what was
+// paid another way. Calls at once share their syncs, so pay with many goroutines.
 //
 // A request id must be the same in each run: derive it from what the payment is, with [prepaid.DeriveRequestID], or
 // store it. Other params under a known id are [ErrChanged], and nothing is sent.
@@ -23,7 +24,7 @@
 //
 // # File
 //
-// A header line, then one record a line: CRC-32C and length of the record in hex, and the record in JSON. The last
+// A header line, then one record per line: CRC-32C and length of the record in hex, and the record in JSON. The last
 // record of a request id counts. A last line without its end is cut off on opening; any other damage is [ErrCorrupt],
 // and nothing is mended by guessing: a power cut in the middle of a shared sync may leave a hole, which a person must
 // look at. [Journal.Compact] rewrites the file without what is over.

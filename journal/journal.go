@@ -176,7 +176,8 @@ func (j *Journal) All() iter.Seq[Entry] {
 	}
 }
 
-// Pending goes through the entries that are neither done nor rejected: run them again.
+// Pending goes through the entries that are neither done nor rejected: run them again. A rejected payment is not pending,
+// but is sent when it is called again: take out of the list what was paid another way.
 func (j *Journal) Pending() iter.Seq[Entry] {
 	all := j.All()
 	return func(yield func(Entry) bool) {

@@ -25,7 +25,8 @@ type Sender interface {
 }
 
 // Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was
-// rejected or not sent is sent again.
+// not sent is sent. A rejected payment is not pending, but is sent when it is called again: take out of the list what was
+// paid another way.
 //
 // Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] tells what is known. Beside the sender's causes:
 // [ErrChanged], [ErrWindow], [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that

@@ -24,13 +24,14 @@ type State string
 const (
 	// StateIntended: it was about to be sent. Found after a crash, it may have been.
 	StateIntended State = "intended"
-	// StateNotSent: nothing moved, for a passing reason.
+	// StateNotSent: nothing moved, and the request itself was not at fault: it can be sent once the cause is gone.
 	StateNotSent State = "not_sent"
 	// StateUnknown: it may have been applied.
 	StateUnknown State = "unknown"
 	// StateDone: the money moved.
 	StateDone State = "done"
-	// StateRejected: nothing moved, because the service refused it or, see [Entry], by a [Resolution].
+	// StateRejected: nothing moved, because the service or a check refused it or, see [Entry], by a [Resolution]. Called
+	// again, it is sent again.
 	StateRejected State = "rejected"
 )
 

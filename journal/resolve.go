@@ -64,7 +64,7 @@ type Total struct {
 type Stats struct {
 	// Intended are payments about to be sent, or under way when a process died.
 	Intended Total
-	// NotSent are those not sent, for a passing reason.
+	// NotSent are those not sent, for a reason that does not lie in the request.
 	NotSent Total
 	// Unknown are those that may have been applied.
 	Unknown Total

@@ -140,7 +140,7 @@ func Lenient() Option { return func(s *settings) { s.lenient = true } }
 // is a test environment.
 func Production() Option { return func(s *settings) { s.production = true } }
 
-// WithLogger logs one line a request: method, path template, status, error code, whether by a fault, duration. Nothing is logged by default.
+// WithLogger logs one line per request: method, path template, status, error code, whether by a fault, duration. Nothing is logged by default.
 func WithLogger(logger *slog.Logger) Option { return func(s *settings) { s.logger = logger } }
 
 // ListenOn sets where to listen. Default "127.0.0.1:0", a free port on loopback.

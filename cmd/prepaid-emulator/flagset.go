@@ -30,7 +30,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.DurationVar(&s.reportDelay, "report-delay", 100*time.Millisecond, "`duration` of a report run")
 	f.DurationVar(&s.simulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear have their effect")
 	f.Func("fault", "arm a fault, `OPERATION=FAULT`; may be given more than once (in the environment: separated by semicolons)", s.addFault)
-	f.StringVar(&s.log, "log", "text", "one line a request on standard error: `text`, json or off")
+	f.StringVar(&s.log, "log", "text", "one line per request on standard error: `text`, json or off")
 	s.hooks.flags(f)
 	s.serviceFlags(f)
 	f.Func("start-at", "set the clock at start, for example 2030-01-31T08:00:00Z; `time` in RFC 3339", func(text string) error {

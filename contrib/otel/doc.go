@@ -9,5 +9,11 @@
 // Only names of operations, path templates, statuses, counts, times, outcomes and kinds of error are recorded: never
 // an address with its path or query, an id, an amount, a header, a body, or the text of an error.
 //
-// The metrics are http.client.request.duration, one measurement an attempt, and those of the README under prepaid.
+// The metrics are http.client.request.duration, with one measurement per attempt, and:
+//
+//   - prepaid.call.unknown: calls that may or may not have been applied. Alert on it;
+//   - prepaid.call.count, prepaid.call.duration: calls that ended, by outcome;
+//   - prepaid.attempt.count, prepaid.attempt.throttled: attempts, and those answered with 429;
+//   - prepaid.retry.wait, prepaid.limiter.wait: pauses before another attempt, and waits for the limiter;
+//   - prepaid.token.renewal.count, prepaid.token.renewal.failed, prepaid.token.renewal.duration: token renewals.
 package prepaidotel

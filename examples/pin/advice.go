@@ -33,7 +33,7 @@ func advise(err error) (verdict, string) {
 		return pinAsBefore, "The PIN is as it was. " + adviseSealed(outcome)
 	}
 	if outcome == prepaid.OutcomeUnknown {
-		return pinUnknown, "Which PIN counts can not be read. Let the cardholder try the card, the new PIN first, and start again " +
+		return pinUnknown, "Which PIN counts cannot be read. Let the cardholder try the card, the new PIN first, and start again " +
 			"only if the old one still counts. Wrong tries may block the card."
 	}
 	return pinAsBefore, "The PIN is as it was. " + adviseSealed(outcome)

@@ -2,7 +2,7 @@
 //
 //	apicheck [-renew] listings changelog module...
 //
-// Listings is a directory with one text file a package, one line a name, in the manner of Go's own api directory. Each
+// Listings is a directory with one text file per package, one line per name, in the manner of Go's own api directory. Each
 // module is a directory with a go.mod; its programs and internal packages are not looked at.
 //
 // A line that is missing from the code is an incompatible change, a line that is missing from the listing an addition.

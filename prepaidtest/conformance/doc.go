@@ -2,9 +2,9 @@
 // the client or the emulator, and run the same against any base URL: the emulator in CI, the real test environment
 // for whoever has credentials there.
 //
-// The zero Allow only reads and sends what must be refused; each further effect has to be permitted. A case that is
-// not permitted or lacks a setting is skipped with the reason. A fault names section, field and rule, and never a
-// value that was received.
+// With the zero Allow the suite reads, and sends requests that must be refused; each further effect has to be
+// permitted. A case that is not permitted or lacks a setting is skipped with the reason. A fault names section, field
+// and rule, and never a value that was received.
 //
 // The simulator's cases wait twelve times for SimulatorWait: with -timeout=30m they have the time.
 //

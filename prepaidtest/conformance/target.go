@@ -53,11 +53,13 @@ type Target struct {
 	SimulatorWait time.Duration
 	// ReportWait is the pause between two looks at a report under way. Default 2 s; 150 looks are taken.
 	ReportWait time.Duration
-	// Allow says which effects are permitted. The zero value only reads.
+	// Allow says which effects are permitted. With the zero value the suite reads, and sends requests that must be
+	// refused.
 	Allow Allow
 }
 
-// Allow says which effects the suite may have, beyond reading and requests that must be refused.
+// Allow says which effects the suite may have, beyond reading and requests that must be refused. The zero value
+// permits none.
 type Allow struct {
 	// MoveMoney transfers 0.01 between the two accounts, there and back.
 	MoveMoney bool
