@@ -56,7 +56,7 @@ func TestGuideOneAttempt(t *testing.T) {
 // Every tenth request goes wrong, the same ones in each run.
 func TestGuideBadDay(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Seed(7))
+	srv := prepaidtest.NewServer(t, prepaidtest.RandomSeed(7))
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	srv.Inject(prepaidtest.AnyOperation, prepaidtest.CommitThenDrop().WithProbability(0.1))
 	for i := range 20 {
