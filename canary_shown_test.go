@@ -52,7 +52,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			DirectEntryOutParams.DestinationReference MovementQuery.Reference Transaction.Reference`,
 		"a merchant, terminal or acquirer, and the operator's words about them": `
 			CategoryRule.MerchantCategoryCode ChangeCategoriesParams.Add ChangeCategoriesParams.Remove ChangeCategoriesParams.Reason
-			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategoryCode.Code MerchantCategoryCode.Description
+			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategory.Code MerchantCategory.Description
 			MerchantKey.CardAcceptorID MerchantRule.CardAcceptorID MerchantRule.Description TerminalKey.CardAcceptorID
 			TerminalKey.TerminalID TerminalRule.CardAcceptorID TerminalRule.TerminalID TerminalRule.CardAcceptorNameLocation
 			TerminalRule.Description Policy.Description RestrictionCategoryRule.CategoryCode RestrictionTerminalRule.Acceptor

@@ -16,7 +16,7 @@ func TestE2EMerchantCategoryCodes(t *testing.T) {
 		Paging: prepaid.Paging{Size: 10},
 	})
 	require.NoError(t, err)
-	require.Equal(t, prepaid.MerchantCategoryCode{Code: "0742", Description: "Veterinary services"}, page.Items[0], "742 on the wire")
+	require.Equal(t, prepaid.MerchantCategory{Code: "0742", Description: "Veterinary services"}, page.Items[0], "742 on the wire")
 	require.Equal(t, []int{1, 10, 10}, []int{page.Number, page.Size, len(page.Items)})
 	require.Positive(t, page.TotalPages)
 	for _, prefetch := range []int{0, 4} {

@@ -10,8 +10,8 @@ import (
 // is not usable.
 type PolicyService struct{ client *Client }
 
-// MerchantCategoryCode is a code with its description. The zero value is none.
-type MerchantCategoryCode struct {
+// MerchantCategory is a code with its description. The zero value is none.
+type MerchantCategory struct {
 	// Code is the four-digit ISO 18245 code.
 	Code MCC `json:"code"`
 	// Description is the service's text.
@@ -38,15 +38,15 @@ func (p ListMerchantCategoryCodesParams) request() request {
 // MerchantCategoryCodes iterates over all codes the service knows.
 //
 // Safety: read. API: GET /policy/mccodes.
-func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategoryCode, error] {
-	return items[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging, nil)
+func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
+	return items[MerchantCategory](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
 //
 // Safety: read. API: GET /policy/mccodes.
-func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategoryCode], error) {
-	return fetchPage[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategory], error) {
+	return fetchPage[MerchantCategory](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
 
 // PolicyAction is what a policy does with everything that no rule names.
