@@ -81,7 +81,7 @@ func canaryTypes(t *testing.T) []canaryType {
 		sampleOf[Credentials](), sampleOf[DecodeError](), sampleOf[DirectEntryOutParams](), sampleOf[ExchangeKeyParams](), sampleOf[Fault](),
 		sampleOf[FindCreatedParams](), sampleOf[Finding](), sampleOf[FreeText](), sampleOf[FundingResult](), sampleOf[Hook](),
 		sampleOf[InitiatePINParams](), sampleOf[IssueParams](), sampleOf[Issued](), sampleOf[KeyExchange](), sampleOf[MerchantCategory](),
-		sampleOf[MerchantKey](), sampleOf[MerchantRule](), sampleOf[Message](), sampleOf[MovementQuery](), sampleOf[Operation](),
+		sampleOf[MerchantKey](), sampleOf[MerchantRule](), sampleOf[Message](), sampleOf[FindMovementParams](), sampleOf[Operation](),
 		sampleOf[PINEnvelope](), sampleOf[PINKeyOptions](), sampleOf[PINResponse](), sampleOf[PINSecret](), sampleOf[Page[Account]](),
 		sampleOf[Passport](), sampleOf[Policy](), sampleOf[PortalIdentifier](), sampleOf[ProvisionWalletParams](), sampleOf[RedeemFundingParams](),
 		sampleOf[RefundFundingParams](), sampleOf[Report](), sampleOf[ReportError](), sampleOf[ReportRun](), sampleOf[Response](),

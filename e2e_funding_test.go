@@ -168,7 +168,7 @@ func TestE2EFundingUnknown(t *testing.T) {
 			require.Len(t, s.statuses("POST /funding/redemptions"), 1)
 			s.holds(id, c.balance)
 
-			query := prepaid.MovementQuery{
+			query := prepaid.FindMovementParams{
 				AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
 				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", Settle: 1,
 			}.Around(err)

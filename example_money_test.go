@@ -67,7 +67,7 @@ func ExampleAccountsService_FindMovement() {
 		case prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown:
 			return "", err // nothing moved
 		}
-		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.MovementQuery{
+		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
 			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 		}.Around(err))
 		if lookErr != nil {

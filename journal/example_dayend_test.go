@@ -134,7 +134,7 @@ func ExampleJournal_Resolve() {
 	_, err = j.Transfer(ctx, client.Accounts, from, params)
 	fmt.Println(prepaid.OutcomeOf(err))
 
-	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.MovementQuery{
+	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
 	}.Around(err))
 	if lookErr != nil {
