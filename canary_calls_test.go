@@ -57,7 +57,7 @@ func canarySealed(t *testing.T) SealedPINParams {
 func canaryCalls(t *testing.T) []canaryCall {
 	t.Helper()
 	sealed := canarySealed(t)
-	simulated := SimulateParams{Type: SimulatedPurchase, AccountID: "eaid", Amount: Cents(1)}
+	simulated := SimulateParams{Type: SimulatedTypePurchase, AccountID: "eaid", Amount: Cents(1)}
 	run := ReportRun{Template: "t", ID: "1"}
 	search := SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []Include{IncludePersonal}}
 	company := SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}

@@ -44,8 +44,8 @@ func TestE2EPolicy(t *testing.T) {
 		old    prepaid.RestrictionType
 		rule   prepaid.RestrictionRuleType
 	}{
-		"open":   {prepaidtest.OpenLoop, prepaid.PolicyActionAllow, prepaid.RestrictionTypeOpen, prepaid.RestrictionRuleMustBlock},
-		"closed": {prepaidtest.ClosedLoop, prepaid.PolicyActionDeny, prepaid.RestrictionTypeClose, prepaid.RestrictionRuleMustAllow},
+		"open":   {prepaidtest.OpenLoop, prepaid.PolicyActionAllow, prepaid.RestrictionTypeOpen, prepaid.RestrictionRuleTypeMustBlock},
+		"closed": {prepaidtest.ClosedLoop, prepaid.PolicyActionDeny, prepaid.RestrictionTypeClose, prepaid.RestrictionRuleTypeMustAllow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -72,11 +72,11 @@ func restrictionFixtures() []fixtureCase {
 		restrictions.gives("200", &Restrictions{
 			Type: RestrictionTypeOpen,
 			TerminalRules: []RestrictionTerminalRule{
-				{RuleType: RestrictionRuleMustBlock, Acquirer: "560001", Acceptor: "000000003210987", Terminal: "T0000042"},
-				{RuleType: RestrictionRuleMustAllow, Acquirer: "560002", Acceptor: "000000003210988", Terminal: "T0000043"},
+				{RuleType: RestrictionRuleTypeMustBlock, Acquirer: "560001", Acceptor: "000000003210987", Terminal: "T0000042"},
+				{RuleType: RestrictionRuleTypeMustAllow, Acquirer: "560002", Acceptor: "000000003210988", Terminal: "T0000043"},
 			},
 			CategoryRules: []RestrictionCategoryRule{
-				{RuleType: RestrictionRuleMustBlock, CategoryCode: "7995"}, {RuleType: RestrictionRuleMustAllow, CategoryCode: "0742"},
+				{RuleType: RestrictionRuleTypeMustBlock, CategoryCode: "7995"}, {RuleType: RestrictionRuleTypeMustAllow, CategoryCode: "0742"},
 			},
 		}),
 		restrictions.gives("200-closed", &Restrictions{

@@ -80,7 +80,7 @@ func TestGuideClock(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.SimulationDelay(time.Minute))
 	client, card := srv.Client(), seed(srv, "100.00")
 	purchase := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: card, Amount: prepaid.Cents(3000),
+		Type: prepaid.SimulatedTypePurchase, AccountID: card, Amount: prepaid.Cents(3000),
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 	}
 	approved, err := client.Simulation.Transact(t.Context(), purchase)

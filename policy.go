@@ -364,15 +364,15 @@ func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == 
 type RestrictionRuleType string
 
 const (
-	// RestrictionRuleMustAllow allows.
-	RestrictionRuleMustAllow RestrictionRuleType = "must_allow"
-	// RestrictionRuleMustBlock blocks.
-	RestrictionRuleMustBlock RestrictionRuleType = "must_block"
+	// RestrictionRuleTypeMustAllow allows.
+	RestrictionRuleTypeMustAllow RestrictionRuleType = "must_allow"
+	// RestrictionRuleTypeMustBlock blocks.
+	RestrictionRuleTypeMustBlock RestrictionRuleType = "must_block"
 )
 
 // Known reports whether the reference lists the type.
 func (t RestrictionRuleType) Known() bool {
-	return t == RestrictionRuleMustAllow || t == RestrictionRuleMustBlock
+	return t == RestrictionRuleTypeMustAllow || t == RestrictionRuleTypeMustBlock
 }
 
 // Restrictions is the old ruleset of a program. The zero value is none.
