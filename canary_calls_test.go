@@ -57,7 +57,7 @@ func canarySealed(t *testing.T) SealedPINParams {
 func canaryCalls(t *testing.T) []canaryCall {
 	t.Helper()
 	sealed := canarySealed(t)
-	simulated := SimulateParams{Type: SimulatedPurchase, AccountID: "eaid", Amount: Cents(1)}
+	simulated := SimulateParams{Type: SimulatedTypePurchase, AccountID: "eaid", Amount: Cents(1)}
 	run := ReportRun{Template: "t", ID: "1"}
 	search := SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []Include{IncludePersonal}}
 	company := SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}
@@ -98,7 +98,7 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.FindCreated(ctx, FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", Settle: 1})
 		}},
 		{"Accounts.FindMovement", func(ctx context.Context, c *Client) (any, error) {
-			return c.Accounts.FindMovement(ctx, MovementQuery{AccountID: "eaid", Amount: Cents(1), From: day, To: day, Settle: 1})
+			return c.Accounts.FindMovement(ctx, FindMovementParams{AccountID: "eaid", Amount: Cents(1), From: day, To: day, Settle: 1})
 		}},
 		{"Accounts.Update", func(ctx context.Context, c *Client) (any, error) { return nil, c.Accounts.Update(ctx, "eaid", update) }},
 		{"Accounts.Transactions", func(ctx context.Context, c *Client) (any, error) {

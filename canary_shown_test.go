@@ -23,7 +23,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			CreateAccountParams.MDESConfigID UpdateAccountParams.ClientAccountKey
 			FindCreatedParams.ClientAccountKey FindCreatedParams.ExternalAccountID FindCreatedParams.ProgramClientID
 			IssueParams.ProgramClientID SearchAccountsParams.ClientAccountKey SearchAccountsParams.ProgramClientID
-			SearchCompanyParams.ProgramClientID SearchCompanyParams.ProgramID InitiatePINParams.AccountID MovementQuery.AccountID MovementQuery.Exclude
+			SearchCompanyParams.ProgramClientID SearchCompanyParams.ProgramID InitiatePINParams.AccountID FindMovementParams.AccountID FindMovementParams.Exclude
 			PortalIdentifier.ClientID PortalIdentifier.ProgramID PortalIdentifier.CardholderID
 			FundingResult.TransactionID TransferResult.TransactionID TransferResult.CorrelationID TransferResult.RequestID
 			TransferFailedError.CorrelationID TransferParams.RequestID TransferParams.DestinationAccountID DirectEntryOutParams.RequestID
@@ -37,7 +37,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			APIError.Code CreateAccountParams.RequestType CreateHookParams.ReliabilityMode Hook.ReliabilityMode UpdateHookParams.ReliabilityMode
 			CreateHookParams.FilterSpec Hook.FilterSpec UpdateHookParams.FilterSpec FundingResult.Outcome RedeemFundingParams.Exception
 			RedeemFundingParams.Currency RefundFundingParams.Currency InitiatePINParams.CommunicationMethod Message.Type
-			MovementQuery.Types Policy.DefaultAction Restrictions.Type RestrictionCategoryRule.RuleType RestrictionTerminalRule.RuleType
+			FindMovementParams.Types Policy.DefaultAction Restrictions.Type RestrictionCategoryRule.RuleType RestrictionTerminalRule.RuleType
 			SearchAccountsParams.Include SearchCompanyParams.Include SearchCompanyParams.Status SimulateParams.Type SimulateParams.CurrencyCode
 			Transaction.Type Transaction.TypeDescription Transaction.AmountCurrency Transaction.FeeAmountCurrency
 			Transaction.RunningBalanceCurrency WalletProvisioning.ProductType WalletProvisioning.Provider PINKeyOptions.Hash
@@ -49,14 +49,14 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			Account.BPayBillerCode Account.DirectEntryBSB BankAccount.BSB DirectEntryOutParams.BSB`,
 		"the payer's own bookkeeping text, on both statements": `
 			TransferParams.SourceReference TransferParams.DestinationReference DirectEntryOutParams.SourceReference
-			DirectEntryOutParams.DestinationReference MovementQuery.Reference Transaction.Reference`,
+			DirectEntryOutParams.DestinationReference FindMovementParams.Reference Transaction.Reference`,
 		"a merchant, terminal or acquirer, and the operator's words about them": `
 			CategoryRule.MerchantCategoryCode ChangeCategoriesParams.Add ChangeCategoriesParams.Remove ChangeCategoriesParams.Reason
-			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategoryCode.Code MerchantCategoryCode.Description
+			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategory.Code MerchantCategory.Description
 			MerchantKey.CardAcceptorID MerchantRule.CardAcceptorID MerchantRule.Description TerminalKey.CardAcceptorID
 			TerminalKey.TerminalID TerminalRule.CardAcceptorID TerminalRule.TerminalID TerminalRule.CardAcceptorNameLocation
 			TerminalRule.Description Policy.Description RestrictionCategoryRule.CategoryCode RestrictionTerminalRule.Acceptor
-			RestrictionTerminalRule.Acquirer RestrictionTerminalRule.Terminal MovementQuery.CardAcceptorID MovementQuery.TerminalID
+			RestrictionTerminalRule.Acquirer RestrictionTerminalRule.Terminal FindMovementParams.CardAcceptorID FindMovementParams.TerminalID
 			RedeemFundingParams.AcquirerID RedeemFundingParams.CardAcceptorID RedeemFundingParams.MerchantCategoryCode
 			RedeemFundingParams.MerchantNameLocation RedeemFundingParams.TerminalID RefundFundingParams.AcquirerID
 			RefundFundingParams.CardAcceptorID RefundFundingParams.MerchantCategoryCode RefundFundingParams.MerchantNameLocation

@@ -17,6 +17,9 @@ const (
 	RequestTypeReplace RequestType = "replace"
 )
 
+// Known reports whether the reference lists the type.
+func (t RequestType) Known() bool { return t == RequestTypeNew || t == RequestTypeReplace }
+
 // CreateAccountParams describes a new account (reference section 4.4). The zero value lacks CompanyID and
 // Registration.
 type CreateAccountParams struct {

@@ -162,7 +162,7 @@ func TestDecodeRequiredMembers(t *testing.T) {
 	t.Parallel()
 	simulate := func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Simulation.Clear(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedPurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
+			Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
 		})
 		return err
 	}

@@ -120,7 +120,7 @@ func TestDocumentNamesExist(t *testing.T) {
 
 // ownName is a name of ours: one of another package, such as errors.Is, is not looked for.
 var ownName = regexp.MustCompile(
-	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|redis|client|config|srv|server|params)\.)?[A-Z]\w*[a-z]\w*(\.[A-Z]\w*)*$`)
+	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|client|config|srv|server|params)\.)?[A-Z]\w*[a-z]\w*(\.[A-Z]\w*)*$`)
 
 // goName returns what a piece of code names, if it is a public Go name and nothing else: a call's arguments, a pointer's
 // star and a leading variable are left out.

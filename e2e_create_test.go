@@ -32,7 +32,7 @@ func TestE2ECreateAccount(t *testing.T) {
 	summary, err := s.client.Accounts.Create(t.Context(), params)
 	require.NoError(t, err)
 
-	id := prepaid.AccountID(s.Accounts()[1])
+	id := prepaid.AccountID(s.AccountIDs()[1])
 	account, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
 	require.NoError(t, err)
 	require.Equal(t, &prepaid.AccountSummary{
@@ -90,7 +90,7 @@ func TestE2EReplaceAccount(t *testing.T) {
 	require.Equal(t, "lost_or_stolen", s.Status(string(old)))
 
 	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.AccountStatusActive))
-	fresh := s.Accounts()[1]
+	fresh := s.AccountIDs()[1]
 	s.ActivateThroughPortal(fresh)
 	account, err := s.client.Accounts.Status(t.Context(), old)
 	require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestE2ECreateAccountRefused(t *testing.T) {
 			require.NotErrorIs(t, refused(t, err, 404, code), prepaid.ErrNotFound)
 		}
 	}
-	require.Empty(t, s.Accounts())
+	require.Empty(t, s.AccountIDs())
 
 	_, err := s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
 		InitialLoadAmount: prepaid.Cents(-1), NameOnCard: "A LOVELACE", RequestType: prepaid.RequestTypeReplace, Registration: new(prepaid.Cardholder),
@@ -141,7 +141,7 @@ func TestE2EIssue(t *testing.T) {
 			issued, err := s.client.Accounts.Issue(t.Context(), params)
 			require.NoError(t, err)
 			require.True(t, issued.Created)
-			require.Equal(t, []string{string(issued.Account.ID)}, s.Accounts())
+			require.Equal(t, []string{string(issued.Account.ID)}, s.AccountIDs())
 			s.holds(issued.Account.ID, "25.50")
 
 			again, err := s.client.Accounts.Issue(t.Context(), params)
@@ -219,5 +219,5 @@ func TestE2EFindCreated(t *testing.T) {
 		ProgramClientID: "acme", ClientAccountKey: "emp-0", Settle: time.Nanosecond,
 	})
 	require.ErrorIs(t, err, prepaid.ErrNotSeen)
-	require.Len(t, s.Accounts(), 2)
+	require.Len(t, s.AccountIDs(), 2)
 }

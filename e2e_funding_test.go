@@ -49,7 +49,7 @@ func TestE2EFundingRedeemed(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, result.Approved())
 		made := s.last(id)
-		require.Equal(t, &prepaid.FundingResult{Outcome: prepaid.FundingApproved, TransactionID: prepaid.TransactionID(made.ID)}, result)
+		require.Equal(t, &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeApproved, TransactionID: prepaid.TransactionID(made.ID)}, result)
 		require.Equal(t, []string{"-10.00", "QUICKMART", "T0000001", "100001", "5411", "QUICKMART SYDNEY AU"}, []string{
 			made.Amount, made.CardAcceptorID, made.TerminalID, made.AcquirerID, made.MerchantCategoryCode, made.Reference,
 		})
@@ -86,7 +86,7 @@ func TestE2EFundingDeclined(t *testing.T) {
 	} {
 		result, err := call()
 		require.NoError(t, err, name)
-		require.Equal(t, &prepaid.FundingResult{Outcome: prepaid.FundingDeclined}, result, name)
+		require.Equal(t, &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeDeclined}, result, name)
 		require.False(t, result.Approved(), name)
 	}
 	s.holds(poor, "5.00")
@@ -112,7 +112,7 @@ func TestE2EFundingReversed(t *testing.T) {
 
 	again, err := s.client.Funding.Reverse(t.Context(), reversal(params, made.TransactionID))
 	require.NoError(t, err)
-	require.Equal(t, prepaid.FundingDeclined, again.Outcome)
+	require.Equal(t, prepaid.FundingOutcomeDeclined, again.Outcome)
 	s.holds(id, "100.00")
 }
 
@@ -135,7 +135,7 @@ func TestE2EFundingRefunded(t *testing.T) {
 
 	more, err := s.client.Funding.Refund(t.Context(), params) // 20 of the 10 that are left
 	require.NoError(t, err)
-	require.Equal(t, prepaid.FundingDeclined, more.Outcome)
+	require.Equal(t, prepaid.FundingOutcomeDeclined, more.Outcome)
 
 	alone, err := s.client.Funding.Refund(t.Context(), refund(id, "1.25"))
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestE2EFundingUnknown(t *testing.T) {
 			require.Len(t, s.statuses("POST /funding/redemptions"), 1)
 			s.holds(id, c.balance)
 
-			query := prepaid.MovementQuery{
+			query := prepaid.FindMovementParams{
 				AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
 				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", Settle: 1,
 			}.Around(err)

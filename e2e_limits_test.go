@@ -131,7 +131,7 @@ func TestE2ECallerGivesUp(t *testing.T) {
 	var transfer, read error
 	group.Go(func() { transfer = done(s.client.Accounts.Transfer(ctx, from, transferTo(to, "25.50"))) })
 	group.Go(func() { read = done(s.client.Accounts.Status(ctx, from)) })
-	require.Eventually(t, func() bool { return s.ArmedFaults() == 0 }, 10*time.Second, time.Millisecond) // both have arrived
+	require.Eventually(t, func() bool { return s.FaultsLeft() == 0 }, 10*time.Second, time.Millisecond) // both have arrived
 	cancel()
 	group.Wait()
 	for _, err := range []error{transfer, read} {

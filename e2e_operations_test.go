@@ -99,7 +99,7 @@ func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
 				call := e.prepare(s)
 				s.Inject(e.operation, f.fault)
 				err := call(t.Context())
-				require.Zero(t, s.ArmedFaults(), f.name)
+				require.Zero(t, s.FaultsLeft(), f.name)
 				outcome, fails := f.fails[e.effect]
 				if !fails {
 					require.NoError(t, err, f.name)
@@ -134,7 +134,7 @@ func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 			used = 4
 		}
 		require.Equal(t, want, prepaid.OutcomeOf(err), "%s: %v", e.operation, err)
-		require.Equal(t, 4-used, s.ArmedFaults(), e.operation)
+		require.Equal(t, 4-used, s.FaultsLeft(), e.operation)
 		require.Equal(t, e.effect == effectResult, errors.Is(err, prepaid.ErrReportFailed), e.operation)
 		s.ClearFaults()
 	}

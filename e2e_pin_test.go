@@ -78,7 +78,7 @@ func TestE2EPINChange(t *testing.T) {
 		_, err := s.client.PIN.Execute(t.Context(), params)
 		refused(t, err, 400, "invalid_operation")
 	}
-	require.JSONEq(t, `{"eaid":"`+s.Accounts()[2]+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
+	require.JSONEq(t, `{"eaid":"`+s.AccountIDs()[2]+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
 		s.sent("POST /pin/initiate"))
 }
 

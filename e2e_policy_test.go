@@ -16,7 +16,7 @@ func TestE2EMerchantCategoryCodes(t *testing.T) {
 		Paging: prepaid.Paging{Size: 10},
 	})
 	require.NoError(t, err)
-	require.Equal(t, prepaid.MerchantCategoryCode{Code: "0742", Description: "Veterinary services"}, page.Items[0], "742 on the wire")
+	require.Equal(t, prepaid.MerchantCategory{Code: "0742", Description: "Veterinary services"}, page.Items[0], "742 on the wire")
 	require.Equal(t, []int{1, 10, 10}, []int{page.Number, page.Size, len(page.Items)})
 	require.Positive(t, page.TotalPages)
 	for _, prefetch := range []int{0, 4} {
@@ -44,8 +44,8 @@ func TestE2EPolicy(t *testing.T) {
 		old    prepaid.RestrictionType
 		rule   prepaid.RestrictionRuleType
 	}{
-		"open":   {prepaidtest.OpenLoop, prepaid.PolicyActionAllow, prepaid.RestrictionTypeOpen, prepaid.RestrictionRuleMustBlock},
-		"closed": {prepaidtest.ClosedLoop, prepaid.PolicyActionDeny, prepaid.RestrictionTypeClose, prepaid.RestrictionRuleMustAllow},
+		"open":   {prepaidtest.OpenLoop, prepaid.PolicyActionAllow, prepaid.RestrictionTypeOpen, prepaid.RestrictionRuleTypeMustBlock},
+		"closed": {prepaidtest.ClosedLoop, prepaid.PolicyActionDeny, prepaid.RestrictionTypeClose, prepaid.RestrictionRuleTypeMustAllow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,7 +17,7 @@ type simulate func(context.Context, prepaid.SimulateParams) (*prepaid.Simulation
 // purchase has every field that Transact takes.
 func purchase(id prepaid.AccountID, amount string) prepaid.SimulateParams {
 	return prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 		BankName: "Example Bank", Location: "Sydney", LocationCode: "AU", CurrencyCode: "036",
 	}
@@ -47,9 +47,9 @@ func TestE2ESimulateTransact(t *testing.T) {
 	}{
 		{"purchase", func(*prepaid.SimulateParams) {}, prepaid.TransactionTypePurchaseAuthorisation, "90.00", "5411"},
 		{"withdrawal", func(p *prepaid.SimulateParams) {
-			p.Type, p.MerchantCategoryCode = prepaid.SimulatedWithdrawal, "6011"
+			p.Type, p.MerchantCategoryCode = prepaid.SimulatedTypeWithdrawal, "6011"
 		}, prepaid.TransactionTypeATMCashAuthorisation, "90.00", "6011"},
-		{"credit", func(p *prepaid.SimulateParams) { p.Type = prepaid.SimulatedPOSCredit }, prepaid.TransactionTypePOSCredit, "110.00", "5411"},
+		{"credit", func(p *prepaid.SimulateParams) { p.Type = prepaid.SimulatedTypePOSCredit }, prepaid.TransactionTypePOSCredit, "110.00", "5411"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +90,7 @@ func TestE2ESimulationDeclines(t *testing.T) {
 		{"Account not active", seed(prepaidtest.SeedAccount{Status: "pre_active"}), same},
 		{"Plastic not enabled", seed(prepaidtest.SeedAccount{PlasticDisabled: true}), same},
 		{"Insufficient funds", rich, func(p *prepaid.SimulateParams) { p.Amount = prepaid.MustAmount("100.01") }},
-		{"A withdrawal needs an ATM merchant category", rich, func(p *prepaid.SimulateParams) { p.Type = prepaid.SimulatedWithdrawal }},
+		{"A withdrawal needs an ATM merchant category", rich, func(p *prepaid.SimulateParams) { p.Type = prepaid.SimulatedTypeWithdrawal }},
 		{"Declined by policy", rich, func(p *prepaid.SimulateParams) { p.MerchantCategoryCode = "7995" }},
 	} {
 		t.Run(c.message, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestE2ESimulateTypeMustMatch(t *testing.T) {
 	params := purchase(id, "10.00")
 	made, err := s.client.Simulation.Transact(ctx, params)
 	require.NoError(t, err)
-	params.Type = prepaid.SimulatedPOSCredit
+	params.Type = prepaid.SimulatedTypePOSCredit
 	want := &prepaid.SimulationResult{Message: "The transaction type is not that of the authorisation"}
 	for name, call := range map[string]func() (*prepaid.SimulationResult, error){
 		"reverse": func() (*prepaid.SimulationResult, error) {

@@ -108,7 +108,7 @@ func ExampleAccountsService_SetPlasticEnabled() {
 			return
 		}
 		bought, err := client.Simulation.Transact(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
 			AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 		})
 		if err != nil {

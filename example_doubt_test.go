@@ -129,6 +129,6 @@ func ExampleIssueParams_again() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(issued.Account.ID != "", issued.Created, len(srv.Accounts()))
+	fmt.Println(issued.Account.ID != "", issued.Created, len(srv.AccountIDs()))
 	// Output: true false 1
 }

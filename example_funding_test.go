@@ -92,7 +92,7 @@ func ExampleFundingService_Redeem_unknown() {
 		fmt.Println(err)
 		return
 	}
-	finding, err := client.Accounts.FindMovement(ctx, prepaid.MovementQuery{
+	finding, err := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: id, Amount: params.Amount, CardAcceptorID: params.CardAcceptorID, TerminalID: params.TerminalID,
 	}.Around(err))
 	if err != nil {

@@ -67,7 +67,7 @@ func ExampleAccountsService_FindMovement() {
 		case prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown:
 			return "", err // nothing moved
 		}
-		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.MovementQuery{
+		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
 			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 		}.Around(err))
 		if lookErr != nil {
@@ -118,7 +118,7 @@ func ExampleSimulationService_Transact() {
 
 	for _, amount := range []string{"30.00", "300.00"} {
 		result, err := client.Simulation.Transact(context.Background(), prepaid.SimulateParams{
-			Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
+			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
 			AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 		})
 		if err != nil {

@@ -128,7 +128,7 @@ func ExamplePolicyService_ChangeMerchants() {
 			return
 		}
 		bought, err := client.Simulation.Transact(ctx, prepaid.SimulateParams{
-			Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("9.50"),
+			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("9.50"),
 			AcquirerID: "100001", MerchantID: "CANTEEN", TerminalID: "T0000001", MerchantCategoryCode: "5812",
 		})
 		if err != nil {

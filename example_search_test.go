@@ -203,7 +203,7 @@ func ExampleAccountsService_Issue_answerLost() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(issued.Account.ID == prepaid.AccountID(srv.Accounts()[0]), issued.Created, len(srv.Accounts()))
+	fmt.Println(issued.Account.ID == prepaid.AccountID(srv.AccountIDs()[0]), issued.Created, len(srv.AccountIDs()))
 	// Output: true true 1
 }
 

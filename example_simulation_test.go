@@ -24,7 +24,7 @@ func ExampleSimulationService_Transact_withdrawal() {
 
 	for _, category := range []prepaid.MCC{"5411", "6011"} {
 		result, err := client.Simulation.Transact(context.Background(), prepaid.SimulateParams{
-			Type: prepaid.SimulatedWithdrawal, AccountID: id, Amount: prepaid.MustAmount("50.00"),
+			Type: prepaid.SimulatedTypeWithdrawal, AccountID: id, Amount: prepaid.MustAmount("50.00"),
 			AcquirerID: "100001", MerchantID: "BANK", TerminalID: "ATM00001", MerchantCategoryCode: category,
 		})
 		if err != nil {
@@ -64,7 +64,7 @@ func ExampleSimulationService_Advise() {
 	ctx := context.Background()
 
 	stay := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
 		AcquirerID: "100001", MerchantID: "HOTEL", TerminalID: "T0000001", MerchantCategoryCode: "3501",
 	}
 	authorised, err := client.Simulation.Transact(ctx, stay)
@@ -96,7 +96,7 @@ func ExampleSimulationService_Reverse() {
 	ctx := context.Background()
 
 	purchase := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 	}
 	authorised, err := client.Simulation.Transact(ctx, purchase)
@@ -126,7 +126,7 @@ func ExampleSimulationService_Clear() {
 	ctx := context.Background()
 
 	purchase := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"),
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 	}
 	authorised, err := client.Simulation.Transact(ctx, purchase)
@@ -158,7 +158,7 @@ func ExampleSimulationService_ReverseClear() {
 	ctx := context.Background()
 
 	posting := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"), AuthorizationID: "000000000007",
+		Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("30.00"), AuthorizationID: "000000000007",
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 	}
 	for _, step := range []func(context.Context, prepaid.SimulateParams) (*prepaid.SimulationResult, error){

@@ -151,7 +151,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 	}
 
 	for _, amount := range []string{"12.30", "45.60"} {
-		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.MovementQuery{
+		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.FindMovementParams{
 			AccountID: id, Amount: prepaid.MustAmount(amount),
 			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
 			Settle: time.Millisecond, // the default of 2 min suits the real service

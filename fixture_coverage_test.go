@@ -145,7 +145,7 @@ func TestFixturesSetEveryField(t *testing.T) {
 		reflect.TypeFor[Address](), reflect.TypeFor[AlternateAddress](), reflect.TypeFor[Passport](),
 		reflect.TypeFor[FreeText](), reflect.TypeFor[PortalIdentifier](), reflect.TypeFor[Transaction](),
 		reflect.TypeFor[TransferResult](), reflect.TypeFor[WalletToken](), reflect.TypeFor[WalletDevice](),
-		reflect.TypeFor[WalletProvisioning](), reflect.TypeFor[KeyExchange](), reflect.TypeFor[MerchantCategoryCode](),
+		reflect.TypeFor[WalletProvisioning](), reflect.TypeFor[KeyExchange](), reflect.TypeFor[MerchantCategory](),
 		reflect.TypeFor[Policy](), reflect.TypeFor[CategoryRule](), reflect.TypeFor[MerchantRule](),
 		reflect.TypeFor[TerminalRule](), reflect.TypeFor[Restrictions](), reflect.TypeFor[Report](),
 		reflect.TypeFor[FundingResult](), reflect.TypeFor[SimulationResult](), reflect.TypeFor[PINResponse](),

@@ -25,8 +25,8 @@ func redeemFixtures() []fixtureCase {
 	}
 	plain := redeem(FundingExceptionNone, false)
 	return append(plain.usual(exampleInvalidToken, OutcomeUnknown),
-		plain.gives("200-approved", &FundingResult{Outcome: FundingApproved, TransactionID: "9007199254740995"}),
-		redeem(FundingExceptionExhausted, true).gives("200-declined", &FundingResult{Outcome: FundingDeclined}),
+		plain.gives("200-approved", &FundingResult{Outcome: FundingOutcomeApproved, TransactionID: "9007199254740995"}),
+		redeem(FundingExceptionExhausted, true).gives("200-declined", &FundingResult{Outcome: FundingOutcomeDeclined}),
 		redeem(FundingExceptionRestrictionsNotSatisfiable, false).fails("200-unknown-outcome", OutcomeUnknown,
 			func(t *testing.T, _ *fixture, err error) { // not "declined": the money may be on its way
 				_, ok := errors.AsType[*DecodeError](err)
@@ -46,8 +46,8 @@ func reverseFixtures() []fixtureCase {
 		})
 	}
 	return append(reverse(70001, true).usual(exampleInvalidToken, OutcomeUnknown),
-		reverse(70001, true).gives("200-approved", &FundingResult{Outcome: FundingApproved, TransactionID: "8800005004"}),
-		reverse(0, false).gives("200-declined", &FundingResult{Outcome: FundingDeclined}),
+		reverse(70001, true).gives("200-approved", &FundingResult{Outcome: FundingOutcomeApproved, TransactionID: "8800005004"}),
+		reverse(0, false).gives("200-declined", &FundingResult{Outcome: FundingOutcomeDeclined}),
 	)
 }
 
@@ -64,7 +64,7 @@ func refundFixtures() []fixtureCase {
 	}
 	every := refund("9007199254740995")
 	return append(every.usual(exampleInvalidToken, OutcomeUnknown),
-		every.gives("200-approved", &FundingResult{Outcome: FundingApproved, TransactionID: "8800005005"}),
-		refund("").gives("200-declined", &FundingResult{Outcome: FundingDeclined}),
+		every.gives("200-approved", &FundingResult{Outcome: FundingOutcomeApproved, TransactionID: "8800005005"}),
+		refund("").gives("200-declined", &FundingResult{Outcome: FundingOutcomeDeclined}),
 	)
 }

@@ -45,23 +45,23 @@ func policyFixture[T any](operation string, read func(*PolicyService, context.Co
 }
 
 func categoryCodeFixtures() []fixtureCase {
-	page := fixtureOf("Policy.MerchantCategoryCodes", func(ctx context.Context, client *Client) (*Page[MerchantCategoryCode], error) {
+	page := fixtureOf("Policy.MerchantCategoryCodes", func(ctx context.Context, client *Client) (*Page[MerchantCategory], error) {
 		return fixturePage(client.Policy.MerchantCategoryCodesPage(ctx, ListMerchantCategoryCodesParams{Paging: Paging{Page: 2, Size: 2}}))
 	})
-	all := fixtureOf("Policy.MerchantCategoryCodes", func(ctx context.Context, client *Client) ([]*MerchantCategoryCode, error) {
+	all := fixtureOf("Policy.MerchantCategoryCodes", func(ctx context.Context, client *Client) ([]*MerchantCategory, error) {
 		return Collect(client.Policy.MerchantCategoryCodes(ctx, ListMerchantCategoryCodesParams{}), 10)
 	})
 	return append(page.usual(exampleInvalidToken, OutcomeNotProcessed),
-		page.gives("200", &Page[MerchantCategoryCode]{
-			Items: []MerchantCategoryCode{
+		page.gives("200", &Page[MerchantCategory]{
+			Items: []MerchantCategory{
 				{Code: "0742", Description: "Veterinary Services"}, {Code: "5411", Description: "Grocery Stores, Supermarkets"},
 			},
 			Number: 2, Size: 10, TotalPages: 3, TotalItems: 24,
 		}),
-		all.gives("200-single-page", []*MerchantCategoryCode{
+		all.gives("200-single-page", []*MerchantCategory{
 			{Code: "0742", Description: "Veterinary Services"}, {Code: "6011", Description: "Automated Cash Disbursements"},
 		}),
-		page.gives("204", &Page[MerchantCategoryCode]{Number: 2, Size: 10}),
+		page.gives("204", &Page[MerchantCategory]{Number: 2, Size: 10}),
 		page.throttled(),
 	)
 }
@@ -72,11 +72,11 @@ func restrictionFixtures() []fixtureCase {
 		restrictions.gives("200", &Restrictions{
 			Type: RestrictionTypeOpen,
 			TerminalRules: []RestrictionTerminalRule{
-				{RuleType: RestrictionRuleMustBlock, Acquirer: "560001", Acceptor: "000000003210987", Terminal: "T0000042"},
-				{RuleType: RestrictionRuleMustAllow, Acquirer: "560002", Acceptor: "000000003210988", Terminal: "T0000043"},
+				{RuleType: RestrictionRuleTypeMustBlock, Acquirer: "560001", Acceptor: "000000003210987", Terminal: "T0000042"},
+				{RuleType: RestrictionRuleTypeMustAllow, Acquirer: "560002", Acceptor: "000000003210988", Terminal: "T0000043"},
 			},
 			CategoryRules: []RestrictionCategoryRule{
-				{RuleType: RestrictionRuleMustBlock, CategoryCode: "7995"}, {RuleType: RestrictionRuleMustAllow, CategoryCode: "0742"},
+				{RuleType: RestrictionRuleTypeMustBlock, CategoryCode: "7995"}, {RuleType: RestrictionRuleTypeMustAllow, CategoryCode: "0742"},
 			},
 		}),
 		restrictions.gives("200-closed", &Restrictions{

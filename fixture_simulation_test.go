@@ -12,7 +12,7 @@ func simulationFixture(operation string, call simulate, params SimulateParams) f
 
 func simulationFixtures() []fixtureCase {
 	closed := SimulateParams{
-		Type: SimulatedPurchase, AccountID: fixtureID, Amount: MustAmount("25.50"),
+		Type: SimulatedTypePurchase, AccountID: fixtureID, Amount: MustAmount("25.50"),
 		AcquirerID: "560001", MerchantID: "000000003210987", TerminalID: "T0000042", MerchantCategoryCode: "0742",
 	}
 	located := closed
@@ -22,10 +22,10 @@ func simulationFixtures() []fixtureCase {
 
 	transact := simulationFixture("Simulation.Transact", (*SimulationService).Transact, located)
 	withdraw := simulationFixture("Simulation.Transact", (*SimulationService).Transact, SimulateParams{
-		Type: SimulatedWithdrawal, AccountID: fixtureID, Amount: Cents(4000), MerchantCategoryCode: "6011",
+		Type: SimulatedTypeWithdrawal, AccountID: fixtureID, Amount: Cents(4000), MerchantCategoryCode: "6011",
 	})
 	credit := simulationFixture("Simulation.Transact", (*SimulationService).Transact, SimulateParams{
-		Type: SimulatedPOSCredit, AccountID: fixtureID, Amount: Cents(100),
+		Type: SimulatedTypePOSCredit, AccountID: fixtureID, Amount: Cents(100),
 	})
 	cases := append(transact.usual(exampleInvalidToken, OutcomeUnknown),
 		transact.gives("200", &SimulationResult{

@@ -10,14 +10,16 @@ type FundingService struct{ client *Client }
 type FundingOutcome string
 
 const (
-	// FundingApproved: the money moved.
-	FundingApproved FundingOutcome = "approved"
-	// FundingDeclined: it did not.
-	FundingDeclined FundingOutcome = "declined"
+	// FundingOutcomeApproved: the money moved.
+	FundingOutcomeApproved FundingOutcome = "approved"
+	// FundingOutcomeDeclined: it did not.
+	FundingOutcomeDeclined FundingOutcome = "declined"
 )
 
 // Known reports whether the reference lists the outcome.
-func (o FundingOutcome) Known() bool { return o == FundingApproved || o == FundingDeclined }
+func (o FundingOutcome) Known() bool {
+	return o == FundingOutcomeApproved || o == FundingOutcomeDeclined
+}
 
 // FundingResult is the answer of the three calls. A decline is a result, not an error; an outcome that the reference
 // does not list is an error of unknown outcome. The zero value is none.
@@ -29,7 +31,7 @@ type FundingResult struct {
 }
 
 // Approved reports whether the money moved.
-func (r *FundingResult) Approved() bool { return r.Outcome == FundingApproved }
+func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeApproved }
 
 // missing also refuses an outcome that is not listed: read as "not approved" it could have the money moved again.
 func (r *FundingResult) missing() bool { return !r.Outcome.Known() }

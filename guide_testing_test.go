@@ -56,7 +56,7 @@ func TestGuideOneAttempt(t *testing.T) {
 // Every tenth request goes wrong, the same ones in each run.
 func TestGuideBadDay(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.Seed(7))
+	srv := prepaidtest.NewServer(t, prepaidtest.RandomSeed(7))
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	srv.Inject(prepaidtest.AnyOperation, prepaidtest.CommitThenDrop().WithProbability(0.1))
 	for i := range 20 {
@@ -80,7 +80,7 @@ func TestGuideClock(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.SimulationDelay(time.Minute))
 	client, card := srv.Client(), seed(srv, "100.00")
 	purchase := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: card, Amount: prepaid.Cents(3000),
+		Type: prepaid.SimulatedTypePurchase, AccountID: card, Amount: prepaid.Cents(3000),
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
 	}
 	approved, err := client.Simulation.Transact(t.Context(), purchase)

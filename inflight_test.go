@@ -115,7 +115,7 @@ func TestCancelledLooksSaySo(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
-		query := prepaid.MovementQuery{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
+		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
 		finding, err := client.Accounts.FindMovement(ctx, query)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// MovementQuery describes a movement to look for in an account's history, which carries neither request_id nor
+// FindMovementParams describes a movement to look for in an account's history, which carries neither request_id nor
 // correlation_id. Empty fields match everything; the zero value lacks the required ones.
-type MovementQuery struct {
+type FindMovementParams struct {
 	// AccountID is the account whose history is read. Required.
 	AccountID AccountID
 	// Amount is compared without its sign. Required, not zero.
@@ -42,12 +42,12 @@ const (
 )
 
 // Around sets From and To from the times in err, a *[CallError], widened for differing clocks and late booking. An
-// error without times leaves q as it is.
-func (q MovementQuery) Around(err error) MovementQuery {
+// error without times leaves p as it is.
+func (p FindMovementParams) Around(err error) FindMovementParams {
 	if call, ok := errors.AsType[*CallError](err); ok && !call.FirstSent.IsZero() {
-		q.From, q.To = call.FirstSent.Add(-clockTolerance), call.LastSent.Add(bookingTime)
+		p.From, p.To = call.FirstSent.Add(-clockTolerance), call.LastSent.Add(bookingTime)
 	}
-	return q
+	return p
 }
 
 // Verdict is what a history can tell. It has no "did not happen": absence is no proof. The zero value is VerdictUnseen.
@@ -98,51 +98,51 @@ type Finding struct {
 // read.
 //
 // API: GET /accounts/{id}/transactions.
-func (s *AccountsService) FindMovement(ctx context.Context, query MovementQuery) (*Finding, error) {
+func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	const operation = "Accounts.FindMovement"
 	var v validator
-	v.pathID("account_id", string(query.AccountID))
-	if query.Amount.IsZero() {
+	v.pathID("account_id", string(params.AccountID))
+	if params.Amount.IsZero() {
 		v.fault("amount", "is required, not zero")
 	}
-	if query.From.IsZero() {
+	if params.From.IsZero() {
 		v.fault("from", ruleRequired)
 	}
-	if query.To.IsZero() || query.To.Before(query.From) {
+	if params.To.IsZero() || params.To.Before(params.From) {
 		v.fault("to", "is required, not before from")
 	}
 	if len(v.faults) > 0 {
 		return nil, &CallError{
-			Operation: operation, Outcome: OutcomeRejected, AccountID: query.AccountID, Err: &ValidationError{Faults: v.faults},
+			Operation: operation, Outcome: OutcomeRejected, AccountID: params.AccountID, Err: &ValidationError{Faults: v.faults},
 		}
 	}
-	settle := query.Settle
+	settle := params.Settle
 	if settle <= 0 {
 		settle = movementSettle
 	}
 	until := time.Now().Add(settle)
 	for pause := firstScanPause; ; pause = min(pause*2, longestScanWait) {
-		finding, err := s.scan(ctx, query)
-		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(query.To) || time.Now().Add(pause).After(until) {
+		finding, err := s.scan(ctx, params)
+		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(params.To) || time.Now().Add(pause).After(until) {
 			return finding, err
 		}
 		if ended := sleep(ctx, pause); ended != nil {
-			return finding, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, AccountID: query.AccountID, Err: ended}
+			return finding, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, AccountID: params.AccountID, Err: ended}
 		}
 	}
 }
 
 // scan reads the history once.
-func (s *AccountsService) scan(ctx context.Context, query MovementQuery) (*Finding, error) {
+func (s *AccountsService) scan(ctx context.Context, params FindMovementParams) (*Finding, error) {
 	now := time.Now().UTC()
-	finding := &Finding{From: query.From, To: earlier(query.To, now)}
-	end := earlier(query.To, now.Add(clockTolerance)) // the service's clock may be ahead
-	history := s.Transactions(ctx, query.AccountID, ListTransactionsParams{From: query.From, To: end})
+	finding := &Finding{From: params.From, To: earlier(params.To, now)}
+	end := earlier(params.To, now.Add(clockTolerance)) // the service's clock may be ahead
+	history := s.Transactions(ctx, params.AccountID, ListTransactionsParams{From: params.From, To: end})
 	for transaction, err := range history {
 		if err != nil {
 			return nil, err
 		}
-		if query.matches(transaction) {
+		if params.matches(transaction) {
 			finding.Transactions = append(finding.Transactions, *transaction)
 		}
 	}
@@ -163,10 +163,10 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-func (q MovementQuery) matches(t *Transaction) bool {
-	return t.Amount.Abs() == q.Amount.Abs() && !slices.Contains(q.Exclude, t.ID) &&
-		(len(q.Types) == 0 || slices.Contains(q.Types, t.Type)) &&
-		(q.Reference == "" || t.Reference == q.Reference) &&
-		(q.CardAcceptorID == "" || t.CardAcceptorID == q.CardAcceptorID) &&
-		(q.TerminalID == "" || t.TerminalID == q.TerminalID)
+func (p FindMovementParams) matches(t *Transaction) bool {
+	return t.Amount.Abs() == p.Amount.Abs() && !slices.Contains(p.Exclude, t.ID) &&
+		(len(p.Types) == 0 || slices.Contains(p.Types, t.Type)) &&
+		(p.Reference == "" || t.Reference == p.Reference) &&
+		(p.CardAcceptorID == "" || t.CardAcceptorID == p.CardAcceptorID) &&
+		(p.TerminalID == "" || t.TerminalID == p.TerminalID)
 }

@@ -53,21 +53,21 @@ func TestFindMovement(t *testing.T) {
 	twin := strings.Replace(movementRow, `"t-1"`, `"t-3"`, 1)
 	for name, tc := range map[string]struct {
 		rows    []string
-		adjust  func(*prepaid.MovementQuery)
+		adjust  func(*prepaid.FindMovementParams)
 		verdict prepaid.Verdict
 	}{
 		"the amount":     {[]string{movementRow, other}, nil, prepaid.VerdictSeen},
-		"its opposite":   {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.Amount = prepaid.MustAmount("-25.5") }, prepaid.VerdictSeen},
+		"its opposite":   {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Amount = prepaid.MustAmount("-25.5") }, prepaid.VerdictSeen},
 		"another amount": {[]string{other}, nil, prepaid.VerdictUnseen},
 		"nothing":        {nil, nil, prepaid.VerdictUnseen},
 		"several":        {[]string{movementRow, twin}, nil, prepaid.VerdictAmbiguous},
-		"every field": {[]string{movementRow}, func(q *prepaid.MovementQuery) {
+		"every field": {[]string{movementRow}, func(q *prepaid.FindMovementParams) {
 			q.Types, q.Reference, q.CardAcceptorID, q.TerminalID = []prepaid.TransactionType{"2950", "1118"}, "ref-1", "m-1", "x-1"
 		}, prepaid.VerdictSeen},
-		"another type":      {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.Types = []prepaid.TransactionType{"2950"} }, prepaid.VerdictUnseen},
-		"another reference": {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.Reference = "ref-10" }, prepaid.VerdictUnseen},
-		"another merchant":  {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.CardAcceptorID = "m-2" }, prepaid.VerdictUnseen},
-		"another terminal":  {[]string{movementRow}, func(q *prepaid.MovementQuery) { q.TerminalID = "x-2" }, prepaid.VerdictUnseen},
+		"another type":      {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Types = []prepaid.TransactionType{"2950"} }, prepaid.VerdictUnseen},
+		"another reference": {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Reference = "ref-10" }, prepaid.VerdictUnseen},
+		"another merchant":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.CardAcceptorID = "m-2" }, prepaid.VerdictUnseen},
+		"another terminal":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.TerminalID = "x-2" }, prepaid.VerdictUnseen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,7 @@ func TestFindMovement(t *testing.T) {
 				for _, text := range tc.rows {
 					service.entries = append(service.entries, entry{time.Now(), time.Now(), text})
 				}
-				query := prepaid.MovementQuery{
+				query := prepaid.FindMovementParams{
 					AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: time.Now().Add(-time.Hour), To: time.Now().Add(-time.Minute + time.Hour),
 				}
 				if tc.adjust != nil {
@@ -100,7 +100,7 @@ func TestFindMovementWaits(t *testing.T) {
 	lost := func() *prepaid.CallError {
 		return &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, FirstSent: time.Now(), LastSent: time.Now().Add(5 * time.Second)}
 	}
-	query := prepaid.MovementQuery{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}
+	query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}
 	synctest.Test(t, func(t *testing.T) {
 		service := &ledger{entries: []entry{{time.Now().Add(20 * time.Second), time.Now().Add(40 * time.Second), movementRow}}}
 		client, began := newCoreClient(t, clockConfig(service)), time.Now()
@@ -150,7 +150,7 @@ func TestFindMovementErrors(t *testing.T) {
 	config := coreConfig("https://cards.example")
 	config.Transport = service
 	client := newCoreClient(t, config)
-	_, err := client.Accounts.FindMovement(t.Context(), prepaid.MovementQuery{AccountID: "a/b"})
+	_, err := client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{AccountID: "a/b"})
 	failure := callError(t, err)
 	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
 	require.Equal(t, "Accounts.FindMovement", failure.Operation)
@@ -163,7 +163,7 @@ func TestFindMovementErrors(t *testing.T) {
 	require.Equal(t, []string{"account_id", "amount", "from", "to"}, fields)
 
 	now := time.Now()
-	good := prepaid.MovementQuery{AccountID: "acc-1", Amount: prepaid.MustAmount("1"), From: now, To: now.Add(-time.Second)}
+	good := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("1"), From: now, To: now.Add(-time.Second)}
 	_, err = client.Accounts.FindMovement(t.Context(), good)
 	require.ErrorContains(t, err, "to is required, not before from")
 	require.Empty(t, service.requests())
@@ -177,7 +177,7 @@ func TestFindMovementErrors(t *testing.T) {
 // Around needs the times of a call that sent something.
 func TestMovementAround(t *testing.T) {
 	t.Parallel()
-	query := prepaid.MovementQuery{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
+	query := prepaid.FindMovementParams{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
 	for _, err := range []error{nil, errCut, &prepaid.CallError{}, &prepaid.ValidationError{}} {
 		require.Equal(t, query, query.Around(err))
 	}

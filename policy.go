@@ -10,8 +10,8 @@ import (
 // is not usable.
 type PolicyService struct{ client *Client }
 
-// MerchantCategoryCode is a code with its description. The zero value is none.
-type MerchantCategoryCode struct {
+// MerchantCategory is a code with its description. The zero value is none.
+type MerchantCategory struct {
 	// Code is the four-digit ISO 18245 code.
 	Code MCC `json:"code"`
 	// Description is the service's text.
@@ -40,8 +40,8 @@ func (p ListMerchantCategoryCodesParams) request() request {
 // Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
 //
 // API: GET /policy/mccodes.
-func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategoryCode, error] {
-	return items[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging, nil)
+func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
+	return items[MerchantCategory](ctx, s.client, params.request(), params.Paging, nil)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
@@ -49,8 +49,8 @@ func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMe
 // Errors: none of its own. Safety: read.
 //
 // API: GET /policy/mccodes.
-func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategoryCode], error) {
-	return fetchPage[MerchantCategoryCode](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategory], error) {
+	return fetchPage[MerchantCategory](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
 }
 
 // PolicyAction is what a policy does with everything that no rule names. The zero value is none.
@@ -380,15 +380,15 @@ func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == 
 type RestrictionRuleType string
 
 const (
-	// RestrictionRuleMustAllow allows.
-	RestrictionRuleMustAllow RestrictionRuleType = "must_allow"
-	// RestrictionRuleMustBlock blocks.
-	RestrictionRuleMustBlock RestrictionRuleType = "must_block"
+	// RestrictionRuleTypeMustAllow allows.
+	RestrictionRuleTypeMustAllow RestrictionRuleType = "must_allow"
+	// RestrictionRuleTypeMustBlock blocks.
+	RestrictionRuleTypeMustBlock RestrictionRuleType = "must_block"
 )
 
 // Known reports whether the reference lists the type.
 func (t RestrictionRuleType) Known() bool {
-	return t == RestrictionRuleMustAllow || t == RestrictionRuleMustBlock
+	return t == RestrictionRuleTypeMustAllow || t == RestrictionRuleTypeMustBlock
 }
 
 // Restrictions is the old ruleset of a program. The zero value is none.

@@ -38,7 +38,7 @@ func tripCases() []tripCase {
 		trip[Cardholder](), trip[CategoryRule](), secretTrip[Config](), trip[CreateAccountParams](),
 		secretTrip[CreateHookParams](), trip[CreatedHook](), secretTrip[Credentials](), trip[DirectEntryOutParams](),
 		secretTrip[ExchangeKeyParams](), trip[FreeText](), trip[FundingResult](), trip[Hook](),
-		trip[InitiatePINParams](), trip[MerchantCategoryCode](), trip[MerchantKey](), trip[MerchantRule](),
+		trip[InitiatePINParams](), trip[MerchantCategory](), trip[MerchantKey](), trip[MerchantRule](),
 		trip[PINEnvelope](), trip[Passport](), trip[Policy](), trip[PortalIdentifier](), trip[ProvisionWalletParams](),
 		trip[RedeemFundingParams](), trip[RefundFundingParams](), trip[Report](), trip[ReportRun](),
 		trip[RestrictionCategoryRule](), trip[RestrictionTerminalRule](), trip[Restrictions](), trip[RetryPolicy](),

@@ -15,17 +15,17 @@ type SimulationService struct{ client *Client }
 type SimulatedType string
 
 const (
-	// SimulatedPurchase is a purchase authorisation (1118).
-	SimulatedPurchase SimulatedType = "Purchase"
-	// SimulatedWithdrawal is an ATM cash authorisation (1141). It needs an ATM category such as 6011.
-	SimulatedWithdrawal SimulatedType = "Withdrawal"
-	// SimulatedPOSCredit is a point-of-sale credit (1116).
-	SimulatedPOSCredit SimulatedType = "PosCredit"
+	// SimulatedTypePurchase is a purchase authorisation (1118).
+	SimulatedTypePurchase SimulatedType = "Purchase"
+	// SimulatedTypeWithdrawal is an ATM cash authorisation (1141). It needs an ATM category such as 6011.
+	SimulatedTypeWithdrawal SimulatedType = "Withdrawal"
+	// SimulatedTypePOSCredit is a point-of-sale credit (1116).
+	SimulatedTypePOSCredit SimulatedType = "PosCredit"
 )
 
 // Known reports whether the reference lists the type.
 func (t SimulatedType) Known() bool {
-	return known(t, []SimulatedType{SimulatedPurchase, SimulatedWithdrawal, SimulatedPOSCredit})
+	return known(t, []SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit})
 }
 
 // SimulateParams is the input of all five calls (reference section 2.15); a field set for a call that does not take
@@ -129,13 +129,13 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 		return nil, &CallError{Operation: op.Name, Outcome: OutcomeRejected, AccountID: p.AccountID, Err: ErrTestOnly}
 	}
 	var v validator
-	requiredOneOf(&v, "transaction_type", p.Type, SimulatedPurchase, SimulatedWithdrawal, SimulatedPOSCredit)
+	requiredOneOf(&v, "transaction_type", p.Type, SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit)
 	v.accountID("account_id", p.AccountID)
 	v.positive("amount", p.Amount)
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)
-	if p.Type == SimulatedWithdrawal || p.MerchantCategoryCode != "" {
+	if p.Type == SimulatedTypeWithdrawal || p.MerchantCategoryCode != "" {
 		v.mcc("mcc", p.MerchantCategoryCode)
 	}
 	for _, field := range []struct {

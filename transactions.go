@@ -67,6 +67,15 @@ const (
 	TransactionTypeLoad TransactionType = "2950"
 )
 
+// Known reports whether the reference names the code.
+func (t TransactionType) Known() bool {
+	return known(t, []TransactionType{
+		TransactionTypeClearing, TransactionTypePOSCredit, TransactionTypeClearingCreditBack,
+		TransactionTypePurchaseAuthorisation, TransactionTypePurchaseAuthorisationReversal, TransactionTypeClearingReversal,
+		TransactionTypeATMCashAuthorisation, TransactionTypeLoad,
+	})
+}
+
 // ListTransactionsParams selects by time, to the second. The zero value selects all.
 type ListTransactionsParams struct {
 	// From is the inclusive start; open when zero.

@@ -259,7 +259,7 @@ func TestValidationTransactions(t *testing.T) {
 // A look for a movement or an account is refused before it looks.
 func TestValidationLooks(t *testing.T) {
 	t.Parallel()
-	type P = MovementQuery
+	type P = FindMovementParams
 	from := time.Date(1973, 5, 4, 0, 0, 0, 0, time.UTC)
 	valid := func() P { return P{AccountID: "eaid", Amount: Cents(1), From: from, To: from, Settle: 1} }
 	refused(t, valid, func(ctx context.Context, c *Client, p P) error {

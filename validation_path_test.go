@@ -71,7 +71,7 @@ func pathCalls() []pathCall {
 		}},
 		{"Accounts.FindMovement", "account_id", "/accounts/{}/transactions", func(ctx context.Context, c *Client, id string) error {
 			day := Date{2026, 1, 1}.Time(nil)
-			_, err := c.Accounts.FindMovement(ctx, MovementQuery{AccountID: AccountID(id), Amount: Cents(1), From: day, To: day})
+			_, err := c.Accounts.FindMovement(ctx, FindMovementParams{AccountID: AccountID(id), Amount: Cents(1), From: day, To: day})
 			return err
 		}},
 		{"Reporting.Start", "template", "/reporting/templates/{}", func(ctx context.Context, c *Client, id string) error {

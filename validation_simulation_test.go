@@ -33,7 +33,7 @@ func simulateCalls() map[string]simulateCall {
 }
 
 func validSimulate() SimulateParams {
-	return SimulateParams{Type: SimulatedPurchase, AccountID: "eaid", Amount: Cents(1)}
+	return SimulateParams{Type: SimulatedTypePurchase, AccountID: "eaid", Amount: Cents(1)}
 }
 
 // Section 2.15 with section 4.6: what all five take, and what only some do.
@@ -48,8 +48,8 @@ func TestValidationSimulation(t *testing.T) {
 		needed("2.15", "account_id", func(p *P) *AccountID { return &p.AccountID }),
 		{
 			ref: "4.6", field: "mcc", rule: "is required",
-			bad:  func(p *P) { p.Type = SimulatedWithdrawal },
-			good: func(p *P) { p.Type, p.MerchantCategoryCode = SimulatedWithdrawal, "6011" },
+			bad:  func(p *P) { p.Type = SimulatedTypeWithdrawal },
+			good: func(p *P) { p.Type, p.MerchantCategoryCode = SimulatedTypeWithdrawal, "6011" },
 		},
 	}
 	rows = append(rows, amountAboveZero("2.15", func(p *P) *Amount { return &p.Amount })...)

@@ -18,9 +18,9 @@
 // # What stays unknown
 //
 // After 29 days the service may have forgotten the request id, and sending again could pay twice: [ErrWindow]. Look
-// for the movement with FindMovement, whose query takes the time from the error ([prepaid.MovementQuery] Around), or
-// ask the operator, and tell the journal with [Journal.Resolve]. [Journal.Pending] lists what is left to do and
-// [Journal.Stats] adds it up.
+// for the movement with FindMovement, whose params take the time from the error
+// ([prepaid.FindMovementParams.Around]), or ask the operator, and tell the journal with [Journal.Resolve].
+// [Journal.Pending] lists what is left to do and [Journal.Stats] adds it up.
 //
 // # File
 //

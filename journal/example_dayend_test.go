@@ -52,7 +52,7 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 
 // At the end of a day the journal and the history of the account that pays must tell the same.
 func Example_dayEnd() {
-	srv, err := prepaidtest.Start(prepaidtest.Seed(1))
+	srv, err := prepaidtest.Start(prepaidtest.RandomSeed(1))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -134,7 +134,7 @@ func ExampleJournal_Resolve() {
 	_, err = j.Transfer(ctx, client.Accounts, from, params)
 	fmt.Println(prepaid.OutcomeOf(err))
 
-	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.MovementQuery{
+	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
 	}.Around(err))
 	if lookErr != nil {

@@ -126,7 +126,7 @@ func child(t *testing.T, job string, env ...string) *exec.Cmd {
 
 func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.Seed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
+	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
 		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.05), prepaidtest.Answer(503, "").WithProbability(0.05))
 	}

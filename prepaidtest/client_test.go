@@ -20,7 +20,7 @@ func TestClientPaysOnceWhenTheAnswerIsLost(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, s.Movements(string(key)))
 	require.Equal(t, "74.50", s.Balance(from))
-	require.Zero(t, s.ArmedFaults())
+	require.Zero(t, s.FaultsLeft())
 }
 
 func TestConfigFollowsTheServer(t *testing.T) {

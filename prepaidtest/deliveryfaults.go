@@ -60,7 +60,8 @@ func (f DeliveryFault) Always() DeliveryFault {
 }
 
 // WithProbability makes each delivery take the fault with probability p, above 0 and at most 1; one that does not
-// is free for the next armed fault. Without Times the fault stays armed. Seed makes the draws the same in each run.
+// is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same in each
+// run.
 func (f DeliveryFault) WithProbability(p float64) DeliveryFault {
 	f.sometimes(p)
 	return f

@@ -48,7 +48,7 @@ func ExampleServer_Load() {
 	fmt.Println(srv.Load(strings.NewReader(`{"companies": [{"id": 7, "client_id": "globex"}],
 		"accounts": [{"account_id": "emp-1", "company_id": 7, "balance": 25.50}]}`)))
 	fmt.Println(srv.Balance("emp-1"))
-	fmt.Println(srv.Load(strings.NewReader(`{"accounts": [{"status": "asleep", "is_plastic_enabled": "no"}]}`)) != nil, len(srv.Accounts()))
+	fmt.Println(srv.Load(strings.NewReader(`{"accounts": [{"status": "asleep", "is_plastic_enabled": "no"}]}`)) != nil, len(srv.AccountIDs()))
 	// Output:
 	// <nil>
 	// 25.50
@@ -72,6 +72,6 @@ func ExampleServer_Load_file() {
 		defer file.Close()
 		return server.Load(file)
 	}
-	fmt.Println(load(), len(server.Accounts()) > 0)
+	fmt.Println(load(), len(server.AccountIDs()) > 0)
 	// Output: <nil> true
 }

@@ -174,9 +174,9 @@ func TestFault_ExpireToken(t *testing.T) {
 	other := c.newToken()
 	c.Inject(AnyOperation, ExpireToken())
 	spare := c.newToken()
-	require.Equal(t, 1, c.ArmedFaults(), "the token endpoint takes no token")
+	require.Equal(t, 1, c.FaultsLeft(), "the token endpoint takes no token")
 	c.get("policy/mccodes").refused(401, "unauthorized")
-	require.Zero(t, c.ArmedFaults())
+	require.Zero(t, c.FaultsLeft())
 	c.get("policy/mccodes").refused(401, "unauthorized")
 	for _, token := range []string{other, spare, c.newToken()} {
 		c.token = token

@@ -110,8 +110,8 @@ func (f Fault) Always() Fault {
 }
 
 // WithProbability makes each matching request take the fault with probability p, above 0 and at most 1; one that
-// does not is free for the next armed fault. Without Times the fault stays armed. Seed makes the draws the same in
-// each run.
+// does not is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same
+// in each run.
 func (f Fault) WithProbability(p float64) Fault {
 	f.sometimes(p)
 	return f
@@ -165,9 +165,9 @@ func (s *Server) isOperation(name string) bool {
 	return slices.ContainsFunc(s.routes, func(r *route) bool { return r.name() == name })
 }
 
-// ArmedFaults returns how many requests the armed faults will spoil: one with Times counts as often as it has
+// FaultsLeft returns how many requests the armed faults will spoil: one with Times counts as often as it has
 // left, one without end counts once.
-func (s *Server) ArmedFaults() int { return s.faults.count() }
+func (s *Server) FaultsLeft() int { return s.faults.count() }
 
 // ArmedFault is a fault that waits to be used.
 type ArmedFault struct {

@@ -25,7 +25,7 @@ func TestFault_CommitThenDrop(t *testing.T) {
 	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
 	require.Error(t, err)
 	require.Equal(t, "74.50", c.Balance(from))
-	require.Zero(t, c.ArmedFaults())
+	require.Zero(t, c.FaultsLeft())
 	c.post("accounts/"+from+"/transfer", text).ok() // from the cache
 	require.Equal(t, "74.50", c.Balance(from))
 	require.Equal(t, 1, c.Movements("r"))
@@ -89,7 +89,7 @@ func TestFault_TruncateAndDelay(t *testing.T) {
 	c.Inject(result, DropBeforeCommit(), CommitThenDrop(), DropBeforeCommit(), DropBeforeCommit(), DropBeforeCommit())
 	_, err = c.try("GET", settlement+"/reports/"+run, "", c.header("")) // net/http repeats a GET on a used connection
 	if err == nil {
-		require.NotZero(t, c.ArmedFaults())
+		require.NotZero(t, c.FaultsLeft())
 	}
 }
 
@@ -100,7 +100,7 @@ func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
 	s.Inject("POST /accounts/42/transfer", CommitThenDrop())
 	require.Len(t, recorder.messages, 1)
 	require.Contains(t, recorder.messages[0], "Inject")
-	require.Zero(t, s.ArmedFaults())
+	require.Zero(t, s.FaultsLeft())
 	s.Balance("nobody")
 	s.SetStatus("nobody", "gone")
 	s.AddAccount(SeedAccount{CompanyID: 9})
@@ -210,7 +210,7 @@ func TestDefaultsAreSensible(t *testing.T) {
 	require.True(t, strings.HasSuffix(c.URL, "/3.0/"))
 	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)
 	id := c.AddAccount(SeedAccount{})
-	require.Equal(t, []string{id}, c.Accounts())
+	require.Equal(t, []string{id}, c.AccountIDs())
 	require.Equal(t, "active", c.Status(id))
 	got := c.get("accounts/" + id).object()
 	require.Equal(t, "acme", got["client_id"])

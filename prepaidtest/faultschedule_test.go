@@ -25,7 +25,7 @@ func TestFault_TimesAndAlways(t *testing.T) {
 	endlessly := Answer(503, "").Times(9).Always()
 	c.Inject(codesOperation, Answer(500, "").Always().Times(3), endlessly)
 	c.Inject(AnyOperation, Delay(0))
-	require.Equal(t, 5, c.ArmedFaults())
+	require.Equal(t, 5, c.FaultsLeft())
 	for range 2 {
 		c.get("policy/mccodes").refused(500, "server_error")
 	}
@@ -46,7 +46,7 @@ func TestFault_TimesAndAlways(t *testing.T) {
 func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (statuses []int) {
-		c := start(t, Seed(seed), NoRateLimit())
+		c := start(t, RandomSeed(seed), NoRateLimit())
 		c.Inject(codesOperation, Answer(500, "").WithProbability(0.25), Answer(429, "").WithProbability(0.5).Times(3))
 		for range 200 {
 			statuses = append(statuses, c.get("policy/mccodes?page_size=1").status)
@@ -65,7 +65,7 @@ func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	require.Equal(t, first, draw(7))
 	require.NotEqual(t, first, draw(8))
 
-	plain, faulty := start(t, Seed(7)), start(t, Seed(7))
+	plain, faulty := start(t, RandomSeed(7)), start(t, RandomSeed(7))
 	faulty.Inject(codesOperation, Answer(500, "").WithProbability(0.5))
 	faulty.get("policy/mccodes")
 	require.Equal(t, plain.newToken(), faulty.newToken(), "draws do not change the ids")
@@ -91,7 +91,7 @@ func TestFault_BadNumbersFailTheTest(t *testing.T) {
 		s.Inject(codesOperation, CommitThenDrop(), fault)
 		require.Len(t, recorder.messages, 1, rule)
 		require.Contains(t, recorder.messages[0], rule)
-		require.Zero(t, s.ArmedFaults(), "nothing is armed")
+		require.Zero(t, s.FaultsLeft(), "nothing is armed")
 	}
 	recorder := &failures{TB: t}
 	NewServer(recorder).Inject("POST /token", ExpireToken())

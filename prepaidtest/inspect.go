@@ -267,8 +267,8 @@ func (s *Server) Transactions(eaid string) []Transaction {
 	return history
 }
 
-// Accounts returns the EAIDs of all accounts, oldest first.
-func (s *Server) Accounts() []string {
+// AccountIDs returns the EAIDs of all accounts, oldest first.
+func (s *Server) AccountIDs() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	ids := make([]string, len(s.order))

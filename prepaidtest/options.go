@@ -157,8 +157,8 @@ func StartAt(at time.Time) Option { return func(s *settings) { s.start = at } }
 // more requests than that needs NoRateLimit. By default it runs as real time does.
 func FrozenClock() Option { return func(s *settings) { s.frozen = true } }
 
-// Seed makes every id the server hands out the same in each run. By default they are random.
-func Seed(seed uint64) Option { return func(s *settings) { s.seed = &seed } }
+// RandomSeed makes every id the server hands out the same in each run. By default they are random.
+func RandomSeed(seed uint64) Option { return func(s *settings) { s.seed = &seed } }
 
 // TokenLifetime sets how long an access token lives, on the server's clock. Default one hour.
 func TokenLifetime(d time.Duration) Option { return func(s *settings) { s.tokenLifetime = d } }

@@ -4,7 +4,7 @@ import "io"
 
 // WithState begins from what Save wrote, read once at start; Start fails when it cannot be used, and no error
 // quotes it. The clock goes on from where it was, a running one as if it had run all the time, so that what has
-// become due meanwhile is done at once; StartAt has no effect, and neither has Seed when the state has a seeded
+// become due meanwhile is done at once; StartAt has no effect, and neither has RandomSeed when the state has a seeded
 // source, which goes on. All other options are those given now.
 //
 // Functions cannot be saved: AddReport must be called again, and until then the saved runs of such a template fail

@@ -70,7 +70,7 @@ func TestClearFaults(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.Inject("GET /policy/mccodes", Answer(500, ""), Answer(500, ""))
-	require.Equal(t, 2, c.ArmedFaults())
+	require.Equal(t, 2, c.FaultsLeft())
 	c.ClearFaults()
 	c.get("policy/mccodes").ok()
 }

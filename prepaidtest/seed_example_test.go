@@ -65,7 +65,7 @@ func TestLoad_Example(t *testing.T) {
 	statuses, sorts := make(map[any]bool), make(map[any]bool)
 	const groups = "?with_personal=1&with_directentry=1&with_freetext=1&with_bpay=1&with_tokeninfo=1&with_correspondingaccountid=1&with_cardholdertype=1"
 	require.GreaterOrEqual(t, len(example["accounts"]), 12)
-	require.Len(t, c.Accounts(), len(example["accounts"]))
+	require.Len(t, c.AccountIDs(), len(example["accounts"]))
 	for _, written := range example["accounts"] {
 		id := written["account_id"].(string)
 		got := c.get("accounts/" + id + groups).ok().object()
@@ -105,9 +105,9 @@ func TestLoad_Example(t *testing.T) {
 	}
 	require.Empty(t, c.Deliveries())
 
-	before := len(c.Accounts())
+	before := len(c.AccountIDs())
 	require.ErrorContains(t, c.Load(strings.NewReader(text)), "accounts[0].account_id exists on the server")
-	require.Len(t, c.Accounts(), before)
+	require.Len(t, c.AccountIDs(), before)
 }
 
 // checkSeededHistory requires the written transactions, at most one opening load before them, and running balances

@@ -38,7 +38,7 @@ func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
 	c := start(t)
 	c.AddAccount(SeedAccount{ID: "there"})
 	unchanged := func(name string) {
-		require.Equal(t, []string{"there"}, c.Accounts(), name)
+		require.Equal(t, []string{"there"}, c.AccountIDs(), name)
 		require.NotContains(t, c.companies, int64(7), name)
 		require.NotContains(t, c.templates, "good", name)
 		require.Empty(t, c.hookOrder, name)

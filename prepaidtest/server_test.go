@@ -214,9 +214,9 @@ func TestOptionsAreChecked(t *testing.T) {
 
 func TestStartForAProgram(t *testing.T) {
 	t.Parallel()
-	s, err := Start(Seed(7))
+	s, err := Start(RandomSeed(7))
 	require.NoError(t, err)
-	other, err := Start(Seed(7))
+	other, err := Start(RandomSeed(7))
 	require.NoError(t, err)
 	require.Equal(t, s.AddAccount(SeedAccount{}), other.AddAccount(SeedAccount{}), "the same seed gives the same ids")
 	require.NotEqual(t, s.URL, other.URL)
@@ -256,7 +256,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 		}
 		failed <- err
 	}()
-	require.Eventually(t, func() bool { return c.ArmedFaults() == 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return c.FaultsLeft() == 0 }, 5*time.Second, time.Millisecond)
 	require.NoError(t, c.Close())
 	<-failed
 }

@@ -309,7 +309,7 @@ func TestSave_KeyExchangeAndPolicy(t *testing.T) {
 
 func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 	t.Parallel()
-	c := start(t, Seed(1))
+	c := start(t, RandomSeed(1))
 	seen := map[string]bool{c.token: true}
 	for range 3 {
 		for range 5 {
@@ -317,9 +317,9 @@ func TestSave_SeededIDsDoNotRepeat(t *testing.T) {
 			require.False(t, seen[token])
 			seen[token] = true
 		}
-		c = c.restart(Seed(1))
+		c = c.restart(RandomSeed(1))
 	}
-	a, b := start(t, Seed(2)), start(t, Seed(2))
+	a, b := start(t, RandomSeed(2)), start(t, RandomSeed(2))
 	b = b.restart()
 	require.Equal(t, a.newToken(), b.newToken(), "and the source goes on as without a restart")
 }
@@ -332,7 +332,7 @@ func TestSave_Property(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	r := newReceiver(t)
 	options := []Option{
-		FrozenClock(), Seed(seed), NoRateLimit(), TokenLifetime(240 * time.Hour), SimulationDelay(10 * time.Minute), r.roots(),
+		FrozenClock(), RandomSeed(seed), NoRateLimit(), TokenLifetime(240 * time.Hour), SimulationDelay(10 * time.Minute), r.roots(),
 		DeliveryRetries(time.Minute, time.Hour), ReportDelay(time.Minute),
 	}
 	p := &property{caller: start(t, options...), answers: make(map[string]string)}

@@ -100,7 +100,7 @@ func ExampleRotateIn() {
 	account := srv.AddAccount(prepaidtest.SeedAccount{})
 
 	start := func(keyID string, keys webhook.StaticKeys) error {
-		ring, err := webhook.NewKeyRing(keys)
+		ring, err := webhook.NewKeys(keys)
 		if err != nil {
 			return err
 		}

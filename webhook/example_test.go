@@ -84,7 +84,7 @@ func ExampleDrain() {
 // A key changed by hand. Ensure with RotateIn does the same in step with the hook.
 func ExampleKeys() {
 	oldKey, newKey := prepaid.NewSecret(strings.Repeat("0f", 32)), prepaid.NewSecret(strings.Repeat("f0", 32))
-	keys, err := webhook.NewKeyRing(webhook.StaticKeys{"2025": oldKey})
+	keys, err := webhook.NewKeys(webhook.StaticKeys{"2025": oldKey})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -263,7 +263,7 @@ func TestHMACSign(t *testing.T) {
 // Changing keys while messages come: both are taken between Add and Remove.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
-	ring, err := NewKeyRing(StaticKeys{"old": prepaid.NewSecret(keyHex)})
+	ring, err := NewKeys(StaticKeys{"old": prepaid.NewSecret(keyHex)})
 	require.NoError(t, err)
 	v := verifier()
 	v.Keys = ring
@@ -280,7 +280,7 @@ func TestKeyChange(t *testing.T) {
 
 func TestNothingPrintsAKey(t *testing.T) {
 	t.Parallel()
-	ring, err := NewKeyRing(StaticKeys{"k1": prepaid.NewSecret(keyHex)})
+	ring, err := NewKeys(StaticKeys{"k1": prepaid.NewSecret(keyHex)})
 	require.NoError(t, err)
 	v := verifier()
 	config := Config{Verifier: v, OnTransaction: ignore}

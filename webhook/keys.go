@@ -35,10 +35,10 @@ type ringKeys struct {
 	ends    map[string]time.Time // of those that are retired
 }
 
-// NewKeyRing returns a ring that starts with a copy of keys.
+// NewKeys returns a ring that starts with a copy of keys.
 //
 // Errors: *[prepaid.ValidationError] for an empty id or a secret that is not 64 hex characters.
-func NewKeyRing(keys StaticKeys) (*Keys, error) {
+func NewKeys(keys StaticKeys) (*Keys, error) {
 	var faults faultList
 	checkKeys(&faults, keys)
 	if err := faults.err(); err != nil {

@@ -17,7 +17,7 @@ func ids(ring KeyRing) []string { return slices.Sorted(maps.Keys(ring.Keys())) }
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	start := StaticKeys{"a": prepaid.NewSecret(keyHex)}
-	ring, err := NewKeyRing(start)
+	ring, err := NewKeys(start)
 	require.NoError(t, err)
 	delete(start, "a")
 	require.Equal(t, []string{"a"}, ids(ring), "a copy was taken")
@@ -37,7 +37,7 @@ func TestKeys(t *testing.T) {
 func TestKeysRefuseBadOnes(t *testing.T) {
 	t.Parallel()
 	good, short := prepaid.NewSecret(keyHex), prepaid.NewSecret("00")
-	_, err := NewKeyRing(StaticKeys{"a": short, "": good})
+	_, err := NewKeys(StaticKeys{"a": short, "": good})
 	require.Equal(t, []string{"keys", "keys"}, fields(t, err))
 	var ring Keys
 	require.False(t, ring.Remove("a"))
@@ -47,7 +47,7 @@ func TestKeysRefuseBadOnes(t *testing.T) {
 	require.NoError(t, ring.Add("a", good))
 	require.Equal(t, []string{"a"}, ids(&ring))
 
-	none, err := NewKeyRing(nil)
+	none, err := NewKeys(nil)
 	require.NoError(t, err)
 	require.NoError(t, none.Add("a", good))
 }

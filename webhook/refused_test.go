@@ -20,7 +20,7 @@ import (
 func TestNothingUnverifiedIsHandled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ring, err := NewKeyRing(keysOf("k1", keyHex, "gone", otherKey, "retired", thirdKey))
+		ring, err := NewKeys(keysOf("k1", keyHex, "gone", otherKey, "retired", thirdKey))
 		require.NoError(t, err)
 		require.True(t, ring.Remove("gone"))
 		require.True(t, ring.Retire("retired", time.Minute))

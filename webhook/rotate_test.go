@@ -54,7 +54,7 @@ func newSite(t *testing.T, options ...prepaidtest.Option) *site {
 // start begins with these keys, as a new process would.
 func (s *site) start(keys StaticKeys) *Keys {
 	s.t.Helper()
-	ring, err := NewKeyRing(keys)
+	ring, err := NewKeys(keys)
 	require.NoError(s.t, err)
 	form := verifier()
 	form.Keys = ring
@@ -237,7 +237,7 @@ func TestRotationRefused(t *testing.T) {
 func TestRotationRefusesANewSecretUnderAnOldID(t *testing.T) {
 	t.Parallel()
 	service := newRegistry(t, hook("mine", nil))
-	ring, err := NewKeyRing(keysOf("k1", otherKey))
+	ring, err := NewKeys(keysOf("k1", otherKey))
 	require.NoError(t, err)
 	_, err = Ensure(t.Context(), service.client(), wanted(), RotateIn(ring, 0))
 	require.Equal(t, []string{"hmac_key_id"}, fields(t, err))
@@ -245,7 +245,7 @@ func TestRotationRefusesANewSecretUnderAnOldID(t *testing.T) {
 	require.Zero(t, service.lists)
 	require.Equal(t, otherKey, ring.Keys()["k1"].Reveal())
 
-	ring, err = NewKeyRing(keysOf("k1", strings.ToUpper(keyHex)))
+	ring, err = NewKeys(keysOf("k1", strings.ToUpper(keyHex)))
 	require.NoError(t, err)
 	_, err = Ensure(t.Context(), service.client(), wanted(), RotateIn(ring, 0))
 	require.NoError(t, err, "the same bytes")
@@ -264,7 +264,7 @@ func TestRotationRefusesANewSecretUnderAnOldID(t *testing.T) {
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ring, err := NewKeyRing(keysOf("k1", keyHex, "k2", otherKey))
+		ring, err := NewKeys(keysOf("k1", keyHex, "k2", otherKey))
 		require.NoError(t, err)
 		require.False(t, ring.Retire("k9", time.Minute))
 		require.True(t, ring.Retire("k1", time.Minute))

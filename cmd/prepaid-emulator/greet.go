@@ -22,7 +22,7 @@ const shownAccounts = 3
 // greet prints where everything is and two commands to begin with.
 func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool) {
 	base := reachable(server.URL)
-	accounts := server.Accounts()
+	accounts := server.AccountIDs()
 	row := func(name, value string) { fmt.Fprintf(out, "  %-12s %s\n", name, value) }
 
 	fmt.Fprintf(out, "prepaid-emulator %s\n\n", version())

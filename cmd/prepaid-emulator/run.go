@@ -147,7 +147,7 @@ func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
 	add(!s.startAt.IsZero(), prepaidtest.StartAt(s.startAt))
 	add(s.frozenClock, prepaidtest.FrozenClock())
 	if s.deterministic != nil {
-		options = append(options, prepaidtest.Seed(*s.deterministic))
+		options = append(options, prepaidtest.RandomSeed(*s.deterministic))
 	}
 	if s.state != "" {
 		options = append(options, prepaidtest.WithStateFile(s.state))

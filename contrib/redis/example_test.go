@@ -1,24 +1,24 @@
-package redis_test
+package prepaidredis_test
 
 import (
 	"fmt"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/contrib/redis"
+	prepaidredis "github.com/cardprograms/prepaid/contrib/redis"
 )
 
 // Every replica behind one address is set up like this. Redis need not be there yet.
 func ExampleNewLimiter() {
-	shared := goredis.NewClient(&goredis.Options{
+	shared := redis.NewClient(&redis.Options{
 		Addr:                  "127.0.0.1:6379",
 		ContextTimeoutEnabled: true,
 		DialTimeout:           time.Second,
 	})
 	defer shared.Close()
-	limiter, err := redis.NewLimiter(shared, redis.LimiterOptions{Replicas: 4})
+	limiter, err := prepaidredis.NewLimiter(shared, prepaidredis.LimiterOptions{Replicas: 4})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -41,9 +41,9 @@ func ExampleNewLimiter() {
 
 // A client that would not end its calls with their context is refused.
 func ExampleNewClaims() {
-	shared := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:6379"})
+	shared := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer shared.Close()
-	_, err := redis.NewClaims(shared, redis.ClaimsOptions{})
+	_, err := prepaidredis.NewClaims(shared, prepaidredis.ClaimsOptions{})
 	fmt.Println(err)
 	// Output: prepaid: invalid input: client must have ContextTimeoutEnabled
 }

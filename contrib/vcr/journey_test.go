@@ -194,7 +194,7 @@ func (j *journey) funding() {
 
 func (j *journey) simulator() {
 	params := prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: j.from, Amount: prepaid.MustAmount("4.00"), AcquirerID: j.digits("Sim", 9),
+		Type: prepaid.SimulatedTypePurchase, AccountID: j.from, Amount: prepaid.MustAmount("4.00"), AcquirerID: j.digits("Sim", 9),
 		MerchantID: j.id("SimShop"), TerminalID: j.id("SimTill"), MerchantCategoryCode: "5411", BankName: j.text("Bank"),
 		Location: j.text("Place"), LocationCode: j.word[:2], CurrencyCode: "036",
 	}

@@ -90,7 +90,7 @@ func newSchema() *schema {
 		{name: "Token", method: "POST", path: "/token", sends: bodyForm, response: tokenShape()},
 		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, answers: bodyText},
 		one("Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}", nil, of[prepaid.Report]()),
-		list("Policy.MerchantCategoryCodes", "/policy/mccodes", paged(queryOf()), of[prepaid.MerchantCategoryCode]()),
+		list("Policy.MerchantCategoryCodes", "/policy/mccodes", paged(queryOf()), of[prepaid.MerchantCategory]()),
 		one("Policy.Restrictions", "GET", "/policy/{id}/restrictions", nil, of[prepaid.Restrictions]()), //nolint:staticcheck // it is one of the 44
 		one("Policy.Get", "GET", "/policy/{id}/policy", nil, policy),
 		one("Policy.Categories", "GET", "/policy/{id}/categories", nil, policy),

@@ -61,7 +61,7 @@ func wireTypes() []reflect.Type {
 		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.CreateHookParams](), reflect.TypeFor[prepaid.UpdateHookParams](),
 		reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Policy](),
 		reflect.TypeFor[prepaid.Restrictions](), //nolint:staticcheck // it is one of the 44
-		reflect.TypeFor[prepaid.MerchantCategoryCode](), reflect.TypeFor[prepaid.Report](), reflect.TypeFor[prepaid.MerchantKey](),
+		reflect.TypeFor[prepaid.MerchantCategory](), reflect.TypeFor[prepaid.Report](), reflect.TypeFor[prepaid.MerchantKey](),
 		reflect.TypeFor[prepaid.TerminalKey](),
 	} {
 		add(root)

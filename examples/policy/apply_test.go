@@ -272,7 +272,7 @@ func TestConvergeThroughFaults(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		action := []prepaid.PolicyAction{allow, deny}[r.IntN(2)]
-		b := newBench(t, randomState(r, action), prepaidtest.Seed(seed))
+		b := newBench(t, randomState(r, action), prepaidtest.RandomSeed(seed))
 		wanted, current := randomState(r, action), b.now()
 		for _, list := range []string{"categories", "merchants", "terminals"} {
 			for _, fault := range []prepaidtest.Fault{

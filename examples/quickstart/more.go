@@ -165,7 +165,7 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 		q.fail(errors.New("the outcome should be unknown"))
 		return
 	}
-	finding, err := q.client.Accounts.FindMovement(ctx, prepaid.MovementQuery{
+	finding, err := q.client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from.id, Amount: params.Amount, Settle: 5 * time.Second,
 	}.Around(err))
 	if err != nil {

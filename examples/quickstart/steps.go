@@ -129,7 +129,7 @@ const (
 // purchase simulates one, and tells how it went.
 func (q *quickstart) purchase(ctx context.Context, c card, amount string, category prepaid.MCC) (*prepaid.SimulationResult, error) {
 	result, err := q.client.Simulation.Transact(ctx, prepaid.SimulateParams{
-		Type: prepaid.SimulatedPurchase, AccountID: c.id, Amount: prepaid.MustAmount(amount),
+		Type: prepaid.SimulatedTypePurchase, AccountID: c.id, Amount: prepaid.MustAmount(amount),
 		AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: category,
 		BankName: "Example Bank", Location: "Sydney", LocationCode: "AU", CurrencyCode: "036",
 	})

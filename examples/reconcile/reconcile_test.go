@@ -113,7 +113,7 @@ func TestPages(t *testing.T) {
 	require.Zero(t, o.code, o.out+o.errOut)
 	require.Len(t, o.rows, 10)
 	var want []string
-	for _, id := range f.Accounts() {
+	for _, id := range f.AccountIDs() {
 		for _, item := range f.Transactions(id) {
 			want = append(want, item.ID)
 		}

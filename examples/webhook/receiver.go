@@ -38,7 +38,7 @@ type receiver struct {
 func (r *receiver) start(ctx context.Context) (stop func() error, err error) {
 	keys := webhook.StaticKeys{r.want.HMACKeyID: r.want.HMACKeySecret}
 	maps.Copy(keys, r.old)
-	ring, err := webhook.NewKeyRing(keys)
+	ring, err := webhook.NewKeys(keys)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	query := r.URL.Query()
 	data := accountsData{Statuses: prepaidtest.AccountStatuses(), Status: query.Get("status"), Text: strings.TrimSpace(query.Get("text"))}
-	ids := server.Accounts()
+	ids := server.AccountIDs()
 	data.All = len(ids)
 	if data.Status != "" || data.Text != "" {
 		ids = slices.DeleteFunc(ids, func(id string) bool { return !data.matches(server.Account(id)) })
@@ -76,7 +76,7 @@ func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }
 // known is the account of the path; when there is none the request is answered.
 func (p *Page) known(w http.ResponseWriter, r *http.Request) (string, bool) {
 	id := r.PathValue("id")
-	if !slices.Contains(p.server.Load().Accounts(), id) {
+	if !slices.Contains(p.server.Load().AccountIDs(), id) {
 		p.problem(w, r, http.StatusNotFound, "There is no such account.")
 		return "", false
 	}

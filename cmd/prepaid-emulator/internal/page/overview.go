@@ -25,7 +25,7 @@ const (
 
 func (p *Page) overview(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
-	ids, requests, hooks := server.Accounts(), newestRequests(server), server.Hooks()
+	ids, requests, hooks := server.AccountIDs(), newestRequests(server), server.Hooks()
 	data := overviewData{
 		AccountsTotal: len(ids), RequestsTotal: len(requests), Hooks: len(hooks), Faults: server.Faults(),
 		Accounts: accountStates(server, ids[:min(len(ids), overviewAccounts)]), Requests: requests[:min(len(requests), overviewRequests)],

@@ -56,7 +56,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 		return
 	}
 	server := p.server.Load()
-	l.Base, l.Version, l.Now, l.Armed = p.base(r), p.config.Version, server.Now(), server.ArmedFaults()
+	l.Base, l.Version, l.Now, l.Armed = p.base(r), p.config.Version, server.Now(), server.FaultsLeft()
 	l.Notice = notice(r.URL.Query().Get("done"))
 	root := "layout"
 	if r.URL.Query().Get("live") == "1" {
