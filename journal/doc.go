@@ -22,6 +22,13 @@
 // ([prepaid.FindMovementParams.Around]), or ask the operator, and tell the journal with [Journal.Resolve].
 // [Journal.Pending] lists what is left to do and [Journal.Stats] adds it up.
 //
+// A client refuses a request id that is over 22 days old, and that is [ErrWindow] too: also of a payment that this
+// journal has never sent, as when a run begins late. It is not told as "not sent", because the journal may have lost or
+// dropped an earlier run, and because the payment can only go on under a new id, which would pay again. [Entry].Runs is
+// 0 then. When the file is the only sender of its ids, and neither it nor, by [Journal.Compact], the payment was ever
+// taken away, that is proof: tell the journal [NotMoved] for each such entry, and give the payments new ids. Otherwise
+// look at the history from 7 days before the id's own time to 22 days after it.
+//
 // # File
 //
 // A header line, then one record per line: CRC-32C and length of the record in hex, and the record in JSON. The last

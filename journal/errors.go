@@ -17,8 +17,9 @@ var (
 	ErrCorrupt = errors.New("journal: corrupt")
 	// ErrChanged: the request id stands for a payment with other params.
 	ErrChanged = errors.New("journal: params changed under their request id")
-	// ErrWindow: the outcome is unknown and the service may have forgotten the request id. Look at the history
-	// with FindMovement.
+	// ErrWindow: the outcome is unknown and the service may have forgotten the request id, or the client refuses it as
+	// too old. Look at the history with FindMovement, and tell the journal with [Journal.Resolve]; [Entry].Runs of 0 says
+	// that this journal has never sent it.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the file could not be written. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -18,39 +20,71 @@ type history interface {
 	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
-// dayEnd compares the journal with the history of the account that pays, from its first moment to that of the next
-// day. What it returns is for a person: it mends nothing.
-func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.AccountID, from, next time.Time) ([]string, error) {
-	debits := map[prepaid.TransactionID]prepaid.Amount{}
-	for t, err := range h.Transactions(ctx, payer, prepaid.ListTransactionsParams{From: from, Before: next}) {
+// debits are the amounts that a history shows as taken from the account, from a moment up to another.
+func debits(ctx context.Context, h history, payer prepaid.AccountID, from, before time.Time) (map[prepaid.TransactionID]prepaid.Amount, error) {
+	booked := map[prepaid.TransactionID]prepaid.Amount{}
+	for t, err := range h.Transactions(ctx, payer, prepaid.ListTransactionsParams{From: from, Before: before}) {
 		if err != nil {
 			return nil, err // half a history proves nothing
 		}
 		if t.Amount.Sign() < 0 {
-			debits[t.ID] = t.Amount.Abs()
+			booked[t.ID] = t.Amount.Abs()
 		}
+	}
+	return booked, nil
+}
+
+// dayEnd compares the journal with the history of the account that pays, from the day's first moment to that of the next
+// day. The money of a payment moved at some time from Began to Changed, which may be another day. What dayEnd returns is
+// for a person: it mends nothing.
+func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.AccountID, from, next time.Time) ([]string, error) {
+	booked, err := debits(ctx, h, payer, from, next)
+	if err != nil {
+		return nil, err
 	}
 	var findings []string
+	var unseen []journal.Entry
+	earliest := from
 	for e := range j.All() {
-		switch booked, found := debits[e.TransactionID]; {
+		if e.AccountID != payer {
+			continue
+		}
+		amount, found := booked[e.TransactionID]
+		delete(booked, e.TransactionID) // whatever there is to say of it is said here, and once
+		switch {
 		case e.State != journal.StateDone && e.State != journal.StateRejected:
-			findings = append(findings, fmt.Sprintf("%s is %s: run it again", e.RequestID, e.State))
-		case e.State != journal.StateDone || e.Changed.Before(from) || !e.Changed.Before(next):
-		case !found:
-			findings = append(findings, fmt.Sprintf("%s was paid and is not in the history", e.RequestID))
-		case booked != e.Amount:
+			if e.Began.Before(next) {
+				findings = append(findings, fmt.Sprintf("%s is %s: run it again", e.RequestID, e.State))
+			}
+		case found && amount != e.Amount:
 			findings = append(findings, fmt.Sprintf("%s was paid with another amount", e.RequestID))
-		default:
-			delete(debits, e.TransactionID)
+		case !found && e.State == journal.StateDone && !e.Changed.Before(from) && e.Changed.Before(next):
+			unseen = append(unseen, e) // settled today: the money may have moved on an earlier day
+			if e.Began.Before(earliest) {
+				earliest = e.Began
+			}
 		}
 	}
-	for id := range debits {
+	if len(unseen) > 0 {
+		const tolerance = 10 * time.Minute // clocks differ, and the service may book late
+		wider, err := debits(ctx, h, payer, earliest.Add(-tolerance), next.Add(tolerance))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range unseen {
+			if _, found := wider[e.TransactionID]; !found {
+				findings = append(findings, fmt.Sprintf("%s was paid and is not in the history", e.RequestID))
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(booked)) {
 		findings = append(findings, fmt.Sprintf("transaction %s is not in the journal", id))
 	}
 	return findings, nil
 }
 
-// At the end of a day the journal and the history of the account that pays must tell the same.
+// At the end of a day the journal and the history of the account that pays must tell the same, also
+// of a payment whose money moved on that day and whose outcome became known after midnight.
 func Example_dayEnd() {
 	srv, err := prepaidtest.Start(prepaidtest.RandomSeed(1))
 	if err != nil {
@@ -58,7 +92,14 @@ func Example_dayEnd() {
 		return
 	}
 	defer srv.Close()
-	client, ctx := srv.Client(), context.Background()
+	config, ctx := srv.Config(), context.Background()
+	config.Retry.MaxAttempts = 1
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
 	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
 	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
 	dir, err := os.MkdirTemp("", "journal")
@@ -67,7 +108,7 @@ func Example_dayEnd() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
+	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{InFlightWait: time.Millisecond})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -82,12 +123,14 @@ func Example_dayEnd() {
 		fmt.Println(id, prepaid.OutcomeOf(err))
 	}
 	pay("emp-7")
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"), prepaidtest.CommitThenDrop())
 	pay("emp-8")
+	pay("emp-9")                      // it moved, and the answer is lost
 	srv.Adjust(string(from), "-3.00") // nobody here did that
 
-	now := time.Now() // a program takes the first moments of two days, in the program's own time zone
-	findings, err := dayEnd(ctx, client.Accounts, j, from, now.Add(-time.Hour), now.Add(time.Hour))
+	midnight := time.Now() // a program takes the first moments of two days, in the program's own time zone
+	pay("emp-9")
+	findings, err := dayEnd(ctx, client.Accounts, j, from, midnight.Add(-time.Hour), midnight)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -98,8 +141,10 @@ func Example_dayEnd() {
 	// Output:
 	// emp-7 applied
 	// emp-8 outcome unknown
+	// emp-9 outcome unknown
+	// emp-9 applied
 	// - emp-8 is unknown: run it again
-	// - transaction 100000004 is not in the journal
+	// - transaction 100000006 is not in the journal
 }
 
 // A payment in doubt that is too old to be sent again is looked for, and a person tells the journal what became of it.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -140,14 +141,7 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 	if doubtful { // also when the process dies on the way
 		e.State = StateUnknown
 		if time.Since(old.Began) > window {
-			// Of a run that died the intent is known, and tells FindMovement where to look.
-			if e.FirstSent.IsZero() {
-				e.FirstSent = e.Began
-			}
-			if old.Changed.After(e.LastSent) {
-				e.LastSent = old.Changed
-			}
-			return nil, e.failure(nothing, ErrWindow)
+			return nil, tooOld(e, old, ErrWindow)
 		}
 	}
 	if doubtful || old.Resolved { // a person may have been wrong, or early
@@ -161,20 +155,44 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 		return nil, e.failure(nothing, err)
 	}
 	result, err := send()
-	return j.settle(e, doubtful, result, err)
+	return j.settle(e, old, result, err)
 }
 
-// settle records what came of a sending.
-func (j *Journal) settle(e Entry, doubtful bool, result *prepaid.TransferResult, err error) (*prepaid.TransferResult, error) {
-	outcome := prepaid.OutcomeOf(err)
+// tooOld is the error of a payment that cannot be sent again. Of a run that died the intent is known, and tells
+// FindMovement where to look; what this journal never sent has no times.
+func tooOld(e, old Entry, err error) error {
+	if old.open() && old.Runs > 0 {
+		if e.FirstSent.IsZero() {
+			e.FirstSent = e.Began
+		}
+		if old.Changed.After(e.LastSent) {
+			e.LastSent = old.Changed
+		}
+	}
+	return e.failure(prepaid.OutcomeUnknown, err)
+}
+
+// settle records what came of a sending; old is what was known before.
+func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error) (*prepaid.TransferResult, error) {
+	outcome, doubtful := prepaid.OutcomeOf(err), old.open()
 	e.sendings(err)
+	expired := errors.Is(err, prepaid.ErrRequestIDExpired)
+	held := expired && e.Attempts == old.Attempts // this run sent nothing
+	if held {
+		e.Runs = old.Runs
+	}
 	switch {
 	case err == nil && result != nil:
 		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
+	case held && old.State == StateRejected: // what was known, or told to Resolve, stays so
+		e, outcome, err = old, prepaid.OutcomeRejected, e.failure(prepaid.OutcomeRejected, err)
 	case doubtful && !prepaid.SettlesDoubt(err) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
-		// Applied without a usable answer: the result can still be had, by sending again.
+		// Applied without a usable answer: the result can still be had, by sending again. Expired is unknown also when this
+		// journal has never sent it: a run that it has lost or dropped may have, and what follows is a new id, which pays.
 		e.State = StateUnknown
-		if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
+		if made, _ := e.RequestID.Time(); expired && made.Before(e.Changed) {
+			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
+		} else if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
 			err = e.failure(prepaid.OutcomeUnknown, err)
 		}
 		outcome = prepaid.OutcomeUnknown

@@ -55,7 +55,8 @@ type Entry struct {
 	Began time.Time `json:"began"`
 	// Changed is when this state was written, UTC.
 	Changed time.Time `json:"changed"`
-	// Runs counts the calls that were about to send it.
+	// Runs counts the calls that may have sent it: those that were about to, but for the ones that ended with
+	// [prepaid.ErrRequestIDExpired]. 0 when this journal has never sent it.
 	Runs int `json:"runs"`
 	// FirstSent is when the first request may have left, UTC; zero when not known. It comes from the
 	// [prepaid.CallError] of a run that failed, as do LastSent and Attempts: a run that succeeded or whose process

@@ -1,0 +1,127 @@
+package journal
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+const day = 24 * time.Hour
+
+// aged is a payment whose request id is of a day that is this long ago.
+func aged(age time.Duration) prepaid.TransferParams {
+	params := payment(1)
+	params.RequestID = prepaid.DeriveRequestID(time.Now().Add(-age), "aged")
+	params.DestinationAccountID = "2"
+	return params
+}
+
+func refusing(t *testing.T) (*prepaidtest.Server, Sender) {
+	t.Helper()
+	srv, err := prepaidtest.Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, srv.Close()) })
+	return srv, srv.Client().Accounts
+}
+
+// An id that was too old from the start is in doubt, since only a new id could follow. The entry says for good that this
+// journal has never sent it.
+func TestExpiredAndNeverSent(t *testing.T) {
+	t.Parallel()
+	srv, client := refusing(t)
+	j, m := openMemory(t, nil)
+	params := aged(23 * day)
+	for range 2 { // the list is run again
+		_, err := j.Transfer(t.Context(), client, "1", params)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+		require.ErrorIs(t, err, ErrWindow)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		require.Zero(t, prepaid.MovementQuery{}.Around(err).From, "the time of this run would lead FindMovement astray")
+		j, m = openMemory(t, m.data)
+		e, _ := j.Get(params.RequestID)
+		require.Equal(t, StateUnknown, e.State)
+		require.Zero(t, e.Runs)
+		require.Zero(t, e.Attempts)
+	}
+	require.Empty(t, srv.Requests())
+
+	// What a person says holds, however often the list is run.
+	require.NoError(t, j.Resolve(params.RequestID, NotMoved()))
+	_, err := j.Transfer(t.Context(), client, "1", params)
+	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	j, _ = openMemory(t, m.data)
+	e, _ := j.Get(params.RequestID)
+	require.Equal(t, StateRejected, e.State)
+	require.True(t, e.Resolved)
+	require.Zero(t, e.Runs)
+}
+
+// What may have been sent is in doubt and was sent, as far as this journal knows; the error tells FindMovement when.
+func TestExpiredAfterAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	srv, client := refusing(t)
+	params := aged(23 * day)
+	began := time.Now().UTC().Round(0).Add(-20 * day)
+	for _, state := range []State{StateIntended, StateUnknown, StateNotSent} {
+		j, m := openMemory(t, nil)
+		require.NoError(t, j.record(Entry{
+			RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: "1", Amount: params.Amount, State: state,
+			Destination: j.digest(params.DestinationAccountID), Params: j.digest(params), Began: began, Changed: began, Runs: 1,
+		}))
+		_, err := j.Transfer(t.Context(), client, "1", params)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+		require.ErrorIs(t, err, ErrWindow)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		if state != StateNotSent {
+			query := prepaid.MovementQuery{}.Around(err)
+			require.WithinRange(t, began, query.From, query.To)
+			require.True(t, query.To.Before(began.Add(day)), "this run sent nothing")
+		}
+		j, _ = openMemory(t, m.data)
+		e, _ := j.Get(params.RequestID)
+		require.Equal(t, StateUnknown, e.State)
+		require.Equal(t, 1, e.Runs)
+		require.Zero(t, e.FirstSent, "a guess is not recorded")
+	}
+	require.Empty(t, srv.Requests())
+}
+
+// An id that is dated too far ahead is not too old: sent in time, the payment is made.
+func TestExpiredAheadIsNotTooOld(t *testing.T) {
+	t.Parallel()
+	srv, client := refusing(t)
+	j, _ := openMemory(t, nil)
+	params := aged(-9 * day)
+	_, err := j.Transfer(t.Context(), client, "1", params)
+	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+	require.NotErrorIs(t, err, ErrWindow)
+	require.Empty(t, srv.Requests())
+	_, err = j.Transfer(t.Context(), newBank(), "1", params)
+	require.NoError(t, err)
+	e, _ := j.Get(params.RequestID)
+	require.Equal(t, StateDone, e.State)
+	require.Equal(t, 1, e.Runs)
+}
+
+// retrying is a Sender that sent something before the id expired.
+type retrying struct{ Sender }
+
+func (retrying) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	return nil, &prepaid.CallError{Attempts: 1, FirstSent: time.Now(), LastSent: time.Now(), Err: prepaid.ErrRequestIDExpired}
+}
+
+func TestExpiredAfterAnAttemptCountsAsARun(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	_, err := j.Transfer(t.Context(), retrying{}, "1", aged(23*day))
+	require.ErrorIs(t, err, ErrWindow)
+	e, _ := j.Get(aged(23 * day).RequestID)
+	require.Equal(t, 1, e.Runs)
+	require.Equal(t, StateUnknown, e.State)
+}
