@@ -41,7 +41,7 @@ func TestExpiredAndNeverSent(t *testing.T) {
 		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
 		require.ErrorIs(t, err, ErrWindow)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-		require.Zero(t, prepaid.MovementQuery{}.Around(err).From, "the time of this run would lead FindMovement astray")
+		require.Zero(t, prepaid.FindMovementParams{}.Around(err).From, "the time of this run would lead FindMovement astray")
 		j, m = openMemory(t, m.data)
 		e, _ := j.Get(params.RequestID)
 		require.Equal(t, StateUnknown, e.State)
@@ -79,7 +79,7 @@ func TestExpiredAfterAnEarlierRun(t *testing.T) {
 		require.ErrorIs(t, err, ErrWindow)
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		if state != StateNotSent {
-			query := prepaid.MovementQuery{}.Around(err)
+			query := prepaid.FindMovementParams{}.Around(err)
 			require.WithinRange(t, began, query.From, query.To)
 			require.True(t, query.To.Before(began.Add(day)), "this run sent nothing")
 		}
