@@ -88,7 +88,7 @@ func (q *quickstart) setUpEmulator() error {
 	}
 	q.company, q.program = prepaid.CompanyID(prepaidtest.DefaultCompany), prepaidtest.DefaultProgramClientID
 	q.float = prepaid.AccountID(q.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00", Key: "float"}))
-	q.template, q.pause = prepaidtest.DailySettlement, 150*time.Millisecond
+	q.template, q.pause, q.look = prepaidtest.DailySettlement, 150*time.Millisecond, time.Second // nothing is late there
 	q.config = q.emulator.Config()
 	q.client, err = prepaid.NewClient(q.config)
 	return err
