@@ -2,6 +2,7 @@ package prepaid_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // issueAndLoad issues a card, activates it, loads it from a float account, and lists what happened on it. The day is that
-// of the first run.
+// of the order, however often and whenever it is run.
 func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.AccountID, day time.Time, again bool) error {
 	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: "acme", // client_id of the program: the operator tells it, as the company's id
@@ -23,10 +24,16 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 			},
 		},
-		Again: again, // after an error, look longer before creating anything
+		Again: again, // after an error: look longer before creating anything
 	})
+	if errors.Is(err, prepaid.ErrNotSeen) { // created, and slow to show: to issue again could create a second card
+		issued = &prepaid.Issued{Created: true}
+		issued.Account, err = client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
+			ProgramClientID: "acme", ClientAccountKey: "emp-7", CompanyID: 42, Settle: 10 * time.Minute,
+		})
+	}
 	if err != nil {
-		return err
+		return err // still ErrNotSeen: see first that the client_id is right
 	}
 	card := issued.Account.ID
 	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked since stays blocked
@@ -35,7 +42,8 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 		}
 	}
 	_, err = client.Accounts.Transfer(ctx, float, prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(day, "first load", "emp-7"), // the same id when run again
+		// The day is fixed and stored with the order, never time.Now(): the same id when run again, also after midnight.
+		RequestID: prepaid.DeriveRequestID(day, "first load", "emp-7"),
 		Amount:    prepaid.MustAmount("25.50"), DestinationAccountID: card, Type: prepaid.TransferTypeLoad,
 		SourceReference: "first load", DestinationReference: "first load",
 	})
@@ -57,7 +65,7 @@ func Example_card() {
 	defer srv.Close()
 	float := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"}))
 
-	day := time.Now() // a program stores it with the job
+	day := time.Now() // once, when the order is made: a program stores it with the order
 	for _, again := range []bool{false, true} {
 		if err := issueAndLoad(context.Background(), srv.Client(), float, day, again); err != nil {
 			fmt.Println(prepaid.OutcomeOf(err), err)

@@ -4,28 +4,46 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
+	"os"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 func main() {
+	if err := run(os.Stdout); err != nil {
+		log.Fatal(err) // here, where nothing is deferred
+	}
+}
+
+func run(out io.Writer) error {
 	srv, err := prepaidtest.Start() // an emulator on loopback
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
+	defer func() { _ = srv.Close() }()
 	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
 	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	return pay(context.Background(), srv.Client(), from, to, out) // the real service: prepaid.ConfigFromEnv, prepaid.NewClient
+}
 
-	ctx, client := context.Background(), srv.Client() // the real service: prepaid.ConfigFromEnv, prepaid.NewClient
+func pay(ctx context.Context, client *prepaid.Client, from, to prepaid.AccountID, out io.Writer) error {
 	result, err := client.Accounts.Transfer(ctx, from, prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	})
 	if err != nil {
-		log.Fatal(prepaid.OutcomeOf(err), ": ", err)
+		return err // it says what is known of the money, and prepaid.OutcomeOf(err) tells a program
+	}
+	if _, err := fmt.Fprintln(out, "transaction", result.TransactionID); err != nil {
+		return err
 	}
 	account, err := client.Accounts.Get(ctx, to)
-	fmt.Println(result.TransactionID, account.Balance, err)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "balance", account.Balance)
+	return err
 }

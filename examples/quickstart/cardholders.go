@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/cardprograms/prepaid"
@@ -48,6 +49,7 @@ func readCardholders(path string) ([]row, error) {
 	for {
 		fields, err := reader.Read()
 		if errors.Is(err, io.EOF) {
+			refuseRepeats(rows)
 			return rows, nil
 		}
 		if err != nil {
@@ -60,6 +62,22 @@ func readCardholders(path string) ([]row, error) {
 		}
 		line, _ := reader.FieldPos(0)
 		rows = append(rows, parseRow(line, fields))
+	}
+}
+
+// refuseRepeats refuses all lines of a key that several have: which of them is meant, nobody can tell, and a card has one
+// first load.
+func refuseRepeats(rows []row) {
+	lines := map[string][]string{}
+	for _, r := range rows {
+		if r.key != "" {
+			lines[r.key] = append(lines[r.key], strconv.Itoa(r.line))
+		}
+	}
+	for i := range rows {
+		if same := lines[rows[i].key]; len(same) > 1 && rows[i].err == nil {
+			rows[i].err = fmt.Errorf("key: the same in lines %s", strings.Join(same, ", "))
+		}
 	}
 }
 

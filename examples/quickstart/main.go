@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -17,12 +18,14 @@ const usage = `Quickstart does the main job of a card program: it issues a card 
 file, activates and loads them, buys, transfers, reads the history, changes the program's
 policy, runs a report, changes a PIN, receives a webhook and resolves a lost answer.
 
-Usage: quickstart [-cardholders file.csv] [-pause 45s]
+Usage: quickstart [-cardholders file.csv] [-day 2026-11-21] [-again] [-pause 45s]
 
 Without PREPAID_BASE_URL it runs against an emulator inside this process: nothing leaves
 the machine. To run it against the service's test environment, set
 
   PREPAID_BASE_URL            https://.../3.0/
+  PREPAID_ENVIRONMENT         test; anything else is refused, for it moves money and
+                              blocks a merchant category of the program for a moment
   PREPAID_VENDOR              the word in application/vnd.<vendor>+json
   PREPAID_CLIENT_ID           OAuth client id
   PREPAID_CLIENT_SECRET_FILE  a file with the secret (or PREPAID_CLIENT_SECRET); never a flag
@@ -32,13 +35,16 @@ the machine. To run it against the service's test environment, set
   PREPAID_REPORT_TEMPLATE     optional: name of a report template
   PREPAID_PIN_CERTIFICATE     optional: file with the operator's certificate
 
-Exit status: 0 when everything was done, 1 when a line was refused or a step failed,
-2 when the command line or the environment is wrong.
+To run it again after an error, give -again and the same -day: it finds the cards that
+there are, and loads each once. Each day loads anew, and so does each run buy and transfer.
+
+Exit status: 0 when everything was done, 1 when a line was refused, a step failed or it
+was interrupted, 2 when the command line or the environment is wrong.
 
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -46,6 +52,57 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	o, err := parseOptions(args, errOut)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, "quickstart:", err)
+		return 2
+	}
+	rows, err := readCardholders(o.file)
+	if err != nil {
+		fmt.Fprintln(errOut, "quickstart:", err)
+		return 2
+	}
+	printed := &keeper{to: out}
+	q, err := setUp(printed, o)
+	defer q.tearDown()
+	if err != nil {
+		fmt.Fprintln(errOut, "quickstart:", err)
+		return 2
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Minute, errors.New("out of time"))
+	defer cancel()
+	q.do(ctx, rows)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		fmt.Fprintln(errOut, "quickstart: interrupted")
+		return 1
+	case ctx.Err() != nil:
+		fmt.Fprintln(errOut, "quickstart:", context.Cause(ctx))
+		return 1
+	}
+	q.farewell()
+	if printed.err != nil {
+		fmt.Fprintln(errOut, "quickstart: the output is not whole:", printed.err)
+		return 1
+	}
+	if q.failures > 0 {
+		return 1
+	}
+	return 0
+}
+
+// options are what the command line says.
+type options struct {
+	file  string
+	day   time.Time // of the loads
+	again bool
+	pause time.Duration
+}
+
+func parseOptions(args []string, errOut io.Writer) (options, error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(errOut)
 	flags.Usage = func() {
@@ -53,30 +110,39 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		flags.PrintDefaults()
 	}
 	file := flags.String("cardholders", "", "CSV file of cardholders; a shipped one when empty")
+	day := flags.String("day", "", "day of the loads: a card is loaded once for it, and each day loads anew; today when empty")
+	again := flags.Bool("again", false, "an earlier run may have issued cards: look longer before any is created")
 	pause := flags.Duration("pause", 45*time.Second, "wait between simulated actions on the real test environment")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return options{}, err
+	case err != nil:
+		return options{}, errors.New("the command line is wrong")
+	case flags.NArg() > 0:
+		return options{}, errors.New("it takes flags only; see -h")
+	case *pause < 0:
+		return options{}, errors.New("-pause must not be negative")
+	}
+	o := options{file: *file, day: time.Now(), again: *again, pause: *pause}
+	if *day != "" {
+		if o.day, err = time.Parse(time.DateOnly, *day); err != nil {
+			return options{}, errors.New("-day must be a day, as 2026-11-21")
 		}
-		return 2
 	}
-	rows, err := readCardholders(*file)
-	if err != nil {
-		fmt.Fprintln(errOut, "quickstart:", err)
-		return 2
+	return o, nil
+}
+
+// keeper keeps the first error of its writer: a full disk must not end as success.
+type keeper struct {
+	to  io.Writer
+	err error
+}
+
+func (k *keeper) Write(p []byte) (int, error) {
+	n, err := k.to.Write(p)
+	if k.err == nil {
+		k.err = err
 	}
-	q, err := setUp(out, *pause)
-	if err != nil {
-		fmt.Fprintln(errOut, "quickstart:", err)
-		return 2
-	}
-	defer q.tearDown()
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Minute)
-	defer cancel()
-	q.do(ctx, rows)
-	q.farewell()
-	if q.failures > 0 {
-		return 1
-	}
-	return 0
+	return n, err
 }

@@ -38,7 +38,7 @@ func (q *quickstart) report(ctx context.Context) {
 		}
 	})
 	total, _ := report.TotalRecords()
-	q.say("%d rows read, %d records by the service's count", rows, total)
+	q.say("%d rows read, the header row among them; %d records by the service's count", rows, total)
 }
 
 func (q *quickstart) changePIN(ctx context.Context) {
@@ -133,7 +133,6 @@ func (q *quickstart) hook(ctx context.Context) {
 	case <-time.After(10 * time.Second):
 		q.fail(errors.New("no message came"))
 	case <-ctx.Done():
-		q.fail(ctx.Err())
 	}
 	if err := q.client.Hooks.Delete(ctx, created.ID); err != nil {
 		q.fail(err)
@@ -160,6 +159,10 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 	q.say("%s pays 15.00 to %s, and the connection drops after the service has booked it", from.key, to.key)
 	q.emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 	_, err = once.Accounts.Transfer(ctx, from.id, params)
+	if ctx.Err() != nil {
+		q.fail(err)
+		return
+	}
 	q.say("first try: %v", err)
 	if prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
 		q.fail(errors.New("the outcome should be unknown"))
@@ -195,12 +198,18 @@ func (q *quickstart) addUp(ctx context.Context) {
 			accounts = append(slices.Clip(accounts), card{key: "float", id: q.float})
 		}
 		for _, c := range accounts {
+			if ctx.Err() != nil {
+				return
+			}
 			items, sum, err := q.sum(ctx, c.id)
 			if err != nil {
 				q.fail(err)
 				continue
 			}
 			balance := q.balance(ctx, c.id)
+			if ctx.Err() != nil {
+				return
+			}
 			verdict := "adds up"
 			if sum.String() != balance {
 				verdict = "DOES NOT ADD UP"
@@ -235,7 +244,8 @@ func (q *quickstart) farewell() {
 		fmt.Fprint(q.out, `
 Next, the same program on the service's test environment:
 
-  export PREPAID_BASE_URL=https://.../3.0/   PREPAID_VENDOR=<the word in the media type>
+  export PREPAID_BASE_URL=https://.../3.0/   PREPAID_ENVIRONMENT=test
+  export PREPAID_VENDOR=<the word in the media type>
   export PREPAID_CLIENT_ID=<id>              PREPAID_CLIENT_SECRET_FILE=<a file that holds the secret>
   export PREPAID_COMPANY_ID=<program>        PREPAID_PROGRAM_CLIENT_ID=<client_id of its accounts>
   export PREPAID_FLOAT_ACCOUNT=<EAID that pays for the loads>

@@ -34,6 +34,9 @@ type quickstart struct {
 	program  string // client_id of the program's accounts
 	float    prepaid.AccountID
 	template string
+	day      time.Time     // of the loads
+	again    bool          // an earlier run may have issued cards
+	look     time.Duration // for a created card; the client's own time when zero
 	pause    time.Duration
 
 	cards    []card
@@ -41,16 +44,19 @@ type quickstart struct {
 	failures int
 }
 
-// card is an issued card.
+// card is an issued card, with its status when it was issued or found.
 type card struct {
-	key string
-	id  prepaid.AccountID
+	key    string
+	id     prepaid.AccountID
+	status prepaid.AccountStatus
+	load   prepaid.Amount
 }
 
 const hookKeyID = "quickstart-1"
 
-func setUp(out io.Writer, pause time.Duration) (*quickstart, error) {
-	q := &quickstart{out: out, pause: pause, messages: make(chan *prepaid.Message, 16)}
+// setUp returns what tearDown ends, also with an error.
+func setUp(out io.Writer, o options) (*quickstart, error) {
+	q := &quickstart{out: out, day: o.day, again: o.again, pause: o.pause, messages: make(chan *prepaid.Message, 16)}
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		return q, q.setUpEmulator()
 	}
@@ -82,7 +88,7 @@ func (q *quickstart) setUpEmulator() error {
 	}
 	q.company, q.program = prepaid.CompanyID(prepaidtest.DefaultCompany), prepaidtest.DefaultProgramClientID
 	q.float = prepaid.AccountID(q.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00", Key: "float"}))
-	q.template, q.pause = prepaidtest.DailySettlement, 150*time.Millisecond
+	q.template, q.pause, q.look = prepaidtest.DailySettlement, 150*time.Millisecond, time.Second // nothing is late there
 	q.config = q.emulator.Config()
 	q.client, err = prepaid.NewClient(q.config)
 	return err
@@ -93,7 +99,9 @@ func (q *quickstart) setUpReal() error {
 	if err != nil {
 		return err
 	}
-	config.Environment = prepaid.EnvironmentTest // this program makes test transactions
+	if config.Environment != prepaid.EnvironmentTest {
+		return errors.New("PREPAID_ENVIRONMENT must be test: this program moves money and changes the policy")
+	}
 	company, err := strconv.ParseInt(os.Getenv("PREPAID_COMPANY_ID"), 10, 64)
 	q.company, q.program = prepaid.CompanyID(company), os.Getenv("PREPAID_PROGRAM_CLIENT_ID")
 	q.float, q.template = prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")), os.Getenv("PREPAID_REPORT_TEMPLATE")
@@ -126,9 +134,13 @@ func (q *quickstart) title(text string) {
 // say prints a line of a step.
 func (q *quickstart) say(format string, args ...any) { fmt.Fprintf(q.out, "    "+format+"\n", args...) }
 
-// fail reports what went wrong, and what is known of its effect.
+// fail reports what went wrong, and what is known of its effect. A call that an interruption kept from having any is not
+// worth a line.
 func (q *quickstart) fail(err error) {
 	q.failures++
+	if errors.Is(err, context.Canceled) && prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
+		return
+	}
 	q.say("FAILED: %v", err)
 }
 

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
 )
 
-// do takes all steps. A step that fails is reported, and the next ones are tried as far as they can be.
+// do takes all steps, until ctx ends. A step that fails is reported, and the next ones are tried as far as they can be.
 func (q *quickstart) do(ctx context.Context, rows []row) {
 	fmt.Fprintln(q.out, "prepaid quickstart")
 	if q.emulator != nil {
@@ -19,20 +20,19 @@ func (q *quickstart) do(ctx context.Context, rows []row) {
 	}
 	q.check(ctx)
 	q.issue(ctx, rows)
-	q.activateAndLoad(ctx, rows)
-	if len(q.cards) < 2 {
-		q.fail(errors.New("fewer than two cards: the other steps need two"))
+	q.activateAndLoad(ctx)
+	if ctx.Err() == nil && len(q.cards) < 2 {
+		q.fail(errors.New("fewer than two active cards: the other steps need two"))
 		return
 	}
-	q.buy(ctx)
-	q.transfer(ctx)
-	q.history(ctx, q.cards[0])
-	q.policy(ctx)
-	q.report(ctx)
-	q.changePIN(ctx)
-	q.hook(ctx)
-	q.lostAnswer(ctx)
-	q.addUp(ctx)
+	for _, step := range []func(context.Context){
+		q.buy, q.transfer, q.history, q.policy, q.report, q.changePIN, q.hook, q.lostAnswer, q.addUp,
+	} {
+		if ctx.Err() != nil {
+			return
+		}
+		step(ctx)
+	}
 }
 
 func (q *quickstart) check(ctx context.Context) {
@@ -46,18 +46,30 @@ func (q *quickstart) check(ctx context.Context) {
 }
 
 func (q *quickstart) issue(ctx context.Context, rows []row) {
-	q.title("Issue a card to each line of the file; a second run finds the same cards")
+	q.title("Issue a card to each line of the file; a second run, with -again, finds the same cards")
 	var refused []row
 	q.table("LINE\tKEY\tACCOUNT ID\tSTATUS\tHOW", func(w io.Writer) {
+		unseen := false
 		for _, r := range rows {
+			if ctx.Err() != nil {
+				return
+			}
+			if r.err == nil && unseen {
+				r.err = errors.New("not tried: a card before it was created and not seen")
+			}
 			if r.err == nil {
-				var account *prepaid.Account
-				var how string
-				if account, how, r.err = q.issueOne(ctx, r); r.err == nil {
+				var issued *prepaid.Issued
+				if issued, r.err = q.issueOne(ctx, r); r.err == nil {
+					how := "was there"
+					if issued.Created {
+						how = "created"
+					}
+					account := issued.Account
 					fmt.Fprintf(w, "    %4d\t%s\t%s\t%s\t%s\n", r.line, r.key, account.ID, account.Status, how)
-					q.cards = append(q.cards, card{key: r.key, id: account.ID})
+					q.cards = append(q.cards, card{key: r.key, id: account.ID, status: account.Status, load: r.load})
 					continue
 				}
+				unseen = errors.Is(r.err, prepaid.ErrNotSeen)
 			}
 			refused = append(refused, r)
 		}
@@ -68,48 +80,60 @@ func (q *quickstart) issue(ctx context.Context, rows []row) {
 	}
 }
 
-func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Account, string, error) {
+// issueOne may be run again after any error but ErrNotSeen: then a second card could be created.
+func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Issued, error) {
 	issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: q.program,
 		Account: prepaid.CreateAccountParams{
 			CompanyID: q.company, ClientAccountKey: r.key, Registration: r.cardholder,
 		},
+		Settle: q.look, Again: q.again,
 	})
-	if err != nil {
-		return nil, "", err
+	if errors.Is(err, prepaid.ErrNotSeen) && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: see that the program's client_id is right before you run this again, or a second card is created", err)
 	}
-	if issued.Created {
-		return issued.Account, "created", nil
-	}
-	return issued.Account, "was there", nil
+	return issued, err
 }
 
-func (q *quickstart) activateAndLoad(ctx context.Context, rows []row) {
-	q.title("Activate the cards and load them from the float account, each under a request id of its own")
-	loads := map[string]prepaid.Amount{}
-	for _, r := range rows {
-		loads[r.key] = r.load
+// activateAndLoad keeps the cards that are active in the end. One that is blocked stays as it is, and is passed over.
+func (q *quickstart) activateAndLoad(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
 	}
-	today := time.Now()
+	q.title("Activate the new cards and load each from the float account, once for a day")
+	q.say("the loads of %s; each day loads anew", q.day.Format(time.DateOnly))
+	var active []card
 	q.table("KEY\t   LOADED\tTRANSACTION\t  BALANCE", func(w io.Writer) {
 		for _, c := range q.cards {
-			if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.AccountStatusActive); err != nil {
-				q.fail(err)
+			if ctx.Err() != nil {
+				return
+			}
+			switch c.status {
+			case prepaid.AccountStatusActive:
+			case prepaid.AccountStatusPreActive:
+				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.AccountStatusActive); err != nil {
+					q.fail(err)
+					continue
+				}
+			default: // somebody blocked it, for a reason
+				fmt.Fprintf(w, "    %s\t     none\tis %s: left as it is\n", c.key, c.status)
 				continue
 			}
+			active = append(active, c)
 			result, err := q.client.Accounts.Transfer(ctx, q.float, prepaid.TransferParams{
 				// Derived, not random: after a crash the same run has the same ids, and nobody is paid twice.
-				RequestID: prepaid.DeriveRequestID(today, "quickstart", "load", string(c.id)),
-				Amount:    loads[c.key], Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
+				RequestID: prepaid.DeriveRequestID(q.day, "quickstart", "load", string(c.id)),
+				Amount:    c.load, Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
 				SourceReference: "QUICKSTART LOAD", DestinationReference: "INITIAL LOAD",
 			})
 			if err != nil {
 				q.fail(err)
 				continue
 			}
-			fmt.Fprintf(w, "    %s\t%9s\t%s\t%9s\n", c.key, loads[c.key], result.TransactionID, q.balance(ctx, c.id))
+			fmt.Fprintf(w, "    %s\t%9s\t%s\t%9s\n", c.key, c.load, result.TransactionID, q.balance(ctx, c.id))
 		}
 	})
+	q.cards = active
 }
 
 func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) string {
@@ -140,6 +164,9 @@ func (q *quickstart) purchase(ctx context.Context, c card, amount string, catego
 func (q *quickstart) buy(ctx context.Context) {
 	q.title("Buy through the simulator (test environment only)")
 	for i, c := range q.cards {
+		if ctx.Err() != nil {
+			return
+		}
 		amount := prepaid.Cents(int64(1995 + 500*i)).String()
 		result, err := q.purchase(ctx, c, amount, groceries)
 		if err != nil {
@@ -176,7 +203,8 @@ func (q *quickstart) transferParams(what, amount string, to card) prepaid.Transf
 	}
 }
 
-func (q *quickstart) history(ctx context.Context, c card) {
+func (q *quickstart) history(ctx context.Context) {
+	c := q.cards[0]
 	q.title("Read the history of " + c.key + ", two items a page, the next page fetched ahead")
 	q.table("WHEN (UTC)\tTYPE\tDESCRIPTION\t   AMOUNT\t  BALANCE", func(w io.Writer) {
 		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 1}}
@@ -190,11 +218,24 @@ func (q *quickstart) history(ctx context.Context, c card) {
 	})
 }
 
+// policy leaves the program's rules as they were, also when it is interrupted.
 func (q *quickstart) policy(ctx context.Context) {
 	q.title("Block a merchant category for the whole program, and buy there")
-	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{
+	before, err := q.client.Policy.Categories(ctx, q.company)
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	if slices.Contains(categories(before), string(gambling)) {
+		q.say("skipped: the program has a rule for category %s, which is not this program's to remove", gambling)
+		return
+	}
+	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{
 		Reason: "quickstart", Add: []prepaid.MCC{gambling},
 	})
+	if outcome := prepaid.OutcomeOf(err); outcome == prepaid.OutcomeApplied || outcome == prepaid.OutcomeUnknown {
+		defer q.removeRule(ctx)
+	}
 	if err != nil {
 		q.fail(err)
 		return
@@ -204,11 +245,7 @@ func (q *quickstart) policy(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	var codes []string
-	for _, rule := range policy.Categories {
-		codes = append(codes, string(rule.MerchantCategoryCode))
-	}
-	q.say("default action %s, rules for the categories %s", policy.DefaultAction, strings.Join(codes, ", "))
+	q.say("default action %s, rules for the categories %s", policy.DefaultAction, strings.Join(categories(policy), ", "))
 	result, err := q.purchase(ctx, q.cards[0], "5.00", gambling)
 	if err != nil {
 		q.fail(err)
@@ -218,9 +255,22 @@ func (q *quickstart) policy(ctx context.Context) {
 	if result.Success && policy.DefaultAction == prepaid.PolicyActionAllow {
 		q.fail(errors.New("the blocked category was approved"))
 	}
-	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
+}
+
+func categories(policy *prepaid.Policy) (codes []string) {
+	for _, rule := range policy.Categories {
+		codes = append(codes, string(rule.MerchantCategoryCode))
+	}
+	return codes
+}
+
+// removeRule takes back what policy did, whatever ended it: a rule left behind would decline real purchases.
+func (q *quickstart) removeRule(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
 	if err != nil {
-		q.fail(err)
+		q.fail(fmt.Errorf("the rule for category %s may still be there; look, and remove it by hand: %w", gambling, err))
 		return
 	}
 	q.say("rule removed again")

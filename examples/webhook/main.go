@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -27,6 +28,11 @@ Without PREPAID_BASE_URL it shows all that against an emulator inside this proce
 and takes no flags. For the service, set PREPAID_BASE_URL, PREPAID_VENDOR,
 PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE,
 and give the flags below. It then runs until Ctrl+C.
+
+It drains at its start and after an alert, and the service forgets what is drained. So each
+message is in the file of -books, and on the disk, before it is acknowledged or dismissed:
+keep that file, and give the same one at each start. What is not understood is refused, and
+stays stored.
 
 Exit status: 0 when all went well, 1 when something failed, 2 when the command line or the
 environment is wrong.
@@ -57,8 +63,11 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	case emulated:
 		err = demonstrate(ctx, say)
 	default:
-		r.books, r.say = newBooks(say), say
+		r.say = say
 		err = serve(ctx, r)
+	}
+	if failed := say.failed(); failed != nil {
+		err = errors.Join(err, fmt.Errorf("the output is not whole: %w", failed))
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "webhook:", err)
@@ -74,7 +83,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 }
 
 // serve receives from the real service until ctx ends.
-func serve(ctx context.Context, r *receiver) error {
+func serve(ctx context.Context, r *receiver) (err error) {
 	config, err := prepaid.ConfigFromEnv()
 	if err != nil {
 		return err
@@ -83,6 +92,13 @@ func serve(ctx context.Context, r *receiver) error {
 		return err
 	}
 	defer func() { _ = r.client.Close() }()
+	if r.file == "" {
+		return fmt.Errorf("%w: -books is required: the service forgets what is drained", errSetup)
+	}
+	if r.books, err = openBooks(r.file, r.say); err != nil {
+		return fmt.Errorf("%w: the books cannot be opened: %w", errSetup, err)
+	}
+	defer func() { err = errors.Join(err, r.books.close()) }()
 	stop, err := r.start(ctx)
 	if err != nil {
 		return err
@@ -112,11 +128,11 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&r.want.URI, "uri", "", "https address under which the service reaches this receiver")
 	flags.Func("company", "id of a company to watch; may be repeated", func(text string) error {
-		var id int64
-		_, err := fmt.Sscan(text, &id)
+		id, err := strconv.ParseInt(text, 10, 64)
 		r.want.Scope = append(r.want.Scope, prepaid.CompanyID(id))
 		return err
 	})
+	flags.StringVar(&r.file, "books", "", "file that messages are booked in, made when there is none; required")
 	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "id of the HMAC key; a new key needs a new id")
 	flags.Func("key-file", "file with the HMAC key, 64 hex characters", func(name string) (err error) {
 		r.want.HMACKeySecret, err = readKey(name)

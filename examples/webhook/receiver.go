@@ -28,6 +28,7 @@ type receiver struct {
 	listen string
 	tls    *tls.Config // nil behind a proxy that ends TLS
 	books  *books
+	file   string // of the books; empty when they are in memory
 	say    *printer
 	drains atomic.Int32 // that have ended
 	lost   chan error   // gets why it can no longer listen
@@ -102,6 +103,9 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 		Verifier:      form,
 		OnTransaction: webhook.Decoded(r.books.book),
 		OnOther: func(_ context.Context, m *prepaid.Message) error {
+			if err := r.books.note(m); err != nil {
+				return err
+			}
 			r.say.line("%s received", m.Type)
 			return nil
 		},
@@ -122,6 +126,7 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 	return webhook.NewHandler(config)
 }
 
+// drain books what was stored for this receiver. The service forgets what is drained: the books have it by then.
 func (r *receiver) drain(ctx context.Context, hook string, handler *webhook.Handler) {
 	defer r.drains.Add(1)
 	n, err := webhook.Drain(ctx, r.client.Hooks, hook, handler.Handle)
@@ -133,80 +138,28 @@ func (r *receiver) drain(ctx context.Context, hook string, handler *webhook.Hand
 	}
 }
 
-// payload is what the emulator sends of a transaction; the reference does not show it.
-type payload struct {
-	Transaction struct {
-		Amount prepaid.Amount `json:"amount"`
-	} `json:"transaction"`
-}
-
-// books stand for a database: they outlive the receiver and bear a repeat, by the message's id.
-type books struct {
-	say *printer
-
-	mu      sync.Mutex
-	entries map[string]prepaid.Amount
-	repeats int
-	busy    int // so many bookings fail
-}
-
-func newBooks(say *printer) *books { return &books{say: say, entries: map[string]prepaid.Amount{}} }
-
-func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.busy > 0 {
-		b.busy--
-		return errors.New("the books are busy")
-	}
-	key := m.HookID + "/" + m.ID
-	if _, known := b.entries[key]; known {
-		b.repeats++
-		b.say.line("in the books already: %s", p.Transaction.Amount)
-		return nil
-	}
-	b.entries[key] = p.Transaction.Amount
-	b.say.line("booked %s", p.Transaction.Amount)
-	return nil
-}
-
-func (b *books) fail(times int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.busy = times
-}
-
-func (b *books) total() (total prepaid.Amount, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, amount := range b.entries {
-		if total, err = total.Add(amount); err != nil {
-			return total, err
-		}
-	}
-	return total, nil
-}
-
-func (b *books) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return fmt.Sprintf("transactions booked: %d, seen again and not booked twice: %d", len(b.entries), b.repeats)
-}
-
-// printer writes lines from several goroutines.
+// printer writes lines from several goroutines, and keeps the first error: a full disk must not end as success.
 type printer struct {
-	mu sync.Mutex
-	to io.Writer
+	mu  sync.Mutex
+	to  io.Writer
+	err error
 }
 
-func (p *printer) line(format string, args ...any) {
+func (p *printer) line(format string, args ...any) { p.print("   "+format+"\n", args...) }
+
+func (p *printer) title(text string) { p.print("%s\n", text) }
+
+func (p *printer) print(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.to, "   "+format+"\n", args...)
+	if _, err := fmt.Fprintf(p.to, format, args...); p.err == nil {
+		p.err = err
+	}
 }
 
-func (p *printer) title(text string) {
+// failed is the first error of writing.
+func (p *printer) failed() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintln(p.to, text)
+	return p.err
 }

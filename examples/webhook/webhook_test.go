@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -93,12 +94,13 @@ func TestCommandLine(t *testing.T) {
 		want string
 	}{
 		"help":                  {args: []string{"-h"}, want: "PREPAID_CLIENT_SECRET_FILE"},
+		"help on draining":      {args: []string{"-h"}, want: "the service forgets what is drained"},
 		"unknown flag":          {args: []string{"-nonsense"}, code: 2, want: "not defined"},
 		"no flag":               {args: []string{"now"}, code: 2, want: "flags only"},
 		"flags without service": {args: []string{"-key-id", "k"}, code: 2, want: "flags need PREPAID_BASE_URL"},
 		"no such file":          {args: []string{"-key-file", "missing"}, code: 2, want: "missing"},
 		"no such certificate":   {args: []string{"-certificate", "missing"}, code: 2, want: "cannot be loaded"},
-		"bad company":           {args: []string{"-company", "x"}, code: 2, want: "company"},
+		"bad company":           {args: []string{"-company", "42abc"}, code: 2, want: "company"},
 		"incomplete":            {base: "https://service.example.com/3.0/", code: 2, want: "PREPAID_VENDOR"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +113,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// The way to the real service, with the emulator in its place, until the program is interrupted.
+// The way to the real service, with the emulator in its place, until the program is interrupted. Started again, it drains
+// what it missed into the same books; what it does not understand stays stored.
 func TestService(t *testing.T) {
 	certificate, roots, err := loopbackCertificate()
 	require.NoError(t, err)
@@ -139,6 +142,7 @@ func TestService(t *testing.T) {
 	require.NoError(t, err)
 	address := listener.Addr().String()
 	require.NoError(t, listener.Close())
+	file := filepath.Join(dir, "books.jsonl")
 	args := []string{
 		"-listen", address, "-uri", "https://" + address, "-company", strconv.FormatInt(prepaidtest.DefaultCompany, 10),
 		"-key-id", "k2", "-key-file", write("key", newKey().Reveal()+"\n"), "-old-key", "k1=" + write("old", newKey().Reveal()),
@@ -147,22 +151,45 @@ func TestService(t *testing.T) {
 		"-private-key", write("key.pem", encoded("PRIVATE KEY", private)),
 	}
 
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
 	var out, errOut shared
-	code := make(chan int)
-	go func() { code <- run(ctx, args, &out, &errOut) }()
-	require.Eventually(t, func() bool { return strings.Contains(out.String(), "listening on "+address) }, 10*time.Second, time.Millisecond, &errOut)
-	srv.Adjust(account, "12.50")
-	require.NoError(t, srv.WaitIdle(t.Context()))
-	interrupt()
-	require.Zero(t, <-code, errOut.String())
-	require.Empty(t, errOut.String())
-	require.Contains(t, out.String(), "booked 12.50\n   transactions booked: 1")
+	require.Equal(t, 2, run(t.Context(), args, &out, &errOut), "nothing is drained into books that end with the process")
+	require.Contains(t, errOut.String(), "-books is required")
+	require.Empty(t, srv.Hooks())
+	args = append(args, "-books", file)
 
-	require.Equal(t, 2, run(t.Context(), args[:2], &out, &errOut))
+	receive := func(meanwhile func()) string {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		var out, errOut shared
+		code := make(chan int)
+		go func() { code <- run(ctx, args, &out, &errOut) }()
+		require.Eventually(t, func() bool { return strings.Contains(out.String(), "listening on "+address) }, 10*time.Second, time.Millisecond, &errOut)
+		meanwhile()
+		require.NoError(t, srv.WaitIdle(t.Context()))
+		interrupt()
+		require.Zero(t, <-code, errOut.String())
+		require.Empty(t, errOut.String())
+		return out.String()
+	}
+	told := receive(func() { srv.Adjust(account, "12.50") })
+	require.Contains(t, told, "booked 12.50\n   transactions booked: 1")
+	srv.Adjust(account, "-2.50")
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	told = receive(func() {})
+	require.Contains(t, told, "booked -2.50\n   drained and dismissed: 1\n")
+	require.Contains(t, told, "transactions booked: 2, seen again")
+	books, err := openBooks(file, &printer{to: &out})
+	require.NoError(t, err)
+	total, err := books.total()
+	require.NoError(t, errors.Join(err, books.close()))
+	require.Equal(t, srv.Balance(account), total.String())
+
+	require.Equal(t, 2, run(t.Context(), append(args[:2:2], "-books", file), &out, &errOut))
 	require.Contains(t, errOut.String(), "keys must have no empty id")
 	require.Equal(t, 1, run(t.Context(), append(args, "-listen", "127.0.0.1:-1"), &out, &errOut))
+	require.NoError(t, os.WriteFile(file, []byte("{}\n"), 0o600))
+	require.Equal(t, 2, run(t.Context(), args, &out, &errOut))
+	require.Contains(t, errOut.String(), "the books cannot be opened: line 1 is not one of the books")
 }
 
 // shared is a buffer that is read while it is written.

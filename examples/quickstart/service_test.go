@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// service is an emulator in the place of the real test environment.
+func service(t *testing.T) (srv *prepaidtest.Server, float string) {
+	t.Helper()
+	srv = prepaidtest.NewServer(t, prepaidtest.SimulationDelay(0))
+	float = srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"})
+	config := srv.Config()
+	for name, value := range map[string]string{
+		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": "test",
+		"PREPAID_CLIENT_ID": config.Credentials.ClientID, "PREPAID_CLIENT_SECRET": config.Credentials.ClientSecret.Reveal(),
+		"PREPAID_COMPANY_ID":        strconv.FormatInt(prepaidtest.DefaultCompany, 10),
+		"PREPAID_PROGRAM_CLIENT_ID": prepaidtest.DefaultProgramClientID, "PREPAID_FLOAT_ACCOUNT": float,
+	} {
+		t.Setenv(name, value)
+	}
+	return srv, float
+}
+
+func rules(t *testing.T, srv *prepaidtest.Server) []string {
+	t.Helper()
+	policy, err := srv.Client().Policy.Categories(t.Context(), prepaid.CompanyID(prepaidtest.DefaultCompany))
+	require.NoError(t, err)
+	return categories(policy)
+}
+
+// Nothing is sent when the environment is production, by name or by default, or a word that there is not.
+func TestProductionIsRefused(t *testing.T) {
+	srv, _ := service(t)
+	for _, environment := range []string{"production", "", "staging"} {
+		t.Setenv("PREPAID_ENVIRONMENT", environment)
+		code, out, errOut := runWith(t, "-pause", "0")
+		require.Equal(t, 2, code, out)
+		require.Contains(t, errOut, "PREPAID_ENVIRONMENT must be")
+		require.Empty(t, out)
+	}
+	require.Empty(t, srv.Requests())
+}
+
+// Run again, it finds the same cards and loads none a second time for the day, and each anew for another day. A card that
+// was blocked in between stays blocked.
+func TestRunAgain(t *testing.T) {
+	srv, float := service(t)
+	now := time.Now()
+	today, yesterday := now.Format(time.DateOnly), now.AddDate(0, 0, -1).Format(time.DateOnly)
+	code, out, errOut := runWith(t, "-pause", "0", "-day", yesterday)
+	require.Zero(t, code, out+errOut)
+	require.Contains(t, out, "the loads of "+yesterday+"; each day loads anew")
+	require.Equal(t, "9549.50", srv.Balance(float))
+	accounts := srv.Accounts()
+
+	blocked := ""
+	for _, id := range accounts {
+		if srv.Account(id).Key == "emp-3" {
+			blocked = id
+		}
+	}
+	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.AccountStatusInactive))
+	code, out, errOut = runWith(t, "-pause", "0", "-day", yesterday, "-again")
+	require.Zero(t, code, out+errOut)
+	require.Equal(t, 3, strings.Count(out, "was there"))
+	require.Regexp(t, `emp-3 +none +is inactive: left as it is`, out)
+	require.Equal(t, "inactive", srv.Account(blocked).Status)
+	require.Equal(t, "9549.50", srv.Balance(float))
+	require.Equal(t, accounts, srv.Accounts())
+
+	code, out, errOut = runWith(t, "-pause", "0", "-day", today, "-again")
+	require.Zero(t, code, out+errOut)
+	require.Contains(t, out, "the loads of "+today)
+	require.Equal(t, "9179.00", srv.Balance(float), "the two that are active")
+}
+
+// A rule of the program's own is not taken away.
+func TestRuleOfTheProgramStays(t *testing.T) {
+	srv, _ := service(t)
+	require.NoError(t, srv.Client().Policy.ChangeCategories(t.Context(), prepaid.CompanyID(prepaidtest.DefaultCompany),
+		prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{gambling}}))
+	code, out, errOut := runWith(t, "-pause", "0")
+	require.Zero(t, code, out+errOut)
+	require.Contains(t, out, "skipped: the program has a rule for category 7995")
+	require.Equal(t, []string{string(gambling)}, rules(t, srv))
+}
+
+// Nobody is told that a rule is gone which may still be there.
+func TestRuleNotRemoved(t *testing.T) {
+	srv, _ := service(t)
+	out := &trigger{at: "rules for the categories", do: func() {
+		srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "").Always())
+	}}
+	var errOut bytes.Buffer
+	require.Equal(t, 1, run(t.Context(), []string{"-pause", "0"}, out, &errOut), errOut.String())
+	require.Contains(t, out.String(), "the rule for category 7995 may still be there; look, and remove it by hand")
+	require.NotContains(t, out.String(), "rule removed again")
+}
+
+// Interrupted, it ends at once, says so in one line, and leaves no rule behind.
+func TestInterrupted(t *testing.T) {
+	srv, _ := service(t)
+	for at, after := range map[string]string{
+		"1. Check": "2. Issue", "2. Issue": "4. Buy", "4. Buy": "5. Transfer", "rules for the categories": "8. Run", "8. Run": "9. Change",
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		out := &trigger{at: at, do: interrupt}
+		var errOut bytes.Buffer
+		require.Equal(t, 1, run(ctx, []string{"-pause", "200ms"}, out, &errOut))
+		require.Equal(t, "quickstart: interrupted\n", errOut.String())
+		require.Contains(t, out.String(), at)
+		require.NotContains(t, out.String(), "\n12.")
+		if at != "1. Check" {
+			require.NotContains(t, out.String(), after)
+		}
+		require.LessOrEqual(t, strings.Count(out.String(), "context canceled"), 1, out.String())
+		require.Empty(t, rules(t, srv), at)
+		if at == "rules for the categories" {
+			require.Contains(t, out.String(), "rule removed again")
+		}
+	}
+}
+
+// A card that is created and not seen ends the issuing: with a wrong client_id each line would make one more.
+func TestCardNotSeen(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	q, err := setUp(&out, options{day: time.Now()})
+	require.NoError(t, err)
+	defer q.tearDown()
+	rows, err := readCardholders("")
+	require.NoError(t, err)
+	q.program, q.look = "another", time.Millisecond
+	accounts := len(q.emulator.Accounts())
+	q.issue(t.Context(), rows)
+	require.Len(t, q.emulator.Accounts(), accounts+1)
+	require.Empty(t, q.cards)
+	require.Contains(t, out.String(), "see that the program's client_id is right before you run this again")
+	require.Equal(t, 2, strings.Count(out.String(), "not tried"))
+}
+
+func TestRepeatedKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cardholders.csv")
+	const line = ",Ada,Example,1990-05-01,ada@example.com,+61400000001,NSW,AU,"
+	require.NoError(t, os.WriteFile(file, []byte(columns+"\nemp-1"+line+"125.00\nemp-2"+line+"101.00\nemp-1"+line+"130.00\nemp-3"+line+"102.00\n"), 0o600))
+	code, out, errOut := runWith(t, "-cardholders", file)
+	require.Equal(t, 1, code, out+errOut)
+	require.Contains(t, out, "line 2 emp-1 refused: key: the same in lines 2, 4")
+	require.Contains(t, out, "line 4 emp-1 refused: key: the same in lines 2, 4")
+	require.Contains(t, out, "2 lines or steps failed")
+	require.NotContains(t, out, "FAILED")
+}
+
+func TestOutputFull(t *testing.T) {
+	t.Parallel()
+	var errOut bytes.Buffer
+	require.Equal(t, 1, run(t.Context(), nil, full{}, &errOut))
+	require.Equal(t, "quickstart: the output is not whole: no space left\n", errOut.String())
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// trigger does something, once, when a text is written.
+type trigger struct {
+	bytes.Buffer
+
+	at   string
+	do   func()
+	once sync.Once
+}
+
+func (t *trigger) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(t.at)) {
+		t.once.Do(t.do)
+	}
+	return t.Buffer.Write(p)
+}

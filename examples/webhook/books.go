@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// payload is what the emulator sends of a transaction; the reference does not show it. A pointer tells an amount that is
+// missing from one of 0.00.
+type payload struct {
+	Transaction struct {
+		Amount *prepaid.Amount `json:"amount"`
+	} `json:"transaction"`
+}
+
+// entry is a line of the file.
+type entry struct {
+	Hook    string              `json:"hook_id"`
+	Message string              `json:"message_id"`
+	Type    prepaid.MessageType `json:"type"`
+	At      time.Time           `json:"timestamp"`
+	Amount  *prepaid.Amount     `json:"amount,omitzero"`  // of a transaction
+	Raw     json.RawMessage     `json:"message,omitzero"` // any other, as it came
+}
+
+func (e entry) key() string { return e.Hook + "/" + e.Message }
+
+// books stand for a database: they outlive the receiver and bear a repeat, by the message's id. With a file they outlive
+// the process, too.
+type books struct {
+	say  *printer
+	file *os.File // nil: in memory
+
+	mu      sync.Mutex
+	amounts map[string]prepaid.Amount // of transactions
+	others  map[string]bool
+	repeats int
+	busy    int   // so many bookings fail
+	broken  error // of the file: nothing more is taken, since nobody knows what it holds
+}
+
+func newBooks(say *printer) *books {
+	return &books{say: say, amounts: map[string]prepaid.Amount{}, others: map[string]bool{}}
+}
+
+// openBooks reads the file, if there is one, and appends to it. One process at a time may have it.
+func openBooks(name string, say *printer) (*books, error) {
+	b := newBooks(say)
+	text, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	number := 0
+	for line := range bytes.Lines(text[:whole]) {
+		number++
+		var e entry
+		if err := json.Unmarshal(line, &e); err != nil || e.Message == "" || e.Type == prepaid.MessageTypeTransaction && e.Amount == nil {
+			return nil, fmt.Errorf("line %d is not one of the books", number)
+		}
+		b.keep(e)
+	}
+	if whole < len(text) { // cut off by a crash, and so never acknowledged: it comes again
+		if err := os.Truncate(name, int64(whole)); err != nil {
+			return nil, err
+		}
+	}
+	if b.file, err = os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	if directory, err := os.Open(filepath.Dir(name)); err == nil { // so that a new file is found after a power cut
+		_ = directory.Sync()
+		_ = directory.Close()
+	}
+	return b, nil
+}
+
+func (b *books) close() error {
+	if b.file == nil {
+		return nil
+	}
+	return b.file.Close()
+}
+
+func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
+	amount := p.Transaction.Amount
+	if amount == nil { // refused, it stays stored, to be looked at
+		return errors.New("the message has no transaction.amount")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy > 0 {
+		b.busy--
+		return errors.New("the books are busy")
+	}
+	e := entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: amount}
+	if _, known := b.amounts[e.key()]; known {
+		b.repeats++
+		b.say.line("in the books already: %s", amount)
+		return nil
+	}
+	if err := b.write(e); err != nil {
+		return err
+	}
+	b.say.line("booked %s", amount)
+	return nil
+}
+
+// note keeps a message of another type as it came, so that a drain loses none. One without an id is a ping.
+func (b *books) note(m *prepaid.Message) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Raw: m.Raw}
+	if m.ID == "" || b.others[e.key()] {
+		return nil
+	}
+	return b.write(e)
+}
+
+// write returns when the entry is on the disk: only then may the message be acknowledged.
+func (b *books) write(e entry) error {
+	if b.broken != nil {
+		return b.broken
+	}
+	if b.file != nil {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		_, err = b.file.Write(append(line, '\n'))
+		if err = errors.Join(err, b.file.Sync()); err != nil {
+			b.broken = errors.New("the books cannot be written: start again when they can")
+			return b.broken
+		}
+	}
+	b.keep(e)
+	return nil
+}
+
+func (b *books) keep(e entry) {
+	if e.Amount == nil {
+		b.others[e.key()] = true
+		return
+	}
+	b.amounts[e.key()] = *e.Amount
+}
+
+func (b *books) fail(times int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.busy = times
+}
+
+func (b *books) total() (total prepaid.Amount, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, amount := range b.amounts {
+		if total, err = total.Add(amount); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (b *books) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return fmt.Sprintf("transactions booked: %d, seen again and not booked twice: %d", len(b.amounts), b.repeats)
+}

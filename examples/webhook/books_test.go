@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+func message(t *testing.T, id, kind, rest string) *prepaid.Message {
+	t.Helper()
+	m, err := prepaid.ParseMessage([]byte(`{"hook_id":"hook-1","id":"` + id + `","timestamp":"2026-11-21T10:00:00Z","type":"` + kind + `"` + rest + `}`))
+	require.NoError(t, err)
+	return m
+}
+
+const twelve = `,"transaction":{"amount":12.50}`
+
+// A message is in the file when it may be acknowledged, and known after a restart; a line that a crash cut off comes again.
+func TestBooksOutliveTheProcess(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "books.jsonl")
+	one, other := message(t, "m-1", "transaction", twelve), message(t, "m-2", "card_change", `,"card":7`)
+	var out bytes.Buffer
+	for range 2 {
+		b, err := openBooks(file, &printer{to: &out})
+		require.NoError(t, err)
+		require.NoError(t, webhook.Decoded(b.book)(t.Context(), one))
+		require.NoError(t, b.note(other))
+		require.NoError(t, b.note(message(t, "", "ping", "")))
+		require.NoError(t, b.close())
+	}
+	require.Equal(t, "   booked 12.50\n   in the books already: 12.50\n", out.String())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, 2, bytes.Count(text, []byte("\n")), string(text))
+	require.Contains(t, string(text), `"card":7`, "another type is kept as it came")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	first := text[:bytes.IndexByte(text, '\n')+1]
+	require.NoError(t, os.WriteFile(file, text[:len(first)+20], 0o600))
+	b, err := openBooks(file, &printer{to: io.Discard})
+	require.NoError(t, err)
+	require.NoError(t, b.note(other))
+	require.NoError(t, b.close())
+	mended, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(mended))
+}
+
+// What is not on the disk is not acknowledged, then or later.
+func TestBooksThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	b, err := openBooks(filepath.Join(t.TempDir(), "books.jsonl"), &printer{to: &out})
+	require.NoError(t, err)
+	require.NoError(t, b.file.Close())
+	for range 2 {
+		require.ErrorContains(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", twelve)), "cannot be written")
+		require.ErrorContains(t, b.note(message(t, "m-2", "other", "")), "cannot be written")
+	}
+	require.Empty(t, out.String())
+	require.Empty(t, b.amounts)
+}
+
+// A message of another shape is refused, and so stays stored; 0.00 is an amount.
+func TestAmountIsRequired(t *testing.T) {
+	t.Parallel()
+	b := newBooks(&printer{to: io.Discard})
+	for _, rest := range []string{"", `,"transaction":{}`, `,"transaction":null`, `,"transaction":{"amount":null}`, `,"transaction":{"value":1}`} {
+		require.ErrorContains(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", rest)), "transaction.amount", rest)
+	}
+	require.Empty(t, b.amounts)
+	require.NoError(t, webhook.Decoded(b.book)(t.Context(), message(t, "m-1", "transaction", `,"transaction":{"amount":0}`)))
+	require.Len(t, b.amounts, 1)
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestOutputFull(t *testing.T) {
+	t.Parallel()
+	var errOut bytes.Buffer
+	require.Equal(t, 1, run(t.Context(), nil, full{}, &errOut))
+	require.Equal(t, "webhook: the output is not whole: no space left\n", errOut.String())
+}
