@@ -65,7 +65,7 @@ func TestRunAgain(t *testing.T) {
 	require.Zero(t, code, out+errOut)
 	require.Contains(t, out, "the loads of "+yesterday+"; each day loads anew")
 	require.Equal(t, "9549.50", srv.Balance(float))
-	accounts := srv.Accounts()
+	accounts := srv.AccountIDs()
 
 	blocked := ""
 	for _, id := range accounts {
@@ -80,7 +80,7 @@ func TestRunAgain(t *testing.T) {
 	require.Regexp(t, `emp-3 +none +is inactive: left as it is`, out)
 	require.Equal(t, "inactive", srv.Account(blocked).Status)
 	require.Equal(t, "9549.50", srv.Balance(float))
-	require.Equal(t, accounts, srv.Accounts())
+	require.Equal(t, accounts, srv.AccountIDs())
 
 	code, out, errOut = runWith(t, "-pause", "0", "-day", today, "-again")
 	require.Zero(t, code, out+errOut)
@@ -145,9 +145,9 @@ func TestCardNotSeen(t *testing.T) {
 	rows, err := readCardholders("")
 	require.NoError(t, err)
 	q.program, q.look = "another", time.Millisecond
-	accounts := len(q.emulator.Accounts())
+	accounts := len(q.emulator.AccountIDs())
 	q.issue(t.Context(), rows)
-	require.Len(t, q.emulator.Accounts(), accounts+1)
+	require.Len(t, q.emulator.AccountIDs(), accounts+1)
 	require.Empty(t, q.cards)
 	require.Contains(t, out.String(), "see that the program's client_id is right before you run this again")
 	require.Equal(t, 2, strings.Count(out.String(), "not tried"))
