@@ -77,8 +77,8 @@ func TestJSONNames(t *testing.T) {
 				},
 			},
 			`{"base_url":"b","vendor":"v","environment":"test","credentials":{"client_id":"i","client_secret":"[REDACTED]"},` +
-				`"user_agent":"u","attempt_timeout":1,"body_idle_timeout":2,"max_response_bytes":3,"retry":{"max_attempts":4,` +
-				`"min_wait":5,"max_wait":6,"max_retry_after":7,"max_throttle_wait":8,"in_flight_wait":9},"rate_share":0.5}`,
+				`"user_agent":"u","attempt_timeout":"1ns","body_idle_timeout":"2ns","max_response_bytes":3,"retry":{"max_attempts":4,` +
+				`"min_wait":"5ns","max_wait":"6ns","max_retry_after":"7ns","max_throttle_wait":"8ns","in_flight_wait":"9ns"},"rate_share":0.5}`,
 		},
 	} {
 		data, err := json.Marshal(c.value)
