@@ -29,7 +29,7 @@ func TestPaidOnceAndNeverAgain(t *testing.T) {
 	first, err := os.ReadFile(s.file + ".summary.csv")
 	require.NoError(t, err)
 
-	s.srv.AllowOnly("GET /policy/mccodes") // neither a payment nor a look at the float account
+	s.srv.AllowOnly("GET /accounts/{id}/transactions") // no payment
 	code, out, errOut = s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
 	require.Contains(t, out, "this run    0 payments")
@@ -44,7 +44,7 @@ func TestJournalLost(t *testing.T) {
 	s := newStage(t, 10)
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
-	require.NoError(t, os.Remove(s.file+".journal"))
+	require.NoError(t, os.Remove(s.journal()))
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
 	s.requirePaidOnce()
@@ -58,9 +58,8 @@ func TestDryRunSendsNothing(t *testing.T) {
 	require.Equal(t, exitPaid, code, errOut)
 	require.Contains(t, out, "to send         3           300.03\nfloat       1000000.00 on the account\n")
 	require.Contains(t, out, "add -rows 3 -sum 300.03 to the run itself")
-	for _, name := range []string{".journal", ".summary.csv"} {
-		require.NoFileExists(t, s.file+name)
-	}
+	require.NoFileExists(t, s.journal())
+	require.NoFileExists(t, s.file+".summary.csv")
 	s.srv.AllowOnly()
 	code, _, errOut = s.run("-rows", "3", "-sum", "300.03")
 	require.Equal(t, exitPaid, code, errOut)
@@ -96,7 +95,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 
 	// Paid rows stay in the file, since without them it is another run's.
 	s.write(s.rows()[1:]...)
-	for _, args := range [][]string{nil, {"-run", "other"}, {"-date", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}} {
+	for _, args := range [][]string{nil, {"-run", "other", "-journal", s.journal()}, {"-date", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}} {
 		code, _, errOut = s.run(args...)
 		require.Equal(t, exitWrong, code, args)
 		require.Contains(t, errOut, "that may have been made and are not in the file")
@@ -118,7 +117,7 @@ func TestJournalOfAnotherEnvironment(t *testing.T) {
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
 	s.config.Environment = prepaid.EnvironmentProduction
-	code, _, errOut := s.run()
+	code, _, errOut := s.run("-journal", s.journal())
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "the journal has 2 payments of 200.01 that may have been made and are not in the file")
 }
@@ -328,13 +327,13 @@ func TestNothingToTalkTo(t *testing.T) {
 func TestJournalInUseOrDamaged(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	j, err := journal.Open(s.file+".journal", journal.Options{})
+	j, err := journal.Open(s.journal(), journal.Options{})
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "nothing was sent: another run is at work on this journal: wait for its end")
 	require.NoError(t, j.Close())
-	require.NoError(t, os.WriteFile(s.file+".journal", []byte("prepaid-journal 1\nbroken\n"), 0o600))
+	require.NoError(t, os.WriteFile(s.journal(), []byte("prepaid-journal 1\nbroken\n"), 0o600))
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "nothing was sent: keep the journal as it is, and have a person look at it: journal: corrupt at line 2")

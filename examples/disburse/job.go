@@ -52,7 +52,7 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 	flags.IntVar(&j.rows, "rows", 0, "`number` of payments that the file must have; not checked when 0")
 	flags.TextVar(&j.sum, "sum", prepaid.Amount{}, "`amount` that the file must add up to; not checked when 0")
 	flags.TextVar(&j.most, "max", prepaid.Amount{}, "largest `amount` that a row may have; not checked when 0")
-	flags.StringVar(&j.journal, "journal", "", "`file` that remembers what was paid; that of -file with .journal when empty")
+	flags.StringVar(&j.journal, "journal", "", "`file` that remembers what was paid; <run>.<environment>.journal beside -file when empty")
 	flags.StringVar(&j.summary, "summary", "", "`file` to write the result to; that of -file with .summary.csv when empty")
 	flags.BoolVar(&j.dryRun, "dry-run", false, "check and tell, send no payment")
 	flags.IntVar(&j.workers, "workers", 100, "payments under way at once, at most; the rate limit is kept whatever it is")
@@ -67,7 +67,7 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 		return nil, fmt.Errorf("%w: it takes flags only", errUsage)
 	}
 	if j.journal == "" {
-		j.journal = j.file + ".journal"
+		j.journal = j.defaultJournal()
 	}
 	if j.summary == "" {
 		j.summary = j.file + ".summary.csv"
@@ -101,6 +101,12 @@ func (j *job) check(now time.Time) error {
 		return invalid
 	}
 	return nil
+}
+
+// defaultJournal is named after the run and not after the file, so that a corrected file under another name meets what was
+// paid from the first. The date is left out: another one by mistake meets it as well.
+func (j *job) defaultJournal() string {
+	return filepath.Join(filepath.Dir(j.file), fmt.Sprintf("%s.%s.journal", j.run, j.environment))
 }
 
 func differ(paths ...string) bool {

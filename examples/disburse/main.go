@@ -28,6 +28,9 @@ the run itself, so that another file is refused.
 
 To continue a run, give the same command again. The file may grow meanwhile; rows that
 were sent stay in it as they are. To correct a row that was refused, give it a new key.
+The journal is <run>.<environment>.journal in the file's directory, whatever the file is
+called. Keep it: what the service answers for a row that was edited after its journal was
+lost is an earlier payment, which the run finds in the end, when nothing moved.
 
 Without PREPAID_BASE_URL it shows all that against an emulator inside this process, and
 takes no flags. For the service, set
@@ -44,7 +47,7 @@ second one ends the program at once, which is safe too.
 
 Exit status:
   0  every row is paid (with -dry-run: nothing stands against the run)
-  1  finished, but rows were refused: see the summary
+  1  finished, but rows were refused or answered with an earlier payment: see the summary
   2  nothing was sent: the command line, environment, file, journal or float account is wrong
   3  unfinished: run the same command again
 
@@ -74,6 +77,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	config, err := prepaid.ConfigFromEnv()
 	return settings{
 		config: config, invalid: err, inFlightWait: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
+		clocks: 10 * time.Second,
 	}.run(ctx, args, out, errOut)
 }
 
@@ -85,6 +89,7 @@ type settings struct {
 	inFlightWait time.Duration // see journal.Options
 	rateWindow   time.Duration // in which the service counts requests, also those of a run before this one
 	grace        time.Duration // for payments under way after Ctrl+C
+	clocks       time.Duration // by which this one and the service's may differ
 	onPaid       func()        // after each payment; nil for nothing
 }
 

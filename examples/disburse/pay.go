@@ -28,14 +28,17 @@ type payer struct {
 	sender  journal.Sender
 	began   time.Time
 	grace   time.Duration // for payments under way after an interruption
+	clocks  time.Duration // by which this one and the service's may differ
+	booking time.Duration // by which a history may be late
 	onPaid  func()
 	report  func(error)
 
 	streak atomic.Int64 // payments not made since the last one that was
 
-	mu      sync.Mutex
-	changed map[prepaid.RequestID]bool
-	trouble error // of the last payment that was not made
+	mu        sync.Mutex
+	changed   map[prepaid.RequestID]bool // not as they were when they were first sent
+	elsewhere map[prepaid.RequestID]bool // answered with another payment than the row's
+	trouble   error                      // of the last payment that was not made
 }
 
 // pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that
@@ -115,7 +118,7 @@ func (p *payer) due(next payment, round int) bool {
 	switch {
 	case !known:
 		return true
-	case p.isChanged(id):
+	case p.isMarked(p.changed, id):
 		return false
 	case inDoubt(e):
 		return round > 0
@@ -141,7 +144,7 @@ func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCau
 		return
 	}
 	if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
-		p.markChanged(params.RequestID)
+		p.mark(p.changed, params.RequestID)
 		wrong := &rowError{line: next.line}
 		wrong.add(changedFields(changed), "is not what it was when this key was first sent; not sent")
 		p.report(wrong)
@@ -151,14 +154,14 @@ func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCau
 	}
 }
 
-func (p *payer) markChanged(id prepaid.RequestID) {
+func (p *payer) mark(rows map[prepaid.RequestID]bool, id prepaid.RequestID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.changed[id] = true
+	rows[id] = true
 }
 
-func (p *payer) isChanged(id prepaid.RequestID) bool {
+func (p *payer) isMarked(rows map[prepaid.RequestID]bool, id prepaid.RequestID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.changed[id]
+	return rows[id]
 }

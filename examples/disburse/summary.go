@@ -20,12 +20,13 @@ const (
 	statePaid     = "paid"
 	stateRejected = "rejected"
 	stateChanged  = "changed"
+	stateEarlier  = "earlier" // answered with another payment, which was made under the same key before
 	stateNotSent  = "not sent"
 	stateInDoubt  = "in doubt"
 )
 
 func states() []string {
-	return []string{statePaid, stateRejected, stateChanged, stateNotSent, stateInDoubt}
+	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateNotSent, stateInDoubt}
 }
 
 // result is what became of the rows, by state.
@@ -36,7 +37,7 @@ func (r result) exitCode() int {
 	switch {
 	case r[stateNotSent].Count+r[stateInDoubt].Count > 0:
 		return exitUnfinished
-	case r[stateRejected].Count+r[stateChanged].Count > 0:
+	case r[stateRejected].Count+r[stateChanged].Count+r[stateEarlier].Count > 0:
 		return exitRefused
 	}
 	return exitPaid
@@ -48,9 +49,11 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 	id := p.job.requestID(row)
 	e, known := p.journal.Get(id)
 	switch {
-	case p.isChanged(id) && inDoubt(e): // as it was, it may have been paid
+	case p.isMarked(p.elsewhere, id):
+		return stateEarlier, "", e
+	case p.isMarked(p.changed, id) && inDoubt(e): // as it was, it may have been paid
 		return stateInDoubt, stateChanged, e
-	case p.isChanged(id):
+	case p.isMarked(p.changed, id):
 		return stateChanged, "", e
 	case !known || e.State == journal.StateNotSent:
 		return stateNotSent, "", e
