@@ -110,6 +110,11 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		d.say.dryRun(l.total)
 		return exitPaid, nil
 	}
+	summary, err := createFile(d.job.summary) // before the first payment, when there still is a choice
+	if err != nil {
+		return exitWrong, fmt.Errorf("%w: no summary could be written: %w", errRefused, err)
+	}
+	defer summary.discard()
 	p := &payer{
 		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
 		clocks: d.settings.clocks, booking: d.settings.inFlightWait,
@@ -130,7 +135,7 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 	if e.unproven = ctx.Err(); e.unproven == nil {
 		e.unproven = p.prove(ctx, client.Accounts)
 	}
-	return d.conclude(p, e)
+	return d.conclude(p, summary, e)
 }
 
 // ending is how the sending ended, and what it took.
@@ -142,9 +147,9 @@ type ending struct {
 }
 
 // conclude writes the summary and says how the run ended.
-func (d *disbursement) conclude(p *payer, e ending) (int, error) {
+func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, error) {
 	stopped := e.stopped
-	r, err := p.writeSummary(d.job.summary)
+	r, err := p.writeSummary(summary)
 	if err != nil { // the disk may be full: the totals are told all the same
 		if r = make(result); p.tally(r, func(payment, string, string, journal.Entry) {}) == nil {
 			d.say.result(r, p.list.total)

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -364,33 +362,4 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	code, _, errOut := s.runUntil(ctx)
 	require.Equal(t, exitUnfinished, code)
 	require.Contains(t, errOut, "interrupted")
-}
-
-func TestSummaryIsWholeOrNotThere(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "summary.csv")
-	require.NoError(t, replaceFile(path, writing("old", nil)))
-	full := errors.New("disk full")
-	require.ErrorIs(t, replaceFile(path, writing("new", full)), full)
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "old", string(content))
-	require.NoFileExists(t, path+temporary)
-	require.NoError(t, os.WriteFile(path+temporary, []byte("what a killed process left, longer than the new one"), 0o600))
-	require.NoError(t, replaceFile(path, writing("new", nil)))
-	content, err = os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "new", string(content))
-}
-
-func TestSummaryThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, 2)
-	code, out, errOut := s.run("-summary", filepath.Join(s.file+".missing", "summary.csv"))
-	require.Equal(t, exitUnfinished, code)
-	require.Equal(t, "2", count(out, statePaid))
-	require.Contains(t, errOut, "no summary was written")
-	code, _, errOut = s.run()
-	require.Equal(t, exitPaid, code, errOut)
-	s.requirePaidOnce()
 }
