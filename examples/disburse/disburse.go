@@ -132,8 +132,9 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 	stopped := p.pay(ctx)
 	d.say.progressEnds()
 	e := ending{stopped: stopped, made: made.Load(), took: time.Since(p.began), requests: d.requests.Load(), refused: d.refused.Load()}
-	if e.unproven = ctx.Err(); e.unproven == nil {
-		e.unproven = p.prove(ctx, client.Accounts)
+	e.unproven = p.prove(ctx, client.Accounts)
+	if ctx.Err() != nil {
+		e.unproven = errInterrupted
 	}
 	return d.conclude(p, summary, e)
 }
@@ -161,7 +162,11 @@ func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, 
 		e.made, e.took.Round(time.Millisecond), float64(e.made)/e.took.Seconds(), e.requests, e.refused)
 	d.say.row("summary", "%s", d.job.summary)
 	code := r.exitCode()
-	if e.unproven != nil && r[statePaid].Count > 0 {
+	switch {
+	case r[statePaid].Count == 0:
+	case e.unproven == nil:
+		d.say.row("proven", "what is paid is in the histories of the accounts")
+	default:
 		d.say.row("not proven", "what is paid was not compared with the histories of the accounts: %v", e.unproven)
 		code = exitUnfinished
 		if stopped == nil {

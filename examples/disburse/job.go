@@ -40,11 +40,7 @@ const (
 func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) (*job, error) {
 	j := &job{environment: environment, float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))}
 	flags := flag.NewFlagSet("disburse", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.StringVar(&j.file, "file", "", "payments, a CSV `file` that begins with "+columns)
 	flags.StringVar(&j.run, "run", "", "`name` of the run, such as payroll-2026-11")
 	flags.TextVar((*day)(&j.date), "date", day{}, "`day` of the payments, such as 2026-11-30; the same each time the run is continued")
@@ -59,9 +55,12 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 	flags.IntVar(&j.stopAfter, "stop-after", 200, "stop when so many payments in a row were not made")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(errOut)
+			fmt.Fprint(errOut, usage)
+			flags.PrintDefaults()
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w: the command line is wrong", errUsage)
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("%w: it takes flags only", errUsage)

@@ -49,7 +49,7 @@ Exit status:
   0  every row is paid (with -dry-run: nothing stands against the run)
   1  finished, but rows were refused or answered with an earlier payment: see the summary
   2  nothing was sent: the command line, environment, file, journal or float account is wrong
-  3  unfinished: run the same command again
+  3  unfinished, or the output could not be written: run the same command again
 
 `
 
@@ -71,6 +71,17 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	said := &output{to: out}
+	code := runOn(ctx, args, said, errOut)
+	if said.err != nil && code == exitPaid {
+		fmt.Fprintln(errOut, "disburse: the output could not be written:", said.err)
+		return exitUnfinished
+	}
+	return code
+}
+
+// runOn runs on the service of the environment, or on an emulator.
+func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		return runEmulated(ctx, args, out, errOut)
 	}
