@@ -90,7 +90,7 @@ func (d *download) explain(ctx context.Context, err error) error {
 	case errors.Is(err, prepaid.ErrBadRequest):
 		return fmt.Errorf("the run is unknown or too old: %w", err)
 	}
-	if d.emulated && (ctx.Err() != nil || d.resume != "") {
+	if again := d.resume == "" && errors.Is(err, prepaid.ErrReportIncomplete) && ctx.Err() == nil; d.emulated && !again {
 		return fmt.Errorf("not finished, and the emulator with the run is gone: %w", err)
 	}
 	return fmt.Errorf("%w, go on with -resume %s: %w", errResumable, d.run.ID, err)
