@@ -173,6 +173,9 @@ func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, 
 			stopped = errors.New("what was paid is not proven")
 		}
 	}
+	if stopped != nil { // what was not tried in this run may stand as refused by an earlier one
+		code = exitUnfinished
+	}
 	if code == exitUnfinished && stopped == nil {
 		stopped = errors.New("not all payments came to an end")
 	}

@@ -134,7 +134,7 @@ func TestRejectedRows(t *testing.T) {
 	// It is tried again, once a run, and only as it was.
 	s.srv.AddAccount(prepaidtest.SeedAccount{ID: "EA2"})
 	s.write(strings.Replace(strings.Join(s.rows(), "\n"), s.accounts[2], "EA2", 1))
-	code, out, errOut = s.run()
+	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
 	require.Equal(t, "line 4: account_id is not what it was when this key was first sent; not sent\n", errOut)
 	require.Equal(t, "1", count(out, stateChanged))
@@ -144,9 +144,12 @@ func TestRejectedRows(t *testing.T) {
 	s.write(s.rows()...)
 	code, _, _ = s.run()
 	require.Equal(t, exitRefused, code)
+	require.Equal(t, before, s.transfers(), "only when it is asked for")
+	code, _, _ = s.run("-retry-refused")
+	require.Equal(t, exitRefused, code)
 	require.Equal(t, before+1, s.transfers())
 	s.srv.SetStatus(s.accounts[2], "active")
-	code, _, errOut = s.run()
+	code, _, errOut = s.run("-retry-refused")
 	require.Equal(t, exitPaid, code, errOut)
 	s.requirePaidOnce()
 }
@@ -213,7 +216,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 
 	s.srv.Adjust(s.float, "5000")
 	s.onPaid = nil
-	code, out, errOut = s.run()
+	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitPaid, code, out+errOut)
 	for i, n := range s.movements() {
 		require.Equal(t, 1, n, i)
@@ -350,7 +353,7 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	last, known := s.entry(1)
 	require.True(t, known)
 	s.rateWindow = 500 * time.Millisecond
-	code, out, _ = s.run()
+	code, out, _ = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
 	require.Contains(t, out, "the service still counts the requests of the run before")
 	again, _ := s.entry(1)
@@ -359,7 +362,7 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	s.rateWindow = time.Hour
 	ctx, interrupt := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer interrupt()
-	code, _, errOut := s.runUntil(ctx)
+	code, _, errOut := s.runUntil(ctx, "-retry-refused")
 	require.Equal(t, exitUnfinished, code)
 	require.Contains(t, errOut, "interrupted")
 }

@@ -25,7 +25,7 @@ type job struct {
 	rows                   int            // control total; 0 when not given
 	sum                    prepaid.Amount // control total; zero when not given
 	most                   prepaid.Amount // a row may have; zero for any amount
-	dryRun                 bool
+	dryRun, retryRefused   bool
 	workers                int
 	stopAfter              int
 }
@@ -51,6 +51,7 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 	flags.StringVar(&j.journal, "journal", "", "`file` that remembers what was paid; <run>.<environment>.journal beside -file when empty")
 	flags.StringVar(&j.summary, "summary", "", "`file` to write the result to; that of -file with .summary.csv when empty")
 	flags.BoolVar(&j.dryRun, "dry-run", false, "check and tell, send no payment")
+	flags.BoolVar(&j.retryRefused, "retry-refused", false, "send again what the service refused in earlier runs; never with a new key for the same payment in the file")
 	flags.IntVar(&j.workers, "workers", 100, "payments under way at once, at most; the rate limit is kept whatever it is")
 	flags.IntVar(&j.stopAfter, "stop-after", 200, "stop when so many payments in a row were not made")
 	if err := flags.Parse(args); err != nil {

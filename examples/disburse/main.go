@@ -27,7 +27,9 @@ refuses the whole file. Begin with -dry-run, and give the -rows and -sum that it
 the run itself, so that another file is refused.
 
 To continue a run, give the same command again. The file may grow meanwhile; rows that
-were sent stay in it as they are. To correct a row that was refused, give it a new key.
+were paid or are in doubt stay in it as they are. To correct a row that was refused, replace
+it by one with a new key: the old one must go, or both may be paid. Refused rows are sent
+again with -retry-refused only.
 The journal is <run>.<environment>.journal in the file's directory, whatever the file is
 called. Keep it: what the service answers for a row that was edited after its journal was
 lost is an earlier payment, which the run finds in the end, when nothing moved.
@@ -87,7 +89,7 @@ func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}
 	config, err := prepaid.ConfigFromEnv()
 	return settings{
-		config: config, invalid: err, inFlightWait: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
+		config: config, invalid: err, inFlightWait: max(10*time.Second, config.Retry.InFlightWait), rateWindow: 10 * time.Second, grace: 15 * time.Second,
 		clocks: 10 * time.Second,
 	}.run(ctx, args, out, errOut)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// rounds is how often the file is gone through: first what is new, then, each after its rest, what is still open.
+// rounds is how often the file is gone through: what is new, then what is in doubt, each after its rest, and lastly what
+// is still in doubt and, if wished, what was refused: no number of refusals keeps a doubt from being settled.
 const rounds = 3
 
 var (
@@ -71,7 +72,7 @@ func (p *payer) pay(ctx context.Context) error {
 			return errInterrupted
 		case err != nil || cause != nil:
 			return errors.Join(cause, err)
-		case due == 0 && round > 0:
+		case due == 0 && round > 0 && !p.job.retryRefused:
 			return nil
 		}
 	}
@@ -111,7 +112,7 @@ func (p *payer) round(taking, sending context.Context, round int, stop context.C
 }
 
 // due reports whether a row is for this round. What is in doubt comes after what is new, since the journal leaves it
-// alone for a while; what an earlier run saw refused comes then, and once.
+// alone for a while. What an earlier run saw refused comes last, once, and only when it is asked for.
 func (p *payer) due(next payment, round int) bool {
 	id := p.job.requestID(next)
 	e, known := p.journal.Get(id)
@@ -123,13 +124,14 @@ func (p *payer) due(next payment, round int) bool {
 	case inDoubt(e):
 		return round > 0
 	case e.State == journal.StateRejected:
-		return round == 1 && e.Changed.Before(p.began)
+		return p.job.retryRefused && round == rounds-1 && e.Changed.Before(p.began)
 	}
 	return e.State == journal.StateNotSent
 }
 
 func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCauseFunc) {
 	params := p.job.params(next)
+	before, _ := p.journal.Get(params.RequestID)
 	_, err := p.journal.Transfer(ctx, p.sender, p.job.float, params)
 	if err == nil {
 		p.streak.Store(0)
@@ -148,6 +150,9 @@ func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCau
 		wrong := &rowError{line: next.line}
 		wrong.add(changedFields(changed), "is not what it was when this key was first sent; not sent")
 		p.report(wrong)
+	}
+	if before.State == journal.StateRejected && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
+		return // no news
 	}
 	if p.streak.Add(1) >= int64(p.job.stopAfter) {
 		stop(fmt.Errorf("%w (-stop-after %d)", errTooMany, p.job.stopAfter))
