@@ -30,7 +30,7 @@ type payer struct {
 	began   time.Time
 	grace   time.Duration // for payments under way after an interruption
 	clocks  time.Duration // by which this one and the service's may differ
-	booking time.Duration // by which a history may be late
+	booking time.Duration // for which what is in doubt rests; by which a history may be late
 	onPaid  func()
 	report  func(error)
 
@@ -86,7 +86,9 @@ func (p *payer) round(taking, sending context.Context, round int, stop context.C
 	for range p.job.workers {
 		workers.Go(func() {
 			for next := range queue {
-				p.payOne(sending, next, stop)
+				if p.rest(taking, next) {
+					p.payOne(sending, next, stop)
+				}
 			}
 		})
 	}
@@ -127,6 +129,20 @@ func (p *payer) due(next payment, round int) bool {
 		return p.job.retryRefused && round == rounds-1 && e.Changed.Before(p.began)
 	}
 	return e.State == journal.StateNotSent
+}
+
+// rest waits until the journal would send a payment in doubt, and returns false when the run was stopped meanwhile: the
+// journal itself waits under the context of what is under way.
+func (p *payer) rest(taking context.Context, next payment) bool {
+	e, known := p.journal.Get(p.job.requestID(next))
+	if !known || !inDoubt(e) {
+		return taking.Err() == nil
+	}
+	from := e.Changed
+	if from.Before(p.began) { // when the process before died, its last sending is not known
+		from = p.began
+	}
+	return sleep(taking, min(time.Until(from.Add(p.booking)), p.booking)) && taking.Err() == nil
 }
 
 func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCauseFunc) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,4 +63,23 @@ func TestStoppedIsNotFinished(t *testing.T) {
 	require.Contains(t, errOut, errTooMany.Error())
 	code, _, errOut = s.run("-workers", "1", "-stop-after", "3")
 	require.Equal(t, exitRefused, code, errOut)
+}
+
+// What is in doubt rests before it is sent again. Ctrl+C in its rest sends nothing.
+func TestInterruptedWhileDoubtRests(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	s.config.Retry.MaxAttempts = 1
+	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
+	code, _, _ := s.run()
+	require.Equal(t, exitUnfinished, code)
+	s.srv.ClearFaults()
+	before := s.transfers()
+	s.inFlightWait, s.grace = 3*time.Second, time.Minute
+	ctx, interrupt := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer interrupt()
+	code, out, errOut := s.runUntil(ctx)
+	require.Equal(t, exitUnfinished, code, out)
+	require.Contains(t, errOut, errInterrupted.Error())
+	require.Equal(t, before, s.transfers())
 }
