@@ -69,7 +69,7 @@ func demonstrate(ctx context.Context, out io.Writer) (failures int, err error) {
 	d := &demo{
 		emulator: emulator, out: out, file: filepath.Join(directory, "payments.csv"),
 		date:     time.Now().UTC().Format(time.DateOnly),
-		settings: settings{config: emulator.Config(), inFlightWait: 300 * time.Millisecond},
+		settings: settings{config: emulator.Config(), inFlightWait: 300 * time.Millisecond, grace: 5 * time.Second},
 	}
 	err = d.steps(ctx)
 	return d.failures, err

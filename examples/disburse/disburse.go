@@ -110,9 +110,15 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		d.say.dryRun(l.total)
 		return exitPaid, nil
 	}
+	summary, err := createFile(d.job.summary) // before the first payment, when there still is a choice
+	if err != nil {
+		return exitWrong, fmt.Errorf("%w: no summary could be written: %w", errRefused, err)
+	}
+	defer summary.discard()
 	p := &payer{
 		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
-		changed: make(map[prepaid.RequestID]bool),
+		clocks: d.settings.clocks, booking: d.settings.inFlightWait,
+		changed: make(map[prepaid.RequestID]bool), elsewhere: make(map[prepaid.RequestID]bool),
 	}
 	d.say.progress(l.total.Count - pl.paid.Count)
 	var made atomic.Int64
@@ -124,14 +130,27 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		}
 	}
 	stopped := p.pay(ctx)
-	took := time.Since(p.began)
 	d.say.progressEnds()
-	return d.conclude(p, stopped, made.Load(), took)
+	e := ending{stopped: stopped, made: made.Load(), took: time.Since(p.began), requests: d.requests.Load(), refused: d.refused.Load()}
+	e.unproven = p.prove(ctx, client.Accounts)
+	if ctx.Err() != nil {
+		e.unproven = errInterrupted
+	}
+	return d.conclude(p, summary, e)
+}
+
+// ending is how the sending ended, and what it took.
+type ending struct {
+	stopped                 error // before all was sent
+	unproven                error // why what is paid was not looked for in the histories
+	made, requests, refused int64
+	took                    time.Duration
 }
 
 // conclude writes the summary and says how the run ended.
-func (d *disbursement) conclude(p *payer, stopped error, made int64, took time.Duration) (int, error) {
-	r, err := p.writeSummary(d.job.summary)
+func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, error) {
+	stopped := e.stopped
+	r, err := p.writeSummary(summary)
 	if err != nil { // the disk may be full: the totals are told all the same
 		if r = make(result); p.tally(r, func(payment, string, string, journal.Entry) {}) == nil {
 			d.say.result(r, p.list.total)
@@ -140,9 +159,23 @@ func (d *disbursement) conclude(p *payer, stopped error, made int64, took time.D
 	}
 	d.say.result(r, p.list.total)
 	d.say.row("this run", "%d payments in %s, %.1f a second; %d requests, %d of them answered 429",
-		made, took.Round(time.Millisecond), float64(made)/took.Seconds(), d.requests.Load(), d.refused.Load())
+		e.made, e.took.Round(time.Millisecond), float64(e.made)/e.took.Seconds(), e.requests, e.refused)
 	d.say.row("summary", "%s", d.job.summary)
 	code := r.exitCode()
+	switch {
+	case r[statePaid].Count == 0:
+	case e.unproven == nil:
+		d.say.row("proven", "what is paid is in the histories of the accounts")
+	default:
+		d.say.row("not proven", "what is paid was not compared with the histories of the accounts: %v", e.unproven)
+		code = exitUnfinished
+		if stopped == nil {
+			stopped = errors.New("what was paid is not proven")
+		}
+	}
+	if stopped != nil { // what was not tried in this run may stand as refused by an earlier one
+		code = exitUnfinished
+	}
 	if code == exitUnfinished && stopped == nil {
 		stopped = errors.New("not all payments came to an end")
 	}
@@ -203,12 +236,6 @@ func (d *disbursement) restAfter(ctx context.Context, latest time.Time) error {
 		return nil
 	}
 	d.say.row("wait", "%s: the service still counts the requests of the run before", wait.Round(100*time.Millisecond))
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	sleep(ctx, wait)
+	return ctx.Err()
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,7 +27,7 @@ func TestPaidOnceAndNeverAgain(t *testing.T) {
 	first, err := os.ReadFile(s.file + ".summary.csv")
 	require.NoError(t, err)
 
-	s.srv.AllowOnly("GET /policy/mccodes") // neither a payment nor a look at the float account
+	s.srv.AllowOnly("GET /accounts/{id}/transactions") // no payment
 	code, out, errOut = s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
 	require.Contains(t, out, "this run    0 payments")
@@ -44,7 +42,7 @@ func TestJournalLost(t *testing.T) {
 	s := newStage(t, 10)
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
-	require.NoError(t, os.Remove(s.file+".journal"))
+	require.NoError(t, os.Remove(s.journal()))
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
 	s.requirePaidOnce()
@@ -58,9 +56,8 @@ func TestDryRunSendsNothing(t *testing.T) {
 	require.Equal(t, exitPaid, code, errOut)
 	require.Contains(t, out, "to send         3           300.03\nfloat       1000000.00 on the account\n")
 	require.Contains(t, out, "add -rows 3 -sum 300.03 to the run itself")
-	for _, name := range []string{".journal", ".summary.csv"} {
-		require.NoFileExists(t, s.file+name)
-	}
+	require.NoFileExists(t, s.journal())
+	require.NoFileExists(t, s.file+".summary.csv")
 	s.srv.AllowOnly()
 	code, _, errOut = s.run("-rows", "3", "-sum", "300.03")
 	require.Equal(t, exitPaid, code, errOut)
@@ -96,7 +93,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 
 	// Paid rows stay in the file, since without them it is another run's.
 	s.write(s.rows()[1:]...)
-	for _, args := range [][]string{nil, {"-run", "other"}, {"-date", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}} {
+	for _, args := range [][]string{nil, {"-run", "other", "-journal", s.journal()}, {"-date", time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)}} {
 		code, _, errOut = s.run(args...)
 		require.Equal(t, exitWrong, code, args)
 		require.Contains(t, errOut, "that may have been made and are not in the file")
@@ -118,7 +115,7 @@ func TestJournalOfAnotherEnvironment(t *testing.T) {
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
 	s.config.Environment = prepaid.EnvironmentProduction
-	code, _, errOut := s.run()
+	code, _, errOut := s.run("-journal", s.journal())
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "the journal has 2 payments of 200.01 that may have been made and are not in the file")
 }
@@ -137,7 +134,7 @@ func TestRejectedRows(t *testing.T) {
 	// It is tried again, once a run, and only as it was.
 	s.srv.AddAccount(prepaidtest.SeedAccount{ID: "EA2"})
 	s.write(strings.Replace(strings.Join(s.rows(), "\n"), s.accounts[2], "EA2", 1))
-	code, out, errOut = s.run()
+	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
 	require.Equal(t, "line 4: account_id is not what it was when this key was first sent; not sent\n", errOut)
 	require.Equal(t, "1", count(out, stateChanged))
@@ -147,9 +144,12 @@ func TestRejectedRows(t *testing.T) {
 	s.write(s.rows()...)
 	code, _, _ = s.run()
 	require.Equal(t, exitRefused, code)
+	require.Equal(t, before, s.transfers(), "only when it is asked for")
+	code, _, _ = s.run("-retry-refused")
+	require.Equal(t, exitRefused, code)
 	require.Equal(t, before+1, s.transfers())
 	s.srv.SetStatus(s.accounts[2], "active")
-	code, _, errOut = s.run()
+	code, _, errOut = s.run("-retry-refused")
 	require.Equal(t, exitPaid, code, errOut)
 	s.requirePaidOnce()
 }
@@ -216,7 +216,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 
 	s.srv.Adjust(s.float, "5000")
 	s.onPaid = nil
-	code, out, errOut = s.run()
+	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitPaid, code, out+errOut)
 	for i, n := range s.movements() {
 		require.Equal(t, 1, n, i)
@@ -328,13 +328,13 @@ func TestNothingToTalkTo(t *testing.T) {
 func TestJournalInUseOrDamaged(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	j, err := journal.Open(s.file+".journal", journal.Options{})
+	j, err := journal.Open(s.journal(), journal.Options{})
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "nothing was sent: another run is at work on this journal: wait for its end")
 	require.NoError(t, j.Close())
-	require.NoError(t, os.WriteFile(s.file+".journal", []byte("prepaid-journal 1\nbroken\n"), 0o600))
+	require.NoError(t, os.WriteFile(s.journal(), []byte("prepaid-journal 1\nbroken\n"), 0o600))
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "nothing was sent: keep the journal as it is, and have a person look at it: journal: corrupt at line 2")
@@ -353,7 +353,7 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	last, known := s.entry(1)
 	require.True(t, known)
 	s.rateWindow = 500 * time.Millisecond
-	code, out, _ = s.run()
+	code, out, _ = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
 	require.Contains(t, out, "the service still counts the requests of the run before")
 	again, _ := s.entry(1)
@@ -362,36 +362,7 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	s.rateWindow = time.Hour
 	ctx, interrupt := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer interrupt()
-	code, _, errOut := s.runUntil(ctx)
+	code, _, errOut := s.runUntil(ctx, "-retry-refused")
 	require.Equal(t, exitUnfinished, code)
 	require.Contains(t, errOut, "interrupted")
-}
-
-func TestSummaryIsWholeOrNotThere(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "summary.csv")
-	require.NoError(t, replaceFile(path, writing("old", nil)))
-	full := errors.New("disk full")
-	require.ErrorIs(t, replaceFile(path, writing("new", full)), full)
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "old", string(content))
-	require.NoFileExists(t, path+temporary)
-	require.NoError(t, os.WriteFile(path+temporary, []byte("what a killed process left, longer than the new one"), 0o600))
-	require.NoError(t, replaceFile(path, writing("new", nil)))
-	content, err = os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "new", string(content))
-}
-
-func TestSummaryThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, 2)
-	code, out, errOut := s.run("-summary", filepath.Join(s.file+".missing", "summary.csv"))
-	require.Equal(t, exitUnfinished, code)
-	require.Equal(t, "2", count(out, statePaid))
-	require.Contains(t, errOut, "no summary was written")
-	code, _, errOut = s.run()
-	require.Equal(t, exitPaid, code, errOut)
-	s.requirePaidOnce()
 }

@@ -57,7 +57,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		}
 	}
 	require.Empty(t, s.srv.Requests())
-	require.NoFileExists(t, s.file+".journal")
+	require.NoFileExists(t, s.journal())
 	require.NoFileExists(t, s.file+".summary.csv")
 }
 

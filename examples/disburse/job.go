@@ -25,7 +25,7 @@ type job struct {
 	rows                   int            // control total; 0 when not given
 	sum                    prepaid.Amount // control total; zero when not given
 	most                   prepaid.Amount // a row may have; zero for any amount
-	dryRun                 bool
+	dryRun, retryRefused   bool
 	workers                int
 	stopAfter              int
 }
@@ -40,11 +40,7 @@ const (
 func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) (*job, error) {
 	j := &job{environment: environment, float: prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT"))}
 	flags := flag.NewFlagSet("disburse", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.StringVar(&j.file, "file", "", "payments, a CSV `file` that begins with "+columns)
 	flags.StringVar(&j.run, "run", "", "`name` of the run, such as payroll-2026-11")
 	flags.TextVar((*day)(&j.date), "date", day{}, "`day` of the payments, such as 2026-11-30; the same each time the run is continued")
@@ -52,22 +48,26 @@ func parseJob(args []string, environment prepaid.Environment, errOut io.Writer) 
 	flags.IntVar(&j.rows, "rows", 0, "`number` of payments that the file must have; not checked when 0")
 	flags.TextVar(&j.sum, "sum", prepaid.Amount{}, "`amount` that the file must add up to; not checked when 0")
 	flags.TextVar(&j.most, "max", prepaid.Amount{}, "largest `amount` that a row may have; not checked when 0")
-	flags.StringVar(&j.journal, "journal", "", "`file` that remembers what was paid; that of -file with .journal when empty")
+	flags.StringVar(&j.journal, "journal", "", "`file` that remembers what was paid; <run>.<environment>.journal beside -file when empty")
 	flags.StringVar(&j.summary, "summary", "", "`file` to write the result to; that of -file with .summary.csv when empty")
 	flags.BoolVar(&j.dryRun, "dry-run", false, "check and tell, send no payment")
+	flags.BoolVar(&j.retryRefused, "retry-refused", false, "send again what the service refused in earlier runs; never with a new key for the same payment in the file")
 	flags.IntVar(&j.workers, "workers", 100, "payments under way at once, at most; the rate limit is kept whatever it is")
 	flags.IntVar(&j.stopAfter, "stop-after", 200, "stop when so many payments in a row were not made")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(errOut)
+			fmt.Fprint(errOut, usage)
+			flags.PrintDefaults()
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w: the command line is wrong", errUsage)
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("%w: it takes flags only", errUsage)
 	}
 	if j.journal == "" {
-		j.journal = j.file + ".journal"
+		j.journal = j.defaultJournal()
 	}
 	if j.summary == "" {
 		j.summary = j.file + ".summary.csv"
@@ -101,6 +101,12 @@ func (j *job) check(now time.Time) error {
 		return invalid
 	}
 	return nil
+}
+
+// defaultJournal is named after the run and not after the file, so that a corrected file under another name meets what was
+// paid from the first. The date is left out: another one by mistake meets it as well.
+func (j *job) defaultJournal() string {
+	return filepath.Join(filepath.Dir(j.file), fmt.Sprintf("%s.%s.journal", j.run, j.environment))
 }
 
 func differ(paths ...string) bool {

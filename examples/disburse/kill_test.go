@@ -114,7 +114,10 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for run := 0; hit < summaryKills; run++ {
 		require.Less(t, run, 200)
 		require.NoError(t, os.RemoveAll(s.file+".summary.csv"+temporary))
-		half := func() bool { _, err := os.Stat(s.file + ".summary.csv" + temporary); return err == nil }
+		half := func() bool {
+			info, err := os.Stat(s.file + ".summary.csv" + temporary)
+			return err == nil && info.Size() > 0 // it is opened before the first payment
+		}
 		if s.killWhen(half) == -1 && half() {
 			hit++
 		}

@@ -27,7 +27,12 @@ refuses the whole file. Begin with -dry-run, and give the -rows and -sum that it
 the run itself, so that another file is refused.
 
 To continue a run, give the same command again. The file may grow meanwhile; rows that
-were sent stay in it as they are. To correct a row that was refused, give it a new key.
+were paid or are in doubt stay in it as they are. To correct a row that was refused, replace
+it by one with a new key: the old one must go, or both may be paid. Refused rows are sent
+again with -retry-refused only.
+The journal is <run>.<environment>.journal in the file's directory, whatever the file is
+called. Keep it: what the service answers for a row that was edited after its journal was
+lost is an earlier payment, which the run finds in the end, when nothing moved.
 
 Without PREPAID_BASE_URL it shows all that against an emulator inside this process, and
 takes no flags. For the service, set
@@ -44,9 +49,9 @@ second one ends the program at once, which is safe too.
 
 Exit status:
   0  every row is paid (with -dry-run: nothing stands against the run)
-  1  finished, but rows were refused: see the summary
+  1  finished, but rows were refused or answered with an earlier payment: see the summary
   2  nothing was sent: the command line, environment, file, journal or float account is wrong
-  3  unfinished: run the same command again
+  3  unfinished, or the output could not be written: run the same command again
 
 `
 
@@ -68,12 +73,24 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	said := &output{to: out}
+	code := runOn(ctx, args, said, errOut)
+	if said.err != nil && code == exitPaid {
+		fmt.Fprintln(errOut, "disburse: the output could not be written:", said.err)
+		return exitUnfinished
+	}
+	return code
+}
+
+// runOn runs on the service of the environment, or on an emulator.
+func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		return runEmulated(ctx, args, out, errOut)
 	}
 	config, err := prepaid.ConfigFromEnv()
 	return settings{
-		config: config, invalid: err, inFlightWait: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
+		config: config, invalid: err, inFlightWait: max(10*time.Second, config.Retry.InFlightWait), rateWindow: 10 * time.Second, grace: 15 * time.Second,
+		clocks: 10 * time.Second,
 	}.run(ctx, args, out, errOut)
 }
 
@@ -85,6 +102,7 @@ type settings struct {
 	inFlightWait time.Duration // see journal.Options
 	rateWindow   time.Duration // in which the service counts requests, also those of a run before this one
 	grace        time.Duration // for payments under way after Ctrl+C
+	clocks       time.Duration // by which this one and the service's may differ
 	onPaid       func()        // after each payment; nil for nothing
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// rounds is how often the file is gone through: first what is new, then, each after its rest, what is still open.
+// rounds is how often the file is gone through: what is new, then what is in doubt, each after its rest, and lastly what
+// is still in doubt and, if wished, what was refused: no number of refusals keeps a doubt from being settled.
 const rounds = 3
 
 var (
@@ -28,14 +29,17 @@ type payer struct {
 	sender  journal.Sender
 	began   time.Time
 	grace   time.Duration // for payments under way after an interruption
+	clocks  time.Duration // by which this one and the service's may differ
+	booking time.Duration // for which what is in doubt rests; by which a history may be late
 	onPaid  func()
 	report  func(error)
 
 	streak atomic.Int64 // payments not made since the last one that was
 
-	mu      sync.Mutex
-	changed map[prepaid.RequestID]bool
-	trouble error // of the last payment that was not made
+	mu        sync.Mutex
+	changed   map[prepaid.RequestID]bool // not as they were when they were first sent
+	elsewhere map[prepaid.RequestID]bool // answered with another payment than the row's
+	trouble   error                      // of the last payment that was not made
 }
 
 // pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that
@@ -68,7 +72,7 @@ func (p *payer) pay(ctx context.Context) error {
 			return errInterrupted
 		case err != nil || cause != nil:
 			return errors.Join(cause, err)
-		case due == 0 && round > 0:
+		case due == 0 && round > 0 && !p.job.retryRefused:
 			return nil
 		}
 	}
@@ -82,7 +86,9 @@ func (p *payer) round(taking, sending context.Context, round int, stop context.C
 	for range p.job.workers {
 		workers.Go(func() {
 			for next := range queue {
-				p.payOne(sending, next, stop)
+				if p.rest(taking, next) {
+					p.payOne(sending, next, stop)
+				}
 			}
 		})
 	}
@@ -108,25 +114,40 @@ func (p *payer) round(taking, sending context.Context, round int, stop context.C
 }
 
 // due reports whether a row is for this round. What is in doubt comes after what is new, since the journal leaves it
-// alone for a while; what an earlier run saw refused comes then, and once.
+// alone for a while. What an earlier run saw refused comes last, once, and only when it is asked for.
 func (p *payer) due(next payment, round int) bool {
 	id := p.job.requestID(next)
 	e, known := p.journal.Get(id)
 	switch {
 	case !known:
 		return true
-	case p.isChanged(id):
+	case p.isMarked(p.changed, id):
 		return false
 	case inDoubt(e):
 		return round > 0
 	case e.State == journal.StateRejected:
-		return round == 1 && e.Changed.Before(p.began)
+		return p.job.retryRefused && round == rounds-1 && e.Changed.Before(p.began)
 	}
 	return e.State == journal.StateNotSent
 }
 
+// rest waits until the journal would send a payment in doubt, and returns false when the run was stopped meanwhile: the
+// journal itself waits under the context of what is under way.
+func (p *payer) rest(taking context.Context, next payment) bool {
+	e, known := p.journal.Get(p.job.requestID(next))
+	if !known || !inDoubt(e) {
+		return taking.Err() == nil
+	}
+	from := e.Changed
+	if from.Before(p.began) { // when the process before died, its last sending is not known
+		from = p.began
+	}
+	return sleep(taking, min(time.Until(from.Add(p.booking)), p.booking)) && taking.Err() == nil
+}
+
 func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCauseFunc) {
 	params := p.job.params(next)
+	before, _ := p.journal.Get(params.RequestID)
 	_, err := p.journal.Transfer(ctx, p.sender, p.job.float, params)
 	if err == nil {
 		p.streak.Store(0)
@@ -141,24 +162,27 @@ func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCau
 		return
 	}
 	if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
-		p.markChanged(params.RequestID)
+		p.mark(p.changed, params.RequestID)
 		wrong := &rowError{line: next.line}
 		wrong.add(changedFields(changed), "is not what it was when this key was first sent; not sent")
 		p.report(wrong)
+	}
+	if before.State == journal.StateRejected && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
+		return // no news
 	}
 	if p.streak.Add(1) >= int64(p.job.stopAfter) {
 		stop(fmt.Errorf("%w (-stop-after %d)", errTooMany, p.job.stopAfter))
 	}
 }
 
-func (p *payer) markChanged(id prepaid.RequestID) {
+func (p *payer) mark(rows map[prepaid.RequestID]bool, id prepaid.RequestID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.changed[id] = true
+	rows[id] = true
 }
 
-func (p *payer) isChanged(id prepaid.RequestID) bool {
+func (p *payer) isMarked(rows map[prepaid.RequestID]bool, id prepaid.RequestID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.changed[id]
+	return rows[id]
 }

@@ -14,7 +14,7 @@ import (
 type plan struct {
 	paid     journal.Total // by earlier runs: not sent again
 	doubt    journal.Total // may have been paid: sent again under the same request id, which pays none twice
-	rejected journal.Total // refused by earlier runs: tried again
+	rejected journal.Total // refused by earlier runs: tried again with -retry-refused only
 	fresh    journal.Total // never sent, or certainly not processed
 	lost     journal.Total // paid or in doubt, and not in the file
 	left     prepaid.Amount
@@ -57,7 +57,9 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 			}
 		}
 	}
-	pl.left, err = l.total.Sum.Sub(pl.paid.Sum)
+	if pl.left, err = l.total.Sum.Sub(pl.paid.Sum); err == nil && !l.job.retryRefused {
+		pl.left, err = pl.left.Sub(pl.rejected.Sum)
+	}
 	return pl, faults, err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ func TestDemonstration(t *testing.T) {
 		require.Regexp(t, "(?m)"+strings.TrimSuffix(pattern, "\n"), out)
 	}
 	require.NotContains(t, out, os.TempDir())
+	require.NotContains(t, out, "at most 0s")
 }
 
 func TestDemonstrationInterrupted(t *testing.T) {
@@ -70,7 +72,7 @@ func TestCommandLine(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-nonsense"}, "the command line is wrong"},
+		{[]string{"-nonsense"}, "disburse: see -h: flag provided but not defined: -nonsense\n"},
 		{[]string{"more"}, "it takes flags only"},
 		{[]string{"-date", "30/11/2026"}, "not a calendar day"},
 		{[]string{"-date", today.AddDate(0, 0, 8).Format(time.DateOnly)}, "-date must be at most 7 days ahead and 22 days ago"},
@@ -86,6 +88,19 @@ func TestCommandLine(t *testing.T) {
 		code, _, errOut := program(t, t.Context(), append(good[:len(good):len(good)], c.args...)...)
 		require.Equal(t, exitWrong, code, c.args)
 		require.Contains(t, errOut, c.want)
+		require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
 		require.NotContains(t, errOut, "hush")
 	}
+}
+
+// full is a disk with no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	var errOut bytes.Buffer
+	require.Equal(t, exitUnfinished, run(t.Context(), nil, full{}, &errOut))
+	require.Equal(t, "disburse: the output could not be written: no space left on device\n", errOut.String())
 }

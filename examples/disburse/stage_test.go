@@ -162,7 +162,7 @@ func count(out, state string) string {
 // entry is what the journal has of a row.
 func (s *stage) entry(i int) (journal.Entry, bool) {
 	s.t.Helper()
-	j, err := journal.Open(s.file+".journal", journal.Options{})
+	j, err := journal.Open(s.journal(), journal.Options{})
 	require.NoError(s.t, err)
 	defer j.Close()
 	return j.Get(s.requestID(i))
@@ -175,3 +175,6 @@ func writing(text string, end error) func(io.Writer) error {
 		return errors.Join(err, end)
 	}
 }
+
+// journal is where the journal lies when no flag says it.
+func (s *stage) journal() string { return filepath.Join(filepath.Dir(s.file), "test.test.journal") }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,12 +21,13 @@ const (
 	statePaid     = "paid"
 	stateRejected = "rejected"
 	stateChanged  = "changed"
+	stateEarlier  = "earlier" // answered with another payment, which was made under the same key before
 	stateNotSent  = "not sent"
 	stateInDoubt  = "in doubt"
 )
 
 func states() []string {
-	return []string{statePaid, stateRejected, stateChanged, stateNotSent, stateInDoubt}
+	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateNotSent, stateInDoubt}
 }
 
 // result is what became of the rows, by state.
@@ -36,7 +38,7 @@ func (r result) exitCode() int {
 	switch {
 	case r[stateNotSent].Count+r[stateInDoubt].Count > 0:
 		return exitUnfinished
-	case r[stateRejected].Count+r[stateChanged].Count > 0:
+	case r[stateRejected].Count+r[stateChanged].Count+r[stateEarlier].Count > 0:
 		return exitRefused
 	}
 	return exitPaid
@@ -48,9 +50,11 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 	id := p.job.requestID(row)
 	e, known := p.journal.Get(id)
 	switch {
-	case p.isChanged(id) && inDoubt(e): // as it was, it may have been paid
+	case p.isMarked(p.elsewhere, id):
+		return stateEarlier, "", e
+	case p.isMarked(p.changed, id) && inDoubt(e): // as it was, it may have been paid
 		return stateInDoubt, stateChanged, e
-	case p.isChanged(id):
+	case p.isMarked(p.changed, id):
 		return stateChanged, "", e
 	case !known || e.State == journal.StateNotSent:
 		return stateNotSent, "", e
@@ -65,9 +69,9 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 }
 
 // writeSummary writes a line for each row and the totals, all of it or nothing, and returns the totals.
-func (p *payer) writeSummary(path string) (result, error) {
+func (p *payer) writeSummary(file *pendingFile) (result, error) {
 	r := make(result)
-	err := replaceFile(path, func(w io.Writer) error {
+	err := file.replace(func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		_ = out.Write([]string{"line", "key", "amount", "state", "transaction_id", "code", "correlation_id", "request_id"})
 		if err := p.tally(r, func(row payment, state, code string, e journal.Entry) {
@@ -116,28 +120,53 @@ func (p *payer) tally(r result, each func(row payment, state, code string, e jou
 	return nil
 }
 
-// replaceFile writes a file so that its name stands for the old content or the whole new one, whenever the process
-// dies. What a killed one left is overwritten: the journal's lock keeps a second writer away.
-func replaceFile(path string, write func(io.Writer) error) error {
+// pendingFile is a file that is to be written: its name stands for the old content or the whole new one, whenever the
+// process dies. What a killed one left is overwritten: the journal's lock keeps a second writer away.
+type pendingFile struct {
+	*os.File
+
+	path string
+	kept bool
+}
+
+// createFile opens the file under its temporary name. It fails where the file cannot take its own name later.
+func createFile(path string) (*pendingFile, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory", path)
+	}
 	file, err := os.OpenFile(path+temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	buffer := bufio.NewWriter(file)
-	err = write(buffer)
+	return &pendingFile{File: file, path: path}, nil
+}
+
+// discard removes the file, unless it was kept.
+func (f *pendingFile) discard() {
+	if !f.kept {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	}
+}
+
+// replace writes the file and gives it its name.
+func (f *pendingFile) replace(write func(io.Writer) error) error {
+	buffer := bufio.NewWriter(f)
+	err := write(buffer)
 	if err == nil {
 		err = buffer.Flush()
 	}
 	if err == nil {
-		err = file.Sync()
+		err = f.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return errors.Join(err, os.Remove(path+temporary))
-	}
-	if err := os.Rename(path+temporary, path); err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if directory, err := os.Open(filepath.Dir(path)); err == nil {
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		return err
+	}
+	f.kept = true
+	if directory, err := os.Open(filepath.Dir(f.path)); err == nil {
 		_ = directory.Sync() // where it cannot be done, a power cut may bring back the old one
 		_ = directory.Close()
 	}

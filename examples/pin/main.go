@@ -31,7 +31,7 @@ anything else they are read as two lines: first the new PIN, then, once it has b
 the one-time password. No flag and no variable gives them: other programs could see those.
 
 Exit status: 0 the new PIN counts, 1 the PIN is as it was, 2 the command line or the
-environment is wrong, 3 which PIN counts is not known.
+environment is wrong, 3 which PIN counts is not known, or could not be said.
 
 `
 
@@ -44,6 +44,9 @@ func main() {
 
 // errInput is a wrong command line or environment.
 var errInput = errors.New("see -h")
+
+// errCertificate is a certificate file that cannot be read.
+var errCertificate = errors.New("-certificate")
 
 // options are what the flags say.
 type options struct {
@@ -60,6 +63,17 @@ type options struct {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	said := &output{to: out}
+	code := runOn(ctx, args, in, said, errOut)
+	if said.err != nil && code == 0 {
+		fmt.Fprintln(errOut, "pin: done, but the output could not be written:", said.err)
+		return 3
+	}
+	return code
+}
+
+// runOn runs for the service of the environment, or on an emulator.
+func runOn(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	o, err := parse(args, errOut)
 	say := func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
 	switch {
@@ -79,7 +93,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		}
 	}
 	fmt.Fprintln(errOut, "pin:", err)
-	if errors.Is(err, errInput) {
+	if errors.Is(err, errInput) || errors.Is(err, errCertificate) {
 		return 2
 	}
 	return 1
@@ -105,11 +119,7 @@ func conclude(err error, say func(string, ...any), errOut io.Writer) int {
 func parse(args []string, errOut io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("pin", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.BoolVar(&o.typed, "type", false, "on the emulator: ask for PIN and one-time password, as for the service")
 	flags.StringVar(&o.account, "account", "", "EAID of the card")
 	flags.StringVar(&o.certificate, "certificate", "", "file with the operator's certificate, PEM or DER")
@@ -123,9 +133,12 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(errOut)
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
 		return o, err
 	case err != nil:
-		return o, fmt.Errorf("%w: the command line is wrong", errInput)
+		return o, fmt.Errorf("%w: %w", errInput, err)
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%w: it takes flags only", errInput)
 	case o.fd < 0:
@@ -159,7 +172,7 @@ func setUp(o options, keypad *typed, say func(string, ...any)) (*device, func(),
 	}
 	certificate, err := os.ReadFile(o.certificate)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errInput, err)
+		return nil, nil, fmt.Errorf("%w: %w", errCertificate, err)
 	}
 	key, err := newKey(o, certificate, say)
 	if err != nil {

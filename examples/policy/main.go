@@ -25,9 +25,10 @@ Usage:
   policy plan [flags] file.yaml     show what would change; nothing is sent
   policy apply [flags] file.yaml    show it, ask, change it, read back and compare
 
-Without PREPAID_BASE_URL everything runs against an emulator inside this process. For the
-service, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
-PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE.
+For the service, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
+production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE. Without PREPAID_BASE_URL the
+commands want -emulator, for one inside this process that is gone with it: a variable that
+was forgotten must not look like a change that was made.
 
 Exit status: 0 when all went well, 1 when something failed or was not confirmed, 2 when the
 command line, the environment or the file is wrong (nothing was sent), and with
@@ -63,10 +64,13 @@ type options struct {
 	expect      string
 	reason      string
 	batch       int
+	emulator    bool
 }
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	said := &output{to: out}
+	out = said
 	var changes bool
 	o, err := parse(args, errOut)
 	switch {
@@ -77,6 +81,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		err = demonstrate(ctx, out, errOut)
 	default:
 		changes, err = command(ctx, o, in, out, errOut)
+	}
+	if err == nil && said.err != nil {
+		err = fmt.Errorf("the output could not be written: %w", said.err)
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "policy:", err)
@@ -104,7 +111,7 @@ func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer
 			return false, fmt.Errorf("%w: the file is for another program than -company", errInput)
 		}
 	}
-	s, err := connect(errOut)
+	s, err := connect(o, errOut)
 	if err != nil {
 		return false, err
 	}
@@ -133,17 +140,14 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	}
 	o := options{command: args[0]}
 	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.Int64Var(&o.company, "company", 0, fmt.Sprintf("id of the program; to export %d on the emulator when 0, to plan and apply that of the file", prepaidtest.DefaultCompany))
 	flags.BoolVar(&o.detailed, "detailed-exitcode", false, "plan: exit with 3 when there is something to change")
 	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: leave rules as they are that differ in a text only")
 	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
 	flags.StringVar(&o.expect, "expect", "", "apply: digest of the plan that was looked at; any other plan is refused")
 	flags.StringVar(&o.reason, "reason", "", "apply: kept by the service with each change")
+	flags.BoolVar(&o.emulator, "emulator", false, "run on an emulator inside this process, whose policy is made up and kept by nobody")
 	flags.IntVar(&o.batch, "batch", 100, "apply: most rules in one call; the reference gives no limit")
 	switch o.command {
 	case "export", "plan", "apply":
@@ -154,9 +158,12 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(errOut)
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
 		return o, err
 	case err != nil:
-		return o, fmt.Errorf("%w: the command line is wrong", errInput)
+		return o, fmt.Errorf("%w: %w", errInput, err)
 	case o.command == "":
 		return o, fmt.Errorf("%w: the command is export, plan or apply", errInput)
 	case o.command == "export" && flags.NArg() != 0:
@@ -165,6 +172,10 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return o, fmt.Errorf("%w: %s takes one file, after the flags", errInput, o.command)
 	case o.batch < 1:
 		return o, fmt.Errorf("%w: -batch must be 1 or more", errInput)
+	case !o.emulator && os.Getenv("PREPAID_BASE_URL") == "":
+		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set; -emulator if that is meant", errInput)
+	case o.emulator && os.Getenv("PREPAID_BASE_URL") != "":
+		return o, fmt.Errorf("%w: PREPAID_BASE_URL is set, and -emulator is not for the service", errInput)
 	}
 	o.file = flags.Arg(0)
 	return o, nil
@@ -174,7 +185,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 func readFile(name string) (prepaid.CompanyID, state, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return 0, state{}, fmt.Errorf("%w: %w", errInput, err)
+		return 0, state{}, &fileError{[]string{err.Error()}}
 	}
 	defer func() { _ = file.Close() }()
 	return readPolicy(name, file)

@@ -61,7 +61,7 @@ func TestDemonstration(t *testing.T) {
 
 func TestPlanCommand(t *testing.T) {
 	t.Parallel()
-	code, out, errOut := runWith(t, "", "plan", "policy.yaml")
+	code, out, errOut := runWith(t, "", "plan", "-emulator", "policy.yaml")
 	require.Zero(t, code, errOut)
 	for _, line := range []string{
 		"Policy of program 42: default action allow, rules block\n", "categories: 1 to add, 2 unchanged\n", "    + 5993 \"Tobacconists\"\n",
@@ -70,16 +70,16 @@ func TestPlanCommand(t *testing.T) {
 	} {
 		require.Contains(t, out, line)
 	}
-	code, again, _ := runWith(t, "", "plan", "-detailed-exitcode", "policy.yaml")
+	code, again, _ := runWith(t, "", "plan", "-emulator", "-detailed-exitcode", "policy.yaml")
 	require.Equal(t, exitChanges, code)
 	require.Equal(t, out, again)
-	code, out, _ = runWith(t, "", "plan", "-ignore-texts", "policy.yaml")
+	code, out, _ = runWith(t, "", "plan", "-emulator", "-ignore-texts", "policy.yaml")
 	require.Zero(t, code)
 	require.Contains(t, out, ": 2 to add, 1 to remove, 4 unchanged, in 3 calls.\n")
 
-	code, exported, _ := runWith(t, "", "export")
+	code, exported, _ := runWith(t, "", "export", "-emulator")
 	require.Zero(t, code)
-	code, out, _ = runWith(t, "", "plan", "-detailed-exitcode", fileWith(t, exported))
+	code, out, _ = runWith(t, "", "plan", "-emulator", "-detailed-exitcode", fileWith(t, exported))
 	require.Zero(t, code)
 	require.Contains(t, out, "\nNothing to do.\n")
 }
@@ -153,7 +153,7 @@ func TestInterruptedQuestion(t *testing.T) {
 		}
 		return stdout.Write(text)
 	})
-	require.Equal(t, 1, run(ctx, []string{"apply", "policy.yaml"}, in, asked, &stderr))
+	require.Equal(t, 1, run(ctx, []string{"apply", "-emulator", "policy.yaml"}, in, asked, &stderr))
 	require.Contains(t, stderr.String(), "not confirmed, nothing was sent")
 	require.NotContains(t, stdout.String(), "Done.")
 }
@@ -190,19 +190,48 @@ func TestCommandLine(t *testing.T) {
 	require.Zero(t, code)
 	require.Contains(t, errOut, "-detailed-exitcode")
 	bad := fileWith(t, "company: 42\ndefault_action: allow\nmerchant: []\n")
-	for _, args := range [][]string{
-		{"-nonsense"}, {"destroy"}, {"plan"}, {"plan", "a", "b"}, {"export", "a"}, {"plan", "missing.yaml"}, {"apply", "-batch", "0", "policy.yaml"},
-		{"apply", "-yes", bad}, {"plan", "-company", "43", "policy.yaml"}, {"plan", "-company", "x", "policy.yaml"},
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"see -h: flag provided but not defined: -nonsense", []string{"-nonsense"}},
+		{"see -h: the command is export", []string{"destroy"}},
+		{"see -h: plan takes one file", []string{"plan", "-emulator"}},
+		{"see -h: plan takes one file", []string{"plan", "-emulator", "a", "b"}},
+		{"see -h: export takes flags only", []string{"export", "-emulator", "a"}},
+		{"policy: open missing.yaml: ", []string{"plan", "-emulator", "missing.yaml"}},
+		{"see -h: -batch must be", []string{"apply", "-emulator", "-batch", "0", "policy.yaml"}},
+		{"has a key that is none of", []string{"apply", "-emulator", "-yes", bad}},
+		{"see -h: the file is for another program", []string{"plan", "-emulator", "-company", "43", "policy.yaml"}},
+		{"see -h: invalid value", []string{"plan", "-emulator", "-company", "x", "policy.yaml"}},
+		// A variable that was forgotten is no emulator.
+		{"see -h: PREPAID_BASE_URL is not set; -emulator if that is meant", []string{"apply", "-yes", "policy.yaml"}},
+		{"see -h: PREPAID_BASE_URL is not set", []string{"apply", "-yes", "-expect", "0123456789abcdef", "policy.yaml"}},
+		{"see -h: PREPAID_BASE_URL is not set", []string{"plan", "policy.yaml"}},
+		{"see -h: PREPAID_BASE_URL is not set", []string{"export"}},
 	} {
-		code, out, errOut := runWith(t, "", args...)
-		require.Equal(t, exitInput, code, args)
-		require.Empty(t, out, args)
-		require.NotEmpty(t, errOut, args)
+		code, out, errOut := runWith(t, "", c.args...)
+		require.Equal(t, exitInput, code, c.args)
+		require.Empty(t, out, c.args)
+		require.Contains(t, errOut, c.want)
+		require.Equal(t, 1, strings.Count(errOut, "\n"), errOut)
 	}
 	t.Setenv("PREPAID_BASE_URL", "http://example.com/3.0/")
 	code, _, errOut = runWith(t, "", "export")
 	require.Equal(t, exitInput, code)
 	require.Contains(t, errOut, "PREPAID_")
+	code, _, errOut = runWith(t, "", "apply", "-emulator", "policy.yaml")
+	require.Equal(t, exitInput, code)
+	require.Contains(t, errOut, "-emulator is not for the service")
+}
+
+// What nobody can read was not said.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	full := writerFunc(func([]byte) (int, error) { return 0, io.ErrShortWrite })
+	require.Equal(t, 1, run(t.Context(), []string{"apply", "-emulator", "-yes", "policy.yaml"}, strings.NewReader(""), full, &stderr))
+	require.Contains(t, stderr.String(), "policy: the output could not be written: ")
 }
 
 // A text of the service cannot pass for a line of the plan.

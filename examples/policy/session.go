@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -31,9 +30,9 @@ type session struct {
 }
 
 // connect reaches the service that the environment names, or starts an emulator with a small policy.
-func connect(errOut io.Writer) (*session, error) {
-	if os.Getenv("PREPAID_BASE_URL") == "" {
-		fmt.Fprintln(errOut, "policy: on an emulator inside this process; set PREPAID_BASE_URL for the service")
+func connect(o options, errOut io.Writer) (*session, error) {
+	if o.emulator {
+		fmt.Fprintln(errOut, "policy: on an emulator inside this process; what is changed there is gone with it")
 		return emulate()
 	}
 	config, err := prepaid.ConfigFromEnv()

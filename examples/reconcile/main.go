@@ -57,13 +57,22 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	return runAt(ctx, time.Now(), args, out, errOut)
+}
+
+// runAt is run at a moment.
+func runAt(ctx context.Context, now time.Time, args []string, out, errOut io.Writer) int {
+	said := &output{to: out}
 	opts, err := parse(args, errOut)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
 	var result *summary
 	if err == nil {
-		result, err = reconcile(ctx, opts, time.Now(), out, errOut)
+		result, err = reconcile(ctx, opts, now, said, errOut)
+	}
+	if err == nil && said.err != nil {
+		err = fmt.Errorf("the files are written, the output could not be: %w", said.err)
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "reconcile:", err)
@@ -82,11 +91,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("reconcile", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.Func("company", "id of the program (company) whose accounts are read", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
 		opts.company = prepaid.CompanyID(id)
@@ -94,14 +99,17 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	})
 	flags.StringVar(&opts.clientID, "client", "", "read only accounts with this client_id")
 	flags.Func("from", "first day, as 2026-07-01 (default half a year before the last)", dateFlag(&opts.from))
-	flags.Func("to", "last day (default yesterday: a day that is over no longer moves)", dateFlag(&opts.to))
+	flags.Func("to", "last day (default yesterday: a day that is over no longer moves; at most today)", dateFlag(&opts.to))
 	flags.StringVar(&opts.zone, "zone", "UTC", "time zone in which a day begins and ends, as Australia/Sydney")
 	flags.StringVar(&opts.dir, "dir", "out", "directory for the two files; made when missing")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(errOut)
+			fmt.Fprint(errOut, usage)
+			flags.PrintDefaults()
 			return opts, err
 		}
-		return opts, fmt.Errorf("%w: the command line is wrong", errSetup)
+		return opts, fmt.Errorf("%w: %w", errSetup, err)
 	}
 	if flags.NArg() > 0 {
 		return opts, fmt.Errorf("%w: it takes flags only", errSetup)
@@ -136,6 +144,9 @@ func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.
 	}
 	defer rows.discard()
 	fmt.Fprintf(out, "Company %s, %s to %s (%s)\n", opts.company, days.first, days.last(), days.zone)
+	if days.last() == prepaid.DateOf(now.In(days.zone)) {
+		fmt.Fprintln(out, "The last day is today and not over: what is still to come is missing, and accounts may move while they are read.")
+	}
 	if source.emulator != nil {
 		fmt.Fprintln(out, "It is made up, on an emulator inside this process; nothing leaves this machine.")
 	}

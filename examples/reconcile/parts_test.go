@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -20,7 +22,7 @@ func windowOf(t *testing.T, from, to, zone string) window {
 	require.NoError(t, err)
 	opts.to, err = prepaid.ParseDate(to)
 	require.NoError(t, err)
-	w, err := opts.window(time.Time{})
+	w, err := opts.window(time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC)) // all days are over
 	require.NoError(t, err)
 	return w
 }
@@ -178,4 +180,30 @@ func TestMakeUp(t *testing.T) {
 		}
 		require.InDelta(t, 14_500, items, 2500)
 	}
+}
+
+// Today is not over, and in Kiritimati it is tomorrow.
+func TestToday(t *testing.T) {
+	for zone, day := range map[string]string{"UTC": "2026-11-30", "Pacific/Kiritimati": "2026-12-01"} {
+		f := service(t, atNovember())
+		f.load(t, history)
+		o := runIn(t, t.TempDir(), "-from", "2026-09-01", "-to", day, "-zone", zone)
+		require.Zero(t, o.code, o.errOut)
+		require.Contains(t, o.out, "\nThe last day is today and not over: ")
+		_, err := options{to: prepaid.Date{Year: 2026, Month: time.December, Day: 2}, zone: zone}.window(lastOfNovember())
+		require.ErrorIs(t, err, errSetup)
+	}
+	f := service(t, atNovember())
+	require.NotContains(t, october(t, f).out, "not over")
+}
+
+// full is a disk with no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	var errOut bytes.Buffer
+	require.Equal(t, 1, run(t.Context(), []string{"-dir", t.TempDir()}, full{}, &errOut))
+	require.Equal(t, "reconcile: the files are written, the output could not be: no space left on device\n", errOut.String())
 }

@@ -288,7 +288,7 @@ func TestCutShort(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, 1, run(ctx, []string{"-company", "42", "-dir", dir, "-to", "2026-11-30"}, &stdout, &stderr))
+	require.Equal(t, 1, runAt(ctx, lastOfNovember(), []string{"-company", "42", "-dir", dir, "-to", "2026-11-30"}, &stdout, &stderr))
 	require.Contains(t, stderr.String(), "canceled")
 	var after outcome
 	after.read(t, dir)
@@ -308,6 +308,7 @@ func TestCommandLine(t *testing.T) {
 		"no flag":           {args: []string{"now"}, code: 2, want: "flags only"},
 		"date":              {args: []string{"-from", "1/7/2026"}, code: 2, want: "invalid value"},
 		"order":             {args: []string{"-from", "2026-07-02", "-to", "2026-07-01"}, code: 2, want: "-to is before -from"},
+		"future":            {args: []string{"-to", "9999-12-31"}, code: 2, want: "-to is after today in -zone"},
 		"zone":              {args: []string{"-zone", "Mars/Tharsis"}, code: 2, want: "not a time zone"},
 		"emulator, company": {args: []string{"-company", "7"}, code: 2, want: "need PREPAID_BASE_URL"},
 		"no company":        {base: "https://service.example.com/3.0/", code: 2, want: "-company is required"},
@@ -322,6 +323,7 @@ func TestCommandLine(t *testing.T) {
 			var out, errOut bytes.Buffer
 			require.Equal(t, c.code, run(t.Context(), c.args, &out, &errOut), errOut.String())
 			require.Contains(t, errOut.String(), c.want)
+			require.True(t, c.code == 0 || strings.Count(errOut.String(), "\n") == 1, errOut.String())
 			require.Empty(t, out.String())
 			require.NoDirExists(t, "out")
 		})

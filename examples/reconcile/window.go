@@ -28,6 +28,9 @@ func (o options) window(now time.Time) (window, error) {
 	if from.IsZero() {
 		from = prepaid.DateOf(to.Time(time.UTC).AddDate(0, 0, 1).AddDate(0, -6, 0))
 	}
+	if dayNumber(to) > dayNumber(prepaid.DateOf(now.In(zone))) {
+		return window{}, fmt.Errorf("%w: -to is after today in -zone: days that have not been reconcile to nothing", errSetup)
+	}
 	days := dayNumber(to) - dayNumber(from) + 1
 	if days < 1 {
 		return window{}, fmt.Errorf("%w: -to is before -from", errSetup)

@@ -38,7 +38,7 @@ func demonstrate(ctx context.Context, opts options, out io.Writer, progress *pro
 		return writeMadeUp(w, headers, madeUpRows)
 	})
 	fmt.Fprintln(out, "An emulator runs inside this process; nothing leaves this machine.")
-	d := &download{reporting: emulator.Client().Reporting, options: opts, out: out, progress: progress}
+	d := &download{reporting: emulator.Client().Reporting, options: opts, out: out, progress: progress, emulated: true}
 	first := d.do(ctx)
 	if !errors.Is(first, prepaid.ErrReportIncomplete) || ctx.Err() != nil {
 		return first

@@ -22,6 +22,7 @@ type download struct {
 	reporting *prepaid.ReportingService
 	out       io.Writer
 	progress  *progress
+	emulated  bool          // the service ends with this process
 	wait      time.Duration // between polls; the SDK's own growing pauses when zero
 	run       prepaid.ReportRun
 }
@@ -40,13 +41,13 @@ func (d *download) do(ctx context.Context) error {
 	defer file.discard()
 	report, err := d.open(ctx)
 	if err != nil {
-		return d.explain(err)
+		return d.explain(ctx, err)
 	}
 	defer report.Close()
 	rows, err := writeRows(file, d.format, report.Rows())
 	d.progress.done()
 	if err != nil {
-		return d.keepPartial(file, rows, err)
+		return d.keepPartial(ctx, file, rows, err)
 	}
 	if err := file.keep(d.file); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 }
 
 // explain adds to an error what can be done about it.
-func (d *download) explain(err error) error {
+func (d *download) explain(ctx context.Context, err error) error {
 	switch {
 	case d.run.ID == "" && prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown:
 		return fmt.Errorf("a run may have been started whose id is not known; a new start waits for it: %w", err)
@@ -89,11 +90,14 @@ func (d *download) explain(err error) error {
 	case errors.Is(err, prepaid.ErrBadRequest):
 		return fmt.Errorf("the run is unknown or too old: %w", err)
 	}
+	if again := d.resume == "" && errors.Is(err, prepaid.ErrReportIncomplete) && ctx.Err() == nil; d.emulated && !again {
+		return fmt.Errorf("not finished, and the emulator with the run is gone: %w", err)
+	}
 	return fmt.Errorf("%w, go on with -resume %s: %w", errResumable, d.run.ID, err)
 }
 
 // keepPartial keeps the rows before a fault under another name: good as far as they go, and not the report.
-func (d *download) keepPartial(file *pendingFile, rows int64, err error) error {
+func (d *download) keepPartial(ctx context.Context, file *pendingFile, rows int64, err error) error {
 	if !errors.Is(err, prepaid.ErrReportIncomplete) { // a fault of our own, such as a full disk
 		return err
 	}
@@ -101,9 +105,9 @@ func (d *download) keepPartial(file *pendingFile, rows int64, err error) error {
 		if kept := file.keep(d.partial()); kept != nil {
 			return errors.Join(err, kept)
 		}
-		fmt.Fprintf(d.out, "not whole: the first %d rows are in %s\n", rows-1, d.partial())
+		fmt.Fprintf(d.out, "not whole: the first %d rows, %d with the header row, are in %s\n", rows-1, rows, d.partial())
 	}
-	return d.explain(err)
+	return d.explain(ctx, err)
 }
 
 func (d *download) partial() string { return d.file + ".partial" }

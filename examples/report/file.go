@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -13,8 +14,11 @@ type pendingFile struct {
 	kept bool
 }
 
-// createFile opens a file beside path: to rename it later moves no data.
+// createFile opens a file beside path: to rename it later moves no data. A directory could not take its name.
 func createFile(path string) (*pendingFile, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%w: -file is a directory", errSetup)
+	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with mode 0600
 	if err != nil {
 		return nil, err

@@ -91,11 +91,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("report", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.StringVar(&opts.template, "template", "", "name of the report template")
 	flags.StringVar(&opts.resume, "resume", "", "id of a run to read instead of starting one")
 	flags.StringVar(&opts.format, "format", "csv", "csv, or jsonl: an object a line, with the columns' names")
@@ -105,9 +101,12 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(errOut)
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
 		return opts, err
 	case err != nil:
-		return opts, fmt.Errorf("%w: the command line is wrong", errSetup)
+		return opts, fmt.Errorf("%w: %w", errSetup, err)
 	case flags.NArg() > 0:
 		return opts, fmt.Errorf("%w: it takes flags only", errSetup)
 	case opts.format != "csv" && opts.format != "jsonl":

@@ -149,7 +149,7 @@ func TestBrokenAndResumed(t *testing.T) {
 	require.Equal(t, "yesterday's", files["rows.csv"])
 	rows, err := csv.NewReader(strings.NewReader(files["rows.csv.partial"])).ReadAll()
 	require.NoError(t, err, "whole rows only")
-	require.Contains(t, out, fmt.Sprintf("not whole: the first %d rows are in ", len(rows)-1))
+	require.Contains(t, out, fmt.Sprintf("not whole: the first %d rows, %d with the header row, are in ", len(rows)-1, len(rows)))
 
 	whole.Store(true)
 	code, out, errOut = runWith(t, "-template", "movements", "-file", file, "-resume", id)
@@ -185,7 +185,7 @@ func TestCountDisagrees(t *testing.T) {
 	code, out, errOut := runWith(t, "-template", "balances", "-file", filepath.Join(dir, "rows"))
 	require.Equal(t, 3, code)
 	require.Contains(t, errOut, "3 rows do not agree with totalrecords 4")
-	require.Contains(t, out, "not whole: the first 2 rows are in ")
+	require.Contains(t, out, "not whole: the first 2 rows, 3 with the header row, are in ")
 	require.Equal(t, map[string]string{"rows.partial": balances}, content(t, dir))
 }
 
@@ -343,8 +343,45 @@ func TestCommandLine(t *testing.T) {
 			code, out, errOut := runWith(t, c.args...)
 			require.Equal(t, c.code, code, errOut)
 			require.Contains(t, errOut, c.want)
+			require.True(t, c.code == 0 || strings.Count(errOut, "\n") == 1, errOut)
 			require.Empty(t, out)
 			require.Empty(t, content(t, "."))
 		})
 	}
+}
+
+// Where the file cannot take its name, no run is started.
+func TestFileIsADirectory(t *testing.T) {
+	srv := service(t)
+	srv.AddReportCSV("balances", balances)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "rows")
+	require.NoError(t, os.Mkdir(file, 0o700))
+	code, _, errOut := runWith(t, "-template", "balances", "-file", file)
+	require.Equal(t, 2, code)
+	require.Equal(t, "report: see -h: -file is a directory\n", errOut)
+	require.Empty(t, srv.Requests())
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
+
+// The emulator of the demonstration does not outlive it.
+func TestDemonstrationInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	out := &onRun{call: interrupt}
+	var errOut bytes.Buffer
+	require.Equal(t, 1, run(ctx, []string{"-file", filepath.Join(t.TempDir(), "rows")}, out, &errOut))
+	require.NotContains(t, errOut.String(), "-resume")
+	require.Contains(t, errOut.String(), "not finished, and the emulator with the run is gone: ")
+}
+
+// onRun calls when the id of a run is printed.
+type onRun struct{ call func() }
+
+func (o *onRun) Write(text []byte) (int, error) {
+	if bytes.HasPrefix(text, []byte("run ")) {
+		o.call()
+	}
+	return len(text), nil
 }

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A refused row that was corrected under a new key and left in the file is not paid beside it.
+func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.srv.SetStatus(s.accounts[0], "closed")
+	code, _, _ := s.run()
+	require.Equal(t, exitRefused, code)
+	s.srv.SetStatus(s.accounts[0], "active")
+	s.write(append(s.rows(), "emp-0b,"+s.accounts[0]+",100.00,SALARY")...)
+	code, _, errOut := s.run()
+	require.Equal(t, exitRefused, code, errOut)
+	require.Equal(t, "100.00", s.srv.Balance(s.accounts[0]))
+}
+
+// However many rows stay refused, what is in doubt behind them is settled.
+func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 12)
+	s.config.Retry.MaxAttempts = 1
+	for i := range 11 {
+		s.srv.SetStatus(s.accounts[i], "closed")
+	}
+	rows := s.rows()
+	s.write(rows[11:]...)
+	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
+	code, _, _ := s.run()
+	require.Equal(t, exitUnfinished, code)
+	s.srv.ClearFaults()
+	s.write(rows...)
+	code, out, errOut := s.run("-workers", "1", "-stop-after", "5") // five refusals stop it before the doubt
+	require.Equal(t, exitUnfinished, code, out)
+	require.Contains(t, errOut, errTooMany.Error())
+	for range 2 {
+		s.run("-workers", "1", "-stop-after", "5")
+	}
+	code, out, errOut = s.run("-workers", "1", "-stop-after", "5", "-retry-refused")
+	require.Equal(t, exitRefused, code, out+errOut)
+	require.Equal(t, "1", count(out, statePaid))
+	require.Equal(t, "11", count(out, stateRejected))
+}
+
+// A run that was stopped says so, also when each row stands as refused.
+func TestStoppedIsNotFinished(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 3)
+	for _, account := range s.accounts {
+		s.srv.SetStatus(account, "closed")
+	}
+	code, out, errOut := s.run("-workers", "1", "-stop-after", "3")
+	require.Equal(t, exitUnfinished, code, out)
+	require.Contains(t, errOut, errTooMany.Error())
+	code, _, errOut = s.run("-workers", "1", "-stop-after", "3")
+	require.Equal(t, exitRefused, code, errOut)
+}
+
+// What is in doubt rests before it is sent again. Ctrl+C in its rest sends nothing.
+func TestInterruptedWhileDoubtRests(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	s.config.Retry.MaxAttempts = 1
+	s.srv.Inject(transferOperation, prepaidtest.DropBeforeCommit().Always())
+	code, _, _ := s.run()
+	require.Equal(t, exitUnfinished, code)
+	s.srv.ClearFaults()
+	before := s.transfers()
+	s.inFlightWait, s.grace = 3*time.Second, time.Minute
+	ctx, interrupt := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer interrupt()
+	code, out, errOut := s.runUntil(ctx)
+	require.Equal(t, exitUnfinished, code, out)
+	require.Contains(t, errOut, errInterrupted.Error())
+	require.Equal(t, before, s.transfers())
+}

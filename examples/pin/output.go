@@ -1,0 +1,19 @@
+package main
+
+import "io"
+
+// output keeps the first error of a writer: what nobody can read was not said.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+// Write writes, until it has failed once.
+func (o *output) Write(text []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(text)
+	o.err = err
+	return n, err
+}
