@@ -279,7 +279,7 @@ func (c *checker) number(node *yaml.Node, what string) {
 	if node == nil {
 		return
 	}
-	if n, err := strconv.Atoi(node.Value); err != nil || n < -1 || n > maxScrubbed || node.Kind != yaml.ScalarNode {
+	if n, err := strconv.Atoi(node.Value); err != nil || n < -1 || n > maxRecorded || node.Kind != yaml.ScalarNode {
 		c.find(node.Line, what)
 	}
 }

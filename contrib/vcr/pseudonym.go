@@ -315,6 +315,9 @@ func isDate(value string) bool {
 }
 
 func looksLikeDate(value string) bool {
+	if len(value) < len(time.DateOnly) || !isDigit(rune(value[0])) || value[4] != '-' {
+		return false
+	}
 	_, ok := parseDate(value)
 	return ok
 }

@@ -15,12 +15,9 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-const (
-	// maxRecorded bounds a body that is recorded. A cassette is a fixture, not an archive.
-	maxRecorded = 8 << 20
-	// maxScrubbed bounds what becomes of it: short cells of a report grow.
-	maxScrubbed = 2 * maxRecorded
-)
+// maxRecorded bounds a body that is recorded, and what becomes of it: short cells of a report grow. A cassette is a
+// fixture, not an archive.
+const maxRecorded = 8 << 20
 
 // record sends a request through next and keeps the scrubbed exchange.
 func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper) (*http.Response, error) {
@@ -154,7 +151,7 @@ func (r *Recorder) write(place int, req *http.Request, sent []byte, answer func(
 	request := r.schema.request(r.names, req.Method, req.URL, sent)
 	response := answer(request)
 	r.scrubbing.Unlock()
-	if len(request.body) > maxScrubbed || len(response.Body) > maxScrubbed {
+	if len(request.body) > maxRecorded || len(response.Body) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a scrubbed body is longer than a cassette may hold"})
 		return
 	}

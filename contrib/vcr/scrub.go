@@ -185,7 +185,7 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
 	header := s.isHeader(text)
-	for row, rest := 0, text; rest != ""; {
+	for row, rest := 0, text; rest != "" && out.Len() <= maxRecorded; { // a longer one is not written
 		cell, length := nextCell(rest)
 		known := scrubbed()
 		if row == 0 && header {
@@ -215,7 +215,7 @@ func (s *scrubber) isHeader(text string) bool {
 	}
 	for text != "" {
 		cell, length := nextCell(text)
-		if !contains(s.columns, strings.TrimSpace(strings.TrimPrefix(cell, byteOrderMark))) {
+		if !contains(s.columns, strings.Trim(strings.TrimPrefix(cell, byteOrderMark), " \t\"")) {
 			return false
 		}
 		if text = text[length:]; text == "" || text[0] != ',' {
