@@ -111,7 +111,7 @@ func (p *tap) leaf(value any) {
 var keptForms = regexp.MustCompile(`^(` + strings.Join([]string{
 	`20[0-9-]+T[0-9:]+Z`, // times that are not personal; the journey's personal ones are looked for below
 	`-?[0-9]+\.[0-9]+`,   // amounts
-	`active|pre_active|inactive|reloadable|proxy|googlepay|approved|Purchase|no_exception|store_undeliverable`,
+	`active|pre_active|inactive|reloadable|proxy|googlepay|mastercard|approved|Purchase|no_exception|store_undeliverable`,
 	`device_memory|embedded_secure_element_token|unknown|success|phone|digitisation_approved|transaction|SHA256`,
 	`accounts|company|transactions|status|plastic|tokens|wallet|dip|directentryout|transfer|funding|redemptions|reversals|refunds`,
 	`simulation|transact|advice|reverse|clear|reverse_clear|pin|initiate|validate|execute|hooks|undeliverable|dismiss|token`,

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,11 @@ func CheckFile(path string, options CheckOptions) error {
 	if err != nil {
 		return &CassetteError{Path: path, Rule: "cannot be read", Err: err}
 	}
-	err = Check(bytes.NewReader(content), options)
+	return at(path, Check(bytes.NewReader(content), options))
+}
+
+// at gives the error of a check the file's path.
+func at(path string, err error) error {
 	if found, ok := errors.AsType[*UnscrubbedError](err); ok {
 		found.Path = path
 	}
@@ -53,7 +58,8 @@ func CheckFile(path string, options CheckOptions) error {
 }
 
 // Check reads a cassette, or a fixture in JSON as this project's own, and looks at everything in it with the schema that
-// scrubs recordings: what is neither kept by the schema nor a pseudonym is a finding.
+// scrubs recordings: what is neither kept by the schema nor a pseudonym is a finding. What a fixture says about itself
+// (about, reference) is text for readers, and is not looked at.
 //
 // A pseudonym is told by its look. One real number in ten thousand with nine digits looks like one, longer ones far more
 // rarely; no text does but "anon" and a number. A recording does not depend on that: it replaces every value.
@@ -151,14 +157,10 @@ func (c *checker) cassette(content []byte) error {
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return &CassetteError{Rule: "has more than one document"}
 	}
-	for number, line := range strings.Split(string(content), "\n") {
-		if strings.HasPrefix(strings.TrimSpace(line), "#") {
-			c.find(number+1, "a comment")
-		}
-	}
+	c.lines(string(content))
 	c.plain(&document)
 	root := c.mapping(document.Content[0], "cassette", "version", "interactions")
-	if root["interactions"] == nil {
+	if root["interactions"] == nil || root["interactions"].Kind != yaml.SequenceNode {
 		return &CassetteError{Rule: "is neither a cassette nor a fixture"}
 	}
 	c.constant(root["version"], "version", "2")
@@ -168,7 +170,26 @@ func (c *checker) cassette(content []byte) error {
 	return nil
 }
 
-// plain reports what hides text in YAML: comments, anchors, tags of its own.
+var (
+	// outerLine is a line that begins in the first column of a cassette.
+	outerLine = regexp.MustCompile(`^(---|version: 2|interactions:( \[\])?|- .*|)\r?$`)
+	// crowdedBlock is the head of a block of text with something behind it.
+	crowdedBlock = regexp.MustCompile(`^ *(- )?[a-z_]+: [|>][-+0-9]*[ \t]+[^ \t\r]`)
+)
+
+// lines reports what a YAML reader passes over: directives, ends of documents, comments.
+func (c *checker) lines(content string) {
+	for number, line := range strings.Split(content, "\n") {
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "#"):
+			c.find(number+1, "a comment")
+		case !strings.HasPrefix(line, " ") && !outerLine.MatchString(line), crowdedBlock.MatchString(line):
+			c.find(number+1, "what a recording does not write")
+		}
+	}
+}
+
+// plain reports what hides text in YAML: comments, anchors, tags.
 func (c *checker) plain(node *yaml.Node) {
 	if node.HeadComment != "" || node.LineComment != "" || node.FootComment != "" {
 		c.find(node.Line, "a comment")
@@ -176,12 +197,17 @@ func (c *checker) plain(node *yaml.Node) {
 	if node.Anchor != "" || node.Alias != nil {
 		c.find(node.Line, "an anchor or alias")
 	}
-	if node.Tag != "" && !strings.HasPrefix(node.Tag, "!!") {
+	if node.Style&yaml.TaggedStyle != 0 || node.Tag != "" && !slices.Contains(plainTags(), node.Tag) {
 		c.find(node.Line, "a tag")
 	}
 	for _, inner := range node.Content {
 		c.plain(inner)
 	}
+}
+
+// plainTags are those of values that have none written.
+func plainTags() []string {
+	return []string{"!!map", "!!seq", "!!str", "!!int", "!!bool", "!!float", "!!null"}
 }
 
 func (c *checker) interaction(node *yaml.Node) {
@@ -197,12 +223,21 @@ func (c *checker) interaction(node *yaml.Node) {
 			c.number(side[name], what+" "+name)
 		}
 		c.headers(side["headers"], what)
+		for _, name := range sortedKeys(side) {
+			if name != "headers" && side[name].Kind != yaml.ScalarNode {
+				c.find(side[name].Line, what+" "+name)
+			}
+		}
 	}
 	c.constant(request["host"], "request host", serviceHost, "")
 	c.constant(response["duration"], "response duration", "0s", "0")
 	code, _ := strconv.Atoi(text(response["code"]))
 	c.number(response["code"], "response code")
-	c.constant(response["status"], "response status", strings.TrimSpace(text(response["code"])+" "+http.StatusText(code)))
+	status := strings.TrimSpace(text(response["code"]) + " " + http.StatusText(code))
+	if code == 0 {
+		status = lost
+	}
+	c.constant(response["status"], "response status", status)
 	address := text(request["url"])
 	if !strings.HasPrefix(address, "https://"+serviceHost+apiRoot+"/") {
 		c.find(line(request["url"]), "request address")
@@ -244,7 +279,7 @@ func (c *checker) number(node *yaml.Node, what string) {
 	if node == nil {
 		return
 	}
-	if n, err := strconv.Atoi(node.Value); err != nil || n < -1 || n > maxRecorded*2 || node.Kind != yaml.ScalarNode {
+	if n, err := strconv.Atoi(node.Value); err != nil || n < -1 || n > maxRecorded || node.Kind != yaml.ScalarNode {
 		c.find(node.Line, what)
 	}
 }

@@ -17,6 +17,10 @@ type UnrecordedError struct {
 	// Differing are the places, such as "body.amount" or "query with_personal", in which the request differs from the
 	// recorded one that is left and most like it; empty when none is left.
 	Differing []string
+	// Contradicting are the places in which the request is about something else than the recorded one that is like it: a
+	// pseudonym of this cassette that stands elsewhere there, or an id that stood for another one before. Accounts were
+	// swapped, or a repeated payment has a new request id.
+	Contradicting []string
 }
 
 // Error is one line without values.
@@ -25,11 +29,26 @@ func (e *UnrecordedError) Error() string {
 	if len(e.Differing) > 0 {
 		text += ": the nearest differs in " + strings.Join(e.Differing, ", ")
 	}
+	if len(e.Contradicting) > 0 {
+		text += ": the one like it is about another value in " + strings.Join(e.Contradicting, ", ")
+	}
 	return text
 }
 
 // NotSent reports true: the request never left, and is not worth another attempt. See prepaid.Config.Transport.
 func (e *UnrecordedError) NotSent() bool { return true }
+
+// stoppedError is that of a request after the end of a recording.
+type stoppedError struct{}
+
+func (stoppedError) Error() string { return "prepaidvcr: the recording has ended" }
+
+func (stoppedError) NotSent() bool { return true }
+
+// lostError is that of a request whose answer was lost when it was recorded: sent, and nobody knows more.
+type lostError struct{}
+
+func (lostError) Error() string { return "prepaidvcr: the answer was lost in the recording" }
 
 // UnusedError means that a cassette holds requests that were not made. The zero value is not used.
 type UnusedError struct {

@@ -1,6 +1,7 @@
 package prepaidvcr
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -51,48 +52,41 @@ func (p parts) differing(other parts) []string {
 func (r *scrubbedRequest) scrubbedValues() parts {
 	p := parts{}
 	for _, l := range r.leaves {
-		if !l.kept {
+		if l.scrubs() {
 			p[l.where] = append(p[l.where], l.value)
 		}
 	}
 	return p
 }
 
-// agrees reports whether every value of r that is a pseudonym, so was learnt from this cassette, is the one that
-// recorded, which is alike, has in its place.
-func (r *scrubbedRequest) agrees(recorded *scrubbedRequest) bool {
-	there := recorded.scrubbedValues()
-	for where, values := range r.scrubbedValues() {
-		for i, value := range values {
-			if value != there[where][i] && isPseudonym(value, formByValue) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// player gives out the recorded answers: of the requests that look alike, the first that is left.
+// player gives out the recorded answers: of the requests that look alike and are about the same, the first that is left.
 type player struct {
 	schema *schema
 
-	mu    sync.Mutex
-	tape  *cassette.Cassette
-	known map[int]*scrubbedRequest // by interaction
-	token *cassette.Interaction    // the last success
+	mu     sync.Mutex
+	tape   *cassette.Cassette
+	known  map[int]*scrubbedRequest // by interaction
+	bound  *bindings
+	asked  bool // for a token, in the recording
+	given  bool // to that
+	madeUp int  // tokens
 }
 
-func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
-	p := &player{schema: s, tape: tape, known: map[int]*scrubbedRequest{}}
+func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, error) {
+	p := &player{schema: s, tape: tape, known: map[int]*scrubbedRequest{}, bound: newBindings()}
 	for i, interaction := range tape.Interactions {
 		address, err := url.Parse(interaction.Request.URL)
 		if err != nil {
 			return nil, &CassetteError{Rule: "an address cannot be read"}
 		}
 		interaction.ID = i
-		p.known[i] = s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
-		if interaction.Response.Code == 200 && p.isToken(interaction) {
-			p.token = interaction
+		request := s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
+		_, answer := s.response(newPseudonyms(), columns, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
+		p.known[i] = request
+		p.bound.learn(request.leaves)
+		p.bound.learn(answer)
+		if p.isToken(interaction) {
+			p.asked, p.given = true, p.given || interaction.Response.Code == http.StatusOK
 		}
 	}
 	return p, nil
@@ -115,18 +109,27 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 		recorded := p.known[i.ID]
 		return i.Request.Method == method && recorded.operation == request.operation && recorded.found.equal(wanted)
 	}
-	for _, fits := range []func(*cassette.Interaction) bool{
-		func(i *cassette.Interaction) bool { return alike(i) && request.agrees(p.known[i.ID]) },
-		alike,
-	} {
-		if found := p.take(fits); found != nil {
-			return found, nil
-		}
+	found := p.take(func(i *cassette.Interaction) bool {
+		return alike(i) && len(p.bound.contradictions(request, p.known[i.ID])) == 0
+	})
+	if found != nil {
+		p.bound.bind(request, p.known[found.ID])
+		return found, nil
 	}
-	if request.operation != nil && request.operation.name == tokenName && p.token != nil {
-		return p.token, nil
+	if request.operation != nil && request.operation.name == tokenName && (p.given || !p.asked) {
+		return p.newToken(), nil
 	}
 	return nil, p.missing(request, wanted, alike)
+}
+
+// newToken answers a token request beyond those that were recorded: of a client that had a token source of its own, or
+// that asks at other times. Each is another one, for a client does not take a token again that was refused.
+func (p *player) newToken() *cassette.Interaction {
+	p.madeUp++
+	body := fmt.Sprintf(`{"access_token":"replay-%d","token_type":"bearer","expires_in":3600}`, p.madeUp)
+	return &cassette.Interaction{Response: cassette.Response{
+		Status: "200 OK", Code: http.StatusOK, Body: body, Headers: http.Header{"Content-Type": {vendorType(recordedVendor)}},
+	}}
 }
 
 // take plays the first interaction left that fits. go-vcr asks about those that are left in their order; of the request
@@ -160,10 +163,16 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 		if i.WasReplayed() {
 			failure.Used++
 		}
-		if alike(i) {
+		if i.WasReplayed() {
 			continue
 		}
-		if differing := wanted.differing(recorded.found); !i.WasReplayed() && (nearest < 0 || len(differing) < nearest) {
+		if alike(i) {
+			if nearest != 0 {
+				nearest, failure.Differing, failure.Contradicting = 0, nil, p.bound.contradictions(request, recorded)
+			}
+			continue
+		}
+		if differing := wanted.differing(recorded.found); nearest < 0 || len(differing) < nearest {
 			nearest, failure.Differing = len(differing), differing
 		}
 	}

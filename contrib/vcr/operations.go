@@ -149,16 +149,37 @@ const apiRoot = "/3.0"
 // find returns the operation of a request and the segments of its path below the base address, unescaped. The
 // operation is nil when there is none.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
-	_, below, ok := strings.Cut(address.EscapedPath(), apiRoot+"/")
-	if !ok {
-		below = strings.TrimPrefix(address.EscapedPath(), "/")
+	path := address.EscapedPath()
+	for rest := path; ; { // a gateway's path may have the word too: the last place below which an operation lies counts
+		end := strings.LastIndex(rest, apiRoot+"/")
+		if end < 0 {
+			break
+		}
+		segments := segmentsOf(path[end+len(apiRoot)+1:])
+		if found := s.fitting(method, segments); found != nil {
+			return found, segments
+		}
+		rest = rest[:end+1]
 	}
-	segments := strings.Split(below, "/")
+	_, below, ok := strings.Cut(path, apiRoot+"/")
+	if !ok {
+		below = strings.TrimPrefix(path, "/")
+	}
+	segments := segmentsOf(below)
+	return s.fitting(method, segments), segments
+}
+
+func segmentsOf(path string) []string {
+	segments := strings.Split(path, "/")
 	for i, segment := range segments {
 		if plain, err := url.PathUnescape(segment); err == nil {
 			segments[i] = plain
 		}
 	}
+	return segments
+}
+
+func (s *schema) fitting(method string, segments []string) *operation {
 	var found *operation
 	for i := range s.operations {
 		op := &s.operations[i]
@@ -167,7 +188,7 @@ func (s *schema) find(method string, address *url.URL) (*operation, []string) {
 			found = op
 		}
 	}
-	return found, segments
+	return found
 }
 
 func fits(template string, segments []string) bool {

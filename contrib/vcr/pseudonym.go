@@ -22,6 +22,7 @@ const (
 	formAlpha2              // a country
 	formAlpha3              // a country in a passport
 	formSex                 // one of two
+	formDate                // a date, whatever its value looks like
 	formFuture              // a date that must lie ahead
 	formCSV                 // a table, cell by cell
 )
@@ -30,16 +31,23 @@ const (
 func (f form) constant() (string, bool) {
 	switch f {
 	case formState:
-		return "ANON", true
+		return stateConstant, true
 	case formAlpha2:
-		return "ZZ", true
+		return alpha2Constant, true
 	case formAlpha3:
-		return "ZZZ", true
+		return alpha3Constant, true
 	case formSex:
-		return "F", true
+		return sexConstant, true
 	}
 	return "", false
 }
+
+const (
+	stateConstant  = "ANON"
+	alpha2Constant = "ZZ"
+	alpha3Constant = "ZZZ"
+	sexConstant    = "F"
+)
 
 // pseudonyms numbers the values of one cassette in the order in which they turn up. A pseudonym is made of the number
 // and the outer form, so that nothing can be computed back; a random key keeps the values themselves out of memory.
@@ -94,12 +102,14 @@ func (p *pseudonyms) stand(value string, f form) string {
 		return strings.Repeat("0", len(value))
 	}
 	switch n := p.number(value); {
+	case f == formDate || f == formFuture:
+		return dateFor(n, f, len(value) != len(time.DateOnly))
 	case uuidText.MatchString(value):
 		return uuidFor(n)
-	case isDate(value):
-		return dateFor(n, f, strings.ContainsAny(value, "Tt"))
+	case looksLikeDate(value):
+		return dateFor(n, f, len(value) != len(time.DateOnly))
 	case digitsOnly.MatchString(value):
-		return digitsFor(n, len(value))
+		return digitsFor(n, readableDigits(len(value)))
 	case decimalText.MatchString(value):
 		return decimalFor(n, value)
 	case cardIDText.MatchString(value):
@@ -124,9 +134,21 @@ func (p *pseudonyms) stand(value string, f form) string {
 // digitsStand is the pseudonym of a JSON number.
 func (p *pseudonyms) digitsStand(value string) string {
 	if digitsOnly.MatchString(value) {
-		return digitsFor(p.number(value), len(value))
+		return digitsFor(p.number(value), min(len(value), mostNumberDigits))
 	}
 	return digitsFor(p.number(value), leastDigits)
+}
+
+// mostNumberDigits is the longest number that fits 64 bits whatever its digits are.
+const mostNumberDigits = 18
+
+// readableDigits is the length of a pseudonym for a text of length digits: a number of 19 may be one that the client
+// reads, and 99… is not. Longer ones are texts to the client.
+func readableDigits(length int) int {
+	if length == mostNumberDigits+1 {
+		return mostNumberDigits
+	}
+	return length
 }
 
 var (
@@ -144,6 +166,9 @@ func isPseudonym(value string, f form) bool {
 	if f == formZeros && len(value) <= maxZeros {
 		return strings.Trim(value, "0") == ""
 	}
+	if f == formDate || f == formFuture {
+		return value == "" || isDatePseudonym(value)
+	}
 	if match := decimalPseudonym.FindStringSubmatch(value); match != nil {
 		return isDigitsPseudonym(match[1]) || isHexPseudonym(value)
 	}
@@ -154,7 +179,7 @@ func isPseudonym(value string, f form) bool {
 	switch {
 	case value == "", namePseudonym.MatchString(inner), uuidPseudonym.MatchString(value):
 		return true
-	case isDate(value):
+	case looksLikeDate(value):
 		return isDatePseudonym(value)
 	case addressPseudonym.MatchString(value):
 		return isAddress(value)
@@ -258,14 +283,25 @@ func isDatePseudonym(value string) bool {
 		!day.Before(future) && day.Before(future.AddDate(0, 0, futureDays))
 }
 
-// longestTime keeps digits from hiding in the fraction of a second.
+// longestTime keeps digits from hiding in the fraction of a second: a kept one has six at most.
 const longestTime = len("2006-01-02T15:04:05.000000+00:00")
 
-func parseDate(value string) (time.Time, bool) {
-	if len(value) > longestTime {
-		return time.Time{}, false
+var longFraction = regexp.MustCompile(`^([^.,]*[.,][0-9]{6})[0-9]+`)
+
+// cutFraction shortens the fraction of a time to microseconds. Other texts it leaves as they are.
+func cutFraction(value string) string {
+	if !looksLikeDate(value) {
+		return value
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateOnly} {
+	return longFraction.ReplaceAllString(value, "$1")
+}
+
+// parseDate reads what the client reads as a time.
+func parseDate(value string) (time.Time, bool) {
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z0700",
+		"2006-01-02T15:04Z07:00", time.DateOnly,
+	} {
 		if day, err := time.Parse(layout, value); err == nil {
 			return day, true
 		}
@@ -273,7 +309,15 @@ func parseDate(value string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// isDate reports whether value is a time that may be kept.
 func isDate(value string) bool {
+	return len(value) <= longestTime && looksLikeDate(value) && !longFraction.MatchString(value)
+}
+
+func looksLikeDate(value string) bool {
+	if len(value) < len(time.DateOnly) || !isDigit(rune(value[0])) || value[4] != '-' {
+		return false
+	}
 	_, ok := parseDate(value)
 	return ok
 }

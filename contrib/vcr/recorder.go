@@ -1,11 +1,10 @@
 package prepaidvcr
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
+	"cmp"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -27,7 +26,8 @@ const (
 type Options struct {
 	// Mode is ModeReplay unless set; Start takes it from the environment.
 	Mode Mode
-	// Transport sends the requests of a recording: a clone of http.DefaultTransport when nil.
+	// Transport sends the requests of a recording. When nil, that of the prepaid.Config given to Recorder.Config does, and
+	// without one a clone of http.DefaultTransport.
 	Transport http.RoundTripper
 	// ReportColumns are the names of columns of your reports. A first row of a report that consists of them alone is
 	// kept; every other cell is scrubbed, that row included when it has another name.
@@ -36,9 +36,6 @@ type Options struct {
 	AllowUnused bool
 }
 
-// maxRecorded bounds a recorded body. A cassette is a fixture, not an archive.
-const maxRecorded = 8 << 20
-
 // Recorder is the Transport of a client that records its calls or replays them. It is safe for concurrent use; make one
 // with [New] or [Start]. The zero value is not usable.
 type Recorder struct {
@@ -46,8 +43,11 @@ type Recorder struct {
 	options Options
 	schema  *schema
 	next    http.RoundTripper
-	names   *pseudonyms
 	player  *player // of a replay
+	before  []byte  // the older cassette, when a recording began
+
+	scrubbing sync.Mutex // guards names
+	names     *pseudonyms
 
 	mu      sync.Mutex
 	taken   []*cassette.Interaction // in the order in which the requests were made; nil where none came of it
@@ -55,7 +55,8 @@ type Recorder struct {
 	stopped bool
 }
 
-// New opens the cassette at path, which ends in .yaml or has that added. Call Stop at the end.
+// New opens the cassette at path, which ends in .yaml or has that added. Call Stop at the end. A recording replaces an older
+// cassette only when nobody else has written it meanwhile.
 //
 // Errors: *[CassetteError] when there is nothing to replay, *[UnscrubbedError] when a cassette to replay holds what must
 // not be in it.
@@ -68,6 +69,7 @@ func New(path string, options Options) (*Recorder, error) {
 		if r.next == nil {
 			r.next = newTransport()
 		}
+		r.before = r.content()
 		return r, nil
 	}
 	if err := CheckFile(r.file(), CheckOptions{ReportColumns: options.ReportColumns}); err != nil {
@@ -75,15 +77,30 @@ func New(path string, options Options) (*Recorder, error) {
 	}
 	tape, err := cassette.Load(r.path)
 	if err != nil {
-		return nil, &CassetteError{Path: r.file(), Rule: "cannot be replayed", Err: err}
+		// The error of a YAML reader shows values.
+		return nil, &CassetteError{Path: r.file(), Rule: "cannot be replayed: a value has another type than in a recording"}
 	}
-	r.player, err = newPlayer(r.schema, tape)
-	return r, err
+	if len(tape.Interactions) == 0 {
+		return nil, &CassetteError{Path: r.file(), Rule: "has no requests"}
+	}
+	if r.player, err = newPlayer(r.schema, tape, options.ReportColumns); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 const extension = ".yaml"
 
 func (r *Recorder) file() string { return r.path + extension }
+
+// content is what the cassette's file has; nil when there is none.
+func (r *Recorder) content() []byte {
+	content, err := os.ReadFile(r.file())
+	if err != nil {
+		return nil
+	}
+	return content
+}
 
 func newTransport() http.RoundTripper {
 	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
@@ -95,14 +112,26 @@ func newTransport() http.RoundTripper {
 // Recording reports whether requests are sent and recorded.
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
-// Config returns config with r as its Transport. For a replay it fills in what is missing (address, vendor,
-// credentials) with made-up values, and switches the rate limit off unless config has a Limiter: a replay needs nothing
-// of the environment it was recorded in.
+// Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
+// and certificates, unless [Options] name one. For a replay it fills in what is missing (address, vendor, credentials, the
+// test environment) with made-up values, and switches the rate limit off unless config has a Limiter: a replay needs
+// nothing of the environment it was recorded in.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
+	own := config.Transport
 	config.Transport = r
 	if r.Recording() {
+		switch own.(type) {
+		case nil, *Recorder:
+		case through: // of an earlier call
+			config.Transport = own
+		default:
+			if r.options.Transport == nil {
+				config.Transport = through{r, own}
+			}
+		}
 		return config
 	}
+	config.Environment = cmp.Or(config.Environment, prepaid.EnvironmentTest)
 	if config.BaseURL == "" {
 		config.BaseURL = "https://" + serviceHost + apiRoot + "/"
 	}
@@ -118,8 +147,22 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	return config
 }
 
+// through is a recorder with the transport of one client.
+type through struct {
+	recorder *Recorder
+	next     http.RoundTripper
+}
+
+func (t through) RoundTrip(req *http.Request) (*http.Response, error) {
+	return t.recorder.roundTrip(req, t.next)
+}
+
 // RoundTrip records or replays one request. It implements [http.RoundTripper].
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	return r.roundTrip(req, r.next)
+}
+
+func (r *Recorder) roundTrip(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 	body, err := readBody(req)
 	if err != nil {
 		return nil, err
@@ -128,7 +171,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if r.Recording() {
-		return r.record(req, body)
+		return r.record(req, body, next)
 	}
 	return r.replay(req, body)
 }
@@ -148,6 +191,9 @@ func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error
 	if err != nil {
 		return nil, err
 	}
+	if found.Response.Code == 0 {
+		return nil, lostError{}
+	}
 	return &http.Response{
 		Status: found.Response.Status, StatusCode: found.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -156,86 +202,4 @@ func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error
 		ContentLength: int64(len(found.Response.Body)),
 		Request:       req,
 	}, nil
-}
-
-// record sends a request and keeps the scrubbed exchange. An exchange that broke off is not kept.
-func (r *Recorder) record(req *http.Request, body []byte) (*http.Response, error) {
-	place := r.reserve()
-	out := *req
-	if len(body) > 0 {
-		out.Body = io.NopCloser(bytes.NewReader(body))
-	} else if req.Body != nil && req.Body != http.NoBody {
-		out.Body = unreadBody{} // the client asks for a body that cannot be read twice
-	}
-	response, err := r.next.RoundTrip(&out)
-	if err != nil {
-		return response, err
-	}
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
-	switch {
-	case err != nil:
-		response.Body = rest(answer, failing{err}, response.Body)
-		return response, nil //nolint:nilerr // the client meets it in the body
-	case len(answer) > maxRecorded:
-		response.Body = rest(answer, response.Body, response.Body)
-		r.fail(&CassetteError{Path: r.file(), Rule: "an answer is longer than a cassette may hold"})
-		return response, nil
-	}
-	_ = response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(answer))
-	r.keep(place, req, body, response, answer)
-	return response, nil
-}
-
-// unreadBody is an empty body that net/http does not know to be one.
-type unreadBody struct{}
-
-func (unreadBody) Read([]byte) (int, error) { return 0, io.EOF }
-
-func (unreadBody) Close() error { return nil }
-
-// failing is the end of a body that broke off.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// rest is a body of which the beginning was read.
-func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
-	return struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(read), next), closer}
-}
-
-func (r *Recorder) reserve() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.taken = append(r.taken, nil)
-	return len(r.taken) - 1
-}
-
-func (r *Recorder) fail(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failure = errors.Join(r.failure, err)
-}
-
-// keep scrubs an exchange. From here on nobody has the values any more.
-func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, answer []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	request := r.schema.request(r.names, req.Method, req.URL, sent)
-	body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, answer)
-	vendor := askedVendor(req.Header)
-	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
-	r.taken[place] = &cassette.Interaction{
-		Request: cassette.Request{
-			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: serviceHost, Method: req.Method,
-			URL: request.url, Headers: headers(req.Header, vendor), Body: request.body, ContentLength: int64(len(request.body)),
-		},
-		Response: cassette.Response{
-			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,
-			Headers: headers(response.Header, vendor), Body: body, ContentLength: int64(len(body)),
-		},
-	}
 }

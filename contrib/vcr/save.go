@@ -13,6 +13,9 @@ import (
 // Stop ends a recording and writes its cassette, or ends a replay and reports what was not asked for. It may be called
 // more than once; only the first call does something.
 //
+// A recording that ends in a panic or in runtime.Goexit, as t.FailNow does, is not written, nor is one without requests or
+// one whose file somebody else has written since [New]. A request after the end of a recording fails as not sent.
+//
 // Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] when the new cassette does not pass [Check]. Nothing is
 // written then, and an older cassette stays as it is.
 func (r *Recorder) Stop() error {
@@ -32,12 +35,21 @@ func (r *Recorder) Stop() error {
 	if r.failure != nil {
 		return r.failure
 	}
+	if unwinding() {
+		return &CassetteError{Path: r.file(), Rule: "is not written: the recording did not run to its end"}
+	}
 	tape := cassette.New(r.path)
 	tape.MarshalFunc = yaml.Marshal
 	for _, interaction := range r.taken {
 		if interaction != nil {
 			tape.AddInteraction(interaction)
 		}
+	}
+	if len(tape.Interactions) == 0 {
+		return &CassetteError{Path: r.file(), Rule: "is not written: no request was recorded"}
+	}
+	if !bytes.Equal(r.content(), r.before) {
+		return &CassetteError{Path: r.file(), Rule: "is not written: the file was changed during the recording"}
 	}
 	return tape.SaveWithFS(checkedFile{CheckOptions{ReportColumns: r.options.ReportColumns}})
 }
@@ -71,7 +83,7 @@ func (checkedFile) IsFileExists(name string) bool {
 // WriteFile replaces a cassette.
 func (f checkedFile) WriteFile(name string, data []byte) error {
 	if err := Check(bytes.NewReader(data), f.options); err != nil {
-		return err
+		return at(name, err)
 	}
 	directory := filepath.Dir(name)
 	if err := os.MkdirAll(directory, 0o750); err != nil {

@@ -82,12 +82,24 @@ func structMembers(t reflect.Type, marked bool) map[string]*shape {
 		if keep, ok := keptMembers[t.Name()+"."+name]; ok && !marked && !tagged {
 			inner = &shape{keep: keep}
 		}
-		if f, ok := narrowMembers[name]; ok && inner.keep == nil && inner.members == nil {
-			inner.form = f
+		if inner.keep == nil && inner.members == nil {
+			if isDateType(field.Type) {
+				inner.form = formDate
+			}
+			if f, ok := narrowMembers[name]; ok {
+				inner.form = f
+			}
 		}
 		members[name] = inner
 	}
 	return members
+}
+
+func isDateType(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t == reflect.TypeFor[prepaid.Date]() || t == reflect.TypeFor[time.Time]()
 }
 
 // narrowMembers are those in which only a special pseudonym has room or passes the client's checks.
@@ -107,6 +119,7 @@ var keptMembers = map[string]func(string) bool{
 	"RedeemFundingParams.currency":                isCurrency,
 	"RefundFundingParams.currency":                isCurrency,
 	"SimulateParams.currency_code":                isCurrency,
+	"WalletProvisioning.provider":                 isProvider,
 	"Report.totalrecords":                         isCount,
 	"WalletToken.token_assurance_level":           matching(`^[0-9]{1,2}$`),
 	"Hook.filter_spec":                            isEverything,
@@ -124,7 +137,7 @@ var (
 	isTransactionType = matching(`^[0-9]{4}$`)
 	isTransferType    = matching(`^[0-9]{1,5}$`)
 	isRequestType     = matching(`^(new|replace)$`)
-	isErrorCode       = matching(`^[a-z][a-z_]{0,63}$`)
+	looksLikeCode     = matching(`^[a-z]+(_[a-z]+)+$`)
 	isBearer          = matching(`^[Bb]earer$`)
 	isGrant           = matching(`^client_credentials$`)
 	isSet             = matching(`^(1|true)$`)
@@ -172,6 +185,12 @@ func isKnown(t reflect.Type, text string) bool {
 	}
 	enum, ok := value.Interface().(known)
 	return ok && enum.Known()
+}
+
+// isErrorCode keeps the codes that the client lists, and words joined by "_": a single word may be a name.
+func isErrorCode(text string) bool {
+	const longest = 64
+	return prepaid.ErrorCode(text).Known() || len(text) <= longest && looksLikeCode(text)
 }
 
 func isFlag(text string) bool { return text == "true" || text == "false" }

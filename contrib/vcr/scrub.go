@@ -16,12 +16,18 @@ type leaf struct {
 	value  string
 	kept   bool
 	varies bool
+	flag   bool // a truth value
 	form   form
 	offset int64 // of the value's end in the JSON text
 }
 
+// scrubs reports whether a pseudonym stands for the value.
+func (l leaf) scrubs() bool { return !l.kept && !l.flag }
+
 // clean reports whether a value may stand in a cassette as it is.
-func (l leaf) clean() bool { return l.kept || isPseudonym(l.value, l.form) }
+func (l leaf) clean() bool {
+	return l.kept || l.flag && l.value == "false" || !l.flag && isPseudonym(l.value, l.form)
+}
 
 // scrubber goes through the parts of one exchange, gives each value its pseudonym, and notes what it met.
 type scrubber struct {
@@ -40,6 +46,12 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 		return s.table(where, value, offset)
 	}
 	l := leaf{where: where, value: value, form: known.form, offset: offset, varies: known.varies}
+	if number { // the narrow forms are those of texts
+		l.form = formByValue
+	} else if known.varies {
+		value = cutFraction(value)
+		l.value = value
+	}
 	l.kept = known.keep != nil && known.keep(value)
 	s.leaves = append(s.leaves, l)
 	switch {
@@ -51,15 +63,21 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	return s.names.stand(value, known.form)
 }
 
-// flag scrubs a truth value of which nothing is known: that is one bit about somebody.
+// flag scrubs a truth value of which nothing is known: that is one bit about somebody, and false is its pseudonym.
 func (s *scrubber) flag(where string, value bool, known *shape, offset int64) bool {
 	text := strconv.FormatBool(value)
-	kept := !value || known.keep != nil && known.keep(text)
-	s.leaves = append(s.leaves, leaf{where: where, value: text, kept: kept, offset: offset})
+	kept := known.keep != nil && known.keep(text)
+	s.leaves = append(s.leaves, leaf{where: where, value: text, kept: kept, flag: true, offset: offset})
 	return value && kept
 }
 
-var errTrailing = errors.New("more than one value")
+var (
+	errTrailing = errors.New("more than one value")
+	errDeep     = errors.New("too deep")
+)
+
+// maxDepth is the deepest JSON that is taken for JSON; its lines are indented by as much.
+const maxDepth = 100
 
 // json scrubs one JSON value. It returns it laid out in lines, which a reader of the cassette can compare, or an error
 // when body is no JSON; nothing of it may be used then.
@@ -89,6 +107,12 @@ func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encod
 	}
 	token = token.Clone()
 	end := in.InputOffset()
+	switch token.Kind() {
+	case '{', '[':
+		if in.StackDepth() > maxDepth {
+			return errDeep
+		}
+	}
 	switch token.Kind() {
 	case '{':
 		return s.object(where, in, out, known)
@@ -161,7 +185,7 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
 	header := s.isHeader(text)
-	for row, rest := 0, text; rest != ""; {
+	for row, rest := 0, text; rest != "" && out.Len() <= maxRecorded; { // a longer one is not written
 		cell, length := nextCell(rest)
 		known := scrubbed()
 		if row == 0 && header {
@@ -191,7 +215,7 @@ func (s *scrubber) isHeader(text string) bool {
 	}
 	for text != "" {
 		cell, length := nextCell(text)
-		if !contains(s.columns, cell) {
+		if !contains(s.columns, strings.Trim(strings.TrimPrefix(cell, byteOrderMark), " \t\"")) {
 			return false
 		}
 		if text = text[length:]; text == "" || text[0] != ',' {
@@ -201,6 +225,8 @@ func (s *scrubber) isHeader(text string) bool {
 	}
 	return false
 }
+
+const byteOrderMark = "\ufeff"
 
 func contains(names []string, name string) bool {
 	for _, one := range names {

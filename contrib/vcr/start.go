@@ -2,6 +2,7 @@ package prepaidvcr
 
 import (
 	"os"
+	"runtime"
 	"testing"
 )
 
@@ -12,8 +13,10 @@ const ModeVariable = "PREPAID_VCR"
 const recordWord = "record"
 
 // Start opens the cassette at path for a test and stops it with the test. It replays, or records when PREPAID_VCR is
-// "record", whatever options say of the mode. The test fails when the cassette is missing or does not pass [Check], when
-// it cannot be written, or when recorded requests were not made. A recording of a test that failed is dropped.
+// "record", whatever options say of the mode; go test needs -count=1 then, lest it answer from its cache. The test fails
+// when the cassette is missing or does not pass [Check], when it cannot be written, or when recorded requests were not
+// made. Only a test that ran to its end without failing writes a cassette: a recording of one that failed, was skipped or
+// panicked is dropped, and the older cassette stays.
 func Start(t testing.TB, path string, options Options) *Recorder {
 	t.Helper()
 	options.Mode = ModeReplay
@@ -26,10 +29,10 @@ func Start(t testing.TB, path string, options Options) *Recorder {
 	}
 	recorder, err := New(path, options)
 	if err != nil {
-		t.Fatalf("%v (%s=%s records it)", err, ModeVariable, recordWord)
+		t.Fatalf("%v (%s=%s go test -count=1 records it)", err, ModeVariable, recordWord)
 	}
 	t.Cleanup(func() {
-		if t.Failed() {
+		if t.Failed() || t.Skipped() || unwinding() {
 			recorder.discard()
 			return
 		}
@@ -38,4 +41,21 @@ func Start(t testing.TB, path string, options Options) *Recorder {
 		}
 	})
 	return recorder
+}
+
+// unwinding reports whether the caller runs because of a panic or of runtime.Goexit, not because a function returned. A
+// test that panics has not failed yet when its cleanups run: only the stack tells.
+func unwinding() bool {
+	const most = 256
+	callers := make([]uintptr, most)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for {
+		frame, more := frames.Next()
+		if frame.Function == "runtime.gopanic" || frame.Function == "runtime.Goexit" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }

@@ -21,10 +21,12 @@ type watched struct {
 	cleanups []func()
 	said     []string
 	failed   bool
+	skipped  bool
 }
 
 func (w *watched) Helper()          {}
 func (w *watched) Failed() bool     { return w.failed }
+func (w *watched) Skipped() bool    { return w.skipped }
 func (w *watched) Cleanup(f func()) { w.cleanups = append(w.cleanups, f) }
 
 func (w *watched) Error(values ...any) {
@@ -73,7 +75,7 @@ func TestStart(t *testing.T) {
 	}
 	missing := inside(t, body(prepaid.Config{}, id, 1, false))
 	require.Len(t, missing.said, 1)
-	require.Contains(t, missing.said[0], "PREPAID_VCR=record records it")
+	require.Contains(t, missing.said[0], "PREPAID_VCR=record go test -count=1 records it")
 
 	t.Setenv(prepaidvcr.ModeVariable, "record")
 	inside(t, body(srv.Config(), id, 1, true))

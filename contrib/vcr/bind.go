@@ -1,0 +1,125 @@
+package prepaidvcr
+
+import (
+	"slices"
+	"strings"
+)
+
+// boundKey is a value, or a pseudonym, of one kind.
+type boundKey struct{ kind, text string }
+
+// bindings are what a replay has learnt about the caller's values: which pseudonyms are this cassette's, and which of
+// them each id of the caller's own stands for. An id is bound by its first use and may not change after.
+type bindings struct {
+	onTape map[string]bool
+	tape   map[boundKey]string // the pseudonym of a value
+	own    map[boundKey]string // the value of a pseudonym
+}
+
+func newBindings() *bindings {
+	return &bindings{onTape: map[string]bool{}, tape: map[boundKey]string{}, own: map[boundKey]string{}}
+}
+
+// learn notes the pseudonyms of a recorded exchange.
+func (b *bindings) learn(leaves []leaf) {
+	for _, l := range leaves {
+		if l.scrubs() && tells(l.value) {
+			b.onTape[l.value] = true
+		}
+	}
+}
+
+// tells reports whether a pseudonym tells its value from others: constants and zeros do not, and dates are too few; the
+// client may also write a date in another form than it was read.
+func tells(pseudonym string) bool {
+	switch pseudonym {
+	case stateConstant, alpha2Constant, alpha3Constant, sexConstant:
+		return false
+	}
+	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
+}
+
+// contradictions are the places in which request, which is alike, cannot be about what recorded is about.
+func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
+	var places []string
+	for l, there := range pairsOf(request, recorded) {
+		if l.value != there && b.contradicts(request.operation, l, there) {
+			places = append(places, l.where)
+		}
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+func (b *bindings) contradicts(op *operation, l leaf, there string) bool {
+	if b.onTape[l.value] {
+		return true
+	}
+	kind := kindOf(op, l.where)
+	if kind == "" {
+		return false
+	}
+	pseudonym, bound := b.tape[boundKey{kind, l.value}]
+	own, taken := b.own[boundKey{kind, there}]
+	return bound && pseudonym != there || taken && own != l.value
+}
+
+// bind notes what the ids of request stand for.
+func (b *bindings) bind(request, recorded *scrubbedRequest) {
+	for l, there := range pairsOf(request, recorded) {
+		kind := kindOf(request.operation, l.where)
+		if kind == "" || l.value == there {
+			continue
+		}
+		b.tape[boundKey{kind, l.value}] = there
+		b.own[boundKey{kind, there}] = l.value
+	}
+}
+
+// pairsOf goes through the scrubbed values of request that can be told apart, each with the pseudonym in its place.
+// Names that the schema has not are not in the same order on both sides.
+func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) bool) {
+	return func(yield func(leaf, string) bool) {
+		there, next := recorded.scrubbedValues(), map[string]int{}
+		for _, l := range request.leaves {
+			if !l.scrubs() {
+				continue
+			}
+			i := next[l.where]
+			next[l.where]++
+			if strings.Contains(l.where, unknownName) || l.value == "" || i >= len(there[l.where]) || !tells(there[l.where][i]) {
+				continue
+			}
+			if !yield(l, there[l.where][i]) {
+				return
+			}
+		}
+	}
+}
+
+// kindOf is what an id in this place is an id of; empty for what is no id. Texts may change from run to run as they
+// like: two that were made within one second may be the same in one run and not in the next.
+func kindOf(op *operation, where string) string {
+	if op == nil || op.name == tokenName {
+		return ""
+	}
+	if parameter, ok := strings.CutPrefix(where, "path "); ok {
+		if parameter == "{id}" && (strings.HasPrefix(op.path, "/accounts/") || strings.HasPrefix(op.path, "/policy/")) {
+			return accountKind
+		}
+		return parameter
+	}
+	name := where[strings.LastIndexAny(where, ". ")+1:]
+	name, _, _ = strings.Cut(name, "[")
+	if strings.HasSuffix(name, "account_id") {
+		return accountKind
+	}
+	for _, ending := range []string{"id", "ids", "_key", "account_number"} {
+		if strings.HasSuffix(name, ending) {
+			return name
+		}
+	}
+	return ""
+}
+
+const accountKind = "account"

@@ -1,0 +1,180 @@
+package prepaidvcr_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	prepaidvcr "github.com/cardprograms/prepaid/contrib/vcr"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
+	t.Helper()
+	_, err := c.Funding.Redeem(t.Context(), prepaid.RedeemFundingParams{
+		AccountID: id, Amount: prepaid.MustAmount("5.00"), Exception: prepaid.FundingExceptionNone, MerchantNameLocation: "m",
+		Currency: "036", CardAcceptorID: "1", CorrelationID: "c", MerchantCategoryCode: "5411", TerminalID: "1", AcquirerID: "1",
+	})
+	return err
+}
+
+// A payment whose answer was lost is as much in doubt in the replay as it was, and not "not sent".
+func TestLostAnswerStaysInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]prepaidtest.Fault{
+		"truncated": prepaidtest.Truncate(), "dropped": prepaidtest.DropBeforeCommit(),
+	} {
+		srv := prepaidtest.NewServer(t)
+		id := account(srv, "100.00")
+		srv.Inject("POST /funding/redemptions", fault)
+		path := record(t, srv, prepaidvcr.Options{Transport: &http.Transport{DisableKeepAlives: true}}, func(c *prepaid.Client) {
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(redeem(t, c, id)), name)
+		})
+		recorder, c := replay(t, path, prepaidvcr.Options{})
+		err := redeem(t, c, "any")
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%s: %v", name, err)
+		require.ErrorContains(t, err, "the answer was lost in the recording")
+		require.NoError(t, recorder.Stop())
+	}
+}
+
+// What never left is not in the cassette: in the replay it is not sent either.
+func TestUnsentRequestIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	id := account(srv, "100.00")
+	refuses := roundTripper(func(req *http.Request) (*http.Response, error) {
+		if req.Method == http.MethodPost && req.URL.Path != "/3.0/token" {
+			return nil, refusedError{}
+		}
+		return http.DefaultTransport.RoundTrip(req)
+	})
+	calls := func(c *prepaid.Client) {
+		_, err := c.Accounts.Status(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(redeem(t, c, id)))
+	}
+	recorder, c := replay(t, record(t, srv, prepaidvcr.Options{Transport: refuses}, calls), prepaidvcr.Options{})
+	calls(c)
+	require.NoError(t, recorder.Stop())
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+type refusedError struct{}
+
+func (refusedError) Error() string { return "refused" }
+
+func (refusedError) NotSent() bool { return true }
+
+// A recording sends through the caller's own transport, unless the options name one.
+func TestRecordingUsesTheCallersTransport(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	id := account(srv, "")
+	var own, named atomic.Int64
+	counting := func(n *atomic.Int64) http.RoundTripper {
+		return roundTripper(func(req *http.Request) (*http.Response, error) {
+			n.Add(1)
+			return http.DefaultTransport.RoundTrip(req)
+		})
+	}
+	for _, options := range []prepaidvcr.Options{{}, {Transport: counting(&named)}} {
+		options.Mode = prepaidvcr.ModeRecord
+		recorder, err := prepaidvcr.New(filepath.Join(t.TempDir(), "cassette"), options)
+		require.NoError(t, err)
+		config := srv.Config()
+		config.Transport = counting(&own)
+		client, err := prepaid.NewClient(recorder.Config(recorder.Config(config)))
+		require.NoError(t, err)
+		_, err = client.Accounts.Status(t.Context(), id)
+		require.NoError(t, err)
+		require.NoError(t, client.Close())
+		require.NoError(t, recorder.Stop())
+		require.EqualValues(t, 2, own.Load(), "a token and a call")
+	}
+	require.EqualValues(t, 2, named.Load())
+}
+
+// A replay needs no more than the cassette: the simulator works, and tokens are made up for a recording that had its own
+// source of them.
+func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t, prepaidtest.InitialStatus("active"), prepaidtest.SimulationDelay(0))
+	id := account(srv, "100.00")
+	simulate := func(c *prepaid.Client) error {
+		_, err := c.Simulation.Transact(t.Context(), prepaid.SimulateParams{
+			Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("1.00"), MerchantID: "1", AcquirerID: "2",
+			TerminalID: "1", MerchantCategoryCode: "5411", Location: "x", LocationCode: "1", BankName: "b", CurrencyCode: "036",
+		})
+		return err
+	}
+	var token string
+	first := record(t, srv, prepaidvcr.Options{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+		if given := req.Header.Get("Authorization"); len(given) > 7 && given[:7] == "Bearer " {
+			token = given[7:]
+		}
+		return http.DefaultTransport.RoundTrip(req)
+	})}, func(c *prepaid.Client) { require.NoError(t, simulate(c)) })
+
+	path := filepath.Join(t.TempDir(), "cassette")
+	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
+	require.NoError(t, err)
+	config := srv.Config()
+	config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: token}))
+	client, err := prepaid.NewClient(recorder.Config(config))
+	require.NoError(t, err)
+	require.NoError(t, simulate(client))
+	require.NoError(t, client.Close())
+	require.NoError(t, recorder.Stop())
+	content, err := os.ReadFile(path + ".yaml")
+	require.NoError(t, err)
+	require.NotContains(t, string(content), "/token")
+
+	for _, path := range []string{first, path} {
+		recorder, err := prepaidvcr.New(path, prepaidvcr.Options{})
+		require.NoError(t, err)
+		client, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
+		require.NoError(t, err)
+		require.NoError(t, simulate(client))
+		require.NoError(t, client.Close())
+		require.NoError(t, recorder.Stop())
+	}
+}
+
+// A token beyond the recorded ones is a new one, or a client would not take it after a 401.
+func TestSurplusTokensDiffer(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	id := account(srv, "1.00")
+	srv.Inject("GET /accounts/{id}", prepaidtest.ExpireToken())
+	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
+		_, err := c.Accounts.Get(t.Context(), id)
+		require.NoError(t, err)
+	})
+	recorder, err := prepaidvcr.New(path, prepaidvcr.Options{})
+	require.NoError(t, err)
+	for i := range 3 {
+		client, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
+		require.NoError(t, err)
+		if i < 2 { // they take the recorded tokens
+			_, err = client.Accounts.Status(t.Context(), "x")
+			_, ok := errors.AsType[*prepaidvcr.UnrecordedError](err)
+			require.True(t, ok)
+		} else {
+			_, err = client.Accounts.Get(t.Context(), "x")
+			require.NoError(t, err)
+		}
+		require.NoError(t, client.Close())
+	}
+	require.NoError(t, recorder.Stop())
+}

@@ -1,0 +1,168 @@
+package prepaidvcr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+)
+
+// maxRecorded bounds a body that is recorded, and what becomes of it: short cells of a report grow. A cassette is a
+// fixture, not an archive.
+const maxRecorded = 8 << 20
+
+// record sends a request through next and keeps the scrubbed exchange.
+func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper) (*http.Response, error) {
+	place, ok := r.reserve()
+	if !ok {
+		return nil, stoppedError{}
+	}
+	sent := &sentWatch{}
+	out := req.WithContext(httptrace.WithClientTrace(req.Context(), sent.trace()))
+	if len(body) > 0 {
+		out.Body = io.NopCloser(bytes.NewReader(body))
+	} else if req.Body != nil && req.Body != http.NoBody {
+		out.Body = unreadBody{} // the client asks for a body that cannot be read twice
+	}
+	response, err := next.RoundTrip(out)
+	if err != nil {
+		if sent.may(err) {
+			r.keepLost(place, req, body)
+		}
+		return response, err
+	}
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
+	switch {
+	case err != nil:
+		response.Body = rest(answer, failing{err}, response.Body)
+		r.keepLost(place, req, body)
+		return response, nil //nolint:nilerr // the client meets it in the body
+	case len(answer) > maxRecorded:
+		response.Body = rest(answer, response.Body, response.Body)
+		r.fail(&CassetteError{Path: r.file(), Rule: "an answer is longer than a cassette may hold"})
+		return response, nil
+	}
+	_ = response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(answer))
+	r.keep(place, req, body, response, answer)
+	return response, nil
+}
+
+// sentWatch sees whether a request may have left, by the signs that the client goes by.
+type sentWatch struct{ asked, got atomic.Bool }
+
+func (w *sentWatch) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { w.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { w.got.Store(true) },
+	}
+}
+
+func (w *sentWatch) may(err error) bool {
+	refused, ok := errors.AsType[interface {
+		error
+		NotSent() bool
+	}](err)
+	if w.got.Load() {
+		return true
+	}
+	dial, dialled := errors.AsType[*net.OpError](err)
+	_, named := errors.AsType[*net.DNSError](err)
+	return !w.asked.Load() && !(ok && refused.NotSent()) && !named && !(dialled && dial.Op == "dial")
+}
+
+// unreadBody is an empty body that net/http does not know to be one.
+type unreadBody struct{}
+
+func (unreadBody) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (unreadBody) Close() error { return nil }
+
+// failing is the end of a body that broke off.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// rest is a body of which the beginning was read.
+func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(read), next), closer}
+}
+
+// reserve takes the next place in the cassette; there is none once the recording has ended.
+func (r *Recorder) reserve() (int, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return 0, false
+	}
+	r.taken = append(r.taken, nil)
+	return len(r.taken) - 1, true
+}
+
+func (r *Recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failure = errors.Join(r.failure, err)
+}
+
+// lost is the status of an interaction without an answer.
+const lost = "0 lost"
+
+// keepLost keeps a request that left and got no whole answer. A caller that gave up reading is no news.
+func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
+	if req.Method == http.MethodGet && errors.Is(req.Context().Err(), context.Canceled) {
+		return
+	}
+	r.write(place, req, sent, func(*scrubbedRequest) cassette.Response {
+		return cassette.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: lost}
+	})
+}
+
+// keep keeps a whole exchange.
+func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, answer []byte) {
+	r.write(place, req, sent, func(request *scrubbedRequest) cassette.Response {
+		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, answer)
+		status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
+		return cassette.Response{
+			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,
+			Headers: headers(response.Header, askedVendor(req.Header)), Body: body, ContentLength: int64(len(body)),
+		}
+	})
+}
+
+// write scrubs an exchange, one at a time. From here on nobody has the values any more.
+func (r *Recorder) write(place int, req *http.Request, sent []byte, answer func(*scrubbedRequest) cassette.Response) {
+	if len(sent) > maxRecorded {
+		r.fail(&CassetteError{Path: r.file(), Rule: "a request is longer than a cassette may hold"})
+		return
+	}
+	r.scrubbing.Lock()
+	request := r.schema.request(r.names, req.Method, req.URL, sent)
+	response := answer(request)
+	r.scrubbing.Unlock()
+	if len(request.body) > maxRecorded || len(response.Body) > maxRecorded {
+		r.fail(&CassetteError{Path: r.file(), Rule: "a scrubbed body is longer than a cassette may hold"})
+		return
+	}
+	interaction := &cassette.Interaction{
+		Request: cassette.Request{
+			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: serviceHost, Method: req.Method, URL: request.url,
+			Headers: headers(req.Header, askedVendor(req.Header)), Body: request.body, ContentLength: int64(len(request.body)),
+		},
+		Response: response,
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.taken[place] = interaction
+}
