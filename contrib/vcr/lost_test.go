@@ -113,7 +113,7 @@ func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	id := account(srv, "100.00")
 	simulate := func(c *prepaid.Client) error {
 		_, err := c.Simulation.Transact(t.Context(), prepaid.SimulateParams{
-			Type: prepaid.SimulatedPurchase, AccountID: id, Amount: prepaid.MustAmount("1.00"), MerchantID: "1", AcquirerID: "2",
+			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("1.00"), MerchantID: "1", AcquirerID: "2",
 			TerminalID: "1", MerchantCategoryCode: "5411", Location: "x", LocationCode: "1", BankName: "b", CurrencyCode: "036",
 		})
 		return err
