@@ -65,10 +65,10 @@ func ExampleServer_Adjust() {
 		return
 	}
 	defer srv.Close()
-	id := srv.AddAccount(prepaidtest.SeedAccount{ID: "emp-1", Balance: "25.50", Status: "suspended", PlasticDisabled: true})
+	id := srv.AddAccount(prepaidtest.SeedAccount{ID: "emp-1", Balance: "25.50", Status: "lost_or_stolen", PlasticDisabled: true})
 	srv.Adjust(id, "-5.00")
 	fmt.Println(id, srv.Status(id), srv.Balance(id), len(srv.Transactions(id)))
-	// Output: emp-1 suspended 20.50 2
+	// Output: emp-1 lost_or_stolen 20.50 2
 }
 
 // A message comes twice, signed as the receiver expects it.
@@ -108,11 +108,4 @@ func ExampleServer_InjectDelivery() {
 	}
 	fmt.Println(signed.Load(), "messages: the ping, and one twice")
 	// Output: 3 messages: the ping, and one twice
-}
-
-// Faults can be written as text, in a test's table or on a command line.
-func ExampleParseFault() {
-	fault, err := prepaidtest.ParseFault("nonsense")
-	fmt.Println(fault.String() != "", err != nil, len(prepaidtest.FaultForms()) > 0)
-	// Output: true true true
 }

@@ -26,12 +26,12 @@ func ExampleCases() {
 	for _, c := range conformance.Cases()[:1] {
 		fmt.Println(c.Name, c.Section, c.Operation, c.Needs)
 	}
-	// Output: x
+	// Output: 4.1/token_is_issued 4.1 POST /token []
 }
 
 // A target holds a secret, and prints without it.
 func ExampleTarget() {
 	target := conformance.Target{BaseURL: "https://service.example/3.0/", ClientSecret: "secret"}
 	fmt.Println(target)
-	// Output: x
+	// Output: conformance.Target(https://service.example/3.0/)
 }
