@@ -105,7 +105,7 @@ func (c *Client) setTransport() {
 		c.fresh = freshConnection{next: c.config.Transport}
 		return
 	}
-	shared, fresh := newTransport(), newFreshTransport()
+	shared, fresh := NewTransport(), newFreshTransport()
 	c.owned = []*http.Transport{shared, fresh}
 	c.transport, c.fresh = shared, freshConnection{next: fresh}
 }

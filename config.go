@@ -61,9 +61,10 @@ type Config struct {
 
 	// TokenSource replaces the built-in token manager.
 	TokenSource TokenSource `json:"-" yaml:"-"`
-	// Transport sends the requests: a tuned http.Transport when nil. Redirects are never followed. An error of it with a
-	// method NotSent() bool that returns true is believed that the request never left, by any way that was tried: the call
-	// was not processed, and is not sent again.
+	// Transport sends the requests: that of [NewTransport] when nil. Start from NewTransport for a proxy or a client
+	// certificate: it lists what is tuned, and an &http.Transport{} keeps only 2 idle connections to the service.
+	// Redirects are never followed. An error of it with a method NotSent() bool that returns true is believed that the
+	// request never left, by any way that was tried: the call was not processed, and is not sent again.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts: the built-in slot limiter when nil, NoLimiter{} to switch off.
 	Limiter Limiter `json:"-" yaml:"-"`

@@ -2,9 +2,11 @@ package prepaid_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -26,6 +28,35 @@ func ExampleClient_Token() {
 	}
 	fmt.Println(token.Type(), time.Until(token.Expiry).Round(time.Minute))
 	// Output: Bearer 1h0m0s
+}
+
+// Calls leave through a proxy, and show a client certificate.
+func ExampleNewTransport() {
+	var certificate tls.Certificate // from tls.LoadX509KeyPair
+	egress, err := url.Parse("http://egress.example:3128")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config := prepaid.Config{
+		BaseURL:     "https://service.example/3.0/",
+		Vendor:      "vendor",
+		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
+	}
+
+	transport := prepaid.NewTransport()
+	transport.TLSClientConfig.Certificates = []tls.Certificate{certificate} // mTLS
+	transport.Proxy = http.ProxyURL(egress)
+	config.Transport = transport
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer transport.CloseIdleConnections() // the client closes those of its own transport only
+	defer client.Close()
+	fmt.Println(transport.MaxIdleConnsPerHost, transport.ForceAttemptHTTP2)
+	// Output: 128 true
 }
 
 // An access token that the service no longer takes is renewed once, and the call is sent again.

@@ -115,7 +115,7 @@ func methodsWithOutput(t *testing.T, sources map[string]string) map[string]bool 
 // Each function of the packages that partners import has a running example: its own, or one of the type that it makes.
 func TestEveryFunctionHasAnExample(t *testing.T) {
 	t.Parallel()
-	for _, directory := range []string{".", "webhook", "journal"} {
+	for _, directory := range []string{".", "webhook", "journal", filepath.Join("prepaidtest", "conformance")} {
 		page := packageWithExamples(t, directory)
 		for _, function := range page.Funcs {
 			require.True(t, runs(function.Examples), "%s: %s has no example with an Output comment", directory, function.Name)

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -172,4 +175,55 @@ func ExampleReportReader_Rows() {
 	// Output:
 	// 100.00 <nil>
 	// 25.50 true
+}
+
+// Read is for whatever takes an io.Reader. The bytes are good when it ends with io.EOF, and not before.
+func ExampleReportReader_Read() {
+	srv := emulator()
+	defer srv.Close()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
+	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer report.Close()
+
+	var text strings.Builder
+	buffer := make([]byte, 8)
+	for {
+		n, err := report.Read(buffer)
+		text.Write(buffer[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil { // what was read is not the whole
+			fmt.Println(err)
+			return
+		}
+	}
+	fmt.Print(text.String())
+	// Output:
+	// EA1,25.50
+	// EA2,74.50
+}
+
+// WriteTo writes the report as it comes. Keep what was written when there is no error, and not before.
+func ExampleReportReader_WriteTo() {
+	srv := emulator()
+	defer srv.Close()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,74.50\n")
+	report, err := srv.Client().Reporting.Run(context.Background(), "balances", prepaid.RunReportParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer report.Close()
+
+	written, err := report.WriteTo(os.Stdout) // in a program, a temporary file
+	fmt.Println(written, err)
+	// Output:
+	// EA1,25.50
+	// EA2,74.50
+	// 20 <nil>
 }

@@ -31,7 +31,7 @@ func TestREADMECodeCompiles(t *testing.T) {
 	}
 }
 
-// The Go code of the guides and of the package comment is code of files that are compiled; most of it is of examples and
+// The Go code of the guides, of READMEs and of the package comment is code of files that are compiled; most of it is of examples and
 // tests that run. Indentation and comments do not count.
 func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	t.Parallel()
@@ -40,7 +40,9 @@ func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))
 	require.NoError(t, err)
 	seen := 0
-	for _, document := range append(documents, "README.md", filepath.Join("prepaidtest", "README.md")) {
+	documents = append(documents, "README.md", filepath.Join("prepaidtest", "README.md"),
+		filepath.Join("contrib", "otel", "README.md"), filepath.Join("contrib", "redis", "README.md"))
+	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		require.NoError(t, err)
 		for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {

@@ -26,26 +26,30 @@ func (w scalingWire) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // scalingClient has a limiter that always has a slot.
-func scalingClient(b *testing.B, body string) *Client {
-	b.Helper()
+func scalingClient(tb testing.TB, body string) *Client {
+	tb.Helper()
 	client, err := NewClient(Config{
 		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: scalingWire(body),
 		Credentials: Credentials{ClientID: "bench", ClientSecret: NewSecret("secret")},
 		Limiter:     newSlotLimiter(1<<17, time.Millisecond, 1, 0),
 	})
-	require.NoError(b, err)
-	b.Cleanup(func() { _ = client.Close() })
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
 const scalingAccount = `{"account_id":"EAID0000000000000007","external_account_id":"X7","company_id":7,"balance":25.50,` +
 	`"status":"active","plastic_expiry":"2029-02-28T00:00:00Z","is_plastic_enabled":true,"display_name":"Employer meals"}`
 
+func scalingPage(n int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(scalingAccount+",", n), ",") + "]"
+}
+
 // BenchmarkItems reads a page of so many items; ns/item must not grow with their number.
 func BenchmarkItems(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			client := scalingClient(b, "["+strings.TrimSuffix(strings.Repeat(scalingAccount+",", n), ",")+"]")
+			client := scalingClient(b, scalingPage(n))
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := client.Accounts.SearchCompanyPage(b.Context(), 7, SearchCompanyParams{}); err != nil {

@@ -13,6 +13,26 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// With OpenTelemetry's global providers it is one line.
+func ExampleInstrument_global() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	config := srv.Config()
+	client, err := prepaid.NewClient(prepaidotel.Instrument(config))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	_, err = client.Check(context.Background())
+	fmt.Println(err)
+	// Output: <nil>
+}
+
 // A transfer whose first answer is lost: two attempts in one call, and the money moved once.
 func ExampleInstrument() {
 	srv, err := prepaidtest.Start()

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -69,11 +68,6 @@ func (s *server) kill() {
 		s.process = nil
 	}
 }
-
-// freeze has the server stop where it is, until thaw.
-func (s *server) freeze() { require.NoError(s.t, s.process.Process.Signal(syscall.SIGSTOP)) }
-
-func (s *server) thaw() { require.NoError(s.t, s.process.Process.Signal(syscall.SIGCONT)) }
 
 // old waits until the server is up for longer than d, so that an empty one is known to be unused.
 func (s *server) old(d time.Duration) {

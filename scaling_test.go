@@ -1,0 +1,125 @@
+package prepaid
+
+import (
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// allocated is what was allocated, by number and by size.
+type allocated struct{ objects, bytes float64 }
+
+// measureAllocated gives what one of many runs allocates. Nothing is collected meanwhile, so that pools keep what they have.
+func measureAllocated(run func()) allocated {
+	const runs = 5
+	run() // fills pools
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		run()
+	}
+	runtime.ReadMemStats(&after)
+	return allocated{float64(after.Mallocs-before.Mallocs) / runs, float64(after.TotalAlloc-before.TotalAlloc) / runs}
+}
+
+// growsFaster tells whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
+// and for the pools that the race detector empties at random; what grows with the square takes a hundred times as much.
+func growsFaster(few, many allocated) bool {
+	const most = 10 * 2
+	return many.objects > few.objects*most || many.bytes > few.bytes*most
+}
+
+// A page of many items costs no more for each than a page of few.
+func TestItemsCostInProportion(t *testing.T) {
+	var before allocated
+	for _, n := range []int{1, 10, 100, 1000} {
+		client := scalingClient(t, scalingPage(n))
+		cost := measureAllocated(func() {
+			page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, SearchCompanyParams{})
+			require.NoError(t, err)
+			require.Len(t, page.Items, n)
+		})
+		t.Logf("%d items: %.1f objects, %.0f bytes each", n, cost.objects/float64(n), cost.bytes/float64(n))
+		require.False(t, n > 1 && growsFaster(before, cost), "%d items cost %+v, a tenth of them %+v", n, cost, before)
+		before = cost
+	}
+}
+
+// Many callers at once cost no more for each than one alone: all are in flight together before the first is answered.
+func TestCallersCostInProportion(t *testing.T) {
+	var before allocated
+	for _, n := range []int{1, 10, 100, 1000} {
+		client := scalingClient(t, scalingAccount)
+		together := &gatheringWire{next: client.transport, n: n}
+		client.transport = together
+		_, err := client.Token(t.Context())
+		require.NoError(t, err)
+		cost := measureAllocated(func() {
+			together.open()
+			var callers sync.WaitGroup
+			for range n {
+				callers.Go(func() {
+					if _, err := client.Accounts.Get(t.Context(), "EAID0000000000000007"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			callers.Wait()
+		})
+		t.Logf("%d callers: %.1f objects, %.0f bytes each", n, cost.objects/float64(n), cost.bytes/float64(n))
+		require.False(t, n > 1 && growsFaster(before, cost), "%d callers cost %+v, a tenth of them %+v", n, cost, before)
+		before = cost
+	}
+}
+
+// gatheringWire answers when n requests are there.
+type gatheringWire struct {
+	next    http.RoundTripper
+	n       int
+	mu      sync.Mutex
+	arrived int
+	all     chan struct{}
+}
+
+func (w *gatheringWire) open() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.arrived, w.all = 0, make(chan struct{})
+}
+
+func (w *gatheringWire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(req.URL.Path, "/token") {
+		return w.next.RoundTrip(req)
+	}
+	w.mu.Lock()
+	all := w.all
+	if w.arrived++; w.arrived == w.n {
+		close(all)
+	}
+	w.mu.Unlock()
+	select {
+	case <-all:
+		return w.next.RoundTrip(req)
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+}
+
+// What grows with the square is told, by its size where the number of objects does not show it; what grows as it should is not.
+func TestGrowthIsTold(t *testing.T) {
+	t.Parallel()
+	copies := func(n int) allocated { return allocated{float64(n), float64(n * n * 100)} } // the list, for each of its items
+	pairs := func(n int) allocated { return allocated{float64(n * n), float64(n * n)} }
+	fair := func(n int) allocated { return allocated{30 + float64(n), 4000 + 800*float64(n)} }
+	for _, n := range []int{10, 100, 1000} {
+		require.True(t, growsFaster(copies(n/10), copies(n)))
+		require.True(t, growsFaster(pairs(n/10), pairs(n)))
+		require.False(t, growsFaster(fair(n/10), fair(n)))
+	}
+}
