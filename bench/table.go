@@ -15,7 +15,14 @@ type row struct {
 	ratio string
 	goal  string
 	met   bool
-	count bool // and not a time: the same on a busy machine
+	count bool   // and not a time: the same on a busy machine
+	why   string // it may not be met
+}
+
+// because is r with the reason why its goal may not be met.
+func (r row) because(why string) row {
+	r.why = why
+	return r
 }
 
 // counted is r as a count.
@@ -83,6 +90,11 @@ func printTable(w io.Writer, rows []row) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d of %d goals met\n", len(rows)-missed, len(rows))
-	return err
+	fmt.Fprintf(w, "\n%d of %d goals met\n", len(rows)-missed, len(rows))
+	for _, r := range rows {
+		if !r.met && r.why != "" {
+			fmt.Fprintf(w, "%s: %s\n", r.name, r.why)
+		}
+	}
+	return nil
 }
