@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -106,7 +107,8 @@ func (j *job) check(now time.Time) error {
 // defaultJournal is named after the run and not after the file, so that a corrected file under another name meets what was
 // paid from the first. The date is left out: another one by mistake meets it as well.
 func (j *job) defaultJournal() string {
-	return filepath.Join(filepath.Dir(j.file), fmt.Sprintf("%s.%s.journal", j.run, j.environment))
+	environment := cmp.Or(string(j.environment), "production")
+	return filepath.Join(filepath.Dir(j.file), j.run+"."+environment+".journal")
 }
 
 func differ(paths ...string) bool {

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// The journals of a rehearsal and of the real run stand side by side, each named in full.
+func TestDefaultJournal(t *testing.T) {
+	t.Parallel()
+	for environment, want := range map[prepaid.Environment]string{
+		prepaid.EnvironmentTest: "payroll.test.journal", prepaid.EnvironmentProduction: "payroll.production.journal",
+	} {
+		j := &job{file: filepath.Join("pay", "november.csv"), run: "payroll", environment: environment}
+		require.Equal(t, filepath.Join("pay", want), j.defaultJournal())
+	}
+}
