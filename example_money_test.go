@@ -17,7 +17,7 @@ func ExampleAccountsService_Transfer() {
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
-	payday := time.Now()
+	payday := time.Now() // once, when the order is made: a program stores it with the order
 
 	run := func(ctx context.Context) (paid int) {
 		for _, employee := range staff {

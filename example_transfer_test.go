@@ -95,7 +95,7 @@ func ExampleAccountsService_Transfer_expired() {
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
-	payday := time.Now().AddDate(0, -2, 0)
+	payday := time.Now().AddDate(0, -2, 0) // of an order made two months ago
 	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.MustAmount("25.50"),
 		DestinationAccountID: to, SourceReference: "payroll", DestinationReference: "salary",

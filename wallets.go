@@ -14,7 +14,7 @@ import (
 // WalletDevice is the device that holds a token; every member is optional. The zero value says nothing.
 type WalletDevice struct {
 	// ID may be masked. The reference lists device_id twice: the first value that is not empty counts.
-	ID string `json:"device_id,omitzero"`
+	ID string `json:"device_id,omitzero" redact:"personal"`
 	// Name is the device's name, often its owner's.
 	Name string `json:"device_name,omitzero" redact:"personal"`
 	// SecureElementID identifies the secure element.
@@ -23,10 +23,10 @@ type WalletDevice struct {
 	Type WalletDeviceType `json:"device_type,omitzero"`
 }
 
-// Format prints d without its name.
+// Format prints d without its id and name.
 func (d WalletDevice) Format(f fmt.State, verb rune) { formatRedacted(f, verb, d) }
 
-// LogValue logs d without its name.
+// LogValue logs d without its id and name.
 func (d WalletDevice) LogValue() slog.Value { return redactedValue(d) }
 
 // UnmarshalJSON reads a device whose device_id may stand there twice.

@@ -28,8 +28,9 @@ func ExampleJournal_Transfer() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	payday := time.Now() // once, when the order is made: a program stores it with the order
 	params := prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(time.Now(), "payroll", "emp-7"), Amount: prepaid.Cents(2550),
+		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.Cents(2550),
 		SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
 	}
 	for range 2 { // the second run finds it done
@@ -75,6 +76,7 @@ func ExampleJournal_Pending() {
 	defer client.Close()
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's answer is lost
 
+	payday := time.Now() // once, when the order is made: a program stores it with the order
 	for range 2 {
 		j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{InFlightWait: time.Millisecond})
 		if err != nil {
@@ -83,7 +85,7 @@ func ExampleJournal_Pending() {
 		}
 		for _, employee := range []string{"emp-7", "emp-8"} {
 			_, err := j.Transfer(context.Background(), client.Accounts, from, prepaid.TransferParams{
-				RequestID: prepaid.DeriveRequestID(time.Now(), "payroll", employee), Amount: prepaid.Cents(2550),
+				RequestID: prepaid.DeriveRequestID(payday, "payroll", employee), Amount: prepaid.Cents(2550),
 				SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
 			})
 			fmt.Println(employee, prepaid.OutcomeOf(err))

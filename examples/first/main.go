@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -13,6 +14,10 @@ import (
 )
 
 func main() {
+	flag.Usage = func() {
+		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "first makes one transfer on an emulator of its own. It takes no flags.")
+	}
+	flag.Parse()
 	if err := run(os.Stdout); err != nil {
 		log.Fatal(err) // here, where nothing is deferred
 	}
@@ -35,7 +40,7 @@ func pay(ctx context.Context, client *prepaid.Client, from, to prepaid.AccountID
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	})
 	if err != nil {
-		return err // it says what is known of the money, and prepaid.OutcomeOf(err) tells a program
+		return err // prepaid.OutcomeOf(err) reports what happened to the money
 	}
 	if _, err := fmt.Fprintln(out, "transaction", result.TransactionID); err != nil {
 		return err

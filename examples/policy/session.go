@@ -123,7 +123,11 @@ func (s *session) prepare(ctx context.Context, company prepaid.CompanyID, wanted
 		fmt.Fprintln(s.out, "Nothing to do.")
 		return p, nil
 	}
-	fmt.Fprintf(s.out, "Plan %s: %s, in %d calls.\n", p.digest, p.plan.count(), len(p.plan.steps(o.batch)))
+	calls := "1 call"
+	if steps := len(p.plan.steps(o.batch)); steps != 1 {
+		calls = fmt.Sprintf("%d calls", steps)
+	}
+	fmt.Fprintf(s.out, "Plan %s: %s, in %s.\n", p.digest, p.plan.count(), calls)
 	return p, nil
 }
 

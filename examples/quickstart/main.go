@@ -104,11 +104,7 @@ type options struct {
 
 func parseOptions(args []string, errOut io.Writer) (options, error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	file := flags.String("cardholders", "", "CSV file of cardholders; a shipped one when empty")
 	day := flags.String("day", "", "day of the loads: a card is loaded once for it, and each day loads anew; today when empty")
 	again := flags.Bool("again", false, "an earlier run may have issued cards: look longer before any is created")
@@ -116,9 +112,12 @@ func parseOptions(args []string, errOut io.Writer) (options, error) {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(errOut)
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
 		return options{}, err
 	case err != nil:
-		return options{}, errors.New("the command line is wrong")
+		return options{}, fmt.Errorf("see -h: %w", err)
 	case flags.NArg() > 0:
 		return options{}, errors.New("it takes flags only; see -h")
 	case *pause < 0:

@@ -106,7 +106,7 @@ func (q *quickstart) setUpReal() error {
 	q.company, q.program = prepaid.CompanyID(company), os.Getenv("PREPAID_PROGRAM_CLIENT_ID")
 	q.float, q.template = prepaid.AccountID(os.Getenv("PREPAID_FLOAT_ACCOUNT")), os.Getenv("PREPAID_REPORT_TEMPLATE")
 	if err != nil || q.program == "" || q.float == "" {
-		return errors.New("PREPAID_COMPANY_ID, PREPAID_PROGRAM_CLIENT_ID and PREPAID_FLOAT_ACCOUNT are required; see -h")
+		return errors.New("PREPAID_COMPANY_ID (a number), PREPAID_PROGRAM_CLIENT_ID and PREPAID_FLOAT_ACCOUNT are required; see -h")
 	}
 	q.config = config
 	q.client, err = prepaid.NewClient(config)

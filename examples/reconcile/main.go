@@ -94,8 +94,11 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.Func("company", "id of the program (company) whose accounts are read", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
 		opts.company = prepaid.CompanyID(id)
-		return err
+		return nil
 	})
 	flags.StringVar(&opts.clientID, "client", "", "read only accounts with this client_id")
 	flags.Func("from", "first day, as 2026-07-01 (default half a year before the last)", dateFlag(&opts.from))

@@ -38,7 +38,10 @@ func (p *progress) show(at prepaid.ReportProgress) {
 			progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of its own: it turns when something has happened
 		)
 	}
-	text := fmt.Sprintf("asked %d times, not ready yet", at.Polls)
+	text := "asked once, not ready yet"
+	if at.Polls > 1 {
+		text = fmt.Sprintf("asked %d times, not ready yet", at.Polls)
+	}
 	if at.Bytes > 0 {
 		text = fmt.Sprintf("%d rows, %.1f MiB", at.Records, float64(at.Bytes)/(1<<20))
 	}

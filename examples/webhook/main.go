@@ -120,17 +120,16 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		FilterSpec: prepaid.FilterAll, Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
 	}
 	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.Usage = func() {
-		fmt.Fprint(errOut, usage)
-		flags.PrintDefaults()
-	}
+	flags.SetOutput(io.Discard) // an error is one line; -h shows all
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&r.want.URI, "uri", "", "https address under which the service reaches this receiver")
 	flags.Func("company", "id of a company to watch; may be repeated", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
 		r.want.Scope = append(r.want.Scope, prepaid.CompanyID(id))
-		return err
+		return nil
 	})
 	flags.StringVar(&r.file, "books", "", "file that messages are booked in, made when there is none; required")
 	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "id of the HMAC key; a new key needs a new id")
@@ -160,9 +159,12 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(errOut)
+		fmt.Fprint(errOut, usage)
+		flags.PrintDefaults()
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w: the command line is wrong", errSetup)
+		return nil, fmt.Errorf("%w: %w", errSetup, err)
 	case flags.NArg() > 0:
 		return nil, fmt.Errorf("%w: it takes flags only", errSetup)
 	}
