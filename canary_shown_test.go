@@ -71,7 +71,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			UpdateHookParams.URI UpdateHookParams.HMACKeyID Message.ID Message.HookID ExchangeKeyParams.ApplicationID
 			ExchangeKeyParams.KeyID`,
 		"a device or token, not a person or card": `
-			InitiatePINParams.DeviceID SealedPINParams.DeviceID WalletDevice.ID WalletDevice.SecureElementID WalletDevice.Type
+			InitiatePINParams.DeviceID SealedPINParams.DeviceID WalletDevice.SecureElementID WalletDevice.Type
 			ProvisionWalletParams.TokenUniqueReference
 			WalletToken.CorrelationID WalletToken.ExpirationDate WalletToken.FinalTokenizationDecision WalletToken.LastCommentID
 			WalletToken.PANSequenceNumber WalletToken.PaymentAppInstanceID WalletToken.PrimaryAccountNumberUniqueReference

@@ -68,7 +68,7 @@ func TestRedactedFormat(t *testing.T) {
 			&Page[Account]{Items: []Account{{ID: "a", NameOnCard: "x"}}, Number: 1, TotalPages: 3},
 			"Page{Items:[Account{ID:a NameOnCard:[REDACTED]}] Number:1 TotalPages:3}",
 		},
-		{WalletToken{Device: WalletDevice{ID: "d", Name: "Ann's phone"}, Status: "active"}, "WalletToken{Device:WalletDevice{ID:d Name:[REDACTED]} Status:active}"},
+		{WalletToken{Device: WalletDevice{ID: "d", Name: "Ann's phone"}, Status: "active"}, "WalletToken{Device:WalletDevice{ID:[REDACTED] Name:[REDACTED]} Status:active}"},
 		{WalletProvisioning{PANLastFour: "1234", Provider: "p"}, "WalletProvisioning{PANLastFour:[REDACTED] Provider:p}"},
 		{ProvisionWalletParams{Certificates: []string{"x"}, InitiatingUserID: "u"}, "ProvisionWalletParams{InitiatingUserID:u Certificates:[REDACTED]}"},
 		{KeyExchange{Data: []byte("x")}, "KeyExchange{Data:[REDACTED]}"},

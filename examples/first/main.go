@@ -14,10 +14,7 @@ import (
 )
 
 func main() {
-	flag.Usage = func() {
-		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "first makes one transfer on an emulator of its own. It takes no flags.")
-	}
-	flag.Parse()
+	flag.Parse() // there are none: -h does not run it
 	if err := run(os.Stdout); err != nil {
 		log.Fatal(err) // here, where nothing is deferred
 	}
