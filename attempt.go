@@ -53,7 +53,8 @@ type attempt struct {
 	vendor        string // the media type the service should answer with
 	body          []byte
 	stream        io.ReadCloser // instead of body
-	api           *APIError     // of an error status
+	api           *APIError     // of an error status, or an error that a success status came with
+	unusable      error         // of any other that is not expected
 	retryAfter    time.Duration
 	err           error                 // no complete answer
 	oversize      bool                  // a success longer than MaxResponseBytes
@@ -62,9 +63,19 @@ type attempt struct {
 	content       *bytes.Reader         // of the body; may, too
 }
 
-// succeeded reports an expected status with a complete answer.
+// succeeded reports an expected status with a complete response that is no error, and has no body where none is due.
 func (a *attempt) succeeded(op *operation) bool {
-	return a.err == nil && slices.Contains(op.success, a.status)
+	return a.err == nil && a.api == nil && slices.Contains(op.success, a.status) &&
+		(op.kind != answerNone || a.fromService() && a.empty())
+}
+
+// empty reports a body that says nothing: blank, null or {}.
+func (a *attempt) empty() bool {
+	body := bytes.TrimSpace(a.body)
+	if inner, ok := bytes.CutPrefix(body, []byte("{")); ok {
+		return string(bytes.TrimSpace(inner)) == "}" && !a.oversize
+	}
+	return (len(body) == 0 || string(body) == "null") && !a.oversize
 }
 
 // fromService reports whether the answer's media type can be the service's; proxies put application/json in its
@@ -79,15 +90,17 @@ func (a *attempt) fromService() bool {
 	return false
 }
 
-// cause is the error of an attempt that did not succeed.
+// cause is the error of an attempt that did not succeed, the same one each time: it tells attempts apart.
 func (a *attempt) cause() error {
 	switch {
 	case a.err != nil:
 		return a.err
 	case a.api != nil:
 		return a.api
+	case a.unusable == nil:
+		a.unusable = a.undecodable(errUnexpectedResponse)
 	}
-	return a.undecodable(errUnexpectedCode)
+	return a.unusable
 }
 
 // makeAttempt makes one attempt of the call, which is then c.last: authorize, take a slot, send once, read bounded.
@@ -252,7 +265,7 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		return
 	}
 	a.body = body
-	if a.status >= 300 {
+	if a.status >= 300 || success && c.op.saysError(a) {
 		a.api = c.apiError(a)
 	}
 }
@@ -282,14 +295,20 @@ func (c *call) apiError(a *attempt) *APIError {
 		inputStatus:  c.op.inputStatus,
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
+	failure.Code, failure.Description = a.errorShape()
+	return failure
+}
+
+// errorShape reads the shape of section 7. Any other body has no code.
+func (a *attempt) errorShape() (code ErrorCode, description string) {
 	var shape struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	if json.Unmarshal(a.body, &shape, decodeOptions) == nil {
-		failure.Code, failure.Description = ErrorCode(shape.Error), shape.Description
+	if json.Unmarshal(a.body, &shape, decodeOptions) != nil {
+		return "", ""
 	}
-	return failure
+	return ErrorCode(shape.Error), shape.Description
 }
 
 // transportError describes a broken exchange: the context's error when that ended it, never an address with a

@@ -17,13 +17,14 @@ import (
 const wireTime = "2006-01-02T15:04:05Z"
 
 var (
-	errEmptyAnswer    = errors.New("empty body")
-	errNullAnswer     = errors.New("null instead of a value")
-	errMissingMember  = errors.New("a required member is missing or null")
-	errNotAnInteger   = errors.New("not an integer")
-	errNotATime       = errors.New("not an ISO 8601 date-time")
-	errUnexpectedBody = errors.New("not an answer of the service")
-	errUnexpectedCode = errors.New("unexpected success status")
+	errEmptyAnswer        = errors.New("empty body")
+	errNullAnswer         = errors.New("null instead of a value")
+	errMissingMember      = errors.New("a required member is missing or null")
+	errNotAnInteger       = errors.New("not an integer")
+	errNotATime           = errors.New("not an ISO 8601 date-time")
+	errUnexpectedBody     = errors.New("not an answer of the service")
+	errNotATransactionID  = errors.New("a transaction id that is not digits above zero")
+	errUnexpectedResponse = errors.New("unexpected status, or a body where none is due")
 )
 
 // encodeOptions are how requests are written: date-times in UTC to the second, secrets revealed. Nowhere else
@@ -187,14 +188,6 @@ func decodeText(a *attempt) (string, error) {
 		return "", a.undecodable(err)
 	}
 	return text, nil
-}
-
-// decodeNone checks that an answer without a declared body is the service's own.
-func decodeNone(a *attempt) error {
-	if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
-		return a.undecodable(errUnexpectedBody)
-	}
-	return nil
 }
 
 // undecodable makes the DecodeError of a, without the content that json quotes in its errors.

@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +126,7 @@ func (p DirectEntryOutParams) LogValue() slog.Value { return redactedValue(p) }
 
 var opDirectEntryOut = operation{
 	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
-	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
+	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney,
 }
 
 // DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
@@ -163,7 +162,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	}
 	result := &TransferResult{RequestID: r.requestID}
 	if len(r.faults) > 0 {
-		return nil, s.client.do(ctx, &r, result.decode)
+		return nil, s.client.do(ctx, &r, result.decode(&r.op))
 	}
 	turn, err := s.client.keyed.enter(ctx, r.requestID, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
 	switch {
@@ -175,7 +174,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	r.doubt = turn.doubt
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
 	defer func() { turn.leave(outcome) }()
-	err = s.client.do(ctx, &r, result.decode)
+	err = s.client.do(ctx, &r, result.decode(&r.op))
 	if outcome = OutcomeOf(err); err != nil {
 		return nil, err
 	}
@@ -193,25 +192,27 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 	return failure
 }
 
-// decode tells a movement from a failure. An absent, null, empty or zero transaction id is a failure; an answer
-// without a correlation id is not the service's.
-func (r *TransferResult) decode(a *attempt) error {
-	var answer transferAnswer
-	if err := decodeJSON(a, &answer); err != nil {
-		return err
-	}
-	if answer.CorrelationID == nil {
-		return a.undecodable(errMissingMember)
-	}
-	r.CorrelationID = *answer.CorrelationID
-	if id := bytes.TrimSpace(answer.TransactionID); len(id) > 0 {
-		if err := r.TransactionID.UnmarshalJSON(id); err != nil {
-			return a.undecodable(err)
+// decode tells a movement from a failure. Only an empty transaction id ("" or null) is the failure that section 4.4 has
+// for an operation with modelsFailure; anything else but digits above zero proves nothing.
+func (r *TransferResult) decode(op *operation) func(*attempt) error {
+	return func(a *attempt) error {
+		var answer transferAnswer
+		if err := decodeJSON(a, &answer); err != nil {
+			return err
 		}
+		if answer.CorrelationID == nil || len(answer.TransactionID) == 0 {
+			return a.undecodable(errMissingMember)
+		}
+		r.CorrelationID = *answer.CorrelationID
+		kind, text := jsonScalar(answer.TransactionID)
+		id := string(text)
+		switch {
+		case op.modelsFailure && id == "" && kind != scalarOther:
+			return &TransferFailedError{CorrelationID: r.CorrelationID}
+		case !isDigits(id) || strings.Trim(id, "0") == "":
+			return a.undecodable(errNotATransactionID)
+		}
+		r.TransactionID = TransactionID(id)
+		return nil
 	}
-	if strings.Trim(string(r.TransactionID), "0 \t\r\n") == "" { // absent, null, "", 0, 0.0, "00"
-		r.TransactionID = ""
-		return &TransferFailedError{CorrelationID: r.CorrelationID}
-	}
-	return nil
 }
