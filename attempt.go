@@ -53,8 +53,8 @@ type attempt struct {
 	vendor        string // the media type the service should answer with
 	body          []byte
 	stream        io.ReadCloser // instead of body
-	api           *APIError     // of an error status, or an error that a success status came with
-	unusable      error         // of any other that is not expected
+	api           *APIError     // of an error status
+	unusable      error         // of any other response that is no success
 	retryAfter    time.Duration
 	err           error                 // no complete answer
 	oversize      bool                  // a success longer than MaxResponseBytes
@@ -65,7 +65,7 @@ type attempt struct {
 
 // succeeded reports an expected status with a complete response that is no error, and has no body where none is due.
 func (a *attempt) succeeded(op *operation) bool {
-	return a.err == nil && a.api == nil && slices.Contains(op.success, a.status) &&
+	return a.err == nil && a.unusable == nil && slices.Contains(op.success, a.status) &&
 		(op.kind != answerNone || a.fromService() && a.empty())
 }
 
@@ -265,8 +265,13 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		return
 	}
 	a.body = body
-	if a.status >= 300 || success && c.op.saysError(a) {
+	switch {
+	case a.status >= 300:
 		a.api = c.apiError(a)
+	case success:
+		if code := a.saysError(c.op.kind); code != "" {
+			a.unusable = a.undecodable(ErrorCode(printableCode(code)))
+		}
 	}
 }
 
@@ -297,6 +302,17 @@ func (c *call) apiError(a *attempt) *APIError {
 	}
 	failure.Code, failure.Description = a.errorShape()
 	return failure
+}
+
+// saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
+// ready, which has that shape, and bodies that are the caller's to read.
+func (a *attempt) saysError(kind answerKind) ErrorCode {
+	if a.status == http.StatusNoContent || kind == answerRaw || a.mediaType == "application/octet-stream" ||
+		!bytes.Contains(a.body, []byte(`"error"`)) {
+		return ""
+	}
+	code, _ := a.errorShape()
+	return code
 }
 
 // errorShape reads the shape of section 7. Any other body has no code.

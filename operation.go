@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -123,17 +122,6 @@ func (o *operation) judge(a *attempt) verdict {
 		return verdict{outcome: OutcomeUnknown, again: trouble, inFlight: true}
 	}
 	return verdict{outcome: OutcomeUnknown}
-}
-
-// saysError reports the error shape in the body of a success status. Left out are the 204 of a report that is not ready,
-// which has that shape, and bodies that are the caller's to read.
-func (o *operation) saysError(a *attempt) bool {
-	if a.status == http.StatusNoContent || o.kind == answerRaw || a.mediaType == "application/octet-stream" ||
-		!bytes.Contains(a.body, []byte(`"error"`)) {
-		return false
-	}
-	code, _ := a.errorShape()
-	return code != ""
 }
 
 // serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, of a vendor's
