@@ -394,8 +394,8 @@ var opSetStatus = operation{
 
 // SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
 //
-// Errors: [ErrNotFound]. Safety: repeated, except that [AccountStatusActive] is never repeated once it may have arrived: a
-// late repeat could lift a block that someone else has set meanwhile.
+// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again; [AccountStatusActive] is never repeated
+// once it may have arrived: a late repeat could lift a block that someone else has set meanwhile.
 //
 // API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {

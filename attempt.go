@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/oauth2"
 )
 
@@ -67,15 +66,6 @@ type attempt struct {
 func (a *attempt) succeeded(op *operation) bool {
 	return a.err == nil && a.unusable == nil && slices.Contains(op.success, a.status) &&
 		(op.kind != answerNone || a.fromService() && a.empty())
-}
-
-// empty reports a body that says nothing: blank, null or {}.
-func (a *attempt) empty() bool {
-	body := bytes.TrimSpace(a.body)
-	if inner, ok := bytes.CutPrefix(body, []byte("{")); ok {
-		return string(bytes.TrimSpace(inner)) == "}" && !a.oversize
-	}
-	return (len(body) == 0 || string(body) == "null") && !a.oversize
 }
 
 // fromService reports whether the answer's media type can be the service's; proxies put application/json in its
@@ -302,29 +292,6 @@ func (c *call) apiError(a *attempt) *APIError {
 	}
 	failure.Code, failure.Description = a.errorShape()
 	return failure
-}
-
-// saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
-// ready, which has that shape, and bodies that are the caller's to read.
-func (a *attempt) saysError(kind answerKind) ErrorCode {
-	if a.status == http.StatusNoContent || kind == answerRaw || a.mediaType == "application/octet-stream" ||
-		!bytes.Contains(a.body, []byte(`"error"`)) {
-		return ""
-	}
-	code, _ := a.errorShape()
-	return code
-}
-
-// errorShape reads the shape of section 7. Any other body has no code.
-func (a *attempt) errorShape() (code ErrorCode, description string) {
-	var shape struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
-	}
-	if json.Unmarshal(a.body, &shape, decodeOptions) != nil {
-		return "", ""
-	}
-	return ErrorCode(shape.Error), shape.Description
 }
 
 // transportError describes a broken exchange: the context's error when that ended it, never an address with a

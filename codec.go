@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -188,6 +189,38 @@ func decodeText(a *attempt) (string, error) {
 		return "", a.undecodable(err)
 	}
 	return text, nil
+}
+
+// empty reports a body that says nothing: blank, null or {}.
+func (a *attempt) empty() bool {
+	body := bytes.TrimSpace(a.body)
+	if inner, ok := bytes.CutPrefix(body, []byte("{")); ok {
+		return string(bytes.TrimSpace(inner)) == "}" && !a.oversize
+	}
+	return (len(body) == 0 || string(body) == "null") && !a.oversize
+}
+
+// saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
+// ready, which has that shape, and bodies that are the caller's to read.
+func (a *attempt) saysError(kind answerKind) ErrorCode {
+	if a.status == http.StatusNoContent || kind == answerRaw || a.mediaType == "application/octet-stream" ||
+		!bytes.Contains(a.body, []byte(`"error"`)) {
+		return ""
+	}
+	code, _ := a.errorShape()
+	return code
+}
+
+// errorShape reads the shape of section 7. Any other body has no code.
+func (a *attempt) errorShape() (code ErrorCode, description string) {
+	var shape struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if json.Unmarshal(a.body, &shape, decodeOptions) != nil {
+		return "", ""
+	}
+	return ErrorCode(shape.Error), shape.Description
 }
 
 // undecodable makes the DecodeError of a, without the content that json quotes in its errors.

@@ -217,8 +217,8 @@ var opDeleteHook = operation{
 
 // Delete removes a hook.
 //
-// Errors: [ErrUnauthorized]. Safety: repeated; a repeat that finds nothing after a cut-off attempt reports
-// [OutcomeUnknown].
+// Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else; one that finds nothing after a
+// cut-off attempt reports [OutcomeUnknown].
 //
 // API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id string) error {

@@ -22,7 +22,7 @@ type class uint8
 const (
 	// classRead changes nothing: repeated whenever no answer came or the service was in trouble.
 	classRead class = iota
-	// classReplayable sets a value whose late repeat fails safe: a hook is gone, an account or its plastic is blocked.
+	// classReplayable fails safe when it is repeated late: a hook is gone, an account or its plastic is blocked.
 	classReplayable
 	// classKeyed carries a request id: the service answers a finished one again from its cache.
 	classKeyed

@@ -213,6 +213,27 @@ func TestOutcomeOfEachFault(t *testing.T) {
 	}
 }
 
+// A call of one attempt names no other.
+func TestOneAttemptNamesNoOther(t *testing.T) {
+	t.Parallel()
+	for _, fault := range coreFaults() {
+		for _, op := range coreOps() {
+			server := newWireServer(t, func(n int, p *peer) { fault.answer(op, n, p) })
+			config := coreConfig(server.address)
+			config.MaxResponseBytes, config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 16<<10, 1, 1
+			if fault.timeout > 0 {
+				config.AttemptTimeout = fault.timeout
+			}
+			err := op.call(t.Context(), newCoreClient(t, config))
+			if len(server.seen()) == 1 && err != nil {
+				require.Equal(t, 1, callError(t, err).Attempts)
+				require.NotContains(t, err.Error(), "earlier", "%s, %s", fault.name, op.name)
+				require.NotContains(t, err.Error(), "before", "%s, %s", fault.name, op.name)
+			}
+		}
+	}
+}
+
 func checkFault(t *testing.T, fault coreFault, op coreOp, want string) {
 	t.Helper()
 	server := newWireServer(t, func(n int, p *peer) { fault.answer(op, n, p) })

@@ -63,7 +63,7 @@ var opTransfer = operation{
 // one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
 // that time after the call has ended yourself.
 //
-// Errors: [ErrTransferFailed] when the service answers that nothing moved, [ErrRequestIDExpired] when RequestID is
+// Errors: [ErrTransferFailed] when the service responds with an empty transaction id: nothing moved, [ErrRequestIDExpired] when RequestID is
 // too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when
 // a call of this client with other params is not settled, [ErrBadRequest] with the invalid fields in
 // APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same
@@ -132,7 +132,9 @@ var opDirectEntryOut = operation{
 // DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
 // holds. Never use one request id for both operations: whether they share their ids is not known.
 //
-// Errors: [ErrTransferFailed], [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
+// A response without a transaction id leaves the outcome unknown: section 4.4 has no such failure here.
+//
+// Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
 //
 // API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
