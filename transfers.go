@@ -164,7 +164,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	}
 	result := &TransferResult{RequestID: r.requestID}
 	if len(r.faults) > 0 {
-		return nil, s.client.do(ctx, &r, result.decode(&r.op))
+		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
 	turn, err := s.client.keyed.enter(ctx, r.requestID, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
 	switch {
@@ -176,7 +176,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	r.doubt = turn.doubt
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
 	defer func() { turn.leave(outcome) }()
-	err = s.client.do(ctx, &r, result.decode(&r.op))
+	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	if outcome = OutcomeOf(err); err != nil {
 		return nil, err
 	}
@@ -194,9 +194,9 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 	return failure
 }
 
-// decode tells a movement from a failure. Only an empty transaction id ("" or null) is the failure that section 4.4 has
-// for an operation with modelsFailure; anything else but digits above zero proves nothing.
-func (r *TransferResult) decode(op *operation) func(*attempt) error {
+// decode tells a movement from a failure. Only an empty transaction id ("" or null) is a failure, where section 4.4 has one;
+// anything else but digits above zero proves nothing.
+func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
 	return func(a *attempt) error {
 		var answer transferAnswer
 		if err := decodeJSON(a, &answer); err != nil {
@@ -209,7 +209,7 @@ func (r *TransferResult) decode(op *operation) func(*attempt) error {
 		kind, text := jsonScalar(answer.TransactionID)
 		id := string(text)
 		switch {
-		case op.modelsFailure && id == "" && kind != scalarOther:
+		case modelsFailure && id == "" && kind != scalarOther:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
 		case !isDigits(id) || strings.Trim(id, "0") == "":
 			return a.undecodable(errNotATransactionID)
