@@ -191,13 +191,17 @@ func decodeText(a *attempt) (string, error) {
 	return text, nil
 }
 
-// empty reports a body that says nothing: blank, null or {}.
+// empty reports a whole body that says nothing: blank, null or {}.
 func (a *attempt) empty() bool {
 	body := bytes.TrimSpace(a.body)
-	if inner, ok := bytes.CutPrefix(body, []byte("{")); ok {
-		return string(bytes.TrimSpace(inner)) == "}" && !a.oversize
+	inner, object := bytes.CutPrefix(body, []byte("{"))
+	switch {
+	case a.oversize:
+		return false
+	case object:
+		return string(bytes.TrimSpace(inner)) == "}"
 	}
-	return (len(body) == 0 || string(body) == "null") && !a.oversize
+	return len(body) == 0 || string(body) == "null"
 }
 
 // saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not

@@ -190,14 +190,16 @@ func TestBodilessWithABody(t *testing.T) {
 	}
 }
 
-// Blank beyond the limit is not known to be blank.
+// What goes on beyond the limit is not known to be empty.
 func TestBodilessBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	config := coreConfig("https://cards.example")
 	config.MaxResponseBytes = 16 << 10
-	config.Transport = scripted(answered(200, vendorJSON, strings.Repeat(" ", 16<<10)+`{"error":"server_error"}`))
-	failure := callError(t, opActivate().call(t.Context(), newCoreClient(t, config)))
-	require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+	for _, begin := range []string{"", "{}", "null"} {
+		config.Transport = scripted(answered(200, vendorJSON, begin+strings.Repeat(" ", 16<<10)+`{"error":"server_error"}`))
+		failure := callError(t, opActivate().call(t.Context(), newCoreClient(t, config)))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, begin)
+	}
 }
 
 // A late repeat would undo a newer change: what sets a value, or lifts a block, is sent once.

@@ -202,7 +202,7 @@ func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
 		if err := decodeJSON(a, &answer); err != nil {
 			return err
 		}
-		if answer.CorrelationID == nil || len(answer.TransactionID) == 0 {
+		if answer.CorrelationID == nil {
 			return a.undecodable(errMissingMember)
 		}
 		r.CorrelationID = *answer.CorrelationID
