@@ -310,7 +310,8 @@ func (e *TransportError) Error() string {
 // Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// DecodeError means that a response arrived which is not what the operation declares, or says error with a success status. The zero value is not used.
+// DecodeError means that a response arrived which is not what the operation declares, or one in the error shape with a
+// success status: Err is then its [ErrorCode]. The zero value is not used.
 type DecodeError struct {
 	// StatusCode is the HTTP status of the answer.
 	StatusCode int

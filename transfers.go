@@ -63,11 +63,11 @@ var opTransfer = operation{
 // one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
 // that time after the call has ended yourself.
 //
-// Errors: [ErrTransferFailed] when the service responds with an empty transaction id: nothing moved, [ErrRequestIDExpired] when RequestID is
-// too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when
-// a call of this client with other params is not settled, [ErrBadRequest] with the invalid fields in
-// APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same
-// bytes are sent again, after Retry.InFlightWait.
+// Errors: [ErrTransferFailed] when the service responds with an empty transaction id: nothing moved (any other id but
+// digits above zero leaves the outcome unknown), [ErrRequestIDExpired] when RequestID is too old to be safe (the outcome
+// is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when a call of this client with other
+// params is not settled, [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed; after a cut-off
+// attempt or 502, 503, 504 the same bytes are sent again, after Retry.InFlightWait.
 //
 // API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
