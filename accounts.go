@@ -389,13 +389,13 @@ func (s *AccountsService) Status(ctx context.Context, id AccountID) (*AccountSum
 
 var opSetStatus = operation{
 	Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
-	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+	class:     classReplayable, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
 //
-// Errors: [ErrNotFound]. Safety: repeated, except to [AccountStatusActive] after a cut-off attempt: a late repeat
-// could lift a block that someone else has set meanwhile.
+// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again; [AccountStatusActive] is never repeated
+// once it may have arrived: a late repeat could lift a block that someone else has set meanwhile.
 //
 // API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {
@@ -422,19 +422,24 @@ type SetPlasticEnabledParams struct {
 
 var opSetPlasticEnabled = operation{
 	Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
-	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+	class:     classReplayable, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// SetPlasticEnabled sets the plastic flag of an account.
+// SetPlasticEnabled sets the plastic flag of an account. Read it back with Status after [OutcomeUnknown].
 //
-// Errors: [ErrNotFound]. Safety: repeated.
+// Errors: [ErrNotFound]. Safety: switching it off is repeated; switching it on is never repeated once it may have
+// arrived, since a late repeat could lift a block that someone else has set meanwhile.
 //
 // API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
 	var v validator
 	v.pathID("id", string(id))
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
+	op := opSetPlasticEnabled
+	if params.Enabled {
+		op.class = classNever
+	}
 	return send(ctx, s.client, request{
-		op: opSetPlasticEnabled, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
+		op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
 	})
 }

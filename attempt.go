@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/oauth2"
 )
 
@@ -54,6 +53,7 @@ type attempt struct {
 	body          []byte
 	stream        io.ReadCloser // instead of body
 	api           *APIError     // of an error status
+	unusable      error         // of any other response that is no success
 	retryAfter    time.Duration
 	err           error                 // no complete answer
 	oversize      bool                  // a success longer than MaxResponseBytes
@@ -62,9 +62,10 @@ type attempt struct {
 	content       *bytes.Reader         // of the body; may, too
 }
 
-// succeeded reports an expected status with a complete answer.
+// succeeded reports an expected status with a complete response that is no error, and has no body where none is due.
 func (a *attempt) succeeded(op *operation) bool {
-	return a.err == nil && slices.Contains(op.success, a.status)
+	return a.err == nil && a.unusable == nil && slices.Contains(op.success, a.status) &&
+		(op.kind != answerNone || a.fromService() && a.empty())
 }
 
 // fromService reports whether the answer's media type can be the service's; proxies put application/json in its
@@ -79,15 +80,17 @@ func (a *attempt) fromService() bool {
 	return false
 }
 
-// cause is the error of an attempt that did not succeed.
+// cause is the error of an attempt that did not succeed, the same one each time: it tells attempts apart.
 func (a *attempt) cause() error {
 	switch {
 	case a.err != nil:
 		return a.err
 	case a.api != nil:
 		return a.api
+	case a.unusable == nil:
+		a.unusable = a.undecodable(errUnexpectedResponse)
 	}
-	return a.undecodable(errUnexpectedCode)
+	return a.unusable
 }
 
 // makeAttempt makes one attempt of the call, which is then c.last: authorize, take a slot, send once, read bounded.
@@ -252,8 +255,13 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 		return
 	}
 	a.body = body
-	if a.status >= 300 {
+	switch {
+	case a.status >= 300:
 		a.api = c.apiError(a)
+	case success:
+		if code := a.saysError(c.op.kind); code != "" {
+			a.unusable = a.undecodable(ErrorCode(printableCode(code)))
+		}
 	}
 }
 
@@ -282,13 +290,7 @@ func (c *call) apiError(a *attempt) *APIError {
 		inputStatus:  c.op.inputStatus,
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
-	var shape struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
-	}
-	if json.Unmarshal(a.body, &shape, decodeOptions) == nil {
-		failure.Code, failure.Description = ErrorCode(shape.Error), shape.Description
-	}
+	failure.Code, failure.Description = a.errorShape()
 	return failure
 }
 

@@ -302,7 +302,7 @@ func (c *call) outcomeOfAnswer(a *attempt, err error) Outcome {
 		return OutcomeNotProcessed
 	case !a.fromService() && c.op.class == classRead:
 		return OutcomeNotProcessed
-	case !a.fromService() || c.op.modelsFailure:
+	case !a.fromService(), c.op.class == classKeyed, c.op.modelsFailure:
 		return OutcomeUnknown
 	}
 	return OutcomeApplied

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -17,13 +18,14 @@ import (
 const wireTime = "2006-01-02T15:04:05Z"
 
 var (
-	errEmptyAnswer    = errors.New("empty body")
-	errNullAnswer     = errors.New("null instead of a value")
-	errMissingMember  = errors.New("a required member is missing or null")
-	errNotAnInteger   = errors.New("not an integer")
-	errNotATime       = errors.New("not an ISO 8601 date-time")
-	errUnexpectedBody = errors.New("not an answer of the service")
-	errUnexpectedCode = errors.New("unexpected success status")
+	errEmptyAnswer        = errors.New("empty body")
+	errNullAnswer         = errors.New("null instead of a value")
+	errMissingMember      = errors.New("a required member is missing or null")
+	errNotAnInteger       = errors.New("not an integer")
+	errNotATime           = errors.New("not an ISO 8601 date-time")
+	errUnexpectedBody     = errors.New("not an answer of the service")
+	errNotATransactionID  = errors.New("a transaction id that is not digits above zero")
+	errUnexpectedResponse = errors.New("unexpected status, or a body where none is due")
 )
 
 // encodeOptions are how requests are written: date-times in UTC to the second, secrets revealed. Nowhere else
@@ -189,12 +191,40 @@ func decodeText(a *attempt) (string, error) {
 	return text, nil
 }
 
-// decodeNone checks that an answer without a declared body is the service's own.
-func decodeNone(a *attempt) error {
-	if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
-		return a.undecodable(errUnexpectedBody)
+// empty reports a whole body that says nothing: blank, null or {}.
+func (a *attempt) empty() bool {
+	body := bytes.TrimSpace(a.body)
+	inner, object := bytes.CutPrefix(body, []byte("{"))
+	switch {
+	case a.oversize:
+		return false
+	case object:
+		return string(bytes.TrimSpace(inner)) == "}"
 	}
-	return nil
+	return len(body) == 0 || string(body) == "null"
+}
+
+// saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
+// ready, which has that shape, and bodies that are the caller's to read.
+func (a *attempt) saysError(kind answerKind) ErrorCode {
+	if a.status == http.StatusNoContent || kind == answerRaw || a.mediaType == "application/octet-stream" ||
+		!bytes.Contains(a.body, []byte(`"error"`)) {
+		return ""
+	}
+	code, _ := a.errorShape()
+	return code
+}
+
+// errorShape reads the shape of section 7. Any other body has no code.
+func (a *attempt) errorShape() (code ErrorCode, description string) {
+	var shape struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if json.Unmarshal(a.body, &shape, decodeOptions) != nil {
+		return "", ""
+	}
+	return ErrorCode(shape.Error), shape.Description
 }
 
 // undecodable makes the DecodeError of a, without the content that json quotes in its errors.

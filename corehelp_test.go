@@ -52,7 +52,7 @@ func opPlastic() coreOp {
 	return coreOp{
 		name: "Accounts.SetPlasticEnabled", path: "/3.0/accounts/acc-1/plastic", account: "acc-1", status: 200,
 		call: func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{Enabled: true})
+			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{})
 		},
 	}
 }

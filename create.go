@@ -137,12 +137,13 @@ func (p UpdateAccountParams) LogValue() slog.Value { return redactedValue(p) }
 
 var opUpdateAccount = operation{
 	Operation: Operation{"Accounts.Update", "PUT", "/accounts/{id}"},
-	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// Update replaces the registration of an account.
+// Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal], and
+// put it again only if it is still what the account should have.
 //
-// Errors: [ErrNotFound]. Safety: repeated; it sets absolute values.
+// Errors: [ErrNotFound]. Safety: never repeated once it may have arrived: a late repeat would overwrite a newer change.
 //
 // API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {

@@ -55,7 +55,7 @@
 // Whether a call may be sent again is fixed per operation, not per HTTP method:
 //
 //   - read: changes nothing, sent again after trouble;
-//   - repeated: sets absolute values, sent again after trouble;
+//   - repeated: fails safe when it arrives late (a block, a deletion), sent again after trouble;
 //   - keyed: carries a [RequestID], sent again with the same bytes after a pause, because the service answers a
 //     finished request id from its cache for 30 days;
 //   - never repeated: not sent again once it may have arrived.

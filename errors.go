@@ -229,7 +229,7 @@ var (
 	ErrRateLimited = errors.New("prepaid: rate limited")
 	// ErrServer is any 5xx.
 	ErrServer = errors.New("prepaid: server error")
-	// ErrTransferFailed is a 200 without a transaction id.
+	// ErrTransferFailed is the 200 of a transfer with an empty transaction id.
 	ErrTransferFailed = errors.New("prepaid: transfer failed")
 	// ErrReportNotReady is the 204 of a report that is still processing.
 	ErrReportNotReady = errors.New("prepaid: report not ready")
@@ -310,7 +310,8 @@ func (e *TransportError) Error() string {
 // Unwrap returns Err.
 func (e *TransportError) Unwrap() error { return e.Err }
 
-// DecodeError means that an answer came which is not what the operation declares. The zero value is not used.
+// DecodeError means that a response arrived which is not what the operation declares, or one in the error shape with a
+// success status: Err is then its [ErrorCode]. The zero value is not used.
 type DecodeError struct {
 	// StatusCode is the HTTP status of the answer.
 	StatusCode int
@@ -334,8 +335,8 @@ func (e *DecodeError) Error() string {
 // Unwrap returns Err.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// TransferFailedError is a 200 whose transaction_id is empty: no money moved. The service does not cache a
-// failure, so the same request id may be sent again. The zero value has no correlation id.
+// TransferFailedError is the 200 of a transfer whose transaction_id is empty ("" or null): no money moved. The service does
+// not cache a failure, so the same request id may be sent again. The zero value has no correlation id.
 type TransferFailedError struct {
 	// CorrelationID is the service's, for a support case.
 	CorrelationID string

@@ -31,7 +31,7 @@ func ExampleSettlesDoubt() {
 		fmt.Println(prepaid.OutcomeOf(err), prepaid.SettlesDoubt(err))
 	}
 	// Output:
-	// rejected false
+	// outcome unknown false
 	// rejected true
 }
 

@@ -14,8 +14,10 @@ func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	return result, nil
 }
 
-// send makes a call whose answer has no body.
-func send(ctx context.Context, c *Client, r request) error { return c.do(ctx, &r, decodeNone) }
+// send makes a call whose response has no body to read: an attempt with one has not succeeded.
+func send(ctx context.Context, c *Client, r request) error {
+	return c.do(ctx, &r, func(*attempt) error { return nil })
+}
 
 // known reports whether value is one of listed.
 func known[T comparable](value T, listed []T) bool { return slices.Contains(listed, value) }

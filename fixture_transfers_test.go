@@ -35,7 +35,14 @@ func cardTransferFixtures() []fixtureCase {
 		load.refused("400", exampleInvalidFields, ErrBadRequest, OutcomeRejected),
 		load.throttled(),
 	)
-	for _, spelling := range []string{"absent", "null", "empty", "zero"} {
+	for _, spelling := range []string{"absent", "zero"} {
+		cases = append(cases, load.fails("200-unknown-"+spelling, OutcomeUnknown, func(t *testing.T, _ *fixture, err error) {
+			_, ok := errors.AsType[*DecodeError](err)
+			require.True(t, ok)
+			require.NotErrorIs(t, err, ErrTransferFailed)
+		}))
+	}
+	for _, spelling := range []string{"null", "empty"} {
 		cases = append(cases, load.fails("200-failed-"+spelling, OutcomeRejected, func(t *testing.T, _ *fixture, err error) {
 			require.ErrorIs(t, err, ErrTransferFailed)
 			failed, ok := errors.AsType[*TransferFailedError](err)

@@ -188,13 +188,13 @@ type UpdateHookParams struct {
 
 var opUpdateHook = operation{
 	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
-	class:     classReplayable, kind: answerNone, success: []int{200}, lane: LaneCall,
+	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// Update changes a hook.
+// Update changes a hook. Read it back with Get after [OutcomeUnknown]; a new HMACKeySecret shows by its HMACKeyID alone.
 //
-// Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: repeated; it sets
-// absolute values.
+// Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated once it
+// may have arrived: a late repeat would overwrite a newer change.
 //
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
@@ -212,13 +212,13 @@ func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookP
 
 var opDeleteHook = operation{
 	Operation: Operation{"Hooks.Delete", "DELETE", "/hooks/{id}"},
-	class:     classReplayable, kind: answerNone, success: []int{204}, lane: LaneCall,
+	class:     classReplayable, kind: answerNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Delete removes a hook.
 //
-// Errors: [ErrUnauthorized]. Safety: repeated; a repeat that finds nothing after a cut-off attempt reports
-// [OutcomeUnknown].
+// Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else; one that finds nothing after a
+// cut-off attempt reports [OutcomeUnknown].
 //
 // API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id string) error {
@@ -266,7 +266,7 @@ func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params 
 
 var opDismiss = operation{
 	Operation: Operation{"Hooks.Dismiss", "POST", "/hooks/{id}/undeliverable/dismiss"},
-	class:     classNever, kind: answerNone, success: []int{204}, lane: LaneCall,
+	class:     classNever, kind: answerNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.

@@ -22,7 +22,7 @@ type class uint8
 const (
 	// classRead changes nothing: repeated whenever no answer came or the service was in trouble.
 	classRead class = iota
-	// classReplayable sets absolute values: doing it twice is doing it once.
+	// classReplayable fails safe when it is repeated late: a hook is gone, an account or its plastic is blocked.
 	classReplayable
 	// classKeyed carries a request id: the service answers a finished one again from its cache.
 	classKeyed
@@ -56,8 +56,8 @@ type operation struct {
 	success []int // expected statuses
 	lane    Lane
 
-	// modelsFailure: a success status may carry a refusal in its body (a failed transfer, a declined funding), so
-	// an unusable answer proves nothing.
+	// modelsFailure: a success may carry a refusal in its body (an empty transaction id of a transfer, a declined
+	// funding), so an unusable body proves nothing.
 	modelsFailure bool
 	// failedOn500: a 500 is final for this read.
 	failedOn500 bool
@@ -82,27 +82,30 @@ func (o *operation) judge(a *attempt) verdict {
 		return verdict{outcome: OutcomeNotProcessed, again: a.status == 0 && a.connectFailed}
 	}
 	if a.err == nil {
+		ownForm := a.fromService() && a.api.serviceForm()
 		switch a.status {
 		case http.StatusUnauthorized:
 			switch {
 			case o.class == classToken:
 				return verdict{outcome: OutcomeRejected}
-			case a.api != nil && a.api.Code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
+			case ownForm && a.api.Code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
 				return verdict{outcome: OutcomeRejected, renew: true} // the scope, or the token
 			}
 			return verdict{outcome: OutcomeNotProcessed, renew: true}
 		case http.StatusTooManyRequests:
 			return verdict{outcome: OutcomeNotProcessed, again: true}
 		}
-		if a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout {
+		reads := o.class == classRead || o.class == classToken
+		if a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout && (reads || ownForm) {
 			return verdict{outcome: OutcomeRejected}
 		}
 	}
-	if c := o.class; (c == classNever || c == classReplayable) && !o.modelsFailure &&
-		slices.Contains(o.success, a.status) && a.fromService() {
-		return verdict{outcome: OutcomeApplied} // the status came, its body did not
+	expected := slices.Contains(o.success, a.status)
+	if a.err != nil && expected && a.fromService() && o.class == classNever && o.kind != answerNone && !o.modelsFailure {
+		return verdict{outcome: OutcomeApplied} // the status arrived, its body did not
 	}
-	// From here on the attempt may have taken effect: cut off, 408, 3xx, 5xx, other statuses.
+	// From here on the attempt may have taken effect: cut off, 408 and the 4xx of a gateway, 3xx, 5xx, other statuses, a
+	// success status with an error or with a body where none is due.
 	trouble := a.err != nil || slices.Contains([]int{
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	}, a.status)
@@ -111,12 +114,23 @@ func (o *operation) judge(a *attempt) verdict {
 		if a.status == http.StatusInternalServerError && a.err == nil {
 			trouble = !o.failedOn500
 		}
-		return verdict{outcome: OutcomeNotProcessed, again: trouble || a.status == http.StatusRequestTimeout}
+		return verdict{outcome: OutcomeNotProcessed, again: trouble || expected || a.status == http.StatusRequestTimeout}
 	case classReplayable:
-		return verdict{outcome: OutcomeUnknown, again: trouble || a.status == http.StatusRequestTimeout ||
+		return verdict{outcome: OutcomeUnknown, again: trouble || expected || a.status/100 == 4 ||
 			a.status == http.StatusInternalServerError}
 	case classKeyed:
 		return verdict{outcome: OutcomeUnknown, again: trouble, inFlight: true}
 	}
 	return verdict{outcome: OutcomeUnknown}
+}
+
+// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, of a vendor's
+// media type or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
+// after the service took the request.
+func (e *APIError) serviceForm() bool {
+	if e == nil || e.Code == "" { // read from that member alone
+		return false
+	}
+	mediaType := mediaTypeOf(e.Header.Get("Content-Type"))
+	return mediaType == "application/json" || strings.HasPrefix(mediaType, "application/vnd.")
 }

@@ -18,7 +18,7 @@ import (
 
 // operationRow is a line of operations.txt.
 type operationRow struct {
-	method, path, name, success, safety, section, note string
+	method, path, name, success, body, safety, section, note string
 }
 
 func readOperations(t testing.TB) []operationRow {
@@ -31,9 +31,9 @@ func readOperations(t testing.TB) []operationRow {
 			continue
 		}
 		columns := strings.Fields(line)
-		require.GreaterOrEqual(t, len(columns), 6, "%q", line)
+		require.GreaterOrEqual(t, len(columns), 7, "%q", line)
 		rows = append(rows, operationRow{
-			columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], strings.Join(columns[6:], " "),
+			columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6], strings.Join(columns[7:], " "),
 		})
 	}
 	return rows
@@ -80,7 +80,14 @@ func TestOperationsAgreeWithTheClient(t *testing.T) {
 		}
 		row, ok := table[op.Name]
 		require.True(t, ok, "%s is not in operations.txt", op.Name)
-		want := operationRow{op.Method, op.Path, op.Name, strings.Join(statuses, ","), op.class.String(), row.section, row.note}
+		body := "-"
+		switch {
+		case op.kind == answerNone:
+			body = "none"
+		case op.modelsFailure:
+			body = "refusal"
+		}
+		want := operationRow{op.Method, op.Path, op.Name, strings.Join(statuses, ","), body, op.class.String(), row.section, row.note}
 		require.Equal(t, want, row)
 	}
 }

@@ -16,9 +16,9 @@ const (
 	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError],
 	// [*TransportError]), or a later step failed (Issue, Reporting.Run); there is no result then.
 	OutcomeApplied
-	// OutcomeRejected: the service or a check refused it (validation, 400, 403, 404, 409, a failed transfer), and
-	// nothing happened. It may succeed later under the same request id, when the cause goes away (a balance, a 409):
-	// whoever pays another way must never send this request id again.
+	// OutcomeRejected: the service or a check refused it (validation, a failed transfer, or 400, 403, 404, 409 in the
+	// service's own form; a gateway's page is unknown), and nothing happened. It may succeed later under the same request
+	// id, when the cause goes away (a balance, a 409): whoever pays another way must never send this request id again.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed): send the same params again once the cause is gone. For a read

@@ -142,6 +142,14 @@ func coreFaults() []coreFault {
 			name: "408", want: "3N 3U 1U 1U 1U 1U 1U", answer: statusFault(408, "", ""), check: apiStatus(408, ""),
 		},
 		{
+			name: "403 of a gateway", want: "1R 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrForbidden},
+			answer: statusFault(403, "text/html", htmlPage), check: apiStatus(403, ""),
+		},
+		{
+			name: "409 without a body", want: "1R 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrConflict},
+			answer: statusFault(409, "", ""), check: apiStatus(409, ""),
+		},
+		{
 			name: "409", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrConflict},
 			answer: shapedFault(409, "duplicate"), check: apiStatus(409, "duplicate"),
 		},
@@ -154,27 +162,34 @@ func coreFaults() []coreFault {
 			answer: statusFault(202, vendorJSON, `{}`), check: isUndecodable(202),
 		},
 		{
-			name: "success cut off", want: "3N 1A 3U 1A 1U 1A 1A", check: transportStep("body"),
+			name: "success that says error", want: "3N 3U 1U 1U 1U 1U 1U", is: []error{prepaid.CodeServerError},
+			answer: func(op coreOp, _ int, p *peer) {
+				p.respond(op.status, vendorJSON, `{"error":"server_error","error_description":"CANARY"}`)
+			},
+			check: isUndecodable(0),
+		},
+		{
+			name: "success cut off", want: "3N 3U 3U 1A 1U 1A 1U", check: transportStep("body"),
 			answer: func(op coreOp, _ int, p *peer) {
 				p.write(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: 9000\r\n\r\n{", op.status, vendorJSON))
 				_ = p.Close()
 			},
 		},
 		{
-			name: "success that is no JSON", want: "1A 1S 1U 1A 1U 1A 1S",
+			name: "success that is no JSON", want: "1A 3U 1U 1A 1U 1A 1U",
 			answer: func(op coreOp, _ int, p *peer) { p.respond(op.status, vendorJSON, `{"CANARY": `) },
 			check:  isUndecodable(0),
 		},
 		{
-			name: "success of a proxy", want: "1N 1U 1U 1U 1U 1U 1U", check: isUndecodable(0),
+			name: "success of a proxy", want: "1N 3U 1U 1U 1U 1U 1U", check: isUndecodable(0),
 			answer: func(op coreOp, _ int, p *peer) { p.respond(op.status, "text/html; charset=utf-8", htmlPage) },
 		},
 		{
-			name: "success of a proxy that names no type", want: "1N 1U 1U 1U 1U 1U 1U", check: isUndecodable(0),
+			name: "success of a proxy that names no type", want: "1N 3U 1U 1U 1U 1U 1U", check: isUndecodable(0),
 			answer: func(op coreOp, _ int, p *peer) { p.respond(op.status, "", htmlPage) },
 		},
 		{
-			name: "success beyond the limit", want: "1A 1A 1U 1A 1U 1A 1A", check: isUndecodable(0),
+			name: "success beyond the limit", want: "1A 3U 1U 1A 1U 1A 1U", check: isUndecodable(0),
 			answer: func(op coreOp, _ int, p *peer) {
 				p.respond(op.status, vendorJSON, `"`+strings.Repeat("CANARY", 4000)+`"`)
 			},
@@ -194,6 +209,27 @@ func TestOutcomeOfEachFault(t *testing.T) {
 				t.Parallel()
 				checkFault(t, fault, op, words[i])
 			})
+		}
+	}
+}
+
+// A call of one attempt names no other.
+func TestOneAttemptNamesNoOther(t *testing.T) {
+	t.Parallel()
+	for _, fault := range coreFaults() {
+		for _, op := range coreOps() {
+			server := newWireServer(t, func(n int, p *peer) { fault.answer(op, n, p) })
+			config := coreConfig(server.address)
+			config.MaxResponseBytes, config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 16<<10, 1, 1
+			if fault.timeout > 0 {
+				config.AttemptTimeout = fault.timeout
+			}
+			err := op.call(t.Context(), newCoreClient(t, config))
+			if len(server.seen()) == 1 && err != nil {
+				require.Equal(t, 1, callError(t, err).Attempts)
+				require.NotContains(t, err.Error(), "earlier", "%s, %s", fault.name, op.name)
+				require.NotContains(t, err.Error(), "before", "%s, %s", fault.name, op.name)
+			}
 		}
 	}
 }
@@ -236,6 +272,9 @@ func checkFault(t *testing.T, fault coreFault, op coreOp, want string) {
 	require.Equal(t, len(seen) > 1, failure.LastSent.After(failure.FirstSent))
 	for _, target := range fault.is {
 		require.ErrorIs(t, err, target)
+	}
+	if len(seen) == 1 {
+		require.NotContains(t, err.Error(), "earlier attempt", "there was none")
 	}
 	if fault.check != nil {
 		fault.check(t, op, err)

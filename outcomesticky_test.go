@@ -229,6 +229,10 @@ func TestUnauthorizedCodeIsRejected(t *testing.T) {
 
 	failure = callError(t, opTransfer().call(t.Context(), client))
 	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, "a payment is not struck off for a credential")
+
+	config.Transport = scripted(answered(401, "text/plain", `{"error":"unauthorized"}`))
+	failure = callError(t, newCoreClient(t, config).Hooks.Delete(t.Context(), "hook-1"))
+	require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, "not the service's form")
 }
 
 // A keyed movement is sent again with the same bytes, after the pause that gives the first the time to finish, and

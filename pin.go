@@ -136,8 +136,8 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 func (s *PINService) post(ctx context.Context, r request) (*PINResponse, error) {
 	result := &PINResponse{}
 	err := s.client.do(ctx, &r, func(a *attempt) error {
-		if err := decodeNone(a); err != nil {
-			return err
+		if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
+			return a.undecodable(errUnexpectedBody)
 		}
 		result.StatusCode, result.Raw = a.status, bytes.Clone(a.body)
 		return nil

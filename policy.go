@@ -190,7 +190,7 @@ type policyChange[Add, Remove any] struct {
 func policyWrite(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: answerNone, success: []int{200}, lane: LaneCall,
+		class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
 	}
 }
 

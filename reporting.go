@@ -216,7 +216,7 @@ func (s *ReportingService) Run(ctx context.Context, template string, params RunR
 func (s *ReportingService) startInTurn(ctx context.Context, template string, params RunReportParams) (*ReportRun, error) {
 	for poll := 1; ; poll++ {
 		run, err := s.Start(ctx, template, StartReportParams{IncludeColumnHeaders: params.IncludeColumnHeaders})
-		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) {
+		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) || OutcomeOf(err) != OutcomeRejected {
 			return run, err
 		}
 		if ended := sleep(ctx, params.Wait.pause(poll)); ended != nil {

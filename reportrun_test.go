@@ -99,6 +99,13 @@ func TestReportRunConflict(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
 		require.Len(t, service.requests(), 2)
 	})
+	synctest.Test(t, func(t *testing.T) { // of the service's own word: a gateway's may hide a run that began
+		service := scripted(answered(409, "text/html", htmlPage))
+		_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
+		require.ErrorIs(t, err, prepaid.ErrConflict)
+		require.Len(t, service.requests(), 1)
+	})
 	synctest.Test(t, func(t *testing.T) { // and not into the deadline
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()

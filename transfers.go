@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,11 +63,11 @@ var opTransfer = operation{
 // one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
 // that time after the call has ended yourself.
 //
-// Errors: [ErrTransferFailed] when the service answers that nothing moved, [ErrRequestIDExpired] when RequestID is
-// too old to be safe (the outcome is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when
-// a call of this client with other params is not settled, [ErrBadRequest] with the invalid fields in
-// APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same
-// bytes are sent again, after Retry.InFlightWait.
+// Errors: [ErrTransferFailed] when the service responds with an empty transaction id: nothing moved (any other id but
+// digits above zero leaves the outcome unknown), [ErrRequestIDExpired] when RequestID is too old to be safe (the outcome
+// is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when a call of this client with other
+// params is not settled, [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed; after a cut-off
+// attempt or 502, 503, 504 the same bytes are sent again, after Retry.InFlightWait.
 //
 // API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
@@ -127,13 +126,15 @@ func (p DirectEntryOutParams) LogValue() slog.Value { return redactedValue(p) }
 
 var opDirectEntryOut = operation{
 	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
-	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
+	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney,
 }
 
 // DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
 // holds. Never use one request id for both operations: whether they share their ids is not known.
 //
-// Errors: [ErrTransferFailed], [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
+// A response without a transaction id leaves the outcome unknown: section 4.4 has no such failure here.
+//
+// Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
 //
 // API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
@@ -163,7 +164,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	}
 	result := &TransferResult{RequestID: r.requestID}
 	if len(r.faults) > 0 {
-		return nil, s.client.do(ctx, &r, result.decode)
+		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
 	turn, err := s.client.keyed.enter(ctx, r.requestID, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
 	switch {
@@ -175,7 +176,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	r.doubt = turn.doubt
 	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
 	defer func() { turn.leave(outcome) }()
-	err = s.client.do(ctx, &r, result.decode)
+	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	if outcome = OutcomeOf(err); err != nil {
 		return nil, err
 	}
@@ -193,25 +194,27 @@ func (c *Client) withheld(ctx context.Context, r request, why error) error {
 	return failure
 }
 
-// decode tells a movement from a failure. An absent, null, empty or zero transaction id is a failure; an answer
-// without a correlation id is not the service's.
-func (r *TransferResult) decode(a *attempt) error {
-	var answer transferAnswer
-	if err := decodeJSON(a, &answer); err != nil {
-		return err
-	}
-	if answer.CorrelationID == nil {
-		return a.undecodable(errMissingMember)
-	}
-	r.CorrelationID = *answer.CorrelationID
-	if id := bytes.TrimSpace(answer.TransactionID); len(id) > 0 {
-		if err := r.TransactionID.UnmarshalJSON(id); err != nil {
-			return a.undecodable(err)
+// decode tells a movement from a failure. Only an empty transaction id ("" or null) is a failure, where section 4.4 has one;
+// anything else but digits above zero proves nothing.
+func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
+	return func(a *attempt) error {
+		var answer transferAnswer
+		if err := decodeJSON(a, &answer); err != nil {
+			return err
 		}
+		if answer.CorrelationID == nil {
+			return a.undecodable(errMissingMember)
+		}
+		r.CorrelationID = *answer.CorrelationID
+		kind, text := jsonScalar(answer.TransactionID)
+		id := string(text)
+		switch {
+		case modelsFailure && id == "" && kind != scalarOther:
+			return &TransferFailedError{CorrelationID: r.CorrelationID}
+		case !isDigits(id) || strings.Trim(id, "0") == "":
+			return a.undecodable(errNotATransactionID)
+		}
+		r.TransactionID = TransactionID(id)
+		return nil
 	}
-	if strings.Trim(string(r.TransactionID), "0 \t\r\n") == "" { // absent, null, "", 0, 0.0, "00"
-		r.TransactionID = ""
-		return &TransferFailedError{CorrelationID: r.CorrelationID}
-	}
-	return nil
 }

@@ -188,7 +188,7 @@ func TestTrickle(t *testing.T) {
 			func(t *testing.T, err error) {
 				t.Helper()
 				require.ErrorIs(t, err, prepaid.ErrConflict)
-				require.Equal(t, prepaid.OutcomeRejected, callError(t, err).Outcome)
+				require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome, "its form did not arrive")
 			},
 		},
 		"headers": {

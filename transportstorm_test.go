@@ -144,15 +144,3 @@ func TestNotSentIsNotUnknown(t *testing.T) {
 	require.ErrorIs(t, failure, prepaid.ErrClosed)
 	require.Empty(t, service.requests())
 }
-
-// A transfer's id that is nothing in any spelling is a failure, not a movement.
-func TestEmptyTransactionIDInEverySpelling(t *testing.T) {
-	t.Parallel()
-	for _, id := range []string{`0`, `0.0`, `0e0`, `-0`, `""`, `" "`, `"0"`, `"00"`, `null`} {
-		op := opTransfer()
-		op.body = `{"transaction_id":` + id + `,"correlation_id":"c"}`
-		failure := callError(t, op.call(t.Context(), newCoreClient(t, clockConfig(scripted(wellAnswered(op))))))
-		require.ErrorIs(t, failure, prepaid.ErrTransferFailed, id)
-		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
-	}
-}

@@ -20,11 +20,12 @@ import (
 // new id. All of want is required either way. With Enabled, the service pings the receiver before it answers a change,
 // so let it listen before Ensure runs.
 //
-// After a creation of unknown outcome Ensure looks for the hook, at once and after 1 s and 3 s, rather than create a
-// second one. When it is not seen the error is still of [prepaid.OutcomeUnknown]; run Ensure again later.
+// After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than create a
+// second one or overwrite what somebody else may have changed since. When it is not seen as wanted the error is still of
+// [prepaid.OutcomeUnknown]; run Ensure again later.
 //
 // Errors: *[prepaid.ValidationError] when a field of want is missing, [prepaid.ErrAmbiguous] when several hooks have
-// the address, and those of [prepaid.HooksService.List], Create and Update.
+// the address, and those of [prepaid.HooksService.List], Create, Get and Update.
 func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id string, err error) {
 	var set ensureSettings
 	for _, option := range options {
@@ -54,7 +55,7 @@ func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.Creat
 		}
 	}
 	if change, differs := difference(found, want); differs {
-		if err := hooks.Update(ctx, found.ID, change); err != nil {
+		if err := update(ctx, hooks, found.ID, change, want); err != nil {
 			return "", err
 		}
 		if set.keys != nil && change.HMACKeyID != "" {
@@ -144,21 +145,46 @@ func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, f
 		return nil, failure
 	case prepaid.OutcomeUnknown, prepaid.OutcomeApplied:
 	}
+	var found *prepaid.Hook
+	err := look(ctx, failure, func() (seen bool, err error) {
+		found, err = findHook(ctx, hooks, uri)
+		return found != nil, err
+	})
+	return found, err
+}
+
+// update changes a hook, and reads it back when the outcome is unknown.
+func update(ctx context.Context, hooks *prepaid.HooksService, id string, change prepaid.UpdateHookParams, want prepaid.CreateHookParams) error {
+	failure := hooks.Update(ctx, id, change)
+	if prepaid.OutcomeOf(failure) != prepaid.OutcomeUnknown {
+		return failure
+	}
+	return look(ctx, failure, func() (seen bool, err error) {
+		hook, err := hooks.Get(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		_, differs := difference(hook, want)
+		return !differs, nil
+	})
+}
+
+// look asks seen at once and after 1 s and 3 s. It returns failure when seen never says yes.
+func look(ctx context.Context, failure error, seen func() (bool, error)) error {
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, failure
+			return failure
 		}
-		found, err := findHook(ctx, hooks, uri)
-		if err != nil {
-			return nil, errors.Join(failure, err)
-		}
-		if found != nil {
-			return found, nil
+		switch ok, err := seen(); {
+		case err != nil:
+			return errors.Join(failure, err)
+		case ok:
+			return nil
 		}
 	}
-	return nil, failure
+	return failure
 }
 
 // normal is the form in which an address is compared.

@@ -29,8 +29,12 @@ type registry struct {
 	bodies  []map[string]any
 	lists   int
 	onLists func(list int)
-	// create answers POST /hooks in place of the registry.
+	// create responds to POST /hooks in place of the registry.
 	create func(r *registry, hook map[string]any) (*http.Response, error)
+	// change responds to PATCH, and shows what each GET of the hook, counted from 1, returns.
+	change func() (*http.Response, error)
+	shown  func(read int) map[string]any
+	reads  int
 }
 
 func (r *registry) add(hook map[string]any) { r.hooks = append(r.hooks, hook) }
@@ -48,6 +52,10 @@ func (r *registry) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodGet && path == "/hooks" {
 		return r.list(request)
 	}
+	if request.Method == http.MethodGet {
+		r.reads++
+		return answer(request, 200, r.shown(r.reads)), nil
+	}
 	r.calls = append(r.calls, request.Method+" "+path)
 	r.bodies = append(r.bodies, body)
 	if request.Method == http.MethodPost && path == "/hooks" {
@@ -57,6 +65,9 @@ func (r *registry) RoundTrip(request *http.Request) (*http.Response, error) {
 		body["id"] = "new"
 		r.add(body)
 		return answer(request, 201, map[string]any{"id": "new"}), nil
+	}
+	if r.change != nil {
+		return r.change()
 	}
 	return answer(request, 200, nil), nil
 }
@@ -293,6 +304,68 @@ func TestEnsureAfterUnknownCreation(t *testing.T) {
 				}
 				require.Empty(t, id)
 				require.Equal(t, c.status == 0, errors.Is(err, prepaid.ErrOutcomeUnknown))
+			})
+		})
+	}
+}
+
+// A change that may have taken effect is not sent again: the hook is read, and the key it had is retired when the change is
+// seen.
+func TestEnsureAfterUnknownChange(t *testing.T) {
+	t.Parallel()
+	cut := errors.New("connection reset")
+	for name, c := range map[string]struct {
+		status int // of the response; 0 when none arrives
+		body   any
+		seen   int // the read that first shows the change; 0 for none
+		waits  time.Duration
+		reads  int
+		done   bool
+	}{
+		"seen at once":     {seen: 1, reads: 1, done: true},
+		"seen after 1 s":   {seen: 2, waits: time.Second, reads: 2, done: true},
+		"seen after 3 s":   {seen: 3, waits: 3 * time.Second, reads: 3, done: true},
+		"never seen":       {waits: 3 * time.Second, reads: 3},
+		"server error":     {status: 500, body: map[string]any{"error": "server_error"}, seen: 1, reads: 1, done: true},
+		"gateway time-out": {status: 504, seen: 2, waits: time.Second, reads: 2, done: true},
+		"gateway refusal":  {status: 403, seen: 1, reads: 1, done: true},
+		"error in a 200":   {status: 200, body: map[string]any{"error": "server_error"}, waits: 3 * time.Second, reads: 3},
+		"ping failed":      {status: 400, body: map[string]any{"error": "no_response"}, seen: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				old := map[string]any{"hmac_key_id": "k0", "scope": []int{7}}
+				service := newRegistry(t, foreign("a"), hook("mine", old))
+				service.change = func() (*http.Response, error) {
+					if c.status == 0 {
+						return nil, cut
+					}
+					return answer(nil, c.status, c.body), nil
+				}
+				service.shown = func(read int) map[string]any {
+					if c.seen > 0 && read >= c.seen {
+						return hook("mine", nil)
+					}
+					return hook("mine", old)
+				}
+				ring, err := NewKeys(keysOf("k0", otherKey))
+				require.NoError(t, err)
+				began := time.Now()
+				id, err := Ensure(t.Context(), service.client(), wanted(), RotateIn(ring, time.Nanosecond))
+				require.Equal(t, c.waits, time.Since(began))
+				require.Equal(t, []string{"PATCH /hooks/mine"}, service.calls)
+				require.Equal(t, c.reads, service.reads)
+				time.Sleep(time.Second)
+				if c.done {
+					require.NoError(t, err)
+					require.Equal(t, "mine", id)
+					require.Equal(t, []string{"k1"}, ids(ring))
+					return
+				}
+				require.Empty(t, id)
+				require.Equal(t, c.status != 400, errors.Is(err, prepaid.ErrOutcomeUnknown), "%v", err)
+				require.Equal(t, []string{"k0", "k1"}, ids(ring), "the hook may have either")
 			})
 		})
 	}

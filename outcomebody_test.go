@@ -1,0 +1,244 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// What the body of a success says of the effect: an id that is none proves nothing, and neither does a body where the
+// reference has none.
+
+func opPayout() coreOp {
+	return coreOp{
+		name: "Accounts.DirectEntryOut", path: "/3.0/accounts/acc-1/directentryout", account: "acc-1", requestID: "pay-1",
+		status: 200, mediaType: vendorJSON, body: transferJSON,
+		call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.DirectEntryOut(ctx, "acc-1", prepaid.DirectEntryOutParams{
+				RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
+				Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
+			})
+			return err
+		},
+	}
+}
+
+// Digits above zero are an id, quoted or not, of any length; they are kept as they arrived.
+func TestTransferIDs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]prepaid.TransactionID{
+		`71`: "71", `"71"`: "71", `9007199254740993`: "9007199254740993", `"007"`: "007", `"\u0037"`: "7",
+		`123456789012345678901234567890`: "123456789012345678901234567890", `"1` + strings.Repeat("0", 300) + `"`: prepaid.TransactionID("1" + strings.Repeat("0", 300)),
+	} {
+		for name, members := range map[string]string{"plain": `"transaction_id"`, "escaped": `"transaction\u005fid"`} {
+			config := coreConfig("https://cards.example")
+			config.Transport = scripted(answered(200, vendorJSON, `{`+members+`: `+text+` ,"correlation_id":"c"}`))
+			result, err := newCoreClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+				RequestID: "pay-1", Amount: prepaid.MustAmount("1"), SourceReference: "s", DestinationReference: "d", DestinationAccountID: "acc-2",
+			})
+			require.NoError(t, err, "%s %s", name, text)
+			require.Equal(t, &prepaid.TransferResult{TransactionID: want, CorrelationID: "c", RequestID: "pay-1"}, result)
+		}
+	}
+}
+
+// Section 4.4 has a failure for a transfer alone, and shows it as an empty id.
+func TestTransferFails(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"transaction_id":null,"correlation_id":"corr-1"}`, `{"transaction_id":"","correlation_id":"corr-1"}`,
+		`{"correlation_id":"corr-1","transaction\u005fid": null }`, `{"transaction_id":71,"transaction_id":"","correlation_id":"corr-1"}`,
+	} {
+		failure := callError(t, decodeWith(t, 200, body, opTransfer().call))
+		require.ErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
+		require.Equal(t, "corr-1", failure.CorrelationID)
+		require.EqualValues(t, "pay-1", failure.RequestID)
+		cause, ok := errors.AsType[*prepaid.TransferFailedError](failure)
+		require.True(t, ok)
+		require.Equal(t, "corr-1", cause.CorrelationID)
+		require.True(t, prepaid.SettlesDoubt(failure))
+
+		failure = callError(t, decodeWith(t, 200, body, opPayout().call))
+		requireUndecodable(t, failure, prepaid.OutcomeUnknown)
+		require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+	}
+}
+
+// Whatever else a 200 of a movement holds, the money may have moved, and a call before it stays unknown.
+func TestMovementWithoutAnID(t *testing.T) {
+	t.Parallel()
+	bodies := []string{
+		`{}`, `[]`, `null`, `71`, `"CANARY"`, ``, `   `, `{"correlation_id":"c"}`, `{"transaction_id":71}`, `{"transaction_id":71,"correlation_id":null}`,
+		`{"transaction_id":71,"correlation_id":7}`, `{"error":"server_error"}`, `{"error":"CANARY","error_description":"CANARY"}`,
+		`{"error":"server_error","transaction_id":"","correlation_id":"c"}`, `{"error":"server_error","transaction_id":71,"correlation_id":"c"}`,
+	}
+	for _, id := range []string{
+		`0`, `-0`, `0.0`, `0e0`, `"0"`, `"00"`, `" "`, `"\u00a0"`, "\"\u00a0\"", `"failed"`, `"undefined"`, `"null"`, `-1`, `"-1"`, `7.5`, `"7.5"`, `7.0`, `"7.0"`,
+		`1e3`, `"1e3"`, `"+7"`, `" 7"`, `"7 "`, `"0x7"`, `"\u0667"`, `true`, `false`, `[71]`, `[]`, `{}`, `{"CANARY":1}`, `007`, `"t-1"`,
+	} {
+		bodies = append(bodies, `{"transaction_id":`+id+`,"correlation_id":"c"}`)
+	}
+	for _, op := range []coreOp{opTransfer(), opPayout()} {
+		for _, body := range bodies {
+			config := clockConfig(scripted(broken(errCut), answered(200, vendorJSON, body)))
+			config.Retry.MaxAttempts, config.Retry.InFlightWait = 1, 1
+			client := newCoreClient(t, config)
+			require.ErrorIs(t, op.call(t.Context(), client), errCut)
+			for range 2 {
+				failure := callError(t, op.call(t.Context(), client))
+				requireUndecodable(t, failure, prepaid.OutcomeUnknown)
+				require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+				require.False(t, prepaid.SettlesDoubt(failure), body)
+			}
+		}
+	}
+}
+
+// bodiless are operations whose response has no body to read, of both classes that they have.
+func bodiless() []coreOp {
+	return []coreOp{
+		opPlastic(), opActivate(),
+		{
+			name: "Accounts.SetStatus", status: 200, call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusLostOrStolen)
+			},
+		},
+		{
+			name: "Policy.ChangeCategories", status: 200, call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5411"}})
+			},
+		},
+		{
+			name: "Hooks.Delete", status: 204, call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Hooks.Delete(ctx, "hook-1")
+			},
+		},
+		{
+			name: "Hooks.Dismiss", status: 204, call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Hooks.Dismiss(ctx, "hook-1", "m-1")
+			},
+		},
+	}
+}
+
+// A body that says nothing is none, with 200 and 204 alike.
+func TestBodilessSuccess(t *testing.T) {
+	t.Parallel()
+	for _, op := range bodiless() {
+		for _, status := range []int{200, 204} {
+			for _, body := range []string{"", " \r\n\t", "{}", " { \n } ", "null", " null\n"} {
+				for _, mediaType := range []string{vendorJSON, vendorJSON + "; charset=utf-8", "application/json", octetStream, "text/plain", ""} {
+					config := coreConfig("https://cards.example")
+					config.Transport = scripted(answered(status, mediaType, body))
+					require.NoError(t, op.call(t.Context(), newCoreClient(t, config)), "%s %d %q %q", op.name, status, mediaType, body)
+				}
+			}
+		}
+	}
+}
+
+// Any other body proves nothing, and neither does the media type of a proxy.
+func TestBodilessWithABody(t *testing.T) {
+	t.Parallel()
+	for _, op := range bodiless() {
+		for _, response := range []struct {
+			mediaType, body string
+		}{
+			{vendorJSON, `{"error":"server_error"}`},
+			{vendorJSON, `{"error":"CANARY","error_description":"CANARY"}`},
+			{"application/json", `{"error":"server_error"}`},
+			{"", `{"error":"server_error"}`},
+			{octetStream, `{"error":"server_error"}`},
+			{vendorJSON, `{"note":"CANARY"}`},
+			{vendorJSON, `{"note":""}`},
+			{vendorJSON, "OK"},
+			{vendorJSON, `""`},
+			{vendorJSON, `[]`},
+			{vendorJSON, `{`},
+			{vendorJSON, `}`},
+			{vendorJSON, `{}{}`},
+			{vendorJSON, `nullnull`},
+			{"text/plain", "success"},
+			{"text/html", htmlPage},
+			{"text/html", ""},
+			{"", htmlPage},
+			{"application/vnd.other+json", "{}"},
+		} {
+			service := scripted(answered(200, response.mediaType, response.body))
+			config := coreConfig("https://cards.example")
+			config.Transport = service
+			failure := callError(t, op.call(t.Context(), newCoreClient(t, config)))
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "%s %q %q", op.name, response.mediaType, response.body)
+			_, ok := errors.AsType[*prepaid.DecodeError](failure)
+			require.True(t, ok, "%v", failure)
+			require.NotContains(t, failure.Error(), "CANARY")
+			want := 1
+			if op.name == "Accounts.SetPlasticEnabled" || op.name == "Hooks.Delete" || op.name == "Accounts.SetStatus" && op.path == "" {
+				want = 3
+			}
+			require.Len(t, service.requests(), want, "%s: repeated as the class allows", op.name)
+			if want == 1 {
+				require.NotContains(t, failure.Error(), "earlier attempt", "there was none")
+			}
+		}
+	}
+}
+
+// What goes on beyond the limit is not known to be empty.
+func TestBodilessBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	config := coreConfig("https://cards.example")
+	config.MaxResponseBytes = 16 << 10
+	for _, begin := range []string{"", "{}", "null"} {
+		config.Transport = scripted(answered(200, vendorJSON, begin+strings.Repeat(" ", 16<<10)+`{"error":"server_error"}`))
+		failure := callError(t, opActivate().call(t.Context(), newCoreClient(t, config)))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, begin)
+	}
+}
+
+// A late repeat would undo a newer change: what sets a value, or lifts a block, is sent once.
+func TestLateRepeatUndoesNothing(t *testing.T) {
+	t.Parallel()
+	plastic := func(enabled bool) func(context.Context, *prepaid.Client) error {
+		return func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{Enabled: enabled})
+		}
+	}
+	for name, tc := range map[string]struct {
+		call     func(context.Context, *prepaid.Client) error
+		requests int
+	}{
+		"plastic on":  {plastic(true), 1},
+		"plastic off": {plastic(false), 2},
+		"activation":  {opActivate().call, 1},
+		"update": {func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.Update(ctx, "acc-1", prepaid.UpdateAccountParams{Registration: newCardParams().Registration})
+		}, 1},
+		"hook": {func(ctx context.Context, c *prepaid.Client) error {
+			return c.Hooks.Update(ctx, "hook-1", prepaid.UpdateHookParams{Enabled: new(true)})
+		}, 1},
+		"deletion": {func(ctx context.Context, c *prepaid.Client) error { return c.Hooks.Delete(ctx, "hook-1") }, 2},
+	} {
+		for fault, first := range map[string]step{
+			"cut off": broken(errCut), "503": answered(503, "", ""), "500": serviceError(500, "server_error"), "408": answered(408, "", ""),
+			"403 of a gateway": answered(403, "text/html", htmlPage), "error in a 200": answered(200, vendorJSON, `{"error":"server_error"}`),
+		} {
+			service := scripted(first, answered(200, "", ""))
+			config := coreConfig("https://cards.example")
+			config.Transport = service
+			err := tc.call(t.Context(), newCoreClient(t, config))
+			require.Len(t, service.requests(), tc.requests, "%s, %s: %v", name, fault, err)
+			if tc.requests == 1 {
+				require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome, "%s, %s", name, fault)
+			} else {
+				require.NoError(t, err, "%s, %s", name, fault)
+			}
+		}
+	}
+}
