@@ -56,7 +56,7 @@ type CreateAccountParams struct {
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 	// RequestType is new when empty.
 	RequestType RequestType `json:"request_type,omitzero"`
-	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace.
+	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace; sent whenever it is set.
 	AccountIDToReplace AccountID `json:"account_id_to_replace,omitzero"`
 
 	// AccountExpiry is when the account expires.
@@ -73,9 +73,7 @@ func (p CreateAccountParams) LogValue() slog.Value { return redactedValue(p) }
 
 func (p CreateAccountParams) check(v *validator) {
 	v.companyID("company_id", p.CompanyID)
-	if p.InitialLoadAmount.Sign() < 0 {
-		v.fault("initial_load_amount", "must not be below zero")
-	}
+	v.notNegative("initial_load_amount", p.InitialLoadAmount)
 	p.Registration.check(v, "registration")
 	v.nameOnCard("name_on_card", p.NameOnCard)
 	v.accountKey("client_account_key", p.ClientAccountKey)
@@ -90,8 +88,8 @@ func (p CreateAccountParams) check(v *validator) {
 	oneOf(v, "request_type", p.RequestType, RequestTypeNew, RequestTypeReplace)
 	if p.RequestType == RequestTypeReplace {
 		v.accountID("account_id_to_replace", p.AccountIDToReplace)
-	} else if p.AccountIDToReplace != "" {
-		v.fault("account_id_to_replace", "must be empty unless request_type is replace")
+	} else {
+		v.text("account_id_to_replace", string(p.AccountIDToReplace), 0)
 	}
 }
 

@@ -35,8 +35,10 @@ type SimulateParams struct {
 	Type SimulatedType `json:"transaction_type"`
 	// AccountID is the EAID. Required.
 	AccountID AccountID `json:"account_id"`
-	// Amount is above zero, in currency units.
+	// Amount is in currency units. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
 	Amount Amount `json:"amount"`
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten.
+	ZeroAmount bool `json:"-"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id,omitzero"`
 	// MerchantID is the merchant (card acceptor).
@@ -131,7 +133,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	var v validator
 	requiredOneOf(&v, "transaction_type", p.Type, SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit)
 	v.accountID("account_id", p.AccountID)
-	v.positive("amount", p.Amount)
+	v.meant("amount", p.Amount, p.ZeroAmount)
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)

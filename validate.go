@@ -86,6 +86,22 @@ func (v *validator) positive(field string, amount Amount) {
 	}
 }
 
+func (v *validator) notNegative(field string, amount Amount) {
+	if amount.Sign() < 0 {
+		v.fault(field, "must not be below zero")
+	}
+}
+
+// meant tells an amount of zero from a forgotten one.
+func (v *validator) meant(field string, amount Amount, zero bool) {
+	switch {
+	case zero && !amount.IsZero():
+		v.fault(field, "must be zero when ZeroAmount is set")
+	case !zero && amount.IsZero():
+		v.fault(field, "is required: set ZeroAmount if zero is meant")
+	}
+}
+
 // oneOf checks a value that is set against those the reference lists.
 func oneOf[T ~string](v *validator, field string, value T, allowed ...T) {
 	if value == "" || slices.Contains(allowed, value) {
@@ -192,7 +208,7 @@ func (v *validator) httpsURI(field, value string) {
 	if value == "" {
 		return
 	}
-	if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+	if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Hostname() == "" {
 		v.fault(field, "must be an https address")
 	}
 }
