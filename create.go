@@ -83,7 +83,7 @@ func (p CreateAccountParams) check(v *validator) {
 	v.text("mdes_config_id", p.MDESConfigID, 10)
 	v.text("corresponding_account_id", string(p.CorrespondingAccountID), 0)
 	if p.CardholderType != 0 && !p.CardholderType.Known() {
-		v.fault("card_holder_type", "must be 1 (primary) or 2 (secondary)")
+		v.value("card_holder_type", "must be 1 (primary) or 2 (secondary)")
 	}
 	oneOf(v, "request_type", p.RequestType, RequestTypeNew, RequestTypeReplace)
 	if p.RequestType == RequestTypeReplace {
@@ -105,7 +105,7 @@ var opCreateAccount = operation{
 //
 // API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
-	var v validator
+	v := s.client.validator()
 	params.check(&v)
 	return fetch[AccountSummary](ctx, s.client, request{
 		op: opCreateAccount, account: params.AccountIDToReplace, body: params, faults: v.faults,
@@ -144,7 +144,7 @@ var opUpdateAccount = operation{
 //
 // API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(id))
 	params.Registration.check(&v, "registration")
 	if params.ClientAccountKey != nil {

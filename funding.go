@@ -103,7 +103,7 @@ var (
 //
 // API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
-	var v validator
+	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
 	v.notNegative("amount", params.Amount)
 	v.accountID("account_id", params.AccountID)
@@ -140,7 +140,7 @@ type ReverseFundingParams struct {
 //
 // API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
-	var v validator
+	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
@@ -189,7 +189,7 @@ type RefundFundingParams struct {
 //
 // API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
-	var v validator
+	v := s.client.validator()
 	v.meant("amount", params.Amount, params.ZeroAmount)
 	v.notNegative("amount", params.Amount)
 	v.accountID("account_id", params.AccountID)

@@ -164,7 +164,7 @@ var opCreateHook = operation{
 //
 // API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*CreatedHook, error) {
-	var v validator
+	v := s.client.validator()
 	v.required("uri", params.URI)
 	v.httpsURI("uri", params.URI)
 	if len(params.Scope) == 0 {
@@ -219,6 +219,7 @@ var opUpdateHook = operation{
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
 	r, v := hookRequest(opUpdateHook, id)
+	v.lax = s.client.config.SkipValueChecks
 	if v.text("uri", params.URI, 0) {
 		v.httpsURI("uri", params.URI)
 	}

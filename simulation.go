@@ -130,7 +130,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	if s.client.config.Environment != EnvironmentTest {
 		return nil, &CallError{Operation: op.Name, Outcome: OutcomeRejected, AccountID: p.AccountID, Err: ErrTestOnly}
 	}
-	var v validator
+	v := s.client.validator()
 	requiredOneOf(&v, "transaction_type", p.Type, SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit)
 	v.accountID("account_id", p.AccountID)
 	v.meant("amount", p.Amount, p.ZeroAmount)
@@ -150,7 +150,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	} {
 		v.text(field.name, field.value, 0)
 		if field.value != "" && !field.taken {
-			v.fault(field.name, "is not taken by this operation")
+			v.value(field.name, "is not taken by this operation")
 		}
 	}
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
