@@ -173,13 +173,29 @@ func (v *validator) postcode(field, value string) {
 }
 
 func (v *validator) email(field, value string) {
-	if value == "" || v.lax && v.text(field, value, 0) {
+	if value == "" || isPlainEmail(value) || v.lax && v.text(field, value, 0) {
 		return
 	}
 	address, err := mail.ParseAddress(value) // it also takes "Name <address>", and unquotes a local part
 	if err != nil || address.Address != value && address.String() != "<"+value+">" {
 		v.value(field, "must be an e-mail address")
 	}
+}
+
+// isPlainEmail knows the usual form, which is read with every registration, without the cost of a parser.
+func isPlainEmail(value string) bool {
+	last, at := byte('.'), false
+	for _, c := range []byte(value) {
+		switch {
+		case isDigit(c), isLower(rune(c)), isUpper(rune(c)), c == '_', c == '-', c == '+':
+		case last != '.' && last != '@' && (c == '.' || c == '@' && !at):
+			at = at || c == '@'
+		default:
+			return false
+		}
+		last = c
+	}
+	return at && last != '.' && last != '@'
 }
 
 func (v *validator) nameOnCard(field, value string) {
