@@ -305,8 +305,9 @@ func (v *validator) paging(p Paging) {
 
 func (v *validator) includes(include []Include, allowed ...Include) {
 	for i, group := range include {
-		if !slices.Contains(allowed, group) {
-			v.value("include["+strconv.Itoa(i)+"]", "is not taken by this operation")
+		field := "include[" + strconv.Itoa(i) + "]"
+		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
+			v.value(field, "is not taken by this operation")
 		}
 	}
 }
