@@ -21,6 +21,11 @@ func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 
 // Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through
 // JSON; fmt and slog print only which fields are set. The zero value lacks the required fields.
+//
+// The limits below are those for new values. A Cardholder that the client read, and each copy of it, also keeps what the
+// service sent, so that it can be put back: a field that was not changed is not checked, and is sent as it was received,
+// such as a postcode with a space, an expired passport, or a date of birth with a time. In JSON of your own, and in a
+// Cardholder built from single fields, every value is a new one. Members that the reference does not list are not kept.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -40,7 +45,7 @@ type Cardholder struct {
 	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"`
 	// PhoneNumber is at most 50 characters.
 	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
-	// DateOfBirth is required.
+	// DateOfBirth is required. What it shows of a date-time is the day as written; see [Date].
 	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
 	// EmailAddress is an e-mail address; optional (required by version 1.0 of the service). It is needed to reveal a
 	// PIN or to tokenise a card.
@@ -50,7 +55,7 @@ type Cardholder struct {
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero" redact:"personal"`
 
-	// received is the JSON object that the service sent, if it cannot be made of the fields. It is text, so that == holds.
+	// received is the JSON object that the service sent, if the fields cannot be written as that; as text, so that == holds.
 	received string
 }
 

@@ -113,7 +113,8 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 }
 
 // UpdateAccountParams replaces registration data. Whether the service keeps or clears what is left out is not in
-// the reference: read with IncludePersonal, change, and put the whole back. The zero value lacks Registration.
+// the reference: read with IncludePersonal, change, and put the whole back, which is possible whatever the service
+// holds (see [Cardholder]). The zero value lacks Registration.
 type UpdateAccountParams struct {
 	// Registration is the whole cardholder. Required.
 	Registration *Cardholder `json:"registration"`

@@ -57,7 +57,8 @@ func (e FundingException) Known() bool {
 type RedeemFundingParams struct {
 	// Amount is in currency units, above zero or, with ZeroAmount, zero, as a clearing adjustment can be.
 	Amount Amount `json:"amount"`
-	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten.
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
+	// part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
@@ -159,7 +160,8 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 type RefundFundingParams struct {
 	// Amount is the value to credit, in currency units, above zero or, with ZeroAmount, zero.
 	Amount Amount `json:"amount"`
-	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten.
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
+	// part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`

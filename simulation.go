@@ -37,7 +37,8 @@ type SimulateParams struct {
 	AccountID AccountID `json:"account_id"`
 	// Amount is in currency units. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
 	Amount Amount `json:"amount"`
-	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten.
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
+	// part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id,omitzero"`

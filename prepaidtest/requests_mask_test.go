@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -108,6 +109,10 @@ func TestRequests_HideTheUserOfAnAddress(t *testing.T) {
 	id := made.object()["id"].(string)
 	require.Contains(t, string(c.get("hooks").ok().body), uri)
 	require.Contains(t, string(c.get("hooks/"+id).ok().body), uri)
+	require.Equal(t, uri, c.Hooks()[0].URI)
+	printed := fmt.Sprintf("%v %+v %#v %s %v", c.Hooks(), c.Hooks()[0], c.Hooks(), c.Hooks(), c.Hooks()[0].LogValue())
+	require.NotContains(t, printed, canary)
+	require.Contains(t, printed, "@partner.example:8443/a@b")
 	for _, text := range []string{
 		`{"uri":"https://hunter2@partner.example"}`, `{"uri":"https:\/\/ann:hunter2@partner.example"}`, `{"uri":"https://hunter2 x@partner.example/"}`,
 		`{"uri":"https://hunter2\"x@partner.example/"}`, `{"uri":["https://hunter2@a.example","https://b.example https://hunter2@a.example"]}`,
