@@ -58,7 +58,7 @@ func TestSpec_4_5_InputIsChecked(t *testing.T) {
 }
 
 // The reference sets no limit to amount: a clearing adjustment of zero is approved, and moves nothing.
-func TestFunding_ZeroIsAnAmount(t *testing.T) {
+func TestSpec_4_5_ZeroIsAnAmount(t *testing.T) {
 	t.Parallel()
 	f := newFunds(t)
 	outcome, _ := f.redeem(map[string]any{"amount": 0, "clearing_adjustment": true})

@@ -100,7 +100,7 @@ func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
 }
 
 // The user information of a hook's address is in no request and no response of the log; the rest of it is.
-func TestRequests_HideTheUserOfAnAddress(t *testing.T) {
+func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	uri := "https://ann:hunter2@partner.example:8443/a@b?c=d#e"

@@ -218,7 +218,7 @@ func TestSimulation_ClearingComesByItselfInRealTime(t *testing.T) {
 }
 
 // The reference sets no limit to amount: zero moves nothing, and below zero moves the other way.
-func TestSimulation_ZeroAndNegativeAmounts(t *testing.T) {
+func TestSpec_4_6_ZeroAndNegativeAmounts(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
 	for _, amount := range []any{0, -5, "-0.50"} {
