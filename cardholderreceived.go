@@ -31,7 +31,7 @@ func (c *Cardholder) keep(raw []byte, exact bool) {
 	if exact && len(v.faults) == 0 && !expires {
 		return
 	}
-	c.received = string(bytes.ToValidUTF8(raw, []byte("\ufffd")))
+	c.received = string([]rune(string(raw))) // with U+FFFD for each byte that is not UTF-8, as the values have
 	if len(v.faults) > 0 || expires {
 		return
 	}

@@ -180,7 +180,7 @@ func TestCardholderPutsBackEachValue(t *testing.T) {
 		{`,"passport":{}`}, {`,"passport":null`, ` `}, {`,"title":null,"sex":"X"`, `,"sex":"X"`}, // no value
 		{`,"sex":"X","unknown":{"a":[1]}`, `,"sex":"X"`}, // not in the reference
 		{`,"primary_address":{"state":"WA"},"sex":"F"`, `,"primary_address":{"state":"WA","country":"AU"},"sex":"F"`},
-		{",\"title\":\"a\xffb\",\"sex\":\"X\"", `,"title":"a` + "\ufffd" + `b","sex":"X"`}, // JSON cannot hold it
+		{",\"title\":\"a\xff\xfeb\",\"sex\":\"X\"", `,"title":"a` + "\ufffd\ufffd" + `b","sex":"X"`}, // JSON cannot hold it
 		{`,"title":"\ud800","sex":"X"`, `,"title":"` + "\ufffd" + `","sex":"X"`},
 		{`,"date_of_birth":"1990-05-03T14:00:00Z"`}, {`,"date_of_birth":""`}, {`,"date_of_birth":null`}, {`,"date_of_birth":"1990-05-03"`},
 		{`,"primary_address":{"state":"WA","country":"AU","postcode":"SW1A 1AA"}`}, {`,"primary_address":{"state":null,"country":"AU"}`},
@@ -220,4 +220,33 @@ func TestCardholderAsReceivedInACreation(t *testing.T) {
 	params.Registration = held
 	sent := sends(t, "creation", func(ctx context.Context, c *Client) error { return callCreate(ctx, c, params) })
 	require.Equal(t, asMap(t, heldCardholder), asMap(t, sent.body)["registration"])
+}
+
+// On a page each registration keeps its own.
+func TestCardholderOnAPage(t *testing.T) {
+	t.Parallel()
+	person := func(state string) string {
+		return `{"balance":1,"status":"active","personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
+			`"primary_address":{"state":"` + state + `","country":"AU"}}}`
+	}
+	for _, name := range []string{"personal", `\u0070ersonal`} {
+		body := strings.ReplaceAll("["+person("Western Australia")+","+person("WA")+","+person("")+"]", "personal", name)
+		client := limitClient(t, roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/token") {
+				return limitAnswer(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+			}
+			return limitAnswer(http.StatusOK, body), nil
+		}))
+		page, err := client.Accounts.SearchPage(t.Context(), SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k"})
+		require.NoError(t, err)
+		require.Len(t, page.Items, 3)
+		for i, state := range []string{"Western Australia", "WA", ""} {
+			held := page.Items[i].Personal
+			require.Equal(t, state != "WA", held.received != "")
+			sent := sends(t, "update", func(ctx context.Context, c *Client) error {
+				return callUpdate(ctx, c, UpdateAccountParams{Registration: held})
+			})
+			require.Equal(t, asMap(t, person(state))["personal"], asMap(t, sent.body)["registration"])
+		}
+	}
 }
