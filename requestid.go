@@ -18,7 +18,7 @@ const (
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
-	// requestIDTag tells this package's ids, which carry a day, from UUIDs made elsewhere.
+	// requestIDTag distinguishes this package's ids, which carry a day, from UUIDs made elsewhere.
 	requestIDTag = "7064"
 )
 

@@ -114,7 +114,7 @@ func (v *validator) notNegative(field string, amount Amount) {
 	}
 }
 
-// meant tells an amount of zero from a forgotten one.
+// meant distinguishes an amount of zero from a forgotten one.
 func (v *validator) meant(field string, amount Amount, zero bool) {
 	switch {
 	case zero && !amount.IsZero():
