@@ -240,8 +240,7 @@ var opSearchAccounts = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p SearchAccountsParams) request() request {
-	var v validator
+func (p SearchAccountsParams) request(v validator) request {
 	v.required("program_client_id", p.ProgramClientID)
 	v.required("client_account_key", p.ClientAccountKey)
 	v.accountKey("client_account_key", p.ClientAccountKey)
@@ -258,7 +257,7 @@ func (p SearchAccountsParams) request() request {
 //
 // API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
-	return items[Account](ctx, s.client, params.request(), params.Paging, nil)
+	return items[Account](ctx, s.client, params.request(s.client.validator()), params.Paging, nil)
 }
 
 // SearchPage returns one page of [AccountsService.Search].
@@ -267,7 +266,7 @@ func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParam
 //
 // API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
-	return fetchPage[Account](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+	return fetchPage[Account](ctx, s.client, params.request(s.client.validator()), params.Paging.Page, params.Paging.Size, false)
 }
 
 // SearchCompanyParams filters the accounts of a company. Empty fields do not filter; the zero value lists all.
@@ -301,8 +300,7 @@ var opSearchCompany = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p SearchCompanyParams) request(company CompanyID) request {
-	var v validator
+func (p SearchCompanyParams) request(v validator, company CompanyID) request {
 	v.companyID("company", company)
 	oneOf(&v, "status", p.Status, accountStatuses()...)
 	v.includes(p.Include, IncludePersonal)
@@ -328,7 +326,7 @@ func (p SearchCompanyParams) request(company CompanyID) request {
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
-	return items[Account](ctx, s.client, params.request(company), params.Paging, nil)
+	return items[Account](ctx, s.client, params.request(s.client.validator(), company), params.Paging, nil)
 }
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
@@ -337,7 +335,7 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
-	return fetchPage[Account](ctx, s.client, params.request(company), params.Paging.Page, params.Paging.Size, false)
+	return fetchPage[Account](ctx, s.client, params.request(s.client.validator(), company), params.Paging.Page, params.Paging.Size, false)
 }
 
 var opGetAccount = operation{
@@ -351,7 +349,7 @@ var opGetAccount = operation{
 //
 // API: GET /accounts/{id}.
 func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(id))
 	v.includes(include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
 		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
@@ -399,7 +397,7 @@ var opSetStatus = operation{
 //
 // API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(id))
 	requiredOneOf(&v, "status", status, accountStatuses()...)
 	op := opSetStatus

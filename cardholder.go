@@ -3,6 +3,7 @@ package prepaid
 import (
 	"fmt"
 	"log/slog"
+	"reflect"
 )
 
 // Sex is M or F; an unlisted value is kept as it came. The zero value is not told.
@@ -20,6 +21,11 @@ func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 
 // Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through
 // JSON; fmt and slog print only which fields are set. The zero value lacks the required fields.
+//
+// The limits below are those for new values. A Cardholder that the client read, and each copy of it, also keeps what the
+// service sent, so that it can be put back: a field that was not changed is not checked, and is sent as it was received,
+// such as a postcode with a space, an expired passport, or a date of birth with a time. In JSON of your own, and in a
+// Cardholder built from single fields, every value is a new one. Members that the reference does not list are not kept.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -39,7 +45,7 @@ type Cardholder struct {
 	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"`
 	// PhoneNumber is at most 50 characters.
 	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
-	// DateOfBirth is required.
+	// DateOfBirth is required. What it shows of a date-time is the day as written; see [Date].
 	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
 	// EmailAddress is an e-mail address; optional (required by version 1.0 of the service). It is needed to reveal a
 	// PIN or to tokenise a card.
@@ -48,6 +54,9 @@ type Cardholder struct {
 	DriverLicenceNumber string `json:"driver_licence_number,omitzero" redact:"personal"`
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero" redact:"personal"`
+
+	// received is the JSON object that the service sent, if the fields cannot be written as that; as text, so that == holds.
+	received string
 }
 
 // Format prints which fields are set.
@@ -56,28 +65,42 @@ func (c Cardholder) Format(f fmt.State, verb rune) { formatRedacted(f, verb, c) 
 // LogValue logs which fields are set.
 func (c Cardholder) LogValue() slog.Value { return redactedValue(c) }
 
+// check refuses what is missing or has the wrong form, but for members that still are as the service sent them.
 func (c *Cardholder) check(v *validator, path string) {
 	if c == nil {
 		v.fault(path, ruleRequired)
 		return
 	}
-	path += "."
-	v.text(path+"title", c.Title, 50)
-	v.requiredText(path+"first_name", c.FirstName, 50)
-	v.text(path+"middle_name", c.MiddleName, 50)
-	v.requiredText(path+"last_name", c.LastName, 50)
-	c.PrimaryAddress.check(v, path+"primary_address.")
-	if c.AlternateAddress != nil {
-		c.AlternateAddress.check(v, path+"alternate_address.")
+	found := validator{lax: v.lax}
+	c.checkMembers(&found)
+	var now, was reflect.Value
+	if c.received != "" && len(found.faults) > 0 {
+		now, was = reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem()
 	}
-	oneOf(v, path+"sex", c.Sex, SexMale, SexFemale)
-	v.text(path+"mobile_number", c.MobileNumber, 50)
-	v.text(path+"phone_number", c.PhoneNumber, 50)
-	v.date(path+"date_of_birth", c.DateOfBirth)
-	v.email(path+"email_address", c.EmailAddress)
-	v.text(path+"driver_licence_number", c.DriverLicenceNumber, 30)
+	for _, fault := range found.faults {
+		if !was.IsValid() || !unchanged(now, was, fault.Field) {
+			v.fault(path+"."+fault.Field, fault.Rule)
+		}
+	}
+}
+
+func (c *Cardholder) checkMembers(v *validator) {
+	v.text("title", c.Title, 50)
+	v.requiredText("first_name", c.FirstName, 50)
+	v.text("middle_name", c.MiddleName, 50)
+	v.requiredText("last_name", c.LastName, 50)
+	c.PrimaryAddress.check(v)
+	if c.AlternateAddress != nil {
+		c.AlternateAddress.check(v)
+	}
+	oneOf(v, "sex", c.Sex, SexMale, SexFemale)
+	v.text("mobile_number", c.MobileNumber, 50)
+	v.text("phone_number", c.PhoneNumber, 50)
+	v.date("date_of_birth", c.DateOfBirth)
+	v.email("email_address", c.EmailAddress)
+	v.text("driver_licence_number", c.DriverLicenceNumber, 30)
 	if c.Passport != nil {
-		c.Passport.check(v, path+"passport.")
+		c.Passport.check(v)
 	}
 }
 
@@ -105,15 +128,15 @@ func (a Address) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
 // LogValue logs which fields are set.
 func (a Address) LogValue() slog.Value { return redactedValue(a) }
 
-func (a Address) check(v *validator, path string) {
-	v.text(path+"address_line1", a.Line1, 50)
-	v.text(path+"address_line2", a.Line2, 50)
-	v.text(path+"address_line3", a.Line3, 50)
-	v.text(path+"city", a.City, 50)
-	v.requiredText(path+"state", a.State, 6)
-	v.required(path+"country", a.Country)
-	v.countryAlpha2(path+"country", a.Country)
-	v.postcode(path+"postcode", a.Postcode)
+func (a Address) check(v *validator) {
+	v.text("primary_address.address_line1", a.Line1, 50)
+	v.text("primary_address.address_line2", a.Line2, 50)
+	v.text("primary_address.address_line3", a.Line3, 50)
+	v.text("primary_address.city", a.City, 50)
+	v.requiredText("primary_address.state", a.State, 6)
+	v.requiredText("primary_address.country", a.Country, 0)
+	v.countryAlpha2("primary_address.country", a.Country)
+	v.postcode("primary_address.postcode", a.Postcode)
 }
 
 // AlternateAddress is an address without a third line; every field is optional. The zero value is empty.
@@ -138,13 +161,13 @@ func (a AlternateAddress) Format(f fmt.State, verb rune) { formatRedacted(f, ver
 // LogValue logs which fields are set.
 func (a AlternateAddress) LogValue() slog.Value { return redactedValue(a) }
 
-func (a AlternateAddress) check(v *validator, path string) {
-	v.text(path+"address_line1", a.Line1, 50)
-	v.text(path+"address_line2", a.Line2, 50)
-	v.text(path+"city", a.City, 50)
-	v.text(path+"state", a.State, 6)
-	v.countryAlpha2(path+"country", a.Country)
-	v.postcode(path+"postcode", a.Postcode)
+func (a AlternateAddress) check(v *validator) {
+	v.text("alternate_address.address_line1", a.Line1, 50)
+	v.text("alternate_address.address_line2", a.Line2, 50)
+	v.text("alternate_address.city", a.City, 50)
+	v.text("alternate_address.state", a.State, 6)
+	v.countryAlpha2("alternate_address.country", a.Country)
+	v.postcode("alternate_address.postcode", a.Postcode)
 }
 
 // Passport is a cardholder's passport (reference section 2.5); all fields are required. The zero value lacks them.
@@ -163,11 +186,11 @@ func (p Passport) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
 // LogValue logs which fields are set.
 func (p Passport) LogValue() slog.Value { return redactedValue(p) }
 
-func (p Passport) check(v *validator, path string) {
-	v.requiredText(path+"passport_number", p.Number, 10)
-	v.futureDate(path+"passport_expiry", p.Expiry)
-	v.required(path+"passport_issuing_country", p.IssuingCountry)
-	v.countryAlpha3(path+"passport_issuing_country", p.IssuingCountry)
+func (p Passport) check(v *validator) {
+	v.requiredText("passport.passport_number", p.Number, 10)
+	v.futureDate("passport.passport_expiry", p.Expiry)
+	v.requiredText("passport.passport_issuing_country", p.IssuingCountry, 0)
+	v.countryAlpha3("passport.passport_issuing_country", p.IssuingCountry)
 }
 
 // FreeText is the program's own data on an account (reference section 2.6); all fields come together. fmt and slog
@@ -220,7 +243,7 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 	if p == nil {
 		return
 	}
-	v.required(path+".client_id", p.ClientID)
-	v.required(path+".program_id", p.ProgramID)
-	v.required(path+".cardholder_id", p.CardholderID)
+	v.requiredText(path+".client_id", p.ClientID, 0)
+	v.requiredText(path+".program_id", p.ProgramID, 0)
+	v.requiredText(path+".cardholder_id", p.CardholderID, 0)
 }

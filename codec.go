@@ -37,18 +37,16 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, s Secret) error {
 		return e.WriteToken(jsontext.String(s.Reveal()))
 	}),
+	json.MarshalToFunc(encodeCardholder),
 ))
 
 // decodeOptions are how answers are read: never refused for form (duplicate names, bad UTF-8, a number in
 // quotes, 12.0 for 12, a date-time without its zone), always refused for a value that would be wrong.
 var decodeOptions = json.JoinOptions(
-	jsontext.AllowDuplicateNames(true),
-	jsontext.AllowInvalidUTF8(true),
+	decodeForms,
 	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(decodeTime),
-		json.UnmarshalFromFunc(decodeInteger[int64]),
-		json.UnmarshalFromFunc(decodeInteger[CompanyID]),
-		json.UnmarshalFromFunc(decodeInteger[CardholderType]),
+		decodeScalars,
+		json.UnmarshalFromFunc(decodeCardholder),
 		// A balance that is missing or null must not read as zero: it starts out as no amount at all, and null
 		// leaves it so (see missing). The decoder goes on with the same options, in a type that has no rule here.
 		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
@@ -62,6 +60,17 @@ var decodeOptions = json.JoinOptions(
 			return json.UnmarshalDecode(d, (*plain)(a))
 		}),
 	)),
+)
+
+// The parts of decodeOptions that hold for every type.
+var (
+	decodeForms   = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	decodeScalars = json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(decodeTime),
+		json.UnmarshalFromFunc(decodeInteger[int64]),
+		json.UnmarshalFromFunc(decodeInteger[CompanyID]),
+		json.UnmarshalFromFunc(decodeInteger[CardholderType]),
+	)
 )
 
 // incomplete is a type some of whose members must be there.

@@ -26,7 +26,7 @@ func fullConfig() Config {
 			MaxAttempts: 7, MinWait: 12 * time.Millisecond, MaxWait: 13 * time.Second, MaxRetryAfter: 14 * time.Second,
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
 		},
-		RateShare: 0.25,
+		RateShare: 0.25, SkipValueChecks: true,
 	}
 }
 
@@ -68,7 +68,7 @@ const configText = `{
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
 		"max_throttle_wait": "15m", "in_flight_wait": "1.5s"
 	},
-	"rate_share": 0.25
+	"rate_share": 0.25, "skip_value_checks": true
 }`
 
 func TestConfigFromJSONAndYAML(t *testing.T) {
@@ -209,13 +209,13 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 		"PREPAID_RETRY_MAX_RETRY_AFTER", "PREPAID_RETRY_MAX_THROTTLE_WAIT", "PREPAID_RETRY_IN_FLIGHT_WAIT",
 	}
 	whole := []string{"PREPAID_MAX_RESPONSE_BYTES", "PREPAID_RETRY_MAX_ATTEMPTS"}
-	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE"}) {
+	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_SKIP_VALUE_CHECKS"}) {
 		t.Setenv(name, "qzxwv")
 	}
 	config, err := ConfigFromEnv()
 	require.Equal(t, Config{}, config)
 	faults := faultsOf(err)
-	require.Len(t, faults, 10)
+	require.Len(t, faults, 11)
 	require.NotContains(t, err.Error(), "qzxwv")
 	for _, fault := range faults {
 		switch {
@@ -223,6 +223,8 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 			require.Equal(t, `must be a duration such as "30s"`, fault.Rule)
 		case slices.Contains(whole, fault.Field):
 			require.Equal(t, "must be a whole number", fault.Rule)
+		case fault.Field == "PREPAID_SKIP_VALUE_CHECKS":
+			require.Equal(t, "must be true or false", fault.Rule)
 		default:
 			require.Equal(t, Fault{"PREPAID_RATE_SHARE", "must be a number"}, fault)
 		}

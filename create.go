@@ -56,7 +56,7 @@ type CreateAccountParams struct {
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 	// RequestType is new when empty.
 	RequestType RequestType `json:"request_type,omitzero"`
-	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace.
+	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace; sent whenever it is set.
 	AccountIDToReplace AccountID `json:"account_id_to_replace,omitzero"`
 
 	// AccountExpiry is when the account expires.
@@ -73,9 +73,7 @@ func (p CreateAccountParams) LogValue() slog.Value { return redactedValue(p) }
 
 func (p CreateAccountParams) check(v *validator) {
 	v.companyID("company_id", p.CompanyID)
-	if p.InitialLoadAmount.Sign() < 0 {
-		v.fault("initial_load_amount", "must not be below zero")
-	}
+	v.notNegative("initial_load_amount", p.InitialLoadAmount)
 	p.Registration.check(v, "registration")
 	v.nameOnCard("name_on_card", p.NameOnCard)
 	v.accountKey("client_account_key", p.ClientAccountKey)
@@ -85,13 +83,13 @@ func (p CreateAccountParams) check(v *validator) {
 	v.text("mdes_config_id", p.MDESConfigID, 10)
 	v.text("corresponding_account_id", string(p.CorrespondingAccountID), 0)
 	if p.CardholderType != 0 && !p.CardholderType.Known() {
-		v.fault("card_holder_type", "must be 1 (primary) or 2 (secondary)")
+		v.value("card_holder_type", "must be 1 (primary) or 2 (secondary)")
 	}
 	oneOf(v, "request_type", p.RequestType, RequestTypeNew, RequestTypeReplace)
 	if p.RequestType == RequestTypeReplace {
 		v.accountID("account_id_to_replace", p.AccountIDToReplace)
-	} else if p.AccountIDToReplace != "" {
-		v.fault("account_id_to_replace", "must be empty unless request_type is replace")
+	} else {
+		v.text("account_id_to_replace", string(p.AccountIDToReplace), 0)
 	}
 }
 
@@ -107,7 +105,7 @@ var opCreateAccount = operation{
 //
 // API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
-	var v validator
+	v := s.client.validator()
 	params.check(&v)
 	return fetch[AccountSummary](ctx, s.client, request{
 		op: opCreateAccount, account: params.AccountIDToReplace, body: params, faults: v.faults,
@@ -115,7 +113,8 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 }
 
 // UpdateAccountParams replaces registration data. Whether the service keeps or clears what is left out is not in
-// the reference: read with IncludePersonal, change, and put the whole back. The zero value lacks Registration.
+// the reference: read with IncludePersonal, change, and put the whole back, which is possible whatever the service
+// holds (see [Cardholder]). The zero value lacks Registration.
 type UpdateAccountParams struct {
 	// Registration is the whole cardholder. Required.
 	Registration *Cardholder `json:"registration"`
@@ -147,7 +146,7 @@ var opUpdateAccount = operation{
 //
 // API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(id))
 	params.Registration.check(&v, "registration")
 	if params.ClientAccountKey != nil {

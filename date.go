@@ -18,7 +18,9 @@ var ErrDateSyntax = errors.New("prepaid: date: not a calendar day as YYYY-MM-DD"
 // London. Dates can be compared with == and be map keys. The zero value means no date.
 //
 // The service has date-times only, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z, and read from any
-// date-time by the day as written, without shifting it to another zone.
+// date-time by the day as written, without shifting it to another zone. A service that holds midnight in Sydney and
+// writes it in UTC, 1990-05-03T14:00:00Z for 4 May, is therefore read as 3 May: which zone it means is not in the
+// reference. A [Cardholder] that was read keeps the date-time, and puts it back unchanged.
 type Date struct {
 	// Year is the year, 1 to 9999.
 	Year int

@@ -1,6 +1,7 @@
 package prepaid_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"testing"
@@ -199,6 +200,40 @@ func TestE2EUpdateAccount(t *testing.T) {
 			}))
 			require.Empty(t, get().ClientAccountKey)
 			require.Empty(t, get().DisplayName)
+		})
+	}
+}
+
+// A day of birth that is held with a time, such as midnight in Sydney, and what the reference's limits no longer allow
+// are put back as the service holds them when something else is changed.
+func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	held := prepaidtest.Personal{
+		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: "1990-05-03T14:00:00Z",
+		PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
+	}
+	legacy := held
+	legacy.EmailAddress = "a..b@example.com"
+	legacy.PrimaryAddress = prepaidtest.Address{State: "London", Country: "gb", Postcode: "SW1A 1AA"}
+	legacy.Passport = &prepaidtest.Passport{Number: "P1", Expiry: "2001-02-03T04:05:06Z", IssuingCountry: "GBR"}
+	for name, row := range map[string]struct {
+		personal prepaidtest.Personal
+		options  []prepaidtest.Option
+	}{"a time": {held, nil}, "beyond the limits": {legacy, []prepaidtest.Option{prepaidtest.Lenient()}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, row.options...)
+			id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Personal: &row.personal}))
+			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+			require.NoError(t, err)
+			require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Personal.DateOfBirth, "the day as written")
+			account.Personal.MobileNumber = "+61400000002"
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Registration: account.Personal}))
+			want := row.personal
+			want.MobileNumber = "+61400000002"
+			asJSON, err := json.Marshal(map[string]any{"registration": want})
+			require.NoError(t, err)
+			require.JSONEq(t, string(asJSON), s.sent("PUT /accounts/{id}"))
 		})
 	}
 }

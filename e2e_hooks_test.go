@@ -1,11 +1,13 @@
 package prepaid_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -33,11 +35,12 @@ type hookStage struct {
 	status   int // of the receiver's answers
 	received []*prepaid.Message
 	unsigned int // messages whose signature is wrong
+	users    map[string]int
 }
 
 func newHookStage(t *testing.T, options ...prepaidtest.Option) *hookStage {
 	t.Helper()
-	s := &hookStage{status: http.StatusOK}
+	s := &hookStage{status: http.StatusOK, users: map[string]int{}}
 	s.receiver = httptest.NewUnstartedServer(http.HandlerFunc(s.receive))
 	s.receiver.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // connections that are cut
 	s.receiver.StartTLS()
@@ -59,6 +62,9 @@ func (s *hookStage) receive(w http.ResponseWriter, r *http.Request) {
 	message, err := prepaid.ParseMessage(body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if name, password, ok := r.BasicAuth(); ok {
+		s.users[name+":"+password]++
+	}
 	if err == nil {
 		s.received = append(s.received, message)
 	}
@@ -105,6 +111,37 @@ func (s *hookStage) hook(enabled bool) prepaid.CreateHookParams {
 		URI: s.receiver.URL + "/hook", Scope: []prepaid.CompanyID{company}, FilterSpec: prepaid.FilterAll, Enabled: enabled,
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(hookSecret),
 	}
+}
+
+// User information in a hook's address reaches the service and the receiver, and nothing that is printed.
+func TestE2EHookAddressWithUser(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := newHookStage(t)
+	config := s.Config()
+	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	params := s.hook(true)
+	params.URI = strings.Replace(params.URI, "https://", "https://ann:hunter2@", 1)
+	made, err := client.Hooks.Create(t.Context(), params)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.users["ann:hunter2"], "the ping")
+	hook, err := client.Hooks.Get(t.Context(), made.ID)
+	require.NoError(t, err)
+	require.Equal(t, params.URI, hook.URI)
+
+	s.answer(http.StatusInternalServerError)
+	refusal := client.Hooks.Update(t.Context(), made.ID, prepaid.UpdateHookParams{URI: params.URI + "/2"})
+	require.ErrorIs(t, refusal, prepaid.CodeNoResponse)
+	params.HMACKeyID = ";"
+	_, invalid := client.Hooks.Create(t.Context(), params)
+	require.Error(t, invalid)
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("hook", "hook", hook, "params", params)
+	fmt.Fprintf(&log, "%v %+v %#v %v %v %v %+v", hook, *hook, params, refusal, invalid, s.Deliveries(), s.Requests())
+	require.NotContains(t, log.String(), "hunter2")
+	require.Contains(t, log.String(), "https://[REDACTED]@127.0.0.1")
 }
 
 // register makes a hook and returns its id.

@@ -335,6 +335,21 @@ func TestE2ERequestIDExpired(t *testing.T) {
 	require.Empty(t, s.Requests())
 }
 
+// Only ids of this package carry a day. A caller's own UUIDv7 of last year is sent the first time as any other id.
+func TestE2EForeignRequestIDHasNoAge(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	from, to := s.seed("100.00"), s.seed("0.00")
+	for _, id := range []prepaid.RequestID{"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "0b17f22e-2ee2-8e00-8ec9-32d5f69181c0", "invoice-7"} {
+		params := transferTo(to, "1.00")
+		params.RequestID = id
+		result, err := s.client.Accounts.Transfer(t.Context(), from, params)
+		require.NoError(t, err, id)
+		require.Equal(t, id, result.RequestID)
+	}
+	s.holds(to, "3.00")
+}
+
 func TestE2ETransferValidation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

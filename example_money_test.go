@@ -138,6 +138,6 @@ func ExampleDeriveRequestID() {
 	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-7"))
 	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-8"))
 	// Output:
-	// 01a1f640-bc00-7984-96cd-003f306b64be
-	// 01a1f640-bc00-72f6-a3cb-bf53b7325c53
+	// 20261120-7064-8984-96cd-003f306b64be
+	// 20261120-7064-82f6-a3cb-bf53b7325c53
 }

@@ -103,12 +103,12 @@ func ExampleSecret_UnmarshalText() {
 // A random id for a payment that nothing else names. Store it with the params before the first call.
 func ExampleNewRequestID() {
 	id := prepaid.NewRequestID()
-	made, ok := id.Time()
-	fmt.Println(len(id), ok, time.Since(made) < time.Minute, id != prepaid.NewRequestID())
+	day, ok := id.Time()
+	fmt.Println(len(id), ok, time.Since(day) < 25*time.Hour, id != prepaid.NewRequestID())
 	// Output: 36 true true true
 }
 
-// The time in an id tells until when it can be sent: 22 days, well before the service forgets it.
+// The day in an id says until when it can be sent: 22 days, well before the service forgets it.
 func ExampleRequestID_Time() {
 	id := prepaid.DeriveRequestID(time.Date(2026, time.November, 20, 9, 30, 0, 0, time.UTC), "payroll-2026-11", "emp-7")
 	day, ok := id.Time()

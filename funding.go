@@ -55,8 +55,11 @@ func (e FundingException) Known() bool {
 
 // RedeemFundingParams is a redemption; every field is required. The zero value lacks them.
 type RedeemFundingParams struct {
-	// Amount is above zero, in currency units.
+	// Amount is in currency units, above zero or, with ZeroAmount, zero, as a clearing adjustment can be.
 	Amount Amount `json:"amount"`
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
+	// part of the JSON.
+	ZeroAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
 	// Exception is FundingExceptionNone for an ordinary redemption.
@@ -101,8 +104,9 @@ var (
 //
 // API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
-	var v validator
-	v.positive("amount", params.Amount)
+	v := s.client.validator()
+	v.meant("amount", params.Amount, params.ZeroAmount)
+	v.notNegative("amount", params.Amount)
 	v.accountID("account_id", params.AccountID)
 	requiredOneOf(&v, "funding_exception", params.Exception,
 		FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted)
@@ -137,7 +141,7 @@ type ReverseFundingParams struct {
 //
 // API: POST /funding/reversals.
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
-	var v validator
+	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
@@ -154,8 +158,11 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 // RefundFundingParams credits an account; every field but ParentTransactionID is required. The zero value lacks
 // them.
 type RefundFundingParams struct {
-	// Amount is the value to credit, above zero, in currency units.
+	// Amount is the value to credit, in currency units, above zero or, with ZeroAmount, zero.
 	Amount Amount `json:"amount"`
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
+	// part of the JSON.
+	ZeroAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
 	// ParentTransactionID is the transaction id that a redemption returned; optional.
@@ -184,8 +191,9 @@ type RefundFundingParams struct {
 //
 // API: POST /funding/refunds.
 func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams) (*FundingResult, error) {
-	var v validator
-	v.positive("amount", params.Amount)
+	v := s.client.validator()
+	v.meant("amount", params.Amount, params.ZeroAmount)
+	v.notNegative("amount", params.Amount)
 	v.accountID("account_id", params.AccountID)
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
 	v.required("merchant_name_location", params.MerchantNameLocation)

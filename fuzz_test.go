@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/mail"
 	"net/url"
 	"strconv"
 	"strings"
@@ -239,6 +240,20 @@ func FuzzTime(f *testing.F) {
 		}
 		if err == nil {
 			require.Equal(t, time.UTC, got.Location())
+		}
+	})
+}
+
+// What passes as an e-mail address at once also passes the parser.
+func FuzzPlainEmail(f *testing.F) {
+	for _, seed := range []string{"a@b", "a.b+c@d-e.f", "a@b@c", ".a@b", "a..b@c", "a.@b", "@b", "a@", "a@.b", "a@b.", "a"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		if isPlainEmail(value) {
+			address, err := mail.ParseAddress(value)
+			require.NoError(t, err)
+			require.Equal(t, value, address.Address)
 		}
 	})
 }

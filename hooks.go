@@ -2,7 +2,9 @@ package prepaid
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"log/slog"
 	"time"
 )
 
@@ -33,8 +35,8 @@ const FilterAll = "*"
 type Hook struct {
 	// ID is a UUID.
 	ID string `json:"id"`
-	// URI is the https address that receives messages.
-	URI string `json:"uri"`
+	// URI is the https address that receives messages. fmt and slog print it without its user information.
+	URI string `json:"uri" redact:"user"`
 	// Scope are the companies monitored.
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is the filter rule; FilterAll matches everything.
@@ -51,6 +53,12 @@ type Hook struct {
 	// HMACKeyID is the id of the current key.
 	HMACKeyID string `json:"hmac_key_id"`
 }
+
+// Format prints h without the user information of its address.
+func (h Hook) Format(f fmt.State, verb rune) { formatRedacted(f, verb, h) }
+
+// LogValue logs h without the user information of its address.
+func (h Hook) LogValue() slog.Value { return redactedValue(h) }
 
 // ListHooksParams pages the list. The zero value starts at page 1.
 type ListHooksParams struct {
@@ -112,8 +120,8 @@ func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
 // CreateHookParams registers a hook; all seven fields are required, and Enabled is always sent. The zero value lacks
 // them.
 type CreateHookParams struct {
-	// URI is an https address.
-	URI string `json:"uri"`
+	// URI is an https address. User information in it is sent as it is; fmt and slog print the address without it.
+	URI string `json:"uri" redact:"user"`
 	// Scope are the companies to monitor, at least one.
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is FilterAll to match everything.
@@ -127,6 +135,12 @@ type CreateHookParams struct {
 	// HMACKeySecret is the key: exactly 64 hex characters.
 	HMACKeySecret Secret `json:"hmac_key_secret"`
 }
+
+// Format prints p without the user information of its address.
+func (p CreateHookParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs p without the user information of its address.
+func (p CreateHookParams) LogValue() slog.Value { return redactedValue(p) }
 
 // CreatedHook is the answer of Create. The zero value is none.
 type CreatedHook struct {
@@ -150,7 +164,7 @@ var opCreateHook = operation{
 //
 // API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*CreatedHook, error) {
-	var v validator
+	v := s.client.validator()
 	v.required("uri", params.URI)
 	v.httpsURI("uri", params.URI)
 	if len(params.Scope) == 0 {
@@ -170,8 +184,8 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 // UpdateHookParams changes a hook: what is zero or nil is not sent and stays as it is.
 // The zero value changes nothing.
 type UpdateHookParams struct {
-	// URI is an https address.
-	URI string `json:"uri,omitzero"`
+	// URI is an https address. User information in it is sent as it is; fmt and slog print the address without it.
+	URI string `json:"uri,omitzero" redact:"user"`
 	// Scope are the companies to monitor; nil keeps them.
 	Scope []CompanyID `json:"scope,omitzero"`
 	// FilterSpec is the filter rule.
@@ -186,6 +200,12 @@ type UpdateHookParams struct {
 	HMACKeySecret Secret `json:"hmac_key_secret,omitzero"`
 }
 
+// Format prints p without the user information of its address.
+func (p UpdateHookParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+
+// LogValue logs p without the user information of its address.
+func (p UpdateHookParams) LogValue() slog.Value { return redactedValue(p) }
+
 var opUpdateHook = operation{
 	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
 	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
@@ -199,6 +219,7 @@ var opUpdateHook = operation{
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
 	r, v := hookRequest(opUpdateHook, id)
+	v.lax = s.client.config.SkipValueChecks
 	if v.text("uri", params.URI, 0) {
 		v.httpsURI("uri", params.URI)
 	}

@@ -61,7 +61,7 @@ const (
 //
 // API: GET /accounts, POST /accounts.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
-	var v validator
+	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)
 	v.required("client_account_key", params.Account.ClientAccountKey)
 	params.Account.check(&v)
@@ -142,7 +142,7 @@ type FindCreatedParams struct {
 //
 // API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
-	var v validator
+	v := s.client.validator()
 	switch {
 	case params.ClientAccountKey != "":
 		v.required("program_client_id", params.ProgramClientID)

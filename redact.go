@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"net/url"
 	"reflect"
 	"strings"
 )
 
 // Personal data and other content print as "[REDACTED]" when set. Which fields they are stands in their tag,
-// redact:"personal" or redact:"content", beside the type that holds them; JSON is untouched, for a queue between
-// two services would write the mask back as the name.
+// redact:"personal" or redact:"content", next to the type that holds them; of an address with redact:"user" only the
+// user information is hidden. JSON is untouched, for a queue between two services would write the mask back as the name.
 
 // formatRedacted prints a struct for any verb: set fields by name, marked ones without their value.
 func formatRedacted(f fmt.State, _ rune, v any) {
@@ -49,7 +50,9 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 				continue
 			}
 			var shown any = redacted
-			if _, marked := field.Tag.Lookup("redact"); !marked {
+			if mark, marked := field.Tag.Lookup("redact"); mark == "user" {
+				shown = withoutUser(content.String())
+			} else if !marked {
 				if content.Kind() == reflect.Pointer && content.Elem().Kind() != reflect.Struct {
 					content = content.Elem() // an optional text or flag, not its address
 				}
@@ -60,4 +63,21 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 			}
 		}
 	}
+}
+
+// withoutUser returns an address with its user information masked; what is no address is masked as a whole.
+func withoutUser(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return redacted
+	}
+	if parsed.User == nil {
+		return address
+	}
+	scheme, rest, _ := strings.Cut(address, "//")
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	return scheme + "//" + redacted + "@" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
 }

@@ -77,6 +77,13 @@ func TestRedactedFormat(t *testing.T) {
 		{Message{ID: "m", Type: "transaction", Raw: []byte("{}")}, "Message{ID:m Type:transaction Raw:[REDACTED]}"},
 		{&Response{Operation: "Accounts.Get", StatusCode: 200, Body: []byte("x")}, "Response{Operation:Accounts.Get StatusCode:200 Body:[REDACTED]}"},
 		{Report{Data: "a,b\n", TotalRecords: 1}, "Report{Data: 4 bytes, TotalRecords: 1}"},
+		{Hook{ID: "h", URI: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "Hook{ID:h URI:https://[REDACTED]@h.example:8443/a@b?c#d}"},
+		{&Hook{URI: "https://h.example/a@b"}, "Hook{URI:https://h.example/a@b}"},
+		{
+			CreateHookParams{URI: "https://s3cret@h.example", Scope: []CompanyID{7}, HMACKeySecret: NewSecret("x")},
+			"CreateHookParams{URI:https://[REDACTED]@h.example Scope:[7] HMACKeySecret:[REDACTED]}",
+		},
+		{UpdateHookParams{URI: "https://ann:s3cret@h.example/%zz", Enabled: new(false)}, "UpdateHookParams{URI:[REDACTED] Enabled:false}"},
 		{ExchangeKeyParams{KeyID: "k", EphemeralKey: NewSecret("x")}, "{ApplicationID: KeyID:k EphemeralKey:[REDACTED]}"},
 		{PINSecret{OTP: NewSecret("1"), PIN: NewSecret("2")}, "{OTP:[REDACTED] PIN:[REDACTED]}"},
 		{Credentials{ClientID: "id", ClientSecret: NewSecret("x")}, "{ClientID:id ClientSecret:[REDACTED]}"},
@@ -116,6 +123,8 @@ func TestRedactedLogValue(t *testing.T) {
 		logged(t, IssueParams{Account: CreateAccountParams{Registration: &Cardholder{Title: "x"}}, ProgramClientID: "p"}, false))
 	require.Equal(t, `{"account":{"Device":{"Name":"[REDACTED]"},"TokenSuffix":"1234"}}`,
 		logged(t, WalletToken{Device: WalletDevice{Name: "x"}, TokenSuffix: "1234"}, false))
+	require.Equal(t, `{"account":{"URI":"https://[REDACTED]@h.example/","Scope":[7]}}`,
+		logged(t, UpdateHookParams{URI: "https://ann:s3cret@h.example/", Scope: []CompanyID{7}}, false))
 	require.Equal(t, `{}`, logged(t, Account{}, false), "an empty group is left out")
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -16,6 +17,9 @@ const (
 	// stay a day below the 30, which is left for differing clocks, zones and the call itself.
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
+
+	// requestIDTag distinguishes this package's ids, which carry a day, from UUIDs made elsewhere.
+	requestIDTag = "7064"
 )
 
 // RequestID makes a transfer safe to send again: for 30 days the service answers a repeated id with the result
@@ -23,12 +27,13 @@ const (
 // [DeriveRequestID], or bring your own. The zero value is no id, and is refused.
 type RequestID string
 
-// NewRequestID returns a new random id in UUIDv7 form, which sorts by the time it was made. Store it, with
-// everything else that is to be sent, before the call: a second id is a second payment.
+// NewRequestID returns a new random id that carries today's date (UTC). Store it, with everything else that is to be
+// sent, before the call: a second id is a second payment. It has the form of [DeriveRequestID], with 74 random bits:
+// among a million ids of one day, two are the same with a probability below 1 in 10^10.
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
-	return formatRequestID(time.Now(), random)
+	return formatRequestID(time.Now().UTC(), random)
 }
 
 // DeriveRequestID returns the same id for the same day and parts, on every machine and after every crash:
@@ -40,8 +45,9 @@ func NewRequestID() RequestID {
 // Parts are kept apart: ("ab", "c") and ("a", "bc") give different ids. If every part is empty the
 // id is empty, and a transfer refuses it; it also refuses the id of a zero date, as expired.
 //
-// The id has UUIDv7 form: its time is midnight UTC of the day, and its other bits are the first ones of the
-// SHA-256 of all parts, each with its length in bytes (64 bits, big endian) before it.
+// The id is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
+// fixed tag, and in the other 74 bits the first ones of the SHA-256 of all parts, each with its length in bytes
+// (64 bits, big endian) before it.
 func DeriveRequestID(date time.Time, parts ...string) RequestID {
 	if strings.Join(parts, "") == "" {
 		return ""
@@ -52,47 +58,49 @@ func DeriveRequestID(date time.Time, parts ...string) RequestID {
 		message = append(message, part...)
 	}
 	sum := sha256.Sum256(message)
-	year, month, day := date.Date()
-	return formatRequestID(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), [10]byte(sum[:10]))
+	return formatRequestID(date, [10]byte(sum[:10]))
 }
 
-// Time returns the moment inside an id in UUIDv7 form, in UTC: when it was made, or midnight of the day it was
-// derived from. It returns false for any other form.
+// Time returns midnight UTC of the day that an id of [NewRequestID] or [DeriveRequestID] carries, in lower or upper
+// case. It returns false for any other form: only this package's ids carry a day.
 //
-// A transfer refuses an id whose time is more than 22 days ago or 7 days ahead with [ErrRequestIDExpired]: the
-// service may have forgotten it, or would before the id expires here, and would pay again.
+// A transfer refuses an id whose day began more than 22 days ago, or begins more than 7 days ahead, with
+// [ErrRequestIDExpired]: the service may have forgotten it, or would before the id expires here, and would pay again.
+// The age of ids in a form of your own is yours to watch.
 func (id RequestID) Time() (time.Time, bool) {
-	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
+	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return time.Time{}, false
 	}
-	var digits [32]byte
+	var digits [20]byte
 	n := 0
-	for _, part := range [...]RequestID{id[:8], id[9:13], id[14:18], id[19:23], id[24:]} {
+	for _, part := range [...]RequestID{id[14:18], id[19:23], id[24:]} {
 		n += copy(digits[n:], part)
 	}
-	var b [16]byte
-	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[6]>>4 != 7 || b[8]>>6 != 0b10 {
+	var b [10]byte
+	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[0]>>4 != 8 || b[2]>>6 != 0b10 {
 		return time.Time{}, false
 	}
-	high, low := binary.BigEndian.Uint16(b[:]), binary.BigEndian.Uint32(b[2:])
-	return time.UnixMilli(int64(high)<<32 | int64(low)).UTC(), true
+	day, err := time.Parse("20060102", string(id[:8]))
+	return day, err == nil
 }
 
-// expired reports whether id tells its time and is too old, or too far ahead, to be sent.
+// expired reports whether id carries its day and is too old, or too far ahead, to be sent.
 func (id RequestID) expired(now time.Time) bool {
 	made, ok := id.Time()
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
 }
 
-// formatRequestID lays out a UUIDv7 (RFC 9562): 48 bits of milliseconds, then random, of which version and
-// variant replace six bits. A moment that 48 bits cannot hold becomes the nearest one that they can.
-func formatRequestID(moment time.Time, random [10]byte) RequestID {
-	var b [16]byte
-	ms := min(max(moment.UnixMilli(), 0), 1<<48-1)
-	binary.BigEndian.PutUint64(b[:], uint64(ms)<<16)
-	copy(b[6:], random[:])
-	b[6] = b[6]&0x0f | 0x70
-	b[8] = b[8]&0x3f | 0x80
-	text := hex.EncodeToString(b[:])
-	return RequestID(text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:])
+// formatRequestID lays out a UUIDv8: the calendar day of date as eight decimal digits, the tag, then random, of which
+// version and variant replace six bits. A year that four digits cannot hold becomes the nearest one that they can.
+func formatRequestID(date time.Time, random [10]byte) RequestID {
+	year, month, day := date.Date()
+	switch {
+	case year < 0:
+		year, month, day = 0, time.January, 1
+	case year > 9999:
+		year, month, day = 9999, time.December, 31
+	}
+	random[0] = random[0]&0x0f | 0x80
+	random[2] = random[2]&0x3f | 0x80
+	return RequestID(fmt.Sprintf("%04d%02d%02d-%s-%x-%x-%x", year, month, day, requestIDTag, random[:2], random[2:4], random[4:]))
 }

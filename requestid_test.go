@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const uuidv7 = `^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`
+const ownRequestID = `^[0-9]{8}-7064-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`
 
 func TestNewRequestID(t *testing.T) {
 	t.Parallel()
@@ -19,25 +19,24 @@ func TestNewRequestID(t *testing.T) {
 		var inOrder []RequestID
 		for range 1000 {
 			id := NewRequestID()
-			require.Regexp(t, uuidv7, string(id))
+			require.Regexp(t, ownRequestID, string(id))
 			require.False(t, seen[id])
 			seen[id] = true
-			made, ok := id.Time()
+			day, ok := id.Time()
 			require.True(t, ok)
-			require.True(t, made.Equal(time.Now()))
-			require.Equal(t, time.UTC, made.Location())
+			require.Equal(t, time.Now().UTC().Truncate(24*time.Hour), day)
 			inOrder = append(inOrder, id)
-			time.Sleep(time.Millisecond)
+			time.Sleep(24 * time.Hour)
 		}
-		require.True(t, slices.IsSorted(inOrder), "ids made at different times sort by time")
+		require.True(t, slices.IsSorted(inOrder), "ids made on different days sort by day")
 	})
 }
 
-// All bits but version, variant and time must vary.
+// All bits but day, tag, version and variant must vary.
 func TestNewRequestIDIsRandom(t *testing.T) {
 	t.Parallel()
 	for i := range 36 {
-		if i < 15 || i == 18 || i == 23 { // time, version and hyphens
+		if i < 15 || i == 18 || i == 23 { // day, tag, version and hyphens
 			continue
 		}
 		digits := map[byte]bool{}
@@ -57,11 +56,11 @@ func TestNewRequestIDIsRandom(t *testing.T) {
 func TestDeriveRequestIDIsFixed(t *testing.T) {
 	t.Parallel()
 	payday := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
-	require.Equal(t, RequestID("01a19eb4-a000-7984-96cd-003f306b64be"), DeriveRequestID(payday, "payroll-2026-11", "emp-7"))
-	require.Equal(t, RequestID("01a19eb4-a000-701d-9476-e2ccfe2c87a2"), DeriveRequestID(payday, "ab", "c"))
-	require.Equal(t, RequestID("01a19eb4-a000-7faf-a1cf-2f19a7c1129b"), DeriveRequestID(payday, "a", "bc"))
-	require.Equal(t, RequestID("01a19eb4-a000-7051-9eae-b079a63aacbb"), DeriveRequestID(payday, "é", ""))
-	require.Equal(t, RequestID("00000000-0000-7b19-afd4-907bedf51c30"), DeriveRequestID(time.Unix(0, 0).UTC(), "a"))
+	require.Equal(t, RequestID("20261103-7064-8984-96cd-003f306b64be"), DeriveRequestID(payday, "payroll-2026-11", "emp-7"))
+	require.Equal(t, RequestID("20261103-7064-801d-9476-e2ccfe2c87a2"), DeriveRequestID(payday, "ab", "c"))
+	require.Equal(t, RequestID("20261103-7064-8faf-a1cf-2f19a7c1129b"), DeriveRequestID(payday, "a", "bc"))
+	require.Equal(t, RequestID("20261103-7064-8051-9eae-b079a63aacbb"), DeriveRequestID(payday, "é", ""))
+	require.Equal(t, RequestID("19700101-7064-8b19-afd4-907bedf51c30"), DeriveRequestID(time.Unix(0, 0).UTC(), "a"))
 }
 
 func TestDeriveRequestIDKeepsPartsApart(t *testing.T) {
@@ -73,7 +72,7 @@ func TestDeriveRequestIDKeepsPartsApart(t *testing.T) {
 		{"c", "ab"}, {"ABC"}, {"abc\x00"}, {"\x00\x00\x00\x00\x00\x00\x00\x01a"}, {"a"}, {strings.Repeat("x", 1000)},
 	} {
 		id := DeriveRequestID(day, parts...)
-		require.Regexp(t, uuidv7, string(id))
+		require.Regexp(t, ownRequestID, string(id))
 		require.NotContains(t, ids, id, parts)
 		ids[id] = parts
 		require.Equal(t, id, DeriveRequestID(day, parts...))
@@ -99,36 +98,46 @@ func TestDeriveRequestIDTakesTheWrittenDay(t *testing.T) {
 	require.Equal(t, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), made)
 }
 
-func TestDeriveRequestIDOutsideTheTimesOfUUIDs(t *testing.T) {
+func TestDeriveRequestIDOutsideTheYearsOfFourDigits(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
-	for _, date := range []time.Time{{}, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+	for date, want := range map[time.Time]string{
+		{}: "00010101-",
+		time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC):     "00001231-",
+		time.Date(-5000, 5, 9, 0, 0, 0, 0, time.UTC):   "00000101-",
+		time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC):  "19691231-",
+		time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC): "99991231-",
+		time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC):   "99991231-",
+	} {
 		id := DeriveRequestID(date, "a")
-		require.Regexp(t, uuidv7, string(id))
-		made, ok := id.Time()
+		require.Regexp(t, ownRequestID, string(id))
+		require.True(t, strings.HasPrefix(string(id), want), id)
+		_, ok := id.Time()
 		require.True(t, ok)
-		require.True(t, made.Equal(time.Unix(0, 0)))
-		require.True(t, id.expired(now))
+		require.True(t, id.expired(now), id)
 	}
-	far := DeriveRequestID(time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC), "a")
-	require.Regexp(t, "^ffffffff-ffff-7", string(far))
-	made, ok := far.Time()
-	require.True(t, ok)
-	require.Equal(t, int64(1<<48-1), made.UnixMilli())
 }
 
+// Only this package's ids carry a day: not a UUIDv7 of the caller's, whatever its age.
 func TestRequestIDTime(t *testing.T) {
 	t.Parallel()
-	made, ok := RequestID("017F22E2-79B0-7CC3-98C4-DC0C0C07398F").Time() // the example of RFC 9562, A.6
-	require.True(t, ok)
-	require.Equal(t, time.Date(2022, 2, 22, 19, 22, 22, 0, time.UTC), made)
+	const own = "20261103-7064-8984-96cd-003f306b64be"
+	for _, id := range []RequestID{own, RequestID(strings.ToUpper(own))} { // some databases write UUIDs in upper case
+		day, ok := id.Time()
+		require.True(t, ok)
+		require.Equal(t, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), day)
+	}
 	for _, id := range []RequestID{
-		"", "order-17", "017f22e2-79b0-7cc3-98c4-dc0c0c07398", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f0",
-		"017f22e279b07cc398c4dc0c0c07398f", "{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}",
-		"017f22e2-79b0-4cc3-98c4-dc0c0c07398f", "017f22e2-79b0-1cc3-98c4-dc0c0c07398f", // other versions
-		"017f22e2-79b0-7cc3-18c4-dc0c0c07398f", "017f22e2-79b0-7cc3-d8c4-dc0c0c07398f", // other variants
-		"017g22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2_79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4_dc0c0c07398f",
-		"01-f22e2-79b0-7cc3-98c4-dc0c0c07398f", "------------------------------------",
+		"", "order-17", RequestID(own[:35]), own + "0", RequestID(strings.ReplaceAll(own, "-", "")), "{" + own + "}",
+		"017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F", // UUIDv7, the example of RFC 9562, A.6
+		"01a19eb4-a000-7984-96cd-003f306b64be", "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", // UUIDv7, and UUIDv8 of RFC 9562, B.1
+		"20261103-7065-8984-96cd-003f306b64be",                                         // another tag
+		"20261103-7064-7984-96cd-003f306b64be", "20261103-7064-4984-96cd-003f306b64be", // other versions
+		"20261103-7064-8984-16cd-003f306b64be", "20261103-7064-8984-d6cd-003f306b64be", // other variants
+		"20261131-7064-8984-96cd-003f306b64be", "20260229-7064-8984-96cd-003f306b64be", "2026110a-7064-8984-96cd-003f306b64be", // no days
+		"+0261103-7064-8984-96cd-003f306b64be", " 2261103-7064-8984-96cd-003f306b64be",
+		"20261103-7064-8g84-96cd-003f306b64be", "20261103-7064-8984-96cd-003f306b64bg",
+		"20261103_7064-8984-96cd-003f306b64be", "20261103-7064-8984-96cd_003f306b64be", "------------------------------------",
 	} {
 		made, ok := id.Time()
 		require.False(t, ok, string(id))
@@ -140,9 +149,10 @@ func TestRequestIDTime(t *testing.T) {
 func TestRequestIDExpired(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(13 * time.Hour)
 		id := NewRequestID()
 		require.False(t, id.expired(time.Now()))
-		time.Sleep(requestIDMaxAge)
+		time.Sleep(requestIDMaxAge - 13*time.Hour) // of the day, which began 13 hours before the id was made
 		require.False(t, id.expired(time.Now()))
 		time.Sleep(time.Millisecond)
 		require.True(t, id.expired(time.Now()))
@@ -157,13 +167,14 @@ func TestRequestIDExpired(t *testing.T) {
 }
 
 func FuzzRequestIDTime(f *testing.F) {
+	f.Add("20261103-7064-8984-96cd-003f306b64be")
 	f.Add("017f22e2-79b0-7cc3-98c4-dc0c0c07398f")
 	f.Add("------------------------------------")
 	f.Fuzz(func(t *testing.T, s string) {
-		made, ok := RequestID(s).Time()
+		day, ok := RequestID(s).Time()
 		if ok {
-			require.Regexp(t, uuidv7, strings.ToLower(s))
-			require.True(t, strings.HasPrefix(string(formatRequestID(made, [10]byte{})), strings.ToLower(s[:13])))
+			require.Regexp(t, ownRequestID, strings.ToLower(s))
+			require.True(t, strings.HasPrefix(string(formatRequestID(day, [10]byte{})), s[:13]))
 		}
 	})
 }

@@ -35,8 +35,11 @@ type SimulateParams struct {
 	Type SimulatedType `json:"transaction_type"`
 	// AccountID is the EAID. Required.
 	AccountID AccountID `json:"account_id"`
-	// Amount is above zero, in currency units.
+	// Amount is in currency units. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
 	Amount Amount `json:"amount"`
+	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
+	// part of the JSON.
+	ZeroAmount bool `json:"-"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id,omitzero"`
 	// MerchantID is the merchant (card acceptor).
@@ -128,10 +131,10 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	if s.client.config.Environment != EnvironmentTest {
 		return nil, &CallError{Operation: op.Name, Outcome: OutcomeRejected, AccountID: p.AccountID, Err: ErrTestOnly}
 	}
-	var v validator
+	v := s.client.validator()
 	requiredOneOf(&v, "transaction_type", p.Type, SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit)
 	v.accountID("account_id", p.AccountID)
-	v.positive("amount", p.Amount)
+	v.meant("amount", p.Amount, p.ZeroAmount)
 	v.text("acquirer_id", p.AcquirerID, 0)
 	v.text("merchant_id", p.MerchantID, 0)
 	v.text("terminal_id", p.TerminalID, 0)
@@ -148,7 +151,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	} {
 		v.text(field.name, field.value, 0)
 		if field.value != "" && !field.taken {
-			v.fault(field.name, "is not taken by this operation")
+			v.value(field.name, "is not taken by this operation")
 		}
 	}
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}

@@ -71,7 +71,7 @@ var opTransfer = operation{
 //
 // API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(source))
 	v.requestID("request_id", params.RequestID)
 	v.positive("amount", params.Amount)
@@ -138,7 +138,7 @@ var opDirectEntryOut = operation{
 //
 // API: POST /accounts/{id}/directentryout.
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(source))
 	v.requestID("request_id", params.RequestID)
 	v.positive("amount", params.Amount)

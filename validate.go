@@ -23,13 +23,34 @@ const (
 )
 
 // validator collects the faults of a request. A rule names what is wrong with a field and never its value.
-type validator struct{ faults []Fault }
+type validator struct {
+	faults []Fault
+	lax    bool // Config.SkipValueChecks
+}
 
+// validator returns the validator of a request whose values are checked only if the caller wants it.
+func (c *Client) validator() validator { return validator{lax: c.config.SkipValueChecks} }
+
+// fault notes what is never sent.
 func (v *validator) fault(field, rule string) {
 	v.faults = append(v.faults, Fault{Field: field, Rule: rule})
 }
 
-func (v *validator) required(field, value string) bool { return v.requiredText(field, value, 0) }
+// value notes what the service would refuse, as far as this package knows.
+func (v *validator) value(field, rule string) {
+	if !v.lax {
+		v.fault(field, rule)
+	}
+}
+
+// required checks a text without which a request says something else, such as an id.
+func (v *validator) required(field, value string) bool {
+	if value == "" {
+		v.fault(field, ruleRequired)
+		return false
+	}
+	return v.text(field, value, 0)
+}
 
 // text checks an optional text of at most longest code points; 0 means any length.
 func (v *validator) text(field, value string, longest int) bool {
@@ -38,18 +59,19 @@ func (v *validator) text(field, value string, longest int) bool {
 		return false
 	}
 	if longest > 0 && len(value) > longest && utf8.RuneCountInString(value) > longest {
-		v.fault(field, "must be at most "+strconv.Itoa(longest)+" characters")
-		return false
+		v.value(field, "must be at most "+strconv.Itoa(longest)+" characters")
+		return v.lax
 	}
 	return true
 }
 
-func (v *validator) requiredText(field, value string, longest int) bool {
+// requiredText checks a text that the service requires.
+func (v *validator) requiredText(field, value string, longest int) {
 	if value == "" {
-		v.fault(field, ruleRequired)
-		return false
+		v.value(field, ruleRequired)
+		return
 	}
-	return v.text(field, value, longest)
+	v.text(field, value, longest)
 }
 
 // noControl refuses what an editor or echo leaves at the end of a line, which nobody sees.
@@ -86,16 +108,32 @@ func (v *validator) positive(field string, amount Amount) {
 	}
 }
 
+func (v *validator) notNegative(field string, amount Amount) {
+	if amount.Sign() < 0 {
+		v.fault(field, "must not be below zero")
+	}
+}
+
+// meant distinguishes an amount of zero from a forgotten one.
+func (v *validator) meant(field string, amount Amount, zero bool) {
+	switch {
+	case zero && !amount.IsZero():
+		v.fault(field, "must be zero when ZeroAmount is set")
+	case !zero && amount.IsZero():
+		v.fault(field, "is required: set ZeroAmount if zero is meant")
+	}
+}
+
 // oneOf checks a value that is set against those the reference lists.
 func oneOf[T ~string](v *validator, field string, value T, allowed ...T) {
-	if value == "" || slices.Contains(allowed, value) {
+	if value == "" || slices.Contains(allowed, value) || v.lax && v.text(field, string(value), 0) {
 		return
 	}
 	words := make([]string, len(allowed))
 	for i, word := range allowed {
 		words[i] = string(word)
 	}
-	v.fault(field, "must be one of "+strings.Join(words, ", "))
+	v.value(field, "must be one of "+strings.Join(words, ", "))
 }
 
 func requiredOneOf[T ~string](v *validator, field string, value T, allowed ...T) {
@@ -108,12 +146,12 @@ func requiredOneOf[T ~string](v *validator, field string, value T, allowed ...T)
 
 // match checks the characters and the length of a value that is set.
 func (v *validator) match(field, value, rule string, shortest, longest int, allowed func(r rune) bool) {
-	if value == "" {
+	if value == "" || v.lax && v.text(field, value, 0) {
 		return
 	}
 	length := utf8.RuneCountInString(value)
 	if length < shortest || length > longest || strings.ContainsFunc(value, func(r rune) bool { return !allowed(r) }) {
-		v.fault(field, rule)
+		v.value(field, rule)
 	}
 }
 
@@ -135,13 +173,29 @@ func (v *validator) postcode(field, value string) {
 }
 
 func (v *validator) email(field, value string) {
-	if value == "" {
+	if value == "" || isPlainEmail(value) || v.lax && v.text(field, value, 0) {
 		return
 	}
 	address, err := mail.ParseAddress(value) // it also takes "Name <address>", and unquotes a local part
 	if err != nil || address.Address != value && address.String() != "<"+value+">" {
-		v.fault(field, "must be an e-mail address")
+		v.value(field, "must be an e-mail address")
 	}
+}
+
+// isPlainEmail knows the usual form, which is read with every registration, without the cost of a parser.
+func isPlainEmail(value string) bool {
+	last, at := byte('.'), false
+	for _, c := range []byte(value) {
+		switch {
+		case isDigit(c), isLower(rune(c)), isUpper(rune(c)), c == '_', c == '-', c == '+':
+		case last != '.' && last != '@' && (c == '.' || c == '@' && !at):
+			at = at || c == '@'
+		default:
+			return false
+		}
+		last = c
+	}
+	return at && last != '.' && last != '@'
 }
 
 func (v *validator) nameOnCard(field, value string) {
@@ -163,8 +217,8 @@ func (v *validator) currency(field, value string) {
 func (v *validator) mcc(field string, code MCC) {
 	if code == "" {
 		v.fault(field, ruleRequired)
-	} else if !code.valid() {
-		v.fault(field, ruleDigits4)
+	} else if !code.valid() && !(v.lax && v.text(field, string(code), 0)) {
+		v.value(field, ruleDigits4)
 	}
 }
 
@@ -175,7 +229,7 @@ func (v *validator) uuid(field, value string) {
 	groups := strings.Split(value, "-")
 	ok := len(value) == 36 && len(groups) == 5 && len(groups[0]) == 8 && len(groups[1]) == 4 && len(groups[2]) == 4 && len(groups[3]) == 4
 	if _, err := hex.DecodeString(strings.ReplaceAll(value, "-", "")); err != nil || !ok {
-		v.fault(field, ruleUUID)
+		v.value(field, ruleUUID)
 	}
 }
 
@@ -192,8 +246,8 @@ func (v *validator) httpsURI(field, value string) {
 	if value == "" {
 		return
 	}
-	if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		v.fault(field, "must be an https address")
+	if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Hostname() == "" {
+		v.value(field, "must be an https address")
 	}
 }
 
@@ -212,28 +266,30 @@ func (v *validator) hmacKeySecret(field string, secret Secret) {
 	}
 }
 
-func (v *validator) requestID(field string, id RequestID) { v.requiredText(field, string(id), 100) }
+func (v *validator) requestID(field string, id RequestID) {
+	if v.required(field, string(id)) && utf8.RuneCountInString(string(id)) > 100 {
+		v.fault(field, "must be at most 100 characters")
+	}
+}
 
 func (v *validator) reference(field, value string) { v.requiredText(field, value, 75) }
 
 func (v *validator) futureDate(field string, date Date) {
-	switch {
-	case date.IsZero():
-		v.fault(field, ruleRequired)
-	case !date.valid():
-		v.fault(field, "must be a day of the calendar")
-	case !date.Time(time.UTC).After(time.Now()):
-		v.fault(field, "must be later than today (UTC)")
+	if v.date(field, date) && !date.Time(time.UTC).After(time.Now()) {
+		v.value(field, "must be later than today (UTC)")
 	}
 }
 
-func (v *validator) date(field string, date Date) {
+func (v *validator) date(field string, date Date) bool {
 	switch {
 	case date.IsZero():
-		v.fault(field, ruleRequired)
-	case !date.valid():
+		v.value(field, ruleRequired)
+		return false
+	case !date.valid(): // it has no form on the wire
 		v.fault(field, "must be a day of the calendar")
+		return false
 	}
+	return true
 }
 
 func (v *validator) paging(p Paging) {
@@ -249,8 +305,9 @@ func (v *validator) paging(p Paging) {
 
 func (v *validator) includes(include []Include, allowed ...Include) {
 	for i, group := range include {
-		if !slices.Contains(allowed, group) {
-			v.fault("include["+strconv.Itoa(i)+"]", "is not taken by this operation")
+		field := "include[" + strconv.Itoa(i) + "]"
+		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
+			v.value(field, "is not taken by this operation")
 		}
 	}
 }

@@ -163,7 +163,7 @@ func TestValidationSearches(t *testing.T) {
 		form("4.4", "client_account_key", "is required", func(p *SearchAccountsParams) *string { return &p.ClientAccountKey }, "", "k"),
 	}, within("", func(p *SearchAccountsParams) *Paging { return &p.Paging }, pagingLimits())...)
 	keyed = append(keyed, accountKeyLimits("2.2, 8", func(p *SearchAccountsParams) *string { return &p.ClientAccountKey })...)
-	for _, foreign := range []Include{IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType, "qzxwv", ""} {
+	for _, foreign := range []Include{IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType, "qzxwv"} {
 		keyed = append(keyed, limit[SearchAccountsParams]{
 			ref: "4.4", field: "include[1]", rule: "is not taken by this operation",
 			bad: func(p *SearchAccountsParams) { p.Include = []Include{IncludeBPay, foreign} },
@@ -172,6 +172,10 @@ func TestValidationSearches(t *testing.T) {
 			},
 		})
 	}
+	keyed = append(keyed, limit[SearchAccountsParams]{
+		ref: "4.4", field: "include[0]", rule: "is required",
+		bad: func(p *SearchAccountsParams) { p.Include = []Include{""} }, good: func(p *SearchAccountsParams) { p.Include = []Include{} },
+	})
 	valid := func() SearchAccountsParams { return SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k"} }
 	t.Run("page", func(t *testing.T) {
 		t.Parallel()

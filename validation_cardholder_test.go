@@ -149,7 +149,7 @@ func TestValidationAllFaultsInFieldOrder(t *testing.T) {
 	params.CorrespondingAccountID = "\xff"
 	params.CardholderType = 3
 	params.RequestType = "again"
-	params.AccountIDToReplace = "old"
+	params.AccountIDToReplace = "\xff"
 	c := params.Registration
 	c.Title, c.FirstName, c.MiddleName, c.LastName = odd(51), "", odd(51), ""
 	c.PrimaryAddress = Address{Line1: odd(51), Line2: odd(51), Line3: odd(51), City: odd(51), Postcode: " "}

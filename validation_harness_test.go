@@ -27,8 +27,9 @@ type limit[P any] struct {
 	good  func(*P)
 }
 
-// refused checks that each row is refused before any request leaves, and its neighbour is not. valid makes a fresh
-// value, since the rows change what it points to.
+// refused checks that each row is refused before any request leaves, and its neighbour is not; nor is the row with
+// Config.SkipValueChecks, unless it is one that is never skipped. valid makes a fresh value, since the rows change what
+// it points to.
 func refused[P any](t *testing.T, valid func() P, call func(context.Context, *Client, P) error, rows ...limit[P]) {
 	t.Helper()
 	sends(t, "valid", func(ctx context.Context, c *Client) error { return call(ctx, c, valid()) })
@@ -44,6 +45,16 @@ func refused[P any](t *testing.T, valid func() P, call func(context.Context, *Cl
 				row.good(&params)
 				sends(t, "legal neighbour", func(ctx context.Context, c *Client) error { return call(ctx, c, params) })
 			}
+			params = valid()
+			row.bad(&params)
+			skipping := limitConfig()
+			skipping.SkipValueChecks = true
+			if isNeverSkipped(row.field, row.rule) {
+				err := sendsNothingWith(t, skipping, func(ctx context.Context, c *Client) error { return call(ctx, c, params) })
+				requireRefusal(t, err, row.shown, fault{row.field, row.rule})
+				return
+			}
+			sendsWith(t, skipping, "with SkipValueChecks", func(ctx context.Context, c *Client) error { return call(ctx, c, params) })
 		})
 	}
 }
@@ -103,7 +114,12 @@ func requireNoPart(t *testing.T, value, text string) {
 // sendsNothing runs call on a client whose every request fails the test.
 func sendsNothing(t *testing.T, call func(context.Context, *Client) error) error {
 	t.Helper()
-	client := limitClient(t, roundTripFunc(func(r *http.Request) (*http.Response, error) {
+	return sendsNothingWith(t, limitConfig(), call)
+}
+
+func sendsNothingWith(t *testing.T, config Config, call func(context.Context, *Client) error) error {
+	t.Helper()
+	client := clientOf(t, config, roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		t.Errorf("a request left: %s", r.Method)
 		return nil, errors.New("no request may leave")
 	}))
@@ -116,9 +132,14 @@ func sendsNothing(t *testing.T, call func(context.Context, *Client) error) error
 // sent. It fails when nothing was, or when the client itself refused.
 func sends(t *testing.T, name string, call func(context.Context, *Client) error) sentRequest {
 	t.Helper()
+	return sendsWith(t, limitConfig(), name, call)
+}
+
+func sendsWith(t *testing.T, config Config, name string, call func(context.Context, *Client) error) sentRequest {
+	t.Helper()
 	var sent sentRequest
 	var count atomic.Int32
-	client := limitClient(t, roundTripFunc(func(r *http.Request) (*http.Response, error) {
+	client := clientOf(t, config, roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			return limitAnswer(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
 		}
@@ -158,7 +179,11 @@ func limitConfig() Config {
 
 func limitClient(t *testing.T, transport http.RoundTripper) *Client {
 	t.Helper()
-	config := limitConfig()
+	return clientOf(t, limitConfig(), transport)
+}
+
+func clientOf(t *testing.T, config Config, transport http.RoundTripper) *Client {
+	t.Helper()
 	config.Transport = transport
 	client, err := NewClient(config)
 	require.NoError(t, err)

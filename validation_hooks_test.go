@@ -22,7 +22,7 @@ func badHookURIs() [][2]string {
 	return [][2]string{
 		{"http://qzxwv.example/", "https://h.example"}, {"qzxwv.example/a", "https://[2001:db8::1]:8443/a?b=c#d"},
 		{"ftp://qzxwv.example/", "HTTPS://h.example/é"}, {"https:///qzxwv", "https://localhost/"}, {"https://:443/qzxwv", "https://10.0.0.1/"},
-		{"//qzxwv.example/", "https://h/"}, {"https://qzx wv.example/", "https://h.example/%20"}, {"https://q@zxwv.example/", "https://h.example/@"},
+		{"//qzxwv.example/", "https://h/"}, {"https://qzx wv.example/", "https://h.example/%20"}, {"https://q@/zxwv", "https://user:pa%20ss@h.example/@"},
 		{"https:qzxwv.example", "https://пример.example/"},
 	}
 }

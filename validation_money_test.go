@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,20 @@ func amountAboveZero[P any](ref string, at func(*P) *Amount) []limit[P] {
 	return []limit[P]{
 		{ref: ref, field: "amount", rule: rule, bad: put(at, Amount{}), good: put(at, Cents(1))},
 		{ref: ref, field: "amount", rule: rule, shown: "-9.17", bad: put(at, MustAmount("-9.17")), good: put(at, MustAmount("0.0000000000000000001"))},
+	}
+}
+
+// amountMeant are the rows of an amount that may be zero, if zero is meant.
+func amountMeant[P any](ref string, at func(*P) *Amount, zero func(*P) *bool) []limit[P] {
+	return []limit[P]{
+		{
+			ref: ref, field: "amount", rule: "is required: set ZeroAmount if zero is meant",
+			bad: put(at, Amount{}), good: func(p *P) { *at(p), *zero(p) = Amount{}, true },
+		},
+		{
+			ref: ref, field: "amount", rule: "must be zero when ZeroAmount is set", shown: "9.17",
+			bad: func(p *P) { *at(p), *zero(p) = MustAmount("9.17"), true }, good: put(at, MustAmount("0.0000000000000000001")),
+		},
 	}
 }
 
@@ -100,6 +115,13 @@ func TestValidationDirectEntryOut(t *testing.T) {
 		fault{bank + "account_name", ""}, fault{"bsb", ""}, fault{"initiating_user_id", ""})
 }
 
+// Zero is legal where it is meant; below zero it would be the opposite movement.
+func fundingAmounts[P any](at func(*P) *Amount, zero func(*P) *bool) []limit[P] {
+	return append(amountMeant("4.5", at, zero), limit[P]{
+		ref: "4.5", field: "amount", rule: "must not be below zero", shown: "-9.17", bad: put(at, MustAmount("-9.17")), good: put(at, Cents(1)),
+	})
+}
+
 func validRedeem() RedeemFundingParams {
 	return RedeemFundingParams{
 		Amount: Cents(1), AccountID: "eaid", Exception: FundingExceptionNone, MerchantNameLocation: "m", Currency: "036",
@@ -152,7 +174,7 @@ func TestValidationFunding(t *testing.T) {
 	t.Run("redemption", func(t *testing.T) {
 		t.Parallel()
 		type P = RedeemFundingParams
-		rows := amountAboveZero("4.5", func(p *P) *Amount { return &p.Amount })
+		rows := fundingAmounts(func(p *P) *Amount { return &p.Amount }, func(p *P) *bool { return &p.ZeroAmount })
 		rows = append(rows,
 			needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }),
 			form("4.5", "funding_exception", "is required", func(p *P) *FundingException { return &p.Exception }, "", "no_exception"))
@@ -191,7 +213,7 @@ func TestValidationFunding(t *testing.T) {
 	t.Run("refund", func(t *testing.T) {
 		t.Parallel()
 		type P = RefundFundingParams
-		rows := amountAboveZero("4.5", func(p *P) *Amount { return &p.Amount })
+		rows := fundingAmounts(func(p *P) *Amount { return &p.Amount }, func(p *P) *bool { return &p.ZeroAmount })
 		rows = append(rows, needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }))
 		rows = append(rows, forms("4.5", "parent_transaction_id", "must be a whole number",
 			func(p *P) *TransactionID { return &p.ParentTransactionID }, append(badTransactionIDs(), [2]TransactionID{"QZX", ""})...)...)
@@ -231,6 +253,11 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 		sends(t, "reversal", func(ctx context.Context, c *Client) error { return callReverse(ctx, c, reverse) })
 		sends(t, "refund", func(ctx context.Context, c *Client) error { return callRefund(ctx, c, refund) })
 	}
+	zero := validRedeem()
+	zero.Amount, zero.ZeroAmount, zero.ClearingAdjustment = Amount{}, true, true
+	sent := sends(t, "zero redemption", func(ctx context.Context, c *Client) error { return callRedeem(ctx, c, zero) })
+	require.Contains(t, sent.body, `"amount":0.00,`)
+	require.NotContains(t, strings.ToLower(sent.body), "zero")
 	for _, kind := range []TransferType{0, TransferTypeLoad, -1, 1 << 30} {
 		params := validTransfer()
 		params.Type, params.DestinationAccountID = kind, "eaid" // also to itself

@@ -52,7 +52,7 @@ func TestValidationSimulation(t *testing.T) {
 			good: func(p *P) { p.Type, p.MerchantCategoryCode = SimulatedTypeWithdrawal, "6011" },
 		},
 	}
-	rows = append(rows, amountAboveZero("2.15", func(p *P) *Amount { return &p.Amount })...)
+	rows = append(rows, amountMeant("2.15", func(p *P) *Amount { return &p.Amount }, func(p *P) *bool { return &p.ZeroAmount })...)
 	rows = append(rows, mccLimits("2.15", "mcc", func(p *P) *MCC { return &p.MerchantCategoryCode })[1:]...)
 	foreign := func(field string, at func(*P) *string) limit[P] {
 		return limit[P]{ref: "2.15", field: field, rule: "is not taken by this operation", shown: "q7Zx", bad: put(at, "q7Zx"), good: put(at, "")}
@@ -81,6 +81,9 @@ func TestValidationSimulation(t *testing.T) {
 			}
 			refused(t, validSimulate, call, mine...)
 			sends(t, "everything it takes", func(ctx context.Context, c *Client) error { return call(ctx, c, full) })
+			full.Amount = MustAmount("-9.17")
+			sent := sends(t, "below zero", func(ctx context.Context, c *Client) error { return call(ctx, c, full) })
+			require.Contains(t, sent.body, `"amount":-9.17,`)
 		})
 	}
 	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error {

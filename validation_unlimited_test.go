@@ -107,6 +107,8 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 		func(p *CreateAccountParams) { p.Registration.AlternateAddress = &AlternateAddress{} },
 		func(p *CreateAccountParams) { p.Registration.MobileNumber = "none" },
 		func(p *CreateAccountParams) { p.CorrespondingAccountID = "eaid" }, // without a replacement
+		func(p *CreateAccountParams) { p.AccountIDToReplace = "eaid" },
+		func(p *CreateAccountParams) { p.AccountIDToReplace, p.RequestType = "eaid", RequestTypeNew },
 	} {
 		params := validCreate()
 		change(&params)

@@ -251,7 +251,7 @@ var opExchangeKey = operation{
 //
 // API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*KeyExchange, error) {
-	var v validator
+	v := s.client.validator()
 	v.pathID("id", string(id))
 	v.uuid("application_id", params.ApplicationID)
 	v.uuid("key_id", params.KeyID)

@@ -41,7 +41,7 @@ func (a *Account) readWire(r *wireReader) {
 		case "client_account_key":
 			r.text(&a.ClientAccountKey)
 		case "personal":
-			readOptional(r, &a.Personal, readCardholder)
+			readOptional(r, &a.Personal, readPersonal)
 		default:
 			a.readGroup(r, string(name))
 		}
@@ -102,6 +102,15 @@ func (a *AccountSummary) readWire(r *wireReader) {
 			r.skip(0)
 		}
 	}
+}
+
+// readPersonal reads a registration, of which more may have to be kept than its values.
+func readPersonal(r *wireReader, c *Cardholder) {
+	r.peek()
+	start := r.pos
+	r.inexact = false
+	readCardholder(r, c)
+	r.people = append(r.people, person{c, start, r.pos, !r.inexact})
 }
 
 func readCardholder(r *wireReader, c *Cardholder) {

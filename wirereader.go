@@ -21,6 +21,16 @@ type wireReader struct {
 	odd   bool
 	texts []byte // of the item at hand
 	spans []textSpan
+
+	people  []person // of the item at hand
+	inexact bool     // a value was read that would be written in another form
+}
+
+// person is a registration of the item at hand, and where it stands.
+type person struct {
+	of         *Cardholder
+	start, end int
+	exact      bool
 }
 
 // textSpan is a text of the item at hand that is not yet where it belongs.
@@ -80,7 +90,7 @@ func newWireReader(body []byte) *wireReader {
 }
 
 func (r *wireReader) free() {
-	r.data, r.spans = nil, r.spans[:0]
+	r.data, r.spans, r.people = nil, r.spans[:0], r.people[:0]
 	if r.texts = r.texts[:0]; cap(r.texts) <= maxWireTexts {
 		wireReaders.Put(r)
 	}
@@ -93,9 +103,13 @@ func (r *wireReader) settle() {
 		for _, s := range r.spans {
 			*s.to = texts[s.start:s.end]
 		}
+		for _, p := range r.people {
+			p.of.keep(r.data[p.start:p.end], p.exact)
+		}
 	}
 	clear(r.spans)
-	r.spans, r.texts = r.spans[:0], r.texts[:0]
+	clear(r.people)
+	r.spans, r.texts, r.people = r.spans[:0], r.texts[:0], r.people[:0]
 }
 
 // ended reports whether the value was read and nothing follows.

@@ -12,6 +12,7 @@ func (r *wireReader) text(to *string) {
 		return
 	}
 	r.anyText()
+	r.inexact = r.inexact || len(r.texts) == start // an empty member may be left out when it is written
 	r.spans = append(r.spans, textSpan{to, start, len(r.texts)})
 }
 
@@ -123,9 +124,12 @@ func (r *wireReader) date(to *Date) {
 		*to = Date{}
 		return
 	}
-	if text, ok := r.plainText(); !ok || to.UnmarshalText(text) != nil {
+	text, ok := r.plainText()
+	if !ok || to.UnmarshalText(text) != nil {
 		r.giveUp()
+		return
 	}
+	r.inexact = r.inexact || len(text) != plainWireTime || string(text[10:]) != "T00:00:00Z"
 }
 
 // flag reads a boolean.

@@ -36,7 +36,7 @@ type fundingInput struct {
 }
 
 func (in *fundingInput) bind(b *binder) {
-	b.decimal("amount", &in.amount, false).required().positive()
+	b.decimal("amount", &in.amount, false).required().limit(in.amount >= 0, "must not be negative")
 	b.string("account_id", &in.account).required()
 	b.string("merchant_name_location", &in.nameLocation).required()
 	b.integer("originating_transaction", &in.originating).required()

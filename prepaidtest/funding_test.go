@@ -46,7 +46,7 @@ func TestSpec_4_5_InputIsChecked(t *testing.T) {
 	} {
 		require.Contains(t, c.post("funding/redemptions", body(t, redemptionText, map[string]any{field: nil})).refused(400, "invalid_request"), field)
 	}
-	for field, value := range map[string]any{"amount": 0, "funding_exception": "x", "currency": "AUD", "merchant_category": "581", "clearing_adjustment": "false"} {
+	for field, value := range map[string]any{"amount": -1, "funding_exception": "x", "currency": "AUD", "merchant_category": "581", "clearing_adjustment": "false"} {
 		require.Contains(t, c.post("funding/redemptions", body(t, redemptionText, map[string]any{field: value})).refused(400, "invalid_request"), field)
 	}
 	require.Contains(t, c.post("funding/refunds", redemptionText).refused(400, "invalid_request"), "funding_exception")
@@ -55,4 +55,12 @@ func TestSpec_4_5_InputIsChecked(t *testing.T) {
 		require.Contains(t, c.post("funding/reversals", body(t, reversal, map[string]any{field: nil})).refused(400, "invalid_request"), field)
 	}
 	require.Contains(t, c.post("funding/reversals", body(t, reversal, map[string]any{"parent_transaction_id": "7"})).refused(400, "invalid_request"), "parent_transaction_id")
+}
+
+// The reference sets no limit to amount: a clearing adjustment of zero is approved, and moves nothing.
+func TestSpec_4_5_ZeroIsAnAmount(t *testing.T) {
+	t.Parallel()
+	f := newFunds(t)
+	outcome, _ := f.redeem(map[string]any{"amount": 0, "clearing_adjustment": true})
+	require.Equal(t, "approved", outcome)
 }

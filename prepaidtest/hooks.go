@@ -262,10 +262,10 @@ func (s *Server) dismissUndeliverable(c *call) reply {
 	return done(http.StatusNoContent)
 }
 
-// isHookURI accepts https, and http on loopback when the server is set so.
+// isHookURI accepts https, with user information too, and http on loopback when the server is set so.
 func (s *Server) isHookURI(text string) bool {
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Hostname() == "" || parsed.User != nil {
+	if err != nil || parsed.Hostname() == "" {
 		return false
 	}
 	if parsed.Scheme == "http" && s.settings.webhooks.httpLoopback {

@@ -131,7 +131,7 @@ func (s *Server) Companies() []Company {
 type HookState struct {
 	// ID is the hook's UUID.
 	ID string
-	// URI is the receiver's address.
+	// URI is the receiver's address, as registered.
 	URI string
 	// Scope lists the companies it watches.
 	Scope []int64
@@ -148,6 +148,20 @@ type HookState struct {
 	// Undeliverable are the messages that were given up and not dismissed, oldest first.
 	Undeliverable []MessageState
 }
+
+// Format prints h without the user information of its address, which may hold a secret.
+func (h HookState) Format(f fmt.State, verb rune) {
+	type plain HookState
+	h.URI = h.address()
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(h))
+}
+
+// LogValue logs id, address without user information, and whether h is enabled.
+func (h HookState) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("hook_id", h.ID), slog.String("uri", h.address()), slog.Bool("enabled", h.Enabled))
+}
+
+func (h HookState) address() string { return string(maskUser([]byte(h.URI), "/?#")) }
 
 // MessageState is an undeliverable message (2.14).
 type MessageState struct {

@@ -22,8 +22,11 @@ func maskAnswer(c *call, answer reply) string {
 	if c.route != nil && c.route.template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
 		return masked // the exchange data is the whole body
 	}
+	if bytes.Contains(body, []byte("://")) {
+		body = maskUser(body, `/?#"`)
+	}
 	shown := body[:min(len(body), maxLoggedAnswer)]
-	if answer.pooled { // the emulator's own pages hold none
+	if answer.pooled { // the emulator's own pages hold none of these
 		return string(shown)
 	}
 	if slices.ContainsFunc(secretAnswers(), func(name string) bool { return bytes.Contains(shown, []byte(name)) }) {

@@ -104,7 +104,7 @@ func maskBody(body []byte, readable bool) string {
 	}
 	squeezed, plain := squeeze(make([]byte, 0, 512), body)
 	shown := body
-	if !readable || !plain || suspicious(squeezed) {
+	if !readable || !plain || suspicious(squeezed) || bytes.Contains(body, []byte("://")) {
 		var err error
 		if shown, err = maskMembers(quoteLoadAmount(body)); err != nil {
 			return masked
@@ -149,6 +149,10 @@ func maskMembers(body []byte) ([]byte, error) {
 		case isText && givesSecret(token.String()):
 			hidden = true
 			err = to.WriteToken(jsontext.String(masked))
+		case isText && strings.Contains(token.String(), "://"):
+			shown := maskUser([]byte(token.String()), "/?#")
+			hidden = hidden || string(shown) != token.String()
+			err = to.WriteToken(jsontext.String(string(shown)))
 		default:
 			err = to.WriteToken(token)
 		}
@@ -160,6 +164,26 @@ func maskMembers(body []byte) ([]byte, error) {
 		return body, nil
 	}
 	return bytes.TrimRight(text.Bytes(), "\n"), nil
+}
+
+// maskUser masks the user information of each address in text; an address ends at one of ends.
+func maskUser(text []byte, ends string) []byte {
+	var shown []byte
+	for {
+		before, rest, found := bytes.Cut(text, []byte("://"))
+		if shown = append(shown, before...); !found {
+			return shown
+		}
+		shown = append(shown, "://"...)
+		end := len(rest)
+		if i := bytes.IndexAny(rest, ends); i >= 0 {
+			end = i
+		}
+		if at := bytes.LastIndexByte(rest[:end], '@'); at >= 0 {
+			shown, rest = append(shown, masked...), rest[at:]
+		}
+		text = rest
+	}
 }
 
 // shownHeaders are those whose values are in the log.

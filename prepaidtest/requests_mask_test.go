@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -96,6 +97,36 @@ func TestRequests_ShowFewHeadersAndOwnParameters(t *testing.T) {
 	c.send("GET", "hooks", "", http.Header{"Authorization": {canary, "Bearer " + canary}})
 	require.NotContains(t, c.logText(), canary)
 	require.Equal(t, []string{canary, canary}, header["X-Api-Key"], "the caller's own")
+}
+
+// The user information of a hook's address is in no request and no response of the log; the rest of it is.
+func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	uri := "https://ann:hunter2@partner.example:8443/a@b?c=d#e"
+	made := c.post("hooks", hookText(t, uri, map[string]any{"enabled": false}))
+	require.Equal(t, 201, made.status)
+	id := made.object()["id"].(string)
+	require.Contains(t, string(c.get("hooks").ok().body), uri)
+	require.Contains(t, string(c.get("hooks/"+id).ok().body), uri)
+	require.Equal(t, uri, c.Hooks()[0].URI)
+	printed := fmt.Sprintf("%v %+v %#v %s %v", c.Hooks(), c.Hooks()[0], c.Hooks(), c.Hooks(), c.Hooks()[0].LogValue())
+	require.NotContains(t, printed, canary)
+	require.Contains(t, printed, "@partner.example:8443/a@b")
+	for _, text := range []string{
+		`{"uri":"https://hunter2@partner.example"}`, `{"uri":"https:\/\/ann:hunter2@partner.example"}`, `{"uri":"https://hunter2 x@partner.example/"}`,
+		`{"uri":"https://hunter2\"x@partner.example/"}`, `{"uri":["https://hunter2@a.example","https://b.example https://hunter2@a.example"]}`,
+	} {
+		c.do("PATCH", "hooks/"+id, text)
+		require.NotContains(t, c.logText(), canary, text)
+	}
+	var bodies, responses []string
+	for _, request := range c.Requests() {
+		bodies, responses = append(bodies, request.Body), append(responses, request.Answer)
+	}
+	shown := "https://" + masked + "@partner.example:8443/a@b?c=d#e"
+	require.Contains(t, strings.Join(bodies, "\n"), shown)
+	require.Contains(t, strings.Join(responses, "\n"), shown)
 }
 
 // The table of operations says which parameters each has, and the operations read these.

@@ -12,7 +12,7 @@ type authorisation struct {
 	id       string
 	account  string
 	kind     string
-	amount   money // as asked for, positive
+	amount   money // as asked for
 	merchant merchant
 	item     int64
 	state    authorisationState
@@ -48,7 +48,7 @@ func (in *simulated) bind(located, authorised bool) func(*binder) {
 	return func(b *binder) {
 		b.string("transaction_type", &in.kind).required().oneOf("Purchase", "Withdrawal", "PosCredit")
 		b.string("account_id", &in.account).required()
-		b.decimal("amount", &in.amount, true).required().positive()
+		b.decimal("amount", &in.amount, true).required()
 		b.string("acquirer_id", &in.merchant.acquirer).required()
 		b.string("merchant_id", &in.merchant.acceptor).required()
 		b.string("terminal_id", &in.merchant.terminal).required()
@@ -192,7 +192,7 @@ func (s *Server) simulateReverse(c *call) reply {
 		switch {
 		case made == nil || made.kind != "Purchase":
 			return nil, "There is no matching purchase authorisation"
-		case in.amount > made.amount:
+		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
 			return nil, "The amount is more than was authorised"
 		}
 		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now()); !ok {

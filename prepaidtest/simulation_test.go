@@ -216,3 +216,18 @@ func TestSimulation_ClearingComesByItselfInRealTime(t *testing.T) {
 	s.run("clear", nil)
 	require.Eventually(t, func() bool { return s.Balance(s.id) == "90.00" }, 5*time.Second, 5*time.Millisecond)
 }
+
+// The reference sets no limit to amount: zero moves nothing, and below zero moves the other way.
+func TestSpec_4_6_ZeroAndNegativeAmounts(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	for _, amount := range []any{0, -5, "-0.50"} {
+		ok, _, id := s.run("transact", map[string]any{"amount": amount})
+		require.True(t, ok)
+		refused, _, _ := s.run("reverse", map[string]any{"amount": 7, "authorization_id": id})
+		require.False(t, refused, "more than was authorised")
+		ok, _, _ = s.run("reverse", map[string]any{"amount": amount, "authorization_id": id})
+		require.True(t, ok)
+	}
+	require.Equal(t, []string{"1118 0.00", "1120 0.00", "1118 5.00", "1120 -5.00", "1118 0.50", "1120 -0.50"}, s.booked())
+}

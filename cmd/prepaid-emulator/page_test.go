@@ -31,10 +31,10 @@ func busy(t *testing.T) (p *program, secrets []string) {
 	clientSecret, hookSecret, pin, otp := "canary-client-secret", hex.EncodeToString([]byte("canary-hook-secret-of-32-bytes!!")), "73519", "canary-otp"
 	p = launch(t, "-client-secret", clientSecret, "-allow-http-hooks", "-log", "off")
 	p.token = p.newToken("emulator-client", clientSecret)
-	secrets = []string{clientSecret, hookSecret, pin, otp, p.token, "canary-address-key"}
+	secrets = []string{clientSecret, hookSecret, pin, otp, p.token, "canary-address-key", "canary-user", "canary-password"}
 
 	require.Equal(t, http.StatusCreated, p.call("POST", "hooks", fmt.Sprintf(`{"uri":"%s/in?key=canary-address-key","scope":[42],"filter_spec":"*",
-		"enabled":true,"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, receiver.URL, hookSecret)).status)
+		"enabled":true,"reliability_mode":"store_undeliverable","hmac_key_id":"k1","hmac_key_secret":%q}`, strings.Replace(receiver.URL, "//", "//canary-user:canary-password@", 1), hookSecret)).status)
 	require.Equal(t, http.StatusOK, p.call("POST", "accounts/"+ada+"/transfer", `{"amount":3,"source_reference":"<b>a</b>","destination_reference":"b",
 		"destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r1"}`).status)
 	p.call("GET", "accounts/"+ada+"?with_personal=1", "")

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -63,7 +64,7 @@ func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 
 // plain is an address without query and user, which may hold a secret.
 func plain(uri string) string {
-	parsed, err := url.Parse(uri)
+	parsed, err := url.Parse(strings.Replace(uri, "//[REDACTED]@", "//", 1)) // the log masks the user, in a form that is no address
 	if err != nil {
 		return ""
 	}
