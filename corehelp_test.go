@@ -88,7 +88,7 @@ func opRedeem() coreOp {
 		call: func(ctx context.Context, c *prepaid.Client) error {
 			_, err := c.Funding.Redeem(ctx, prepaid.RedeemFundingParams{
 				Amount: prepaid.MustAmount("5"), AccountID: "acc-1", Exception: prepaid.FundingExceptionNone,
-				MerchantNameLocation: "SHOP SYDNEY", OriginatingTransaction: 4, Currency: "036", CardAcceptorID: "m-1",
+				MerchantNameLocation: "SHOP SYDNEY", OriginatingTransaction: new(int64(4)), Currency: "036", CardAcceptorID: "m-1",
 				CorrelationID: "mine-1", MerchantCategoryCode: "5411", TerminalID: "t-1", AcquirerID: "a-1",
 			})
 			return err

@@ -14,7 +14,7 @@ import (
 func redemption(id prepaid.AccountID, amount string) prepaid.RedeemFundingParams {
 	return prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount(amount), AccountID: id, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, ClearingAdjustment: true, Currency: "036",
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)), ClearingAdjustment: true, Currency: "036",
 		CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T0000001", AcquirerID: "100001",
 	}
 }
@@ -31,7 +31,7 @@ func reversal(of prepaid.RedeemFundingParams, parent prepaid.TransactionID) prep
 func refund(id prepaid.AccountID, amount string) prepaid.RefundFundingParams {
 	return prepaid.RefundFundingParams{
 		Amount: prepaid.MustAmount(amount), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU",
-		OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7",
+		OriginatingTransaction: new(int64(900001)), Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7",
 		MerchantCategoryCode: "5411", TerminalID: "T0000001", AcquirerID: "100001",
 	}
 }
@@ -196,7 +196,7 @@ func (s *stage) redeemAgain(id prepaid.AccountID, amount string) {
 func TestE2EFundingValidation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	fields := []string{"merchant_name_location", "currency", "card_acceptor_id", "correlation_id", "merchant_category", "terminal_id", "acquirer_id"}
+	fields := []string{"merchant_name_location", "originating_transaction", "currency", "card_acceptor_id", "correlation_id", "merchant_category", "terminal_id", "acquirer_id"}
 	for _, c := range []struct {
 		call func(context.Context) error
 		want []string
@@ -212,7 +212,7 @@ func TestE2EFundingValidation(t *testing.T) {
 		{func(ctx context.Context) error {
 			return done(s.client.Funding.Reverse(ctx, prepaid.ReverseFundingParams{}))
 		},
-			[]string{"account_id", "correlation_id", "parent_transaction_id"}},
+			[]string{"account_id", "originating_transaction", "correlation_id", "parent_transaction_id"}},
 	} {
 		invalid(t, c.call(t.Context()), c.want...)
 	}

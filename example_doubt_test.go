@@ -90,7 +90,7 @@ func ExampleJoinTraces() {
 
 	srv.Inject("POST /funding/refunds", prepaidtest.CommitThenDrop())
 	_, err = client.Funding.Refund(context.Background(), prepaid.RefundFundingParams{
-		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
+		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)),
 		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
 	fmt.Println(err)

@@ -19,7 +19,7 @@ func ExampleCallError() {
 
 	srv.Inject("POST /funding/refunds", prepaidtest.DropBeforeCommit())
 	_, err := client.Funding.Refund(context.Background(), prepaid.RefundFundingParams{
-		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
+		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)),
 		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
 	if call, ok := errors.AsType[*prepaid.CallError](err); ok {

@@ -18,7 +18,7 @@ func ExampleFundingService_Refund() {
 
 	redeemed, err := client.Funding.Redeem(ctx, prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)), Currency: "036", CardAcceptorID: "QUICKMART",
 		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func ExampleFundingService_Refund() {
 	for _, amount := range []string{"45.00", "45.00"} {
 		refunded, err := client.Funding.Refund(ctx, prepaid.RefundFundingParams{
 			Amount: prepaid.MustAmount(amount), AccountID: id, ParentTransactionID: redeemed.TransactionID,
-			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900002, Currency: "036", CardAcceptorID: "QUICKMART",
+			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900002)), Currency: "036", CardAcceptorID: "QUICKMART",
 			CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 		})
 		if err != nil {
@@ -51,7 +51,7 @@ func ExampleFundingService_Reverse() {
 
 	redemption := prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)), Currency: "036", CardAcceptorID: "QUICKMART",
 		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	}
 	redeemed, err := client.Funding.Redeem(ctx, redemption)
@@ -83,7 +83,7 @@ func ExampleFundingService_Redeem_unknown() {
 
 	params := prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("60.00"), AccountID: id, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+		MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)), Currency: "036", CardAcceptorID: "QUICKMART",
 		CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	}
 	srv.Inject("POST /funding/redemptions", prepaidtest.CommitThenDrop())

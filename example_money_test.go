@@ -80,7 +80,7 @@ func ExampleAccountsService_FindMovement() {
 	}
 	srv.Inject("POST /funding/refunds", prepaidtest.CommitThenDrop())
 	transaction, err := refund(context.Background(), prepaid.RefundFundingParams{
-		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
+		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)),
 		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
 	fmt.Println(transaction != "", err, srv.Balance(string(id)))
@@ -96,7 +96,7 @@ func ExampleFundingService_Redeem() {
 	for _, amount := range []string{"60.00", "60.00"} {
 		result, err := client.Funding.Redeem(context.Background(), prepaid.RedeemFundingParams{
 			Amount: prepaid.MustAmount(amount), AccountID: id, Exception: prepaid.FundingExceptionNone,
-			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: new(int64(900001)), Currency: "036", CardAcceptorID: "QUICKMART",
 			CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 		})
 		if err != nil {

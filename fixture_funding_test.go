@@ -17,7 +17,7 @@ func redeemFixtures() []fixtureCase {
 		return fixtureOf("Funding.Redeem", func(ctx context.Context, client *Client) (*FundingResult, error) {
 			return client.Funding.Redeem(ctx, RedeemFundingParams{
 				Amount: MustAmount("25.50"), AccountID: fixtureID, Exception: exception,
-				MerchantNameLocation: "CORNER STORE SYDNEY NSW AU", OriginatingTransaction: 9007199254740993,
+				MerchantNameLocation: "CORNER STORE SYDNEY NSW AU", OriginatingTransaction: new(int64(9007199254740993)),
 				ClearingAdjustment: adjustment, Currency: "036", CardAcceptorID: "000000003210987", CorrelationID: "caller-1001",
 				MerchantCategoryCode: "0742", TerminalID: "T0000042", AcquirerID: "560001",
 			})
@@ -40,7 +40,7 @@ func reverseFixtures() []fixtureCase {
 	reverse := func(transaction int64, adjustment bool) fixtureCall[*FundingResult] {
 		return fixtureOf("Funding.Reverse", func(ctx context.Context, client *Client) (*FundingResult, error) {
 			return client.Funding.Reverse(ctx, ReverseFundingParams{
-				AccountID: fixtureID, OriginatingTransaction: transaction, CorrelationID: "caller-1002",
+				AccountID: fixtureID, OriginatingTransaction: &transaction, CorrelationID: "caller-1002",
 				ParentTransactionID: "9007199254740995", ClearingAdjustment: adjustment,
 			})
 		})
@@ -56,7 +56,7 @@ func refundFixtures() []fixtureCase {
 		return fixtureOf("Funding.Refund", func(ctx context.Context, client *Client) (*FundingResult, error) {
 			return client.Funding.Refund(ctx, RefundFundingParams{
 				Amount: MustAmount("25.50"), AccountID: fixtureID, ParentTransactionID: parent,
-				MerchantNameLocation: "CORNER STORE SYDNEY NSW AU", OriginatingTransaction: 70002, Currency: "036",
+				MerchantNameLocation: "CORNER STORE SYDNEY NSW AU", OriginatingTransaction: new(int64(70002)), Currency: "036",
 				CardAcceptorID: "000000003210987", CorrelationID: "caller-1003", MerchantCategoryCode: "5411",
 				TerminalID: "T0000042", AcquirerID: "560001",
 			})

@@ -63,8 +63,8 @@ type RedeemFundingParams struct {
 	Exception FundingException `json:"funding_exception"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction.
-	OriginatingTransaction int64 `json:"originating_transaction"`
+	// OriginatingTransaction is the sequence number of the proxy card transaction; nil is refused as forgotten.
+	OriginatingTransaction *int64 `json:"originating_transaction"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
@@ -107,6 +107,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	requiredOneOf(&v, "funding_exception", params.Exception,
 		FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted)
 	v.required("merchant_name_location", params.MerchantNameLocation)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -120,8 +121,8 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 type ReverseFundingParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction.
-	OriginatingTransaction int64 `json:"originating_transaction"`
+	// OriginatingTransaction is the sequence number of the proxy card transaction; nil is refused as forgotten.
+	OriginatingTransaction *int64 `json:"originating_transaction"`
 	// CorrelationID is the caller's own id of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
 	// ParentTransactionID is the transaction id that the redemption returned.
@@ -139,6 +140,7 @@ type ReverseFundingParams struct {
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	var v validator
 	v.accountID("account_id", params.AccountID)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
 		v.fault("parent_transaction_id", ruleRequired)
@@ -162,8 +164,8 @@ type RefundFundingParams struct {
 	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction.
-	OriginatingTransaction int64 `json:"originating_transaction"`
+	// OriginatingTransaction is the sequence number of the proxy card transaction; nil is refused as forgotten.
+	OriginatingTransaction *int64 `json:"originating_transaction"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`
 	// CardAcceptorID is card data element 42.
@@ -189,6 +191,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	v.accountID("account_id", params.AccountID)
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
 	v.required("merchant_name_location", params.MerchantNameLocation)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -200,6 +203,13 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`
 	}{params, transactionNumber(params.ParentTransactionID)}
 	return s.post(ctx, opRefund, params.AccountID, params.CorrelationID, body, v)
+}
+
+// sequenceNumber wants a number to be there. Its zero is a number like any other: the reference sets no bound.
+func (v *validator) sequenceNumber(field string, number *int64) {
+	if number == nil {
+		v.fault(field, ruleRequired)
+	}
 }
 
 func (s *FundingService) post(ctx context.Context, op operation, account AccountID, correlation string, body any, v validator) (*FundingResult, error) {

@@ -172,7 +172,7 @@ func (j *journey) money() {
 func (j *journey) funding() {
 	redeem := prepaid.RedeemFundingParams{
 		Amount: prepaid.MustAmount("3.00"), AccountID: j.from, Exception: prepaid.FundingExceptionNone,
-		MerchantNameLocation: j.text("Shop"), OriginatingTransaction: 900000000 + int64(len(j.word)), ClearingAdjustment: true, Currency: "036",
+		MerchantNameLocation: j.text("Shop"), OriginatingTransaction: new(900000000 + int64(len(j.word))), ClearingAdjustment: true, Currency: "036",
 		CardAcceptorID: j.id("Acceptor"), CorrelationID: j.id("Order"), MerchantCategoryCode: "5411", TerminalID: j.id("Till"),
 		AcquirerID: j.digits("Acquirer", 9),
 	}
