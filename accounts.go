@@ -182,7 +182,13 @@ type Account struct {
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 }
 
-func (a *Account) missing() bool { return a.Balance.unset() || a.Status == "" }
+func (a *Account) startUnset() { a.Balance = amountUnset() }
+
+// missing also refuses an account without its id or company: nothing could be done with it, and Issue would take it
+// for another one.
+func (a *Account) missing() bool {
+	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == 0
+}
 
 // Format prints a without personal data.
 func (a Account) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
@@ -214,6 +220,8 @@ type AccountSummary struct {
 	// LastTransactionOccurredAt comes from Create only.
 	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
 }
+
+func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 

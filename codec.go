@@ -2,9 +2,11 @@ package prepaid
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"io"
 	"mime"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +23,7 @@ var (
 	errNullAnswer     = errors.New("null instead of a value")
 	errMissingMember  = errors.New("a required member is missing or null")
 	errNotAnInteger   = errors.New("not an integer")
+	errNotANumber     = errors.New("not a number")
 	errNotATime       = errors.New("not an ISO 8601 date-time")
 	errUnexpectedBody = errors.New("not an answer of the service")
 	errUnexpectedCode = errors.New("unexpected success status")
@@ -37,33 +40,45 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	}),
 ))
 
-// decodeOptions are how answers are read: never refused for form (duplicate names, bad UTF-8, a number in
-// quotes, 12.0 for 12, a date-time without its zone), always refused for a value that would be wrong.
-var decodeOptions = json.JoinOptions(
-	jsontext.AllowDuplicateNames(true),
-	jsontext.AllowInvalidUTF8(true),
-	json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(decodeTime),
-		json.UnmarshalFromFunc(decodeInteger[int64]),
-		json.UnmarshalFromFunc(decodeInteger[CompanyID]),
-		json.UnmarshalFromFunc(decodeInteger[CardholderType]),
-		// A balance that is missing or null must not read as zero: it starts out as no amount at all, and null
-		// leaves it so (see missing). The decoder goes on with the same options, in a type that has no rule here.
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
-			type plain Account
-			a.Balance = amountUnset()
-			return json.UnmarshalDecode(d, (*plain)(a))
-		}),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *AccountSummary) error {
-			type plain AccountSummary
-			a.Balance = amountUnset()
-			return json.UnmarshalDecode(d, (*plain)(a))
-		}),
-	)),
+// tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
+// date-time without its zone), always refused for a value that would be wrong.
+var tolerant = json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(decodeTime),
+	json.UnmarshalFromFunc(decodeInteger[int64]),
+	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
+	json.UnmarshalFromFunc(decodeInteger[CardholderType]),
+	json.UnmarshalFromFunc(decodeTransactionType),
+	json.UnmarshalFromFunc(decodeNumberAsText),
 )
 
-// incomplete is a type some of whose members must be there.
+// callerOptions are how a value of the caller's own is read: tolerant, also of duplicate names and bad UTF-8.
+var callerOptions = json.JoinOptions(
+	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), json.WithUnmarshalers(tolerant),
+)
+
+// decodeOptions are how responses are read. They differ from callerOptions in amounts that must be there.
+var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(func(_ *jsontext.Decoder, v startsUnset) error {
+		v.startUnset()
+		return errors.ErrUnsupported // the library goes on with the same value
+	}),
+	tolerant,
+)))
+
+// startsUnset is a type with amounts that must not read as zero when they are missing or null: they start out as
+// amountUnset, and null leaves them so (see incomplete).
+type startsUnset interface{ startUnset() }
+
+// incomplete is a type some of whose members must be there: those whose zero would be taken for a value of the service,
+// and those that tell one thing from another. The rest of what the reference requires may be missing or null, which
+// reads as the zero value.
 type incomplete interface{ missing() bool }
+
+// complete reports whether item has all members that must be there.
+func complete[T any](item *T) bool {
+	checked, ok := any(item).(incomplete)
+	return !ok || !checked.missing()
+}
 
 // encode writes a request body. It cannot fail for the types of this package, whose text was validated.
 func encode(body any) ([]byte, error) {
@@ -73,6 +88,43 @@ func encode(body any) ([]byte, error) {
 		}
 	}
 	return json.Marshal(body, encodeOptions)
+}
+
+// decodeNumberAsText reads a number where a string is due, into any string type, and keeps it as it was written. It
+// leaves everything else to the library, and so types with their own idea of a number (MCC, TransactionID).
+func decodeNumberAsText(d *jsontext.Decoder, v any) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	switch v.(type) {
+	case json.Unmarshaler, json.UnmarshalerFrom, encoding.TextUnmarshaler:
+		return errors.ErrUnsupported
+	}
+	text := reflect.ValueOf(v).Elem()
+	if text.Kind() != reflect.String {
+		return errors.ErrUnsupported
+	}
+	number, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	text.SetString(string(number))
+	return nil
+}
+
+// decodeTransactionType reads a code that arrives as a number, which has lost its leading zeros.
+func decodeTransactionType(d *jsontext.Decoder, t *TransactionType) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	number, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	if text, ok := integerText(number); ok {
+		*t = TransactionType(padCode(text))
+	}
+	return nil
 }
 
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
@@ -161,32 +213,26 @@ func decodeJSON[T any](a *attempt, out *T) error {
 			return a.undecodable(err)
 		}
 	}
-	if checked, ok := any(out).(incomplete); ok && checked.missing() {
+	if !complete(out) {
 		return a.undecodable(errMissingMember)
 	}
 	return nil
 }
 
-// decodeText reads an octet-stream string, bare or JSON-quoted.
-func decodeText(a *attempt) (string, error) {
-	body := bytes.TrimSpace(a.body)
-	if len(body) == 0 {
-		return "", a.undecodable(errEmptyAnswer)
+// decodeItems reads a response's array of JSON values, each with its required members.
+func decodeItems[T any](a *attempt, items *[]T) error {
+	if !readWireItems(bytes.TrimSpace(a.body), items) {
+		*items = nil
+		if err := decodeJSON(a, items); err != nil {
+			return err
+		}
 	}
-	if !a.fromService() || body[0] == '<' {
-		return "", a.undecodable(errUnexpectedBody)
+	for i := range *items {
+		if !complete(&(*items)[i]) {
+			return a.undecodable(errMissingMember)
+		}
 	}
-	if string(body) == "null" {
-		return "", a.undecodable(errNullAnswer)
-	}
-	if body[0] != '"' {
-		return string(body), nil
-	}
-	var text string
-	if err := json.Unmarshal(body, &text, decodeOptions); err != nil {
-		return "", a.undecodable(err)
-	}
-	return text, nil
+	return nil
 }
 
 // decodeNone checks that an answer without a declared body is the service's own.
@@ -223,7 +269,7 @@ var (
 // quiet keeps an error of this package and replaces any other, whose text may quote the body.
 func quiet(err error) error {
 	for _, known := range []error{
-		errMissingMember, errNullAnswer, errNotAnInteger, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
+		errMissingMember, errNullAnswer, errNotAnInteger, errNotANumber, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
 	} {
 		if errors.Is(err, known) {
 			return known

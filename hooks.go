@@ -52,6 +52,9 @@ type Hook struct {
 	HMACKeyID string `json:"hmac_key_id"`
 }
 
+// missing refuses a hook that cannot be addressed, or recognised after an unknown outcome of Create.
+func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
+
 // ListHooksParams pages the list. The zero value starts at page 1.
 type ListHooksParams struct {
 	// Paging starts at page 1 when zero.

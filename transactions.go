@@ -44,6 +44,13 @@ type Transaction struct {
 	Reference string `json:"reference"`
 }
 
+func (t *Transaction) startUnset() { t.Amount, t.RunningBalance = amountUnset(), amountUnset() }
+
+// missing refuses what could not be added up or told apart. A missing or null fee is no fee.
+func (t *Transaction) missing() bool {
+	return t.ID == "" || t.Amount.unset() || t.RunningBalance.unset() || t.OccurredAt.IsZero()
+}
+
 // TransactionType is a four-digit code. Only the codes that the reference names have constants; any other is kept
 // as it came. The zero value is none.
 type TransactionType string
