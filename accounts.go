@@ -124,13 +124,13 @@ const (
 // Account is a card account (reference section 2.2). It round-trips through JSON; fmt and slog hide card and bank
 // numbers, names and the personal group. The zero value is no account.
 type Account struct {
-	// ID is the EAID, the id that every operation takes.
+	// ID is the EAID, the id that every operation takes. A response without it is an error.
 	ID AccountID `json:"account_id"`
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
-	// CompanyID is the owning program.
+	// CompanyID is the owning program. A response without it is an error.
 	CompanyID CompanyID `json:"company_id"`
-	// Balance is in currency units. An answer without it is an error, never zero.
+	// Balance is in currency units. A response without it is an error, never zero.
 	Balance Amount `json:"balance"`
 	// CardNumber is masked by the service.
 	CardNumber string `json:"card_number" redact:"personal"`

@@ -283,11 +283,11 @@ func (c *call) apiError(a *attempt) *APIError {
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
 	var shape struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
+		Error       ErrorCode `json:"error"`
+		Description string    `json:"error_description"`
 	}
 	if json.Unmarshal(a.body, &shape, decodeOptions) == nil {
-		failure.Code, failure.Description = ErrorCode(shape.Error), shape.Description
+		failure.Code, failure.Description = shape.Error, shape.Description
 	}
 	return failure
 }

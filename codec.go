@@ -91,13 +91,14 @@ func encode(body any) ([]byte, error) {
 }
 
 // decodeNumberAsText reads a number where a string is due, into any string type, and keeps it as it was written. It
-// leaves everything else to the library, and so types with their own idea of a number (MCC, TransactionID).
+// leaves everything else to the library, and so types with their own idea of a number (MCC, TransactionID). A number is
+// no error code: the form of an error response is evidence of who sent it.
 func decodeNumberAsText(d *jsontext.Decoder, v any) error {
 	if d.PeekKind() != '0' {
 		return errors.ErrUnsupported
 	}
 	switch v.(type) {
-	case json.Unmarshaler, json.UnmarshalerFrom, encoding.TextUnmarshaler:
+	case json.Unmarshaler, json.UnmarshalerFrom, encoding.TextUnmarshaler, *ErrorCode:
 		return errors.ErrUnsupported
 	}
 	text := reflect.ValueOf(v).Elem()
