@@ -2,11 +2,9 @@ package prepaid
 
 import (
 	"bytes"
-	"encoding"
 	"errors"
 	"io"
 	"mime"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -41,14 +39,32 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 ))
 
 // tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
-// date-time without its zone), always refused for a value that would be wrong.
+// date-time without its zone), always refused for a value that would be wrong. An ErrorCode has no rule here and must be
+// a string: the form of an error response is evidence of who sent it.
 var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
 	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
 	json.UnmarshalFromFunc(decodeInteger[CardholderType]),
+	json.UnmarshalFromFunc(decodeString[string]),
+	json.UnmarshalFromFunc(decodeString[AccountID]),
+	json.UnmarshalFromFunc(decodeString[AccountStatus]),
+	json.UnmarshalFromFunc(decodeString[AccountType]),
+	json.UnmarshalFromFunc(decodeString[FundingOutcome]),
+	json.UnmarshalFromFunc(decodeString[MessageType]),
+	json.UnmarshalFromFunc(decodeString[PolicyAction]),
+	json.UnmarshalFromFunc(decodeString[ProductType]),
+	json.UnmarshalFromFunc(decodeString[ProvisioningStatus]),
+	json.UnmarshalFromFunc(decodeString[ReliabilityMode]),
+	json.UnmarshalFromFunc(decodeString[RestrictionRuleType]),
+	json.UnmarshalFromFunc(decodeString[RestrictionType]),
+	json.UnmarshalFromFunc(decodeString[Sex]),
+	json.UnmarshalFromFunc(decodeString[StorageTechnology]),
+	json.UnmarshalFromFunc(decodeString[TokenizationDecision]),
+	json.UnmarshalFromFunc(decodeString[WalletDeviceType]),
+	json.UnmarshalFromFunc(decodeString[WalletTokenStatus]),
+	json.UnmarshalFromFunc(decodeString[WalletTokenType]),
 	json.UnmarshalFromFunc(decodeTransactionType),
-	json.UnmarshalFromFunc(decodeNumberAsText),
 )
 
 // callerOptions are how a value of the caller's own is read: tolerant, also of duplicate names and bad UTF-8.
@@ -56,18 +72,27 @@ var callerOptions = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), json.WithUnmarshalers(tolerant),
 )
 
-// decodeOptions are how responses are read. They differ from callerOptions in amounts that must be there.
+// decodeOptions are how responses are read. They differ from callerOptions in amounts that must not read as zero when
+// they are missing or null: these start out as amountUnset, and null leaves them so (see incomplete). The library goes on
+// with the same options, in a type that has no rule here.
 var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(func(_ *jsontext.Decoder, v startsUnset) error {
-		v.startUnset()
-		return errors.ErrUnsupported // the library goes on with the same value
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
+		type plain Account
+		a.startUnset()
+		return json.UnmarshalDecode(d, (*plain)(a))
+	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *AccountSummary) error {
+		type plain AccountSummary
+		a.startUnset()
+		return json.UnmarshalDecode(d, (*plain)(a))
+	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, t *Transaction) error {
+		type plain Transaction
+		t.startUnset()
+		return json.UnmarshalDecode(d, (*plain)(t))
 	}),
 	tolerant,
 )))
-
-// startsUnset is a type with amounts that must not read as zero when they are missing or null: they start out as
-// amountUnset, and null leaves them so (see incomplete).
-type startsUnset interface{ startUnset() }
 
 // incomplete is a type some of whose members must be there: those whose zero would be taken for a value of the service,
 // and those that tell one thing from another. The rest of what the reference requires may be missing or null, which
@@ -90,42 +115,31 @@ func encode(body any) ([]byte, error) {
 	return json.Marshal(body, encodeOptions)
 }
 
-// decodeNumberAsText reads a number where a string is due, into any string type, and keeps it as it was written. It
-// leaves everything else to the library, and so types with their own idea of a number (MCC, TransactionID). A number is
-// no error code: the form of an error response is evidence of who sent it.
-func decodeNumberAsText(d *jsontext.Decoder, v any) error {
-	if d.PeekKind() != '0' {
-		return errors.ErrUnsupported
-	}
-	switch v.(type) {
-	case json.Unmarshaler, json.UnmarshalerFrom, encoding.TextUnmarshaler, *ErrorCode:
-		return errors.ErrUnsupported
-	}
-	text := reflect.ValueOf(v).Elem()
-	if text.Kind() != reflect.String {
-		return errors.ErrUnsupported
-	}
-	number, err := d.ReadValue()
+// decodeString reads a string, or a number as it was written. Null is the empty string.
+func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
+	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	text.SetString(string(number))
+	switch token.Kind() {
+	case 'n':
+		*to = ""
+	case '0', '"':
+		*to = T(token.String())
+	default:
+		return errWrongType
+	}
 	return nil
 }
 
-// decodeTransactionType reads a code that arrives as a number, which has lost its leading zeros.
+// decodeTransactionType reads a code; one that arrives as a number may have lost its leading zeros.
 func decodeTransactionType(d *jsontext.Decoder, t *TransactionType) error {
-	if d.PeekKind() != '0' {
-		return errors.ErrUnsupported
+	number := d.PeekKind() == '0'
+	err := decodeString(d, t)
+	if code, ok := integerText([]byte(*t)); number && ok {
+		*t = TransactionType(padCode(code))
 	}
-	number, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	if text, ok := integerText(number); ok {
-		*t = TransactionType(padCode(text))
-	}
-	return nil
+	return err
 }
 
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string

@@ -106,6 +106,9 @@ func TestDecodeIntoCallersStruct(t *testing.T) {
 	require.Equal(t, prepaid.Transaction{ID: "m", Amount: prepaid.MustAmount("5"), Type: "1118"}, own.Transaction)
 	require.Equal(t, prepaid.MCC("0742"), own.Code)
 	require.Equal(t, prepaid.Amount{}, own.Balance)
+	var whole map[string]any
+	require.NoError(t, message.Decode(&whole))
+	require.Equal(t, map[string]any{"id": "m", "amount": "5", "type": 1118.0, "code": 742.0, "balance": nil}, whole)
 }
 
 // A list of which one item lacks what it must have is no list: nothing of it is returned.

@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -146,6 +147,45 @@ func TestWireReaderLeavesNothing(t *testing.T) {
 	for _, odd := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
 		require.False(t, readWireItems([]byte(odd), &items), odd)
 	}
+}
+
+// Every string type of a response is read from a number, too.
+func TestOptionsKnowEveryStringType(t *testing.T) {
+	t.Parallel()
+	seen := map[reflect.Type]bool{}
+	var walk func(kind reflect.Type)
+	walk = func(kind reflect.Type) {
+		if seen[kind] {
+			return
+		}
+		seen[kind] = true
+		switch kind.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(kind.Elem())
+		case reflect.Struct:
+			for field := range kind.Fields() {
+				if field.IsExported() {
+					walk(field.Type)
+				}
+			}
+		case reflect.String:
+			value := reflect.New(kind)
+			require.NoError(t, json.Unmarshal([]byte(`5999`), value.Interface(), decodeOptions), kind)
+			require.Equal(t, "5999", value.Elem().String())
+			require.NoError(t, json.Unmarshal([]byte(`null`), value.Interface(), decodeOptions), kind)
+			require.Empty(t, value.Elem().String())
+			require.Error(t, json.Unmarshal([]byte(`true`), value.Interface(), decodeOptions), kind)
+		}
+	}
+	for _, response := range []any{
+		Account{}, AccountSummary{}, Transaction{}, WalletToken{}, WalletProvisioning{}, MerchantCategory{}, Policy{}, Restrictions{},
+		FundingResult{}, SimulationResult{}, Hook{}, CreatedHook{}, Message{}, transferAnswer{},
+	} {
+		walk(reflect.TypeOf(response))
+	}
+	require.Contains(t, seen, reflect.TypeFor[MessageType]())
+	var code ErrorCode
+	require.Error(t, json.Unmarshal([]byte(`7`), &code, decodeOptions), "the form of an error response is evidence")
 }
 
 func FuzzWireReader(f *testing.F) {
