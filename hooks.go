@@ -31,9 +31,9 @@ const FilterAll = "*"
 
 // Hook is a registered webhook (reference section 2.13). The key's secret is never returned. The zero value is none.
 type Hook struct {
-	// ID is a UUID.
+	// ID is a UUID. A response without it is an error.
 	ID string `json:"id"`
-	// URI is the https address that receives messages.
+	// URI is the https address that receives messages. A response without it is an error.
 	URI string `json:"uri"`
 	// Scope are the companies monitored.
 	Scope []CompanyID `json:"scope"`

@@ -115,8 +115,8 @@ func resultRequest(run ReportRun, kind answerKind) request {
 // Result asks once for a report and holds it in memory, bounded by Config.MaxResponseBytes; Open streams it. It checks
 // what [ReportReader.Read] checks: the report is whole, and has as many rows as the service counted.
 //
-// Errors: a *[ReportError] when it is not, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be requested again,
-// [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
+// Errors: a *[ReportError] when it is not, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it
+// must be requested again, [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {

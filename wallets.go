@@ -58,7 +58,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 
 // WalletToken is a card in a mobile wallet (reference section 2.9). The zero value is no token.
 type WalletToken struct {
-	// TokenUniqueReference identifies the token, 48 characters.
+	// TokenUniqueReference identifies the token, 48 characters. A list with a token that has none is an error.
 	TokenUniqueReference string `json:"token_unique_reference"`
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology StorageTechnology `json:"storage_technology"`
@@ -84,7 +84,7 @@ type WalletToken struct {
 	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
 	// Suspenders are who suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
-	// Status is the state of the token.
+	// Status is the state of the token. A list with a token that has none is an error.
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`
@@ -168,7 +168,8 @@ func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { formatRedacted(f
 // LogValue logs p without nonce, signature and certificates.
 func (p ProvisionWalletParams) LogValue() slog.Value { return redactedValue(p) }
 
-// WalletProvisioning is what a wallet app needs to add the card. It round-trips through JSON; fmt and slog show
+// WalletProvisioning is what a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
+// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show
 // provider and product type only. The zero value is none.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
