@@ -166,7 +166,7 @@ func TestRequiredMembers(t *testing.T) {
 				body := fixtureJSON(t, fixtures[file].answer())
 				require.True(t, editMember(body, strings.Split(member, "."), edit), "%s has no %s", file, member)
 				for _, c := range cases[file] {
-					err := callWithAnswer(t, c, fixtures[file], body)
+					err := callWithBody(t, c, fixtures[file], body)
 					if why != "" {
 						require.NoError(t, err, "%s: %s %s is tolerated: %s", file, member, form, why)
 						continue
@@ -217,8 +217,8 @@ func editMember(value any, path []string, edit func(object map[string]any, membe
 	return false
 }
 
-// callWithAnswer makes the call of a fixture and answers it with another body.
-func callWithAnswer(t *testing.T, c fixtureCase, f *fixture, body any) error {
+// callWithBody makes the call of a fixture and responds with another body.
+func callWithBody(t *testing.T, c fixtureCase, f *fixture, body any) error {
 	t.Helper()
 	content, err := json.Marshal(body)
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ type Transaction struct {
 
 func (t *Transaction) startUnset() { t.Amount, t.RunningBalance = amountUnset(), amountUnset() }
 
-// missing refuses what could not be added up or told apart. A missing or null fee is no fee.
+// missing refuses what could not be added up or identified. A missing or null fee is no fee.
 func (t *Transaction) missing() bool {
 	return t.ID == "" || t.Amount.unset() || t.RunningBalance.unset() || t.OccurredAt.IsZero()
 }

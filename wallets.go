@@ -112,7 +112,7 @@ type WalletToken struct {
 	DeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
 }
 
-// missing refuses a token that cannot be told from another, or of which it is not known whether it can pay.
+// missing refuses a token that cannot be identified, or of which it is not known whether it can pay.
 func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
 
 // Format prints t without the device's name.
