@@ -95,8 +95,8 @@ var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.J
 )))
 
 // incomplete is a type some of whose members must be there: those whose zero would be taken for a value of the service,
-// and those that identify something. The rest of what the reference requires may be missing or null, which
-// reads as the zero value.
+// and those that identify something. The rest of what the reference requires may be missing or null, which reads as the
+// zero value.
 type incomplete interface{ missing() bool }
 
 // complete reports whether item has all members that must be there.

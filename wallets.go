@@ -169,8 +169,8 @@ func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { formatRedacted(f
 func (p ProvisionWalletParams) LogValue() slog.Value { return redactedValue(p) }
 
 // WalletProvisioning is what a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
-// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show
-// provider and product type only. The zero value is none.
+// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product type
+// only. The zero value is none.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
 	PANLastFour string `json:"pan_last_four" redact:"personal"`

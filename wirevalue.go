@@ -19,33 +19,33 @@ func (r *wireReader) text(to *string) {
 	r.spans = append(r.spans, textSpan{to, start, len(r.texts)}) // also of null: the member may have come before
 }
 
-// identifier reads a TransactionID: a string or an integer.
+// identifier reads a TransactionID: a string or a number.
 func (r *wireReader) identifier(to *TransactionID) {
 	start := len(r.texts)
-	r.textOrInteger()
+	r.textOrNumber()
 	r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
 }
 
-// category reads an MCC: a string or an integer, either of which may have lost its leading zeros.
+// category reads an MCC: a string or a number, either of which may have lost its leading zeros.
 func (r *wireReader) category(to *MCC) {
 	start := len(r.texts)
-	r.textOrInteger()
+	r.textOrNumber()
 	r.pad(start)
 	r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
 }
 
-// transactionType reads a code: a string as it is, or an integer, which may have lost its leading zeros.
+// transactionType reads a code: a string as it is, or a number, which may have lost its leading zeros.
 func (r *wireReader) transactionType(to *TransactionType) {
 	start := len(r.texts)
-	if r.textOrInteger() {
+	if r.textOrNumber() {
 		r.pad(start)
 	}
 	r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
 }
 
-// textOrInteger appends a string or the text of an integer to the texts, and nothing for null. It reports whether it
-// was an integer.
-func (r *wireReader) textOrInteger() bool {
+// textOrNumber appends a string or the text of a number to the texts, and nothing for null. It reports whether it was a
+// number.
+func (r *wireReader) textOrNumber() bool {
 	if c := r.peek(); c == '-' || isDigit(c) {
 		integer, ok := integerText(r.number())
 		if !ok {
