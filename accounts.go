@@ -124,13 +124,13 @@ const (
 // Account is a card account (reference section 2.2). It round-trips through JSON; fmt and slog hide card and bank
 // numbers, names and the personal group. The zero value is no account.
 type Account struct {
-	// ID is the EAID, the id that every operation takes.
+	// ID is the EAID, the id that every operation takes. A response without it is an error.
 	ID AccountID `json:"account_id"`
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
-	// CompanyID is the owning program.
+	// CompanyID is the owning program. A response without it is an error.
 	CompanyID CompanyID `json:"company_id"`
-	// Balance is in currency units. An answer without it is an error, never zero.
+	// Balance is in currency units. A response without it is an error, never zero.
 	Balance Amount `json:"balance"`
 	// CardNumber is masked by the service.
 	CardNumber string `json:"card_number" redact:"personal"`
@@ -182,7 +182,13 @@ type Account struct {
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 }
 
-func (a *Account) missing() bool { return a.Balance.unset() || a.Status == "" }
+func (a *Account) startUnset() { a.Balance = amountUnset() }
+
+// missing also refuses an account without its id or company: nothing could be done with it, and Issue would take it
+// for another one.
+func (a *Account) missing() bool {
+	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == 0
+}
 
 // Format prints a without personal data.
 func (a Account) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
@@ -214,6 +220,8 @@ type AccountSummary struct {
 	// LastTransactionOccurredAt comes from Create only.
 	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
 }
+
+func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,9 +96,9 @@ func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}
 	var answer struct {
-		AccessToken string `json:"access_token"`
-		TokenType   string `json:"token_type"`
-		ExpiresIn   int64  `json:"expires_in"`
+		AccessToken string       `json:"access_token"`
+		TokenType   string       `json:"token_type"`
+		ExpiresIn   tokenSeconds `json:"expires_in"`
 	}
 	received := time.Now()
 	err := c.do(ctx, &r, func(a *attempt) error {
@@ -117,13 +118,33 @@ func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	if err != nil {
 		return nil, tokenError(err)
 	}
-	const longest = int64(365 * 24 * time.Hour / time.Second)
 	return &oauth2.Token{
 		AccessToken: answer.AccessToken,
 		TokenType:   "Bearer",
-		ExpiresIn:   answer.ExpiresIn,
-		Expiry:      received.Add(time.Duration(min(answer.ExpiresIn, longest)) * time.Second),
+		ExpiresIn:   int64(answer.ExpiresIn),
+		Expiry:      received.Add(time.Duration(answer.ExpiresIn) * time.Second),
 	}, nil
+}
+
+// tokenSeconds is a token's lifetime in whole seconds. The reference has a number there: a fraction is cut off, and
+// anything beyond tokenLongestLife is that.
+type tokenSeconds int64
+
+// UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
+func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
+	kind, text := jsonScalar(data)
+	switch kind {
+	case scalarNull:
+		return nil
+	case scalarOther:
+		return errNotANumber
+	}
+	if _, err := scanDecimal(text, true); errors.Is(err, ErrAmountSyntax) {
+		return errNotANumber
+	}
+	seconds, _ := strconv.ParseFloat(string(text), 64) // of JSON's grammar; too large is infinite
+	*s = tokenSeconds(max(0, min(seconds, tokenLongestLife.Seconds())))
+	return nil
 }
 
 // tokenOptions connect the token manager with the client's log and trace.

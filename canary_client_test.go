@@ -28,7 +28,7 @@ type partner struct {
 func TestCanaryClient(t *testing.T) {
 	t.Parallel()
 	var w canaryWatch
-	config := canaryConfig(&w, fixedAnswer(200, "application/json", `{"balance":1,"status":"active","card_number":%s}`), false)
+	config := canaryConfig(&w, fixedAnswer(200, "application/json", `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","card_number":%s}`), false)
 	client, err := NewClient(config)
 	require.NoError(t, err)
 	defer client.Close()

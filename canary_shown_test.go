@@ -82,7 +82,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			PINEnvelope.EncryptedData PINEnvelope.EncryptedKey PINEnvelope.IV PINEnvelope.OAEPHashingAlgorithm
 			PINEnvelope.PublicKeyFingerprint`,
 		"the client's own words": `
-			CallError.Operation DecodeError.MediaType Fault.Field Fault.Rule Operation.Method Operation.Name Operation.Path
+			CallError.Operation DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
 			Response.Operation TransportError.Step`,
 	} {
 		for field := range strings.FieldsSeq(fields) {

@@ -49,7 +49,7 @@ func (c *Cardholder) keep(raw []byte, exact bool) {
 func (c *Cardholder) asReceived() *Cardholder {
 	was := &Cardholder{}
 	// It was read from this text before, with the same options.
-	_ = json.Unmarshal([]byte(c.received), (*plainCardholder)(was), decodeForms, json.WithUnmarshalers(decodeScalars))
+	_ = json.Unmarshal([]byte(c.received), (*plainCardholder)(was), callerOptions)
 	return was
 }
 

@@ -22,6 +22,7 @@ var (
 	errNullAnswer         = errors.New("null instead of a value")
 	errMissingMember      = errors.New("a required member is missing or null")
 	errNotAnInteger       = errors.New("not an integer")
+	errNotANumber         = errors.New("not a number")
 	errNotATime           = errors.New("not an ISO 8601 date-time")
 	errUnexpectedBody     = errors.New("not an answer of the service")
 	errNotATransactionID  = errors.New("a transaction id that is not digits above zero")
@@ -40,41 +41,73 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(encodeCardholder),
 ))
 
-// decodeOptions are how answers are read: never refused for form (duplicate names, bad UTF-8, a number in
-// quotes, 12.0 for 12, a date-time without its zone), always refused for a value that would be wrong.
-var decodeOptions = json.JoinOptions(
-	decodeForms,
-	json.WithUnmarshalers(json.JoinUnmarshalers(
-		decodeScalars,
-		json.UnmarshalFromFunc(decodeCardholder),
-		// A balance that is missing or null must not read as zero: it starts out as no amount at all, and null
-		// leaves it so (see missing). The decoder goes on with the same options, in a type that has no rule here.
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
-			type plain Account
-			a.Balance = amountUnset()
-			return json.UnmarshalDecode(d, (*plain)(a))
-		}),
-		json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *AccountSummary) error {
-			type plain AccountSummary
-			a.Balance = amountUnset()
-			return json.UnmarshalDecode(d, (*plain)(a))
-		}),
-	)),
+// tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
+// date-time without its zone), always refused for a value that would be wrong. An ErrorCode has no rule here and must be
+// a string: the form of an error response is evidence of who sent it.
+var tolerant = json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(decodeTime),
+	json.UnmarshalFromFunc(decodeInteger[int64]),
+	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
+	json.UnmarshalFromFunc(decodeInteger[CardholderType]),
+	json.UnmarshalFromFunc(decodeString[string]),
+	json.UnmarshalFromFunc(decodeString[AccountID]),
+	json.UnmarshalFromFunc(decodeString[AccountStatus]),
+	json.UnmarshalFromFunc(decodeString[AccountType]),
+	json.UnmarshalFromFunc(decodeString[FundingOutcome]),
+	json.UnmarshalFromFunc(decodeString[MessageType]),
+	json.UnmarshalFromFunc(decodeString[PolicyAction]),
+	json.UnmarshalFromFunc(decodeString[ProductType]),
+	json.UnmarshalFromFunc(decodeString[ProvisioningStatus]),
+	json.UnmarshalFromFunc(decodeString[ReliabilityMode]),
+	json.UnmarshalFromFunc(decodeString[RestrictionRuleType]),
+	json.UnmarshalFromFunc(decodeString[RestrictionType]),
+	json.UnmarshalFromFunc(decodeString[Sex]),
+	json.UnmarshalFromFunc(decodeString[StorageTechnology]),
+	json.UnmarshalFromFunc(decodeString[TokenizationDecision]),
+	json.UnmarshalFromFunc(decodeString[WalletDeviceType]),
+	json.UnmarshalFromFunc(decodeString[WalletTokenStatus]),
+	json.UnmarshalFromFunc(decodeString[WalletTokenType]),
+	json.UnmarshalFromFunc(decodeTransactionType),
 )
 
-// The parts of decodeOptions that hold for every type.
-var (
-	decodeForms   = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	decodeScalars = json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(decodeTime),
-		json.UnmarshalFromFunc(decodeInteger[int64]),
-		json.UnmarshalFromFunc(decodeInteger[CompanyID]),
-		json.UnmarshalFromFunc(decodeInteger[CardholderType]),
-	)
+// callerOptions are how a value of the caller's own is read: tolerant, also of duplicate names and bad UTF-8.
+var callerOptions = json.JoinOptions(
+	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), json.WithUnmarshalers(tolerant),
 )
 
-// incomplete is a type some of whose members must be there.
+// decodeOptions are how responses are read. They differ from callerOptions in amounts that must not read as zero when
+// they are missing or null: these start out as amountUnset, and null leaves them so (see incomplete). The library goes on
+// with the same options, in a type that has no rule here.
+var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(decodeCardholder),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
+		type plain Account
+		a.startUnset()
+		return json.UnmarshalDecode(d, (*plain)(a))
+	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *AccountSummary) error {
+		type plain AccountSummary
+		a.startUnset()
+		return json.UnmarshalDecode(d, (*plain)(a))
+	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, t *Transaction) error {
+		type plain Transaction
+		t.startUnset()
+		return json.UnmarshalDecode(d, (*plain)(t))
+	}),
+	tolerant,
+)))
+
+// incomplete is a type some of whose members must be there: those whose zero would be taken for a value of the service,
+// and those that identify something. The rest of what the reference requires may be missing or null, which reads as the
+// zero value.
 type incomplete interface{ missing() bool }
+
+// complete reports whether item has all members that must be there.
+func complete[T any](item *T) bool {
+	checked, ok := any(item).(incomplete)
+	return !ok || !checked.missing()
+}
 
 // encode writes a request body. It cannot fail for the types of this package, whose text was validated.
 func encode(body any) ([]byte, error) {
@@ -84,6 +117,33 @@ func encode(body any) ([]byte, error) {
 		}
 	}
 	return json.Marshal(body, encodeOptions)
+}
+
+// decodeString reads a string, or a number as it was written. Null is the empty string.
+func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch token.Kind() {
+	case 'n':
+		*to = ""
+	case '0', '"':
+		*to = T(token.String())
+	default:
+		return errWrongType
+	}
+	return nil
+}
+
+// decodeTransactionType reads a code; one that arrives as a number may have lost its leading zeros.
+func decodeTransactionType(d *jsontext.Decoder, t *TransactionType) error {
+	number := d.PeekKind() == '0'
+	err := decodeString(d, t)
+	if code, ok := integerText([]byte(*t)); number && ok {
+		*t = TransactionType(padCode(code))
+	}
+	return err
 }
 
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
@@ -172,32 +232,26 @@ func decodeJSON[T any](a *attempt, out *T) error {
 			return a.undecodable(err)
 		}
 	}
-	if checked, ok := any(out).(incomplete); ok && checked.missing() {
+	if !complete(out) {
 		return a.undecodable(errMissingMember)
 	}
 	return nil
 }
 
-// decodeText reads an octet-stream string, bare or JSON-quoted.
-func decodeText(a *attempt) (string, error) {
-	body := bytes.TrimSpace(a.body)
-	if len(body) == 0 {
-		return "", a.undecodable(errEmptyAnswer)
+// decodeItems reads a response's array of JSON values, each with its required members.
+func decodeItems[T any](a *attempt, items *[]T) error {
+	if !readWireItems(bytes.TrimSpace(a.body), items) {
+		*items = nil
+		if err := decodeJSON(a, items); err != nil {
+			return err
+		}
 	}
-	if !a.fromService() || body[0] == '<' {
-		return "", a.undecodable(errUnexpectedBody)
+	for i := range *items {
+		if !complete(&(*items)[i]) {
+			return a.undecodable(errMissingMember)
+		}
 	}
-	if string(body) == "null" {
-		return "", a.undecodable(errNullAnswer)
-	}
-	if body[0] != '"' {
-		return string(body), nil
-	}
-	var text string
-	if err := json.Unmarshal(body, &text, decodeOptions); err != nil {
-		return "", a.undecodable(err)
-	}
-	return text, nil
+	return nil
 }
 
 // empty reports a whole body that says nothing: blank, null or {}.
@@ -227,13 +281,13 @@ func (a *attempt) saysError(kind answerKind) ErrorCode {
 // errorShape reads the shape of section 7. Any other body has no code.
 func (a *attempt) errorShape() (code ErrorCode, description string) {
 	var shape struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
+		Error       ErrorCode `json:"error"`
+		Description string    `json:"error_description"`
 	}
 	if json.Unmarshal(a.body, &shape, decodeOptions) != nil {
 		return "", ""
 	}
-	return ErrorCode(shape.Error), shape.Description
+	return shape.Error, shape.Description
 }
 
 // undecodable makes the DecodeError of a, without the content that json quotes in its errors.
@@ -262,7 +316,7 @@ var (
 // quiet keeps an error of this package and replaces any other, whose text may quote the body.
 func quiet(err error) error {
 	for _, known := range []error{
-		errMissingMember, errNullAnswer, errNotAnInteger, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
+		errMissingMember, errNullAnswer, errNotAnInteger, errNotANumber, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
 	} {
 		if errors.Is(err, known) {
 			return known

@@ -21,14 +21,13 @@ func decodeWith(t *testing.T, status int, body string, call func(ctx context.Con
 	return call(t.Context(), newCoreClient(t, config))
 }
 
-// getWith reads an account whose members beside balance and status are given.
+// getWith reads an account with the given members, and those that must be there.
 func getWith(t *testing.T, members string) (account *prepaid.Account, err error) {
 	t.Helper()
-	if !strings.Contains(members, `"balance"`) {
-		members += `,"balance":1`
-	}
-	if !strings.Contains(members, `"status"`) {
-		members += `,"status":"active"`
+	for _, required := range []string{`"balance":1`, `"status":"active"`, `"account_id":"acc-1"`, `"company_id":7`} {
+		if name, _, _ := strings.Cut(required, ":"); !strings.Contains(members, name+":") {
+			members += "," + required
+		}
 	}
 	err = decodeWith(t, 200, "{"+strings.TrimPrefix(members, ",")+"}", func(ctx context.Context, c *prepaid.Client) error {
 		account, err = c.Accounts.Get(ctx, "acc-1")
@@ -50,13 +49,18 @@ func requireUndecodable(t *testing.T, err error, outcome prepaid.Outcome) {
 func TestDecodeNumbers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		`7`: 7, `"7"`: 7, `7.0`: 7, `"7.00"`: 7, `7e2`: 700, `1.2e3`: 1200, `-3`: -3, `0`: 0, `null`: 0,
+		`7`: 7, `"7"`: 7, `7.0`: 7, `"7.00"`: 7, `7e2`: 700, `1.2e3`: 1200, `-3`: -3,
 		`9007199254740993`: 9007199254740993, `"9007199254740993"`: 9007199254740993, `9007199254740993.0`: 9007199254740993,
 		`9223372036854775807`: 9223372036854775807, `1e16`: 1e16, `"007"`: 7,
 	} {
 		account, err := getWith(t, `"company_id":`+text)
 		require.NoError(t, err, text)
 		require.EqualValues(t, want, account.CompanyID, text)
+	}
+	for _, text := range []string{`0`, `null`, `"0"`, `-0`, `0.0`} {
+		account, err := getWith(t, `"card_holder_type":`+text)
+		require.NoError(t, err, text)
+		require.Zero(t, account.CardholderType, text)
 	}
 	for _, text := range []string{
 		`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `1e300`, `"0x7"`, `"0x7p0"`, `"7_0"`, `"Inf"`, `7.`,
@@ -136,8 +140,8 @@ func TestDecodeRequiredMembers(t *testing.T) {
 		outcome prepaid.Outcome
 	}{
 		"account": {
-			opGet().call, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1}`, `{"balance":1,"status":null}`, `{"balance":1,"status":""}`},
-			`{"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
+			opGet().call, 200, []string{`{"account_id":"a","company_id":7,"balance":1,"status":""}`, `{"account_id":"a","company_id":0,"balance":1,"status":"active"}`},
+			`{"account_id":"a","company_id":7,"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
 		},
 		"summary": {
 			status, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1,"status":null}`},
@@ -165,12 +169,14 @@ func TestDecodeRequiredMembers(t *testing.T) {
 // null is tolerated everywhere else, and so are members that this version does not know.
 func TestDecodeToleratesNull(t *testing.T) {
 	t.Parallel()
-	account, err := getWith(t, `"account_id":null,"external_account_id":null,"company_id":null,"card_number":null,"plastic_expiry":null,`+
+	account, err := getWith(t, `"external_account_id":null,"card_number":null,"plastic_expiry":null,`+
 		`"account_expiry":null,"product_type":null,"is_plastic_enabled":null,"account_type":null,"display_name":null,"is_compliant":null,`+
 		`"personal":null,"free_text":null,"portal_identifier":null,"card_holder_type":null,"corresponding_account_id":null,`+
 		`"new_member":{"deep":[1,{"x":null}]}`)
 	require.NoError(t, err)
-	require.Equal(t, &prepaid.Account{Balance: prepaid.MustAmount("1"), Status: prepaid.AccountStatusActive}, account)
+	require.Equal(t, &prepaid.Account{
+		ID: "acc-1", CompanyID: 7, Balance: prepaid.MustAmount("1"), Status: prepaid.AccountStatusActive,
+	}, account)
 	account, err = getWith(t, `"personal":{"title":null,"first_name":null,"date_of_birth":null,"primary_address":null,"passport":null}`)
 	require.NoError(t, err)
 	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Personal), "nothing is set")
@@ -198,7 +204,7 @@ func TestDecodeToleratesForm(t *testing.T) {
 	require.False(t, account.ProductType.Known())
 
 	// One account's balance is not another's: the second has none.
-	err = decodeWith(t, 200, `[{"balance":1,"status":"active"},{"status":"active"}]`, func(ctx context.Context, c *prepaid.Client) error {
+	err = decodeWith(t, 200, "["+accountJSON+`,{"account_id":"acc-2","company_id":7,"status":"active"}]`, func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
 		return err
 	})
@@ -216,7 +222,7 @@ func TestDecodeErrors(t *testing.T) {
 		`[]`:                            0,
 		`{"balance":1,"status":`:        22,
 		`{"balance":1,"status":"CANA`:   27,
-		`{"balance":1,"status":7}`:      22,
+		`{"balance":1,"status":[7]}`:    22,
 		`{"balance":1,}`:                13,
 		accountJSON + `{}`:              int64(len(accountJSON)),
 		accountJSON + ` CANARY`:         int64(len(accountJSON)) + 1,
@@ -233,8 +239,8 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// A report id and key data come as text, bare or in quotes.
-func TestDecodeText(t *testing.T) {
+// A report id is a text, bare or in quotes.
+func TestDecodeReportID(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"run-1": "run-1", `"run-1"`: "run-1", " run-1\r\n": "run-1", `"run 1"`: "run 1", "12": "12", `"\u0061"`: "a",
@@ -262,7 +268,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	config := coreConfig("https://cards.example")
 	name := strings.Repeat("n", 400)
 	config.Transport = scripted(
-		answered(200, vendorJSON, `{"balance":1,"status":"active","display_name":"`+name+`"}`),
+		answered(200, vendorJSON, `{"account_id":"acc-1","company_id":7,"balance":1,"status":"active","display_name":"`+name+`"}`),
 		answered(200, vendorJSON, `[{"id":"m-1","type":"transaction","amount":5,"note":"`+name+`"}]`),
 		answered(200, vendorJSON, `{"pin":"`+name+`"}`),
 		serviceError(400, strings.Repeat("c", 400)),

@@ -196,7 +196,7 @@ func (s *stage) redeemAgain(id prepaid.AccountID, amount string) {
 func TestE2EFundingValidation(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	fields := []string{"merchant_name_location", "currency", "card_acceptor_id", "correlation_id", "merchant_category", "terminal_id", "acquirer_id"}
+	fields := []string{"merchant_name_location", "originating_transaction", "currency", "card_acceptor_id", "correlation_id", "merchant_category", "terminal_id", "acquirer_id"}
 	for _, c := range []struct {
 		call func(context.Context) error
 		want []string
@@ -212,7 +212,7 @@ func TestE2EFundingValidation(t *testing.T) {
 		{func(ctx context.Context) error {
 			return done(s.client.Funding.Reverse(ctx, prepaid.ReverseFundingParams{}))
 		},
-			[]string{"account_id", "correlation_id", "parent_transaction_id"}},
+			[]string{"account_id", "originating_transaction", "correlation_id", "parent_transaction_id"}},
 	} {
 		invalid(t, c.call(t.Context()), c.want...)
 	}

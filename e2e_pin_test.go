@@ -67,9 +67,12 @@ func (s *stage) pinStatus(params prepaid.SealedPINParams, call pinStep) string {
 func TestE2EPINChange(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	for _, hash := range []prepaid.PINHash{"", prepaid.PINHashSHA256, prepaid.PINHashSHA512} {
+	for i, hash := range []prepaid.PINHash{"", prepaid.PINHashSHA256, prepaid.PINHashSHA512, prepaid.PINHashSHA256} {
 		id := s.seed("0")
 		params := s.pinChange(id, prepaid.PINKeyOptions{Hash: hash})
+		if i == 3 {
+			params.Envelope.OAEPHashingAlgorithm = "" // as an envelope that was made elsewhere may leave it
+		}
 		require.Equal(t, "validated", s.pinStatus(params, s.client.PIN.Validate))
 		require.Empty(t, s.PINOf(string(id)))
 		require.Equal(t, "executed", s.pinStatus(params, s.client.PIN.Execute))
@@ -78,7 +81,7 @@ func TestE2EPINChange(t *testing.T) {
 		_, err := s.client.PIN.Execute(t.Context(), params)
 		refused(t, err, 400, "invalid_operation")
 	}
-	require.JSONEq(t, `{"eaid":"`+s.AccountIDs()[2]+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
+	require.JSONEq(t, `{"eaid":"`+s.AccountIDs()[3]+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
 		s.sent("POST /pin/initiate"))
 }
 
@@ -133,6 +136,6 @@ func TestE2EPINValidation(t *testing.T) {
 	invalid(t, err, "eaid", "device_id", "ip_address", "communication_method")
 	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1"})
 	invalid(t, err, "operation_id", "device_id", "ip_address", "encrypted_data", "public_key_fingerprint", "encrypted_key",
-		"oaep_hashing_algorithm", "iv")
+		"iv")
 	require.Empty(t, s.Requests())
 }

@@ -13,8 +13,8 @@ func keyFixtures() []fixtureCase {
 		})
 	})
 	return append(exchange.usual(exampleInvalidToken, OutcomeUnknown),
-		exchange.gives("200-bare", &KeyExchange{Data: []byte("canary+exchange/data==")}),
-		exchange.gives("200-quoted", &KeyExchange{Data: []byte("canary+exchange/data==")}),
+		exchange.gives("200-bare", &KeyExchange{Data: []byte("canary+exchange/data=="), MediaType: "application/octet-stream"}),
+		exchange.gives("200-quoted", &KeyExchange{Data: []byte(`"canary+exchange\/data=="`), MediaType: "application/octet-stream"}),
 		exchange.refused("400-bad_application_id", CodeBadApplicationID, ErrBadRequest, OutcomeRejected),
 		exchange.refused("400-bad_key_id", CodeBadKeyID, ErrBadRequest, OutcomeRejected),
 		exchange.refused("400-bad_ephemeral_key", CodeBadEphemeralKey, ErrBadRequest, OutcomeRejected),

@@ -66,7 +66,7 @@ type RedeemFundingParams struct {
 	Exception FundingException `json:"funding_exception"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused as forgotten.
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
@@ -111,6 +111,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	requiredOneOf(&v, "funding_exception", params.Exception,
 		FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted)
 	v.required("merchant_name_location", params.MerchantNameLocation)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -124,7 +125,7 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 type ReverseFundingParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused as forgotten.
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// CorrelationID is the caller's own id of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
@@ -143,6 +144,7 @@ type ReverseFundingParams struct {
 func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParams) (*FundingResult, error) {
 	v := s.client.validator()
 	v.accountID("account_id", params.AccountID)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
 	v.required("correlation_id", params.CorrelationID)
 	if params.ParentTransactionID == "" {
 		v.fault("parent_transaction_id", ruleRequired)
@@ -169,7 +171,7 @@ type RefundFundingParams struct {
 	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused as forgotten.
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`
@@ -197,6 +199,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	v.accountID("account_id", params.AccountID)
 	v.numericID("parent_transaction_id", params.ParentTransactionID)
 	v.required("merchant_name_location", params.MerchantNameLocation)
+	v.sequenceNumber("originating_transaction", params.OriginatingTransaction)
 	v.currency("currency", params.Currency)
 	v.required("card_acceptor_id", params.CardAcceptorID)
 	v.required("correlation_id", params.CorrelationID)
@@ -208,6 +211,13 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 		ParentTransactionID transactionNumber `json:"parent_transaction_id,omitzero"`
 	}{params, transactionNumber(params.ParentTransactionID)}
 	return s.post(ctx, opRefund, params.AccountID, params.CorrelationID, body, v)
+}
+
+// sequenceNumber refuses zero as forgotten: a movement that names no transaction cannot be traced.
+func (v *validator) sequenceNumber(field string, number int64) {
+	if number == 0 {
+		v.fault(field, ruleRequired)
+	}
 }
 
 func (s *FundingService) post(ctx context.Context, op operation, account AccountID, correlation string, body any, v validator) (*FundingResult, error) {

@@ -33,9 +33,10 @@ const FilterAll = "*"
 
 // Hook is a registered webhook (reference section 2.13). The key's secret is never returned. The zero value is none.
 type Hook struct {
-	// ID is a UUID.
+	// ID is a UUID. A response without it is an error.
 	ID string `json:"id"`
-	// URI is the https address that receives messages. fmt and slog print it without its user information.
+	// URI is the https address that receives messages. A response without it is an error. fmt and slog print it without its
+	// user information.
 	URI string `json:"uri" redact:"user"`
 	// Scope are the companies monitored.
 	Scope []CompanyID `json:"scope"`
@@ -59,6 +60,9 @@ func (h Hook) Format(f fmt.State, verb rune) { formatRedacted(f, verb, h) }
 
 // LogValue logs h without the user information of its address.
 func (h Hook) LogValue() slog.Value { return redactedValue(h) }
+
+// missing refuses a hook that cannot be addressed, or recognised after an unknown outcome of Create.
+func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
 
 // ListHooksParams pages the list. The zero value starts at page 1.
 type ListHooksParams struct {

@@ -21,7 +21,7 @@ type MCC string
 //
 // Errors: [ErrMCCSyntax].
 func ParseMCC(s string) (MCC, error) {
-	if m := padMCC(s); m.valid() {
+	if m := MCC(padCode(s)); m.valid() {
 		return m, nil
 	}
 	return "", ErrMCCSyntax
@@ -37,11 +37,11 @@ func (m *MCC) UnmarshalJSON(data []byte) error {
 		*m = ""
 		return nil
 	case scalarString:
-		*m = padMCC(string(text))
+		*m = MCC(padCode(string(text)))
 		return nil
 	case scalarNumber:
 		if integer, ok := integerText(text); ok {
-			*m = padMCC(integer)
+			*m = MCC(padCode(integer))
 			return nil
 		}
 	}
@@ -51,12 +51,12 @@ func (m *MCC) UnmarshalJSON(data []byte) error {
 // valid reports whether m is four digits, as the service wants it.
 func (m MCC) valid() bool { return len(m) == 4 && isDigits(string(m)) }
 
-// padMCC adds the leading zeros that a short code has lost, and leaves everything else alone.
-func padMCC(s string) MCC {
+// padCode adds the leading zeros that a four-digit code has lost, and leaves everything else alone.
+func padCode(s string) string {
 	if len(s) < 4 && isDigits(s) {
 		s = "0000"[len(s):] + s
 	}
-	return MCC(s)
+	return s
 }
 
 // mccNumber is an MCC where the service wants an integer. It refuses a code that is not valid.

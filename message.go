@@ -80,7 +80,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 
 // Decode reads the whole message as JSON into your own struct.
 func (m *Message) Decode(into any) error {
-	if err := jsonv2.Unmarshal(m.Raw, into, decodeOptions); err != nil {
+	if err := jsonv2.Unmarshal(m.Raw, into, callerOptions); err != nil {
 		return &DecodeError{Err: errNotJSON}
 	}
 	return nil

@@ -48,8 +48,8 @@ func TestParseMessage(t *testing.T) {
 func TestParseMessageForms(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
-		`{}`: true, ` {"id":null,"timestamp":"","type":null} `: true, `{"id":"m","extra":[1]}`: true,
-		``: false, `null`: false, `[]`: false, `"x"`: false, `{`: false, `{"id":7}`: false, `{"timestamp":"CANARY"}`: false, `{} {}`: false,
+		`{}`: true, ` {"id":null,"timestamp":"","type":null} `: true, `{"id":"m","extra":[1]}`: true, `{"id":7}`: true,
+		``: false, `null`: false, `[]`: false, `"x"`: false, `{`: false, `{"id":[7]}`: false, `{"timestamp":"CANARY"}`: false, `{} {}`: false,
 	} {
 		message, err := prepaid.ParseMessage([]byte(text))
 		require.Equal(t, ok, err == nil, text)

@@ -44,7 +44,7 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1")(r)
 }
 
-const movementRow = `"id":"t-1","account_id":"acc-1","type":"1118","amount":-25.50,"reference":"ref-1","card_acceptor_id":"m-1","terminal_id":"x-1"`
+const movementRow = `"id":"t-1","account_id":"acc-1","type":"1118","amount":-25.50,"running_balance_amount":74.50,"reference":"ref-1","card_acceptor_id":"m-1","terminal_id":"x-1"`
 
 // A movement is found by amount without its sign and by whatever else the query names; none of it is proof of absence.
 func TestFindMovement(t *testing.T) {

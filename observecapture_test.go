@@ -18,7 +18,7 @@ import (
 func TestCapture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		body := `{"balance":1,"status":"active","loyalty_points":7}`
+		body := `{"account_id":"acc-1","company_id":7,"balance":1,"status":"active","loyalty_points":7}`
 		service := scripted(
 			answered(503, "", ""), after(2*time.Second, answered(200, vendorJSON, body, "X-Trace: abc")),
 			serviceError(404, "not_found"), broken(errCut),

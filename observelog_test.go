@@ -108,7 +108,7 @@ func TestLogHoldsNoContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log recordingHandler
 		for _, fault := range []step{
-			answered(200, vendorJSON, `[{"account_id":"CANARY","balance":1,"status":"active","personal":{"first_name":"CANARY"}}]`, "X-TotalPages: 1", "X-Note: CANARY"),
+			answered(200, vendorJSON, `[{"account_id":"CANARY","company_id":7,"balance":1,"status":"active","personal":{"first_name":"CANARY"}}]`, "X-TotalPages: 1", "X-Note: CANARY"),
 			answered(200, vendorJSON, `[{"balance":"CANARY"}]`),
 			answered(200, "text/html", htmlPage),
 			answered(302, "", "", "Location: https://elsewhere.example/CANARY"),

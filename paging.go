@@ -114,16 +114,8 @@ func (p *Page[T]) decode(a *attempt) error {
 		if err := decodeJSON(a, &p.Items[0]); err != nil {
 			return err
 		}
-	} else if !readWireItems(body, &p.Items) {
-		p.Items = nil
-		if err := decodeJSON(a, &p.Items); err != nil {
-			return err
-		}
-	}
-	for i := range p.Items {
-		if item, ok := any(&p.Items[i]).(incomplete); ok && item.missing() {
-			return a.undecodable(errMissingMember)
-		}
+	} else if err := decodeItems(a, &p.Items); err != nil {
+		return err
 	}
 	p.received = len(p.Items)
 	return nil

@@ -23,7 +23,7 @@ type PINResponse struct {
 
 // Decode reads Raw as JSON into your own struct.
 func (r *PINResponse) Decode(into any) error {
-	if err := json.Unmarshal(r.Raw, into, decodeOptions); err != nil {
+	if err := json.Unmarshal(r.Raw, into, callerOptions); err != nil {
 		return &DecodeError{StatusCode: r.StatusCode, Err: errNotJSON}
 	}
 	return nil

@@ -14,8 +14,9 @@ type PINEnvelope struct {
 	PublicKeyFingerprint string `json:"public_key_fingerprint"`
 	// EncryptedKey is the AES key under RSA-OAEP, in hex: at least 256 bytes.
 	EncryptedKey string `json:"encrypted_key"`
-	// OAEPHashingAlgorithm is the OAEP hash.
-	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm"`
+	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always names it. An envelope made elsewhere may leave it out,
+	// which means SHA256 to the service; it is then sent without it.
+	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
 	// IV is the initialisation vector of the payload, in hex: 16 bytes.
 	IV string `json:"iv"`
 }
@@ -32,7 +33,7 @@ func (e PINEnvelope) faults(path string) []Fault {
 	v.required(path+"public_key_fingerprint", e.PublicKeyFingerprint)
 	v.hexBytes(path+"encrypted_key", e.EncryptedKey, "must be at least 256 bytes in hex",
 		func(size int) bool { return size >= minPINKeyBits/8 })
-	if v.required(path+"oaep_hashing_algorithm", string(e.OAEPHashingAlgorithm)) && !e.OAEPHashingAlgorithm.Known() {
+	if e.OAEPHashingAlgorithm != "" && !e.OAEPHashingAlgorithm.Known() {
 		v.fault(path+"oaep_hashing_algorithm", rulePINHash)
 	}
 	v.hexBytes(path+"iv", e.IV, "must be 16 bytes in hex",

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -48,14 +49,14 @@ func TestPINEnvelopeFaults(t *testing.T) {
 		"key short":         {func(e *PINEnvelope) { e.EncryptedKey = hexOf(255) }, []Fault{{key, keyRule}}},
 		"key odd":           {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0" }, []Fault{{key, keyRule}}},
 		"key not hex":       {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0/" }, []Fault{{key, keyRule}}},
-		"hash missing":      {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "" }, []Fault{{hash, "is required"}}},
+		"hash left out":     {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "" }, nil},
 		"hash unknown":      {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "SHA-256" }, []Fault{{hash, hashRule}}},
 		"iv missing":        {func(e *PINEnvelope) { e.IV = "" }, []Fault{{iv, "is required"}}},
 		"iv short":          {func(e *PINEnvelope) { e.IV = hexOf(15) }, []Fault{{iv, ivRule}}},
 		"iv long":           {func(e *PINEnvelope) { e.IV = hexOf(17) }, []Fault{{iv, ivRule}}},
 		"iv not hex":        {func(e *PINEnvelope) { e.IV = hexOf(15) + "é" }, []Fault{{iv, ivRule}}},
 		"all": {func(e *PINEnvelope) { *e = PINEnvelope{} }, []Fault{
-			{data, "is required"}, {fingerprint, "is required"}, {key, "is required"}, {hash, "is required"}, {iv, "is required"},
+			{data, "is required"}, {fingerprint, "is required"}, {key, "is required"}, {iv, "is required"},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,10 +73,10 @@ func TestPINEnvelopeFaults(t *testing.T) {
 
 func TestPINEnvelopeJSON(t *testing.T) {
 	t.Parallel()
-	const text = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","oaep_hashing_algorithm":"SHA256","iv":"3d"}`
-	envelope := PINEnvelope{
-		EncryptedData: "0a", PublicKeyFingerprint: "1b", EncryptedKey: "2c", OAEPHashingAlgorithm: PINHashSHA256, IV: "3d",
-	}
+	const (
+		text    = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","oaep_hashing_algorithm":"SHA256","iv":"3d"}`
+		without = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","iv":"3d"}` // means SHA256, and stays so
+	)
 	for name, codec := range map[string]struct {
 		marshal   func(any) ([]byte, error)
 		unmarshal func([]byte, any) error
@@ -88,12 +89,43 @@ func TestPINEnvelopeJSON(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			encoded, err := codec.marshal(envelope)
-			require.NoError(t, err)
-			require.Equal(t, text, string(encoded))
-			var decoded PINEnvelope
-			require.NoError(t, codec.unmarshal(encoded, &decoded))
-			require.Equal(t, envelope, decoded)
+			for text, hash := range map[string]PINHash{text: PINHashSHA256, without: ""} {
+				envelope := PINEnvelope{
+					EncryptedData: "0a", PublicKeyFingerprint: "1b", EncryptedKey: "2c", OAEPHashingAlgorithm: hash, IV: "3d",
+				}
+				encoded, err := codec.marshal(envelope)
+				require.NoError(t, err)
+				require.Equal(t, text, string(encoded))
+				var decoded PINEnvelope
+				require.NoError(t, codec.unmarshal(encoded, &decoded))
+				require.Equal(t, envelope, decoded)
+			}
 		})
+	}
+}
+
+// An envelope that arrives without the name of its hash is sent without it; one that was sealed here always names it.
+func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
+	t.Parallel()
+	whole, err := json.Marshal(validPINEnvelope())
+	require.NoError(t, err)
+	const hash = `"oaep_hashing_algorithm":"SHA512",`
+	for arrived, named := range map[string]bool{
+		string(whole): true,
+		strings.Replace(string(whole), hash, "", 1):                               false,
+		strings.Replace(string(whole), hash, `"oaep_hashing_algorithm":null,`, 1): false,
+	} {
+		params := validSealed()
+		params.Envelope = PINEnvelope{}
+		require.NoError(t, json.Unmarshal([]byte(arrived), &params.Envelope))
+		for name, call := range map[string]func(*PINService, context.Context, SealedPINParams) (*PINResponse, error){
+			"validate": (*PINService).Validate, "execute": (*PINService).Execute,
+		} {
+			sent := sends(t, name, func(ctx context.Context, c *Client) error {
+				_, err := call(c.PIN, ctx, params)
+				return err
+			})
+			require.Equal(t, named, strings.Contains(sent.body, "oaep_hashing_algorithm"), sent.body)
+		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// PINHash names the hash of RSA-OAEP, as it stands in oaep_hashing_algorithm. The zero value is none: PINKeyOptions take
-// it for PINHashSHA256, an envelope without a name is refused.
+// PINHash names the hash of RSA-OAEP, as it stands in oaep_hashing_algorithm. The zero value means PINHashSHA256, in
+// PINKeyOptions as in an envelope.
 type PINHash string
 
 const (

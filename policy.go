@@ -18,6 +18,8 @@ type MerchantCategory struct {
 	Description string `json:"description"`
 }
 
+func (c *MerchantCategory) missing() bool { return c.Code == "" }
+
 // ListMerchantCategoryCodesParams pages the list. The zero value starts at page 1.
 type ListMerchantCategoryCodesParams struct {
 	// Paging starts at page 1 when zero.

@@ -71,7 +71,7 @@ func TestRedactedFormat(t *testing.T) {
 		{WalletToken{Device: WalletDevice{ID: "d", Name: "Ann's phone"}, Status: "active"}, "WalletToken{Device:WalletDevice{ID:[REDACTED] Name:[REDACTED]} Status:active}"},
 		{WalletProvisioning{PANLastFour: "1234", Provider: "p"}, "WalletProvisioning{PANLastFour:[REDACTED] Provider:p}"},
 		{ProvisionWalletParams{Certificates: []string{"x"}, InitiatingUserID: "u"}, "ProvisionWalletParams{InitiatingUserID:u Certificates:[REDACTED]}"},
-		{KeyExchange{Data: []byte("x")}, "KeyExchange{Data:[REDACTED]}"},
+		{KeyExchange{Data: []byte("x"), MediaType: "a/b"}, "KeyExchange{Data:[REDACTED] MediaType:a/b}"},
 		{&PINResponse{StatusCode: 200, Raw: []byte("x")}, "PINResponse{StatusCode:200 Raw:[REDACTED]}"},
 		{InitiatePINParams{AccountID: "a", IPAddress: "x"}, "InitiatePINParams{AccountID:a IPAddress:[REDACTED]}"},
 		{Message{ID: "m", Type: "transaction", Raw: []byte("{}")}, "Message{ID:m Type:transaction Raw:[REDACTED]}"},

@@ -1,11 +1,15 @@
 package prepaid
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // ReportingService runs reports from templates. It is reached through [Client].Reporting; its zero value is not
@@ -53,7 +57,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
 	err := s.client.do(ctx, &r, func(a *attempt) error {
-		id, err := decodeText(a)
+		id, err := decodeReportID(a)
 		if err != nil {
 			return err
 		}
@@ -71,6 +75,28 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	return run, nil
 }
 
+// decodeReportID reads the octet-stream string, bare or JSON-quoted.
+func decodeReportID(a *attempt) (string, error) {
+	body := bytes.TrimSpace(a.body)
+	if len(body) == 0 {
+		return "", a.undecodable(errEmptyAnswer)
+	}
+	if !a.fromService() || body[0] == '<' {
+		return "", a.undecodable(errUnexpectedBody)
+	}
+	if string(body) == "null" {
+		return "", a.undecodable(errNullAnswer)
+	}
+	if body[0] != '"' {
+		return string(body), nil
+	}
+	var text string
+	if err := json.Unmarshal(body, &text, decodeOptions); err != nil {
+		return "", a.undecodable(err)
+	}
+	return text, nil
+}
+
 var opReportResult = operation{
 	Operation: Operation{"Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}"},
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
@@ -86,30 +112,27 @@ func resultRequest(run ReportRun, kind answerKind) request {
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
-// Result asks once for a report and holds it in memory, bounded by Config.MaxResponseBytes; Open streams it.
+// Result asks once for a report and holds it in memory, bounded by Config.MaxResponseBytes; Open streams it. It checks
+// what [ReportReader.Read] checks: the report is whole, and has as many rows as the service counted.
 //
-// Errors: [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it must be requested again,
-// [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
+// Errors: a *[ReportError] when it is not, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it
+// must be requested again, [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
 	r := resultRequest(run, answerJSON)
-	report := &Report{}
+	var report *Report
 	err := s.client.do(ctx, &r, func(a *attempt) error {
 		if a.status == http.StatusNoContent {
 			return ErrReportNotReady
 		}
-		var answer struct {
-			Data         *string `json:"reportdata"`
-			TotalRecords *int64  `json:"totalrecords"`
+		reader := newReportReader(run, io.NopCloser(bytes.NewReader(a.body)), nil)
+		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		var err error
+		if report, err = reader.Report(); err != nil {
+			failure, _ := errors.AsType[*ReportError](err)
+			return failure
 		}
-		if err := decodeJSON(a, &answer); err != nil {
-			return err
-		}
-		if answer.Data == nil || answer.TotalRecords == nil {
-			return a.undecodable(errMissingMember)
-		}
-		report.Data, report.TotalRecords = *answer.Data, *answer.TotalRecords
 		return nil
 	})
 	if err != nil {

@@ -223,27 +223,51 @@ func TestReportPollFaults(t *testing.T) {
 	}
 }
 
-// A result without its two members is no report.
+// A report in memory and one that is streamed are read and checked alike: the same spellings, the same refusals.
 func TestReportResultForms(t *testing.T) {
 	t.Parallel()
-	for body, ok := range map[string]bool{
-		reportJSON:                                 true,
-		`{"totalrecords":"2","reportdata":""}`:     true,
-		`{"reportdata":"x","totalrecords":2.0}`:    true,
-		`{"reportdata":"x"}`:                       false,
-		`{"reportdata":null,"totalrecords":0}`:     false,
-		`{"reportdata":"x","totalrecords":null}`:   false,
-		`{"reportdata":7,"totalrecords":1}`:        false,
-		`{"reportdata":"x","totalrecords":"many"}`: false,
+	for body, good := range map[string]bool{
+		reportJSON:                                      true,
+		`{"totalrecords":"0","reportdata":""}`:          true,
+		`{"reportdata":"x","totalrecords":1.0}`:         true,
+		`{"reportdata":"x","totalrecords":"1.00"}`:      true,
+		`{"reportdata":"x","totalrecords":10e-1}`:       true,
+		`{"ReportData":"x","TOTALRECORDS":1}`:           true,
+		`{"reportdata":"a\"b\nc","totalrecords":2}`:     true, // quoting of its own kind is the reader's affair
+		`{"reportdata":"x","totalrecords":2}`:           false,
+		`{"reportdata":"x\ny\n","totalrecords":"3"}`:    false,
+		`{"reportdata":"x","totalrecords":-1}`:          false,
+		`{"reportdata":"x","totalrecords":1.5}`:         false,
+		`{"reportdata":"x","totalrecords":"01"}`:        false,
+		`{"reportdata":"\"x","totalrecords":1}`:         false,
+		`{"reportdata":"x"}`:                            false,
+		`{"totalrecords":0}`:                            false,
+		`{"reportdata":null,"totalrecords":0}`:          false,
+		`{"reportdata":"x","totalrecords":null}`:        false,
+		`{"reportdata":7,"totalrecords":1}`:             false,
+		`{"reportdata":"CANARY","totalrecords":"many"}`: false,
 		`{}`: false, `null`: false, ``: false, `"x"`: false,
 	} {
-		err := decodeWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) error {
-			_, err := c.Reporting.Result(ctx, aRun)
+		var result, streamed *prepaid.Report
+		err := decodeWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) (err error) {
+			result, err = c.Reporting.Result(ctx, aRun)
 			return err
 		})
-		require.Equal(t, ok, err == nil, body)
-		if !ok {
-			requireUndecodable(t, err, prepaid.OutcomeApplied)
+		streamErr := decodeWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) error {
+			reader, err := c.Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+			if err == nil {
+				streamed, err = reader.Report()
+			}
+			return err
+		})
+		require.Equal(t, good, err == nil, "%s: %v", body, err)
+		require.Equal(t, good, streamErr == nil, "%s: %v", body, streamErr)
+		require.Equal(t, streamed, result, body)
+		if !good {
+			require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
+			require.Equal(t, prepaid.OutcomeApplied, callError(t, err).Outcome)
+			require.Equal(t, callError(t, streamErr).Err, callError(t, err).Err, body)
+			require.NotContains(t, err.Error(), "CANARY")
 		}
 	}
 }

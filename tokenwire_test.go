@@ -83,11 +83,20 @@ func TestTokenAnswers(t *testing.T) {
 		`{"access_token":"issued-1","token_type":"BEARER","expires_in":"60"}`:   true,
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":6e1}`:    true,
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":1e15}`:   true,
+		`{"access_token":1,"token_type":"bearer","expires_in":60}`:              true,
 		`{"access_token":"issued-1","token_type":"bearer"}`:                     false,
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":null}`:   false,
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":0}`:      false,
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":-60}`:    false,
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":"soon"}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"NaN"}`:  false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"-Inf"}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"0x3c"}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":""}`:     false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":true}`:   false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":[60]}`:   false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":1e-400}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":-1e300}`: false,
 		`{"access_token":"issued-1","token_type":"mac","expires_in":60}`:        false,
 		`{"access_token":"issued-1","expires_in":60}`:                           false,
 		`{"access_token":"","token_type":"bearer","expires_in":60}`:             false,
@@ -118,6 +127,29 @@ func TestTokenAnswers(t *testing.T) {
 			require.NotContains(t, err.Error(), "issued")
 			require.Empty(t, service.calls.requests())
 			require.Len(t, service.tokens.requests(), 1, "an undecodable answer is not asked for again at once")
+		})
+	}
+}
+
+// A lifetime is a number of any form and size: a fraction of a second is cut off, and no token lives for more than a
+// year.
+func TestTokenLifetimes(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * 60 * 60
+	for text, seconds := range map[string]int64{
+		`3600`: 3600, `3599.5`: 3599, `"3599.5"`: 3599, `3599.999999999999`: 3599, `1.5`: 1, `36e2`: 3600, `0.36e4`: 3600,
+		`31535999`: year - 1, `31536001`: year, `9223372036854775807`: year, `9223372036854775808`: year, `1e300`: year, `1e400`: year,
+		`"1e300"`: year, `12345678901234567890.5`: year, `3600.00000000000000000000000001`: 3600,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service := split{scripted(grant(1, text), grant(2, "60")), scripted(wellAnswered(opCreate()))}
+			client := newCoreClient(t, credentialed(service))
+			token, err := client.Token(t.Context())
+			require.NoError(t, err, text)
+			require.Equal(t, seconds, token.ExpiresIn, text)
+			require.Equal(t, time.Now().Add(time.Duration(seconds)*time.Second), token.Expiry, text)
+			require.NoError(t, opCreate().call(t.Context(), client))
+			require.Len(t, service.tokens.requests(), 1, text)
 		})
 	}
 }

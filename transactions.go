@@ -8,7 +8,7 @@ import (
 
 // Transaction is an item of an account's history (reference section 2.8). The zero value is no transaction.
 type Transaction struct {
-	// ID identifies the transaction.
+	// ID identifies the transaction. A history with an item that has none is an error.
 	ID TransactionID `json:"id"`
 	// ParentID is the transaction this one belongs to; empty when there is none.
 	ParentID TransactionID `json:"parent_id"`
@@ -18,19 +18,20 @@ type Transaction struct {
 	Type TransactionType `json:"type"`
 	// TypeDescription describes the type.
 	TypeDescription string `json:"type_description"`
-	// Amount is the base value in currency units.
+	// Amount is the base value in currency units. A history with an item that has none is an error, never zero.
 	Amount Amount `json:"amount"`
 	// AmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	AmountCurrency string `json:"amount_currency"`
-	// FeeAmount is the fees applied, in currency units.
+	// FeeAmount is the fees applied, in currency units; zero also when the service reports none.
 	FeeAmount Amount `json:"fee_amount"`
 	// FeeAmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	FeeAmountCurrency string `json:"fee_amount_currency"`
-	// RunningBalance is the balance after the transaction, in currency units.
+	// RunningBalance is the balance after the transaction, in currency units. As with Amount, it is never zero for want
+	// of one.
 	RunningBalance Amount `json:"running_balance_amount"`
 	// RunningBalanceCurrency is ISO 4217 alphabetic (currently only AUD).
 	RunningBalanceCurrency string `json:"running_balance_amount_currency"`
-	// OccurredAt is in UTC.
+	// OccurredAt is in UTC, and never zero.
 	OccurredAt time.Time `json:"occurred_at"`
 	// CardAcceptorID is the merchant.
 	CardAcceptorID string `json:"card_acceptor_id"`
@@ -44,8 +45,15 @@ type Transaction struct {
 	Reference string `json:"reference"`
 }
 
+func (t *Transaction) startUnset() { t.Amount, t.RunningBalance = amountUnset(), amountUnset() }
+
+// missing refuses what could not be added up or identified. A missing or null fee is no fee.
+func (t *Transaction) missing() bool {
+	return t.ID == "" || t.Amount.unset() || t.RunningBalance.unset() || t.OccurredAt.IsZero()
+}
+
 // TransactionType is a four-digit code. Only the codes that the reference names have constants; any other is kept
-// as it came. The zero value is none.
+// as it arrived; one that arrived as a number has its leading zeros again. The zero value means unspecified.
 type TransactionType string
 
 const (

@@ -166,11 +166,12 @@ func TestErrorShape(t *testing.T) {
 		`{"error":"invalid_request"}`:                             prepaid.CodeInvalidRequest,
 		`{"error":"x","error":"invalid_uri","extra":[1,{"a":2}]}`: prepaid.CodeInvalidURI,
 		`{"error":"odd \u0001\n code"}`:                           "odd \x01\n code",
-		`{"error":7}`:                                             "",
-		`{"error":null}`:                                          "",
-		`[]`:                                                      "",
-		`nonsense`:                                                "",
-		``:                                                        "",
+		`{"error":"invalid_uri","error_description":7}`:           prepaid.CodeInvalidURI,
+		`{"error":7}`:    "",
+		`{"error":null}`: "",
+		`[]`:             "",
+		`nonsense`:       "",
+		``:               "",
 	} {
 		for _, mediaType := range []string{vendorJSON, "application/json", "text/html", ""} {
 			config := coreConfig("https://cards.example")

@@ -125,7 +125,7 @@ func fundingAmounts[P any](at func(*P) *Amount, zero func(*P) *bool) []limit[P] 
 func validRedeem() RedeemFundingParams {
 	return RedeemFundingParams{
 		Amount: Cents(1), AccountID: "eaid", Exception: FundingExceptionNone, MerchantNameLocation: "m", Currency: "036",
-		CardAcceptorID: "c", CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
+		OriginatingTransaction: 1, CardAcceptorID: "c", CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
 	}
 }
 
@@ -137,7 +137,7 @@ func callRedeem(ctx context.Context, c *Client, p RedeemFundingParams) error {
 func validRefund() RefundFundingParams {
 	return RefundFundingParams{
 		Amount: Cents(1), AccountID: "eaid", MerchantNameLocation: "m", Currency: "036", CardAcceptorID: "c",
-		CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
+		OriginatingTransaction: 1, CorrelationID: "x", MerchantCategoryCode: "5411", TerminalID: "t", AcquirerID: "a",
 	}
 }
 
@@ -147,12 +147,17 @@ func callRefund(ctx context.Context, c *Client, p RefundFundingParams) error {
 }
 
 func validReverse() ReverseFundingParams {
-	return ReverseFundingParams{AccountID: "eaid", CorrelationID: "x", ParentTransactionID: "1"}
+	return ReverseFundingParams{AccountID: "eaid", OriginatingTransaction: 1, CorrelationID: "x", ParentTransactionID: "1"}
 }
 
 func callReverse(ctx context.Context, c *Client, p ReverseFundingParams) error {
 	_, err := c.Funding.Reverse(ctx, p)
 	return err
+}
+
+// forgotten is the row of a required number.
+func forgotten[P any](ref, field string, at func(*P) *int64) limit[P] {
+	return limit[P]{ref: ref, field: field, rule: "is required", bad: put(at, 0), good: put(at, -1)}
 }
 
 // fundingMCC are rows for a four-digit category.
@@ -181,7 +186,9 @@ func TestValidationFunding(t *testing.T) {
 		rows = append(rows, forms("4.5", "funding_exception", "must be one of no_exception, restrictions_not_satisfiable, funding_exhausted",
 			func(p *P) *FundingException { return &p.Exception },
 			[2]FundingException{"QZXWV", "restrictions_not_satisfiable"}, [2]FundingException{"NO_EXCEPTION", "funding_exhausted"})...)
-		rows = append(rows, needed("4.5", "merchant_name_location", func(p *P) *string { return &p.MerchantNameLocation }))
+		rows = append(rows,
+			needed("4.5", "merchant_name_location", func(p *P) *string { return &p.MerchantNameLocation }),
+			forgotten("4.5", "originating_transaction", func(p *P) *int64 { return &p.OriginatingTransaction }))
 		rows = append(rows, currencyLimits(func(p *P) *string { return &p.Currency })...)
 		rows = append(rows,
 			needed("4.5", "card_acceptor_id", func(p *P) *string { return &p.CardAcceptorID }),
@@ -193,7 +200,7 @@ func TestValidationFunding(t *testing.T) {
 		refused(t, validRedeem, callRedeem, rows...)
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error { return callRedeem(ctx, c, P{}) }), "",
 			fault{"amount", ""}, fault{"account_id", ""}, fault{"funding_exception", ""}, fault{"merchant_name_location", ""},
-			fault{"currency", ""}, fault{"card_acceptor_id", ""}, fault{"correlation_id", ""}, fault{"merchant_category", ""},
+			fault{"originating_transaction", ""}, fault{"currency", ""}, fault{"card_acceptor_id", ""}, fault{"correlation_id", ""}, fault{"merchant_category", ""},
 			fault{"terminal_id", ""}, fault{"acquirer_id", ""})
 	})
 	t.Run("reversal", func(t *testing.T) {
@@ -202,13 +209,14 @@ func TestValidationFunding(t *testing.T) {
 		parent := func(p *P) *TransactionID { return &p.ParentTransactionID }
 		rows := []limit[P]{
 			needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }),
+			forgotten("4.5", "originating_transaction", func(p *P) *int64 { return &p.OriginatingTransaction }),
 			needed("4.5", "correlation_id", func(p *P) *string { return &p.CorrelationID }),
 			form("4.5", "parent_transaction_id", "is required", parent, "", "0"),
 		}
 		rows = append(rows, forms("4.5", "parent_transaction_id", "must be a whole number", parent, badTransactionIDs()...)...)
 		refused(t, validReverse, callReverse, rows...)
 		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error { return callReverse(ctx, c, P{}) }), "",
-			fault{"account_id", ""}, fault{"correlation_id", ""}, fault{"parent_transaction_id", ""})
+			fault{"account_id", ""}, fault{"originating_transaction", ""}, fault{"correlation_id", ""}, fault{"parent_transaction_id", ""})
 	})
 	t.Run("refund", func(t *testing.T) {
 		t.Parallel()
@@ -217,7 +225,9 @@ func TestValidationFunding(t *testing.T) {
 		rows = append(rows, needed("4.5", "account_id", func(p *P) *AccountID { return &p.AccountID }))
 		rows = append(rows, forms("4.5", "parent_transaction_id", "must be a whole number",
 			func(p *P) *TransactionID { return &p.ParentTransactionID }, append(badTransactionIDs(), [2]TransactionID{"QZX", ""})...)...)
-		rows = append(rows, needed("4.5", "merchant_name_location", func(p *P) *string { return &p.MerchantNameLocation }))
+		rows = append(rows,
+			needed("4.5", "merchant_name_location", func(p *P) *string { return &p.MerchantNameLocation }),
+			forgotten("4.5", "originating_transaction", func(p *P) *int64 { return &p.OriginatingTransaction }))
 		rows = append(rows, currencyLimits(func(p *P) *string { return &p.Currency })...)
 		rows = append(rows,
 			needed("4.5", "card_acceptor_id", func(p *P) *string { return &p.CardAcceptorID }),
@@ -231,7 +241,7 @@ func TestValidationFunding(t *testing.T) {
 			return callRefund(ctx, c, P{ParentTransactionID: "x"})
 		}), "",
 			fault{"amount", ""}, fault{"account_id", ""}, fault{"parent_transaction_id", ""}, fault{"merchant_name_location", ""},
-			fault{"currency", ""}, fault{"card_acceptor_id", ""}, fault{"correlation_id", ""}, fault{"merchant_category", ""},
+			fault{"originating_transaction", ""}, fault{"currency", ""}, fault{"card_acceptor_id", ""}, fault{"correlation_id", ""}, fault{"merchant_category", ""},
 			fault{"terminal_id", ""}, fault{"acquirer_id", ""})
 	})
 }
@@ -243,10 +253,10 @@ func badTransactionIDs() [][2]TransactionID {
 	}
 }
 
-// Odd but legal: zero and negative sequence numbers, false flags, every transaction type.
+// Odd but legal: negative sequence numbers, false flags, every transaction type.
 func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 	t.Parallel()
-	for _, number := range []int64{0, -1, 1 << 62} {
+	for _, number := range []int64{-1, 1 << 62} {
 		redeem, reverse, refund := validRedeem(), validReverse(), validRefund()
 		redeem.OriginatingTransaction, reverse.OriginatingTransaction, refund.OriginatingTransaction = number, number, number
 		sends(t, "redemption", func(ctx context.Context, c *Client) error { return callRedeem(ctx, c, redeem) })

@@ -131,9 +131,8 @@ func TestValidationPIN(t *testing.T) {
 	}
 	rows = append(rows, needed("4.7", "public_key_fingerprint", func(p *P) *string { return &p.Envelope.PublicKeyFingerprint }))
 	hash := func(p *P) *PINHash { return &p.Envelope.OAEPHashingAlgorithm }
-	rows = append(rows, form("4.7", "oaep_hashing_algorithm", "is required", hash, "", "SHA256"))
 	rows = append(rows, showing("qzx", forms("4.7", "oaep_hashing_algorithm", "must be SHA256 or SHA512", hash,
-		[2]PINHash{"qzxwv", "SHA512"}, [2]PINHash{"sha256", "SHA256"}, [2]PINHash{"SHA1", "SHA256"})...)...)
+		[2]PINHash{"qzxwv", "SHA512"}, [2]PINHash{"sha256", "SHA256"}, [2]PINHash{"SHA1", ""})...)...)
 	for name, call := range map[string]func(ctx context.Context, c *Client, p P) error{
 		"validate": func(ctx context.Context, c *Client, p P) error { _, err := c.PIN.Validate(ctx, p); return err },
 		"execute":  func(ctx context.Context, c *Client, p P) error { _, err := c.PIN.Execute(ctx, p); return err },
@@ -143,7 +142,7 @@ func TestValidationPIN(t *testing.T) {
 			refused(t, validSealed, call, rows...)
 			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *Client) error { return call(ctx, c, P{}) }), "",
 				fault{"operation_id", ""}, fault{"device_id", ""}, fault{"ip_address", ""}, fault{"encrypted_data", ""},
-				fault{"public_key_fingerprint", ""}, fault{"encrypted_key", ""}, fault{"oaep_hashing_algorithm", ""}, fault{"iv", ""})
+				fault{"public_key_fingerprint", ""}, fault{"encrypted_key", ""}, fault{"iv", ""})
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -57,7 +58,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 
 // WalletToken is a card in a mobile wallet (reference section 2.9). The zero value is no token.
 type WalletToken struct {
-	// TokenUniqueReference identifies the token, 48 characters.
+	// TokenUniqueReference identifies the token, 48 characters. A list with a token that has none is an error.
 	TokenUniqueReference string `json:"token_unique_reference"`
 	// StorageTechnology is where the wallet keeps the token.
 	StorageTechnology StorageTechnology `json:"storage_technology"`
@@ -83,7 +84,7 @@ type WalletToken struct {
 	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
 	// Suspenders are who suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
-	// Status is the state of the token.
+	// Status is the state of the token. A list with a token that has none is an error.
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`
@@ -111,6 +112,9 @@ type WalletToken struct {
 	DeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
 }
 
+// missing refuses a token that cannot be identified, or of which it is not known whether it can pay.
+func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
+
 // Format prints t without the device's name.
 func (t WalletToken) Format(f fmt.State, verb rune) { formatRedacted(f, verb, t) }
 
@@ -136,9 +140,12 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 		if a.status == http.StatusNoContent {
 			return nil
 		}
-		return decodeJSON(a, &tokens)
+		return decodeItems(a, &tokens)
 	})
-	return tokens, err
+	if err != nil {
+		return nil, err
+	}
+	return tokens, nil
 }
 
 // ProvisionWalletParams is the wallet's own input. The zero value is right for the two wallets that need none.
@@ -161,8 +168,9 @@ func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { formatRedacted(f
 // LogValue logs p without nonce, signature and certificates.
 func (p ProvisionWalletParams) LogValue() slog.Value { return redactedValue(p) }
 
-// WalletProvisioning is what a wallet app needs to add the card. It round-trips through JSON; fmt and slog show
-// provider and product type only. The zero value is none.
+// WalletProvisioning is what a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
+// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product type
+// only. The zero value is none.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
 	PANLastFour string `json:"pan_last_four" redact:"personal"`
@@ -180,6 +188,12 @@ type WalletProvisioning struct {
 	EncryptedPassData string `json:"encrypted_pass_data,omitzero" redact:"content"`
 	// EphemeralPublicKey comes for the wallet that uses a nonce.
 	EphemeralPublicKey string `json:"ephemeral_public_key,omitzero" redact:"content"`
+}
+
+// missing refuses a response without the data of either kind of wallet: nothing could be provisioned with the rest.
+func (w *WalletProvisioning) missing() bool {
+	return w.IssuerInitiatedDigitizationData == "" &&
+		(w.ActivationData == "" || w.EncryptedPassData == "" || w.EphemeralPublicKey == "")
 }
 
 // Format prints w without card, cardholder and wallet data.
@@ -226,10 +240,13 @@ type ExchangeKeyParams struct {
 	EphemeralKey Secret `json:"ephemeral_key"`
 }
 
-// KeyExchange is the encrypted answer of ExchangeKey; its format is not in the reference. The zero value is empty.
+// KeyExchange is the encrypted response of ExchangeKey; its format is not in the reference. The zero value is empty.
 type KeyExchange struct {
-	// Data is the answer as it came, without JSON quotes.
+	// Data is the body, byte for byte as it arrived: white space and JSON quotes, if any, are part of it.
 	Data []byte `redact:"content"`
+	// MediaType is the body's declared type in lower case, without parameters: application/octet-stream by the
+	// reference. Empty when the service declared none, "?" when what it declared is no media type.
+	MediaType string
 }
 
 // Format prints k without its data.
@@ -246,6 +263,10 @@ var opExchangeKey = operation{
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
 // ephemeral key.
 //
+// The ephemeral key is spent once the service has responded, so the data is returned whatever it looks like and
+// whatever type it is declared as: whether it is what you asked for shows when you decrypt it. Refused, as a
+// *[DecodeError], is only an empty body and one that is declared as HTML, which is a page from a proxy or gateway.
+//
 // Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated
 // once it may have arrived.
 //
@@ -259,9 +280,14 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	result := &KeyExchange{}
 	err := s.client.do(ctx, &r, func(a *attempt) error {
-		text, err := decodeText(a)
-		result.Data = []byte(text)
-		return err
+		switch {
+		case len(a.body) == 0:
+			return a.undecodable(errEmptyAnswer)
+		case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
+			return a.undecodable(errUnexpectedBody)
+		}
+		result.Data, result.MediaType = bytes.Clone(a.body), printableMediaType(a.mediaType)
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 package prepaid
 
 func (a *Account) readWire(r *wireReader) {
-	a.Balance = amountUnset()
+	a.startUnset()
 	for name, ok := r.first(); ok; name, ok = r.next() {
 		switch string(name) {
 		case "account_id":
@@ -75,7 +75,7 @@ func (a *Account) readGroup(r *wireReader, name string) {
 }
 
 func (a *AccountSummary) readWire(r *wireReader) {
-	a.Balance = amountUnset()
+	a.startUnset()
 	for name, ok := r.first(); ok; name, ok = r.next() {
 		switch string(name) {
 		case "external_account_id":

@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -30,7 +31,11 @@ var plainAnswers = []string{
 	`{"status":"first","personal":{"title":"a","last_name":"b"},"status":"second","personal":{"title":null},"is_compliant":true,"is_compliant":null}`,
 	`{"personal":{"last_name":"b"},"personal":null,"free_text":null,"portal_identifier":null,"company_id":null,"balance":"12.5"}`,
 	`{"id":"17","parent_id":12.0,"amount":1e2,"merchant_category_code":"0742","occurred_at":"","reference":"` + strings.Repeat("long ", 50) + `"}`,
-	`{"transaction_id":17,"correlation_id":"c"}`,
+	`{"account_id":12,"external_account_id":-1.5e3,"status":7,"client_id":7,"client_account_key":0,"card_holder_type":1,"personal":{"postcode":1,"mobile_number":491570156,` +
+		`"passport":{"passport_number":1234}},"free_text":{"free_int1":101,"free_dec1":1.10},"portal_identifier":{"client_id":12.0}}`,
+	`{"id":17,"type":1118,"acquirer_id":12,"terminal_id":0,"reference":1.50,"amount_currency":36,"merchant_category_code":742,"amount":"-5","running_balance_amount":"0","fee_amount":null}`,
+	`{"type":7,"merchant_category_code":"7","type_description":null,"amount":null}`, `{"type":"7","type":8.0,"running_balance_amount":1,"running_balance_amount":null}`,
+	`{"transaction_id":17,"correlation_id":"c"}`, `{"transaction_id":17,"correlation_id":7}`,
 	`{"transaction_id":{"odd":[1]},"correlation_id":null}`,
 }
 
@@ -38,7 +43,7 @@ var plainAnswers = []string{
 var oddAnswers = []string{
 	``, ` `, `null`, `[]`, `{`, `}`, `{]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}x`, `{"a":1}{}`, `{"a":01}`, `{"a":1.}`, `{"a":+1}`, `{"a":tru}`, `{"a":nul}`,
 	`{"a":"` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\ud800"}`, "{\"status\":\"\xff\"}", `{"\u0073tatus":"active"}`, `{"a":"`, `{"a":"\`, `{"a":[1 2]}`, `{"a":{"b":1}`,
-	`{"status":7}`, `{"balance":true}`, `{"balance":""}`, `{"balance":1.}`, `{"balance":"1e5"}`, `{"balance":12345678901234567890123}`, `{"company_id":"12"}`, `{"company_id":12.0}`,
+	`{"status":true}`, `{"status":[7]}`, `{"status":07}`, `{"status":7.}`, `{"status":-}`, `{"status":12345678901234567890}`, `{"type":1e400}`, `{"type":0.5}`, `{"balance":true}`, `{"balance":""}`, `{"balance":1.}`, `{"balance":"1e5"}`, `{"balance":12345678901234567890123}`, `{"company_id":"12"}`, `{"company_id":12.0}`,
 	`{"company_id":9223372036854775808}`, `{"company_id":-0}`, `{"company_id":007}`, `{"company_id":-}`, `{"card_holder_type":4294967296}`, `{"is_plastic_enabled":"true"}`, `{"is_plastic_enabled":1}`,
 	`{"plastic_expiry":"2026-02-30T00:00:00Z"}`, `{"plastic_expiry":"2026-13-01T00:00:00Z"}`, `{"plastic_expiry":"0000-01-01T00:00:00Z"}`, `{"plastic_expiry":"2026-01-01T24:00:00Z"}`,
 	`{"plastic_expiry":"2026-01-01"}`, `{"plastic_expiry":"2026-01-01T10:00"}`, `{"plastic_expiry":5}`, `{"plastic_expiry":"20\u00326-01-01T00:00:00Z"}`, `{"personal":[]}`, `{"personal":"x"}`,
@@ -128,10 +133,10 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 // An answer that is read again starts from nothing, and texts of one item do not reach into another.
 func TestWireReaderLeavesNothing(t *testing.T) {
 	t.Parallel()
-	a := &attempt{body: []byte(`{"status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
+	a := &attempt{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
 	account := Account{NameOnCard: "left over"}
 	require.NoError(t, decodeJSON(a, &account))
-	require.Equal(t, Account{Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)
+	require.Equal(t, Account{ID: "E1", Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)
 
 	var items []Account
 	require.True(t, readWireItems([]byte(`[{"display_name":"one"},{"name_on_card":"two"},{"display_name":"three"}]`), &items))
@@ -142,6 +147,45 @@ func TestWireReaderLeavesNothing(t *testing.T) {
 	for _, odd := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
 		require.False(t, readWireItems([]byte(odd), &items), odd)
 	}
+}
+
+// Every string type of a response is read from a number, too.
+func TestOptionsKnowEveryStringType(t *testing.T) {
+	t.Parallel()
+	seen := map[reflect.Type]bool{}
+	var walk func(kind reflect.Type)
+	walk = func(kind reflect.Type) {
+		if seen[kind] {
+			return
+		}
+		seen[kind] = true
+		switch kind.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(kind.Elem())
+		case reflect.Struct:
+			for field := range kind.Fields() {
+				if field.IsExported() {
+					walk(field.Type)
+				}
+			}
+		case reflect.String:
+			value := reflect.New(kind)
+			require.NoError(t, json.Unmarshal([]byte(`5999`), value.Interface(), decodeOptions), kind)
+			require.Equal(t, "5999", value.Elem().String())
+			require.NoError(t, json.Unmarshal([]byte(`null`), value.Interface(), decodeOptions), kind)
+			require.Empty(t, value.Elem().String())
+			require.Error(t, json.Unmarshal([]byte(`true`), value.Interface(), decodeOptions), kind)
+		}
+	}
+	for _, response := range []any{
+		Account{}, AccountSummary{}, Transaction{}, WalletToken{}, WalletProvisioning{}, MerchantCategory{}, Policy{}, Restrictions{},
+		FundingResult{}, SimulationResult{}, Hook{}, CreatedHook{}, Message{}, transferAnswer{},
+	} {
+		walk(reflect.TypeOf(response))
+	}
+	require.Contains(t, seen, reflect.TypeFor[MessageType]())
+	var code ErrorCode
+	require.Error(t, json.Unmarshal([]byte(`7`), &code, decodeOptions), "the form of an error response is evidence")
 }
 
 func FuzzWireReader(f *testing.F) {

@@ -3,6 +3,7 @@ package prepaid
 import "github.com/go-json-experiment/json/jsontext"
 
 func (t *Transaction) readWire(r *wireReader) {
+	t.startUnset()
 	for name, ok := r.first(); ok; name, ok = r.next() {
 		switch string(name) {
 		case "id":
@@ -12,7 +13,7 @@ func (t *Transaction) readWire(r *wireReader) {
 		case "account_id":
 			r.text((*string)(&t.AccountID))
 		case "type":
-			r.text((*string)(&t.Type))
+			r.transactionType(&t.Type)
 		case "type_description":
 			r.text(&t.TypeDescription)
 		case "amount":

@@ -4,38 +4,49 @@ import "time"
 
 // The values of members, as a wireReader reads them. A null leaves or clears what decodeOptions leave or clear.
 
-// text reads a string.
+// text reads a string, or a number as it was written.
 func (r *wireReader) text(to *string) {
 	start := len(r.texts)
-	if r.null() {
-		r.spans = append(r.spans, textSpan{to, 0, 0}) // in its turn: the member may have come before
-		return
+	if c := r.peek(); c == '-' || isDigit(c) {
+		number := r.number()
+		if _, err := scanDecimal(number, true); err != nil {
+			r.giveUp() // also for one that is only too long for an amount
+		}
+		r.texts = append(r.texts, number...)
+		r.inexact = true // it is written as a string
+	} else if !r.null() {
+		r.anyText()
+		r.inexact = r.inexact || len(r.texts) == start // an empty member may be left out when it is written
 	}
-	r.anyText()
-	r.inexact = r.inexact || len(r.texts) == start // an empty member may be left out when it is written
-	r.spans = append(r.spans, textSpan{to, start, len(r.texts)})
+	r.spans = append(r.spans, textSpan{to, start, len(r.texts)}) // also of null: the member may have come before
 }
 
 // identifier reads a TransactionID: a string or a number.
 func (r *wireReader) identifier(to *TransactionID) {
 	start := len(r.texts)
-	if r.textOrNumber() {
-		r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
-	}
+	r.textOrNumber()
+	r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
 }
 
-// category reads an MCC: a string or a number, which may have lost its leading zeros.
+// category reads an MCC: a string or a number, either of which may have lost its leading zeros.
 func (r *wireReader) category(to *MCC) {
 	start := len(r.texts)
-	if r.textOrNumber() {
-		if code := r.texts[start:]; len(code) < 4 {
-			r.texts = append(r.texts[:start], padMCC(string(code))...)
-		}
-		r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
-	}
+	r.textOrNumber()
+	r.pad(start)
+	r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
 }
 
-// textOrNumber appends a string or the text of a number to the texts, and nothing for null.
+// transactionType reads a code: a string as it is, or a number, which may have lost its leading zeros.
+func (r *wireReader) transactionType(to *TransactionType) {
+	start := len(r.texts)
+	if r.textOrNumber() {
+		r.pad(start)
+	}
+	r.spans = append(r.spans, textSpan{(*string)(to), start, len(r.texts)})
+}
+
+// textOrNumber appends a string or the text of a number to the texts, and nothing for null. It reports whether it was a
+// number.
 func (r *wireReader) textOrNumber() bool {
 	if c := r.peek(); c == '-' || isDigit(c) {
 		integer, ok := integerText(r.number())
@@ -43,10 +54,19 @@ func (r *wireReader) textOrNumber() bool {
 			r.giveUp()
 		}
 		r.texts = append(r.texts, integer...)
-	} else if !r.null() {
+		return true
+	}
+	if !r.null() {
 		r.anyText()
 	}
-	return !r.odd
+	return false
+}
+
+// pad adds the leading zeros to the code that begins at start.
+func (r *wireReader) pad(start int) {
+	if code := r.texts[start:]; len(code) < 4 {
+		r.texts = append(r.texts[:start], padCode(string(code))...)
+	}
 }
 
 // amount reads a number, or one in quotes.

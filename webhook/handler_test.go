@@ -45,7 +45,7 @@ func TestServeHTTPStatus(t *testing.T) {
 		"array":              {body: "[]", signature: sign("[]"), status: 400},
 		"two values":         {body: "{}{}", signature: sign("{}{}"), status: 400},
 		"empty body":         {body: "", signature: sign(""), status: 400},
-		"id is a number":     {body: `{"id":1}`, signature: sign(`{"id":1}`), status: 400},
+		"id is a list":       {body: `{"id":[1]}`, signature: sign(`{"id":[1]}`), status: 400},
 		"bad timestamp":      {body: `{"timestamp":"soon"}`, signature: sign(`{"timestamp":"soon"}`), status: 400},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
 	t.Helper()
 	_, err := c.Funding.Redeem(t.Context(), prepaid.RedeemFundingParams{
 		AccountID: id, Amount: prepaid.MustAmount("5.00"), Exception: prepaid.FundingExceptionNone, MerchantNameLocation: "m",
-		Currency: "036", CardAcceptorID: "1", CorrelationID: "c", MerchantCategoryCode: "5411", TerminalID: "1", AcquirerID: "1",
+		OriginatingTransaction: 1, Currency: "036", CardAcceptorID: "1", CorrelationID: "c", MerchantCategoryCode: "5411", TerminalID: "1", AcquirerID: "1",
 	})
 	return err
 }
