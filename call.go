@@ -348,7 +348,7 @@ func (c *call) header() http.Header {
 	h := make(http.Header, 4)
 	h["User-Agent"] = c.client.userAgent
 	h["Accept"] = c.client.accept
-	if c.op.kind == answerText {
+	if c.op.kind == answerText || c.op.kind == answerData {
 		h["Accept"] = c.client.acceptText
 	}
 	switch {

@@ -35,7 +35,7 @@ func putsBack(t *testing.T, personal string, escaped bool, change func(*Cardhold
 		case strings.HasSuffix(r.URL.Path, "/token"):
 			return limitAnswer(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
 		case r.Method == http.MethodGet:
-			return limitAnswer(http.StatusOK, `{"account_id":"eaid","balance":1,"status":"active","`+name+`":`+personal+`}`), nil
+			return limitAnswer(http.StatusOK, `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","`+name+`":`+personal+`}`), nil
 		}
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
@@ -226,7 +226,7 @@ func TestCardholderAsReceivedInACreation(t *testing.T) {
 func TestCardholderOnAPage(t *testing.T) {
 	t.Parallel()
 	person := func(state string) string {
-		return `{"balance":1,"status":"active","personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
+		return `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
 			`"primary_address":{"state":"` + state + `","country":"AU"}}}`
 	}
 	for _, name := range []string{"personal", `\u0070ersonal`} {

@@ -270,7 +270,7 @@ func (a *attempt) empty() bool {
 // saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
 // ready, which has that shape, and bodies that are the caller's to read.
 func (a *attempt) saysError(kind answerKind) ErrorCode {
-	if a.status == http.StatusNoContent || kind == answerRaw || a.mediaType == "application/octet-stream" ||
+	if a.status == http.StatusNoContent || kind == answerRaw || kind == answerData || a.mediaType == "application/octet-stream" ||
 		!bytes.Contains(a.body, []byte(`"error"`)) {
 		return ""
 	}

@@ -47,7 +47,7 @@ func reverseFixtures() []fixtureCase {
 	}
 	return append(reverse(70001, true).usual(exampleInvalidToken, OutcomeUnknown),
 		reverse(70001, true).gives("200-approved", &FundingResult{Outcome: FundingOutcomeApproved, TransactionID: "8800005004"}),
-		reverse(70003, false).gives("200-declined", &FundingResult{Outcome: FundingOutcomeDeclined}),
+		reverse(70001, false).gives("200-declined", &FundingResult{Outcome: FundingOutcomeDeclined}),
 	)
 }
 

@@ -44,6 +44,7 @@ const (
 	answerNone   answerKind = iota // no body
 	answerJSON                     // one JSON value
 	answerText                     // an octet-stream string
+	answerData                     // octet-stream data, returned as it arrives
 	answerStream                   // a JSON object read by the caller
 	answerRaw                      // not shown by the reference
 )

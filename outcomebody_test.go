@@ -75,7 +75,7 @@ func TestMovementWithoutAnID(t *testing.T) {
 	t.Parallel()
 	bodies := []string{
 		`{}`, `[]`, `null`, `71`, `"CANARY"`, ``, `   `, `{"correlation_id":"c"}`, `{"transaction_id":71}`, `{"transaction_id":71,"correlation_id":null}`,
-		`{"transaction_id":71,"correlation_id":7}`, `{"error":"server_error"}`, `{"error":"CANARY","error_description":"CANARY"}`,
+		`{"transaction_id":71,"correlation_id":true}`, `{"error":"server_error"}`, `{"error":"CANARY","error_description":"CANARY"}`,
 		`{"error":"server_error","transaction_id":"","correlation_id":"c"}`, `{"error":"server_error","transaction_id":71,"correlation_id":"c"}`,
 	}
 	for _, id := range []string{

@@ -257,7 +257,7 @@ func (k KeyExchange) LogValue() slog.Value { return redactedValue(k) }
 
 var opExchangeKey = operation{
 	Operation: Operation{"Accounts.ExchangeKey", "POST", "/accounts/{id}/dip"},
-	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall,
+	class:     classNever, kind: answerData, success: []int{200}, lane: LaneCall,
 }
 
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
