@@ -29,6 +29,16 @@
 // its reversal, 3012 funding refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117)
 // and the clearing (1115); of a credit, the first is a debit.
 //
+// # Repeats
+//
+// The reference caches a transfer and a direct entry out that was handled successfully, and bounds in no way how long
+// one takes. The emulator assumes the worst case: the cache is read when a request arrives and written when its movement
+// is made. A request_id that arrives again while the first request is still running moves the money a second time. A
+// request runs from its arrival to its movement: no time at all, unless the fault Delay or CommitAfter makes it longer.
+// PaidTwice has the request ids to which this happened:
+//
+//	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
+//
 // # Faults
 //
 // Inject arms faults of requests by operation, count and probability, and InjectDelivery those of webhook messages:
