@@ -13,8 +13,8 @@
 //
 // What the reference does not allow is refused, with a description that names the field and never its value: a
 // wrong Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a
-// value over a limit, a date-time of another form. The status is 400, or 404 where the operation's row knows
-// only that. Lenient switches this off.
+// value over a limit, a date-time of another form. The status is 400, and 404 only where the operation's row has it for
+// that cause: input of a wallet, and the id of another account in a creation. Lenient switches this off.
 //
 // # Time
 //
@@ -64,7 +64,7 @@
 // # What the reference leaves open
 //
 // Each such point is an Option with a documented default. The codes of errors that the reference does not show
-// are invalid_request, account_not_found, company_not_found, policy_not_found, unsupported_provider, forbidden,
+// are invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden,
 // unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes
 // invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

@@ -23,7 +23,7 @@ type specLine struct {
 func specCounts() map[string]int {
 	return map[string]int{
 		"1 row":     8,
-		"2.1 field": 3, "2.2 field": 5, "2.3 field": 13, "2.4 field": 7, "2.5 field": 3, "2.6 field": 1, "2.7 field": 1, "2.8 field": 1, "2.9 field": 1,
+		"2.1 field": 3, "2.2 field": 5, "2.3 field": 13, "2.4 field": 7, "2.5 field": 3, "2.6 field": 1, "2.7 field": 1, "2.8 field": 1, "2.8 open": 1, "2.9 field": 1,
 		"2.15 field": 2,
 		"3.1 row":    3, "3.1 open": 3, "3.2 row": 5, "3.3 row": 6, "3.4 row": 2, "3.5 open": 1,
 		"4 rule": 1, "4.1 row": 5, "4.2 row": 2, "4.2 open": 2, "4.3 row": 9, "4.3 rule": 3,
