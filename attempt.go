@@ -288,6 +288,9 @@ func (c *call) apiError(a *attempt) *APIError {
 	}
 	if json.Unmarshal(a.body, &shape, decodeOptions) == nil {
 		failure.Code, failure.Description = ErrorCode(shape.Error), shape.Description
+		if c.client.config.ShowDescriptions {
+			failure.shown = printableText(shape.Description)
+		}
 	}
 	return failure
 }

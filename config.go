@@ -58,6 +58,10 @@ type Config struct {
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows an address, above 0
 	// and up to 1; 1 when zero. Give each of four replicas behind one address 0.25.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
+	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
+	// most 200 characters, what is not printable replaced. It may repeat what was sent, such as a cardholder's name: set it
+	// where the data is synthetic. It is refused unless Environment is EnvironmentTest.
+	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
 	// TokenSource replaces the built-in token manager.
 	TokenSource TokenSource `json:"-" yaml:"-"`
@@ -155,6 +159,9 @@ func (c Config) check(v *validator) {
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
 		v.fault("rate_share", "must be above 0 and at most 1")
+	}
+	if c.ShowDescriptions && c.Environment != EnvironmentTest {
+		v.fault("show_descriptions", "is for the test environment only")
 	}
 }
 

@@ -96,6 +96,8 @@ func ruleOf(of reflect.Type) string {
 		return "must be a text"
 	case of.Kind() == reflect.Float64:
 		return "must be a number"
+	case of.Kind() == reflect.Bool:
+		return "must be true or false"
 	case of.Kind() == reflect.Struct:
 		return "must be a JSON object"
 	}

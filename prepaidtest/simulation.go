@@ -12,7 +12,7 @@ type authorisation struct {
 	id       string
 	account  string
 	kind     string
-	amount   money // as asked for, positive
+	amount   money // as asked for
 	merchant merchant
 	item     int64
 	state    authorisationState
@@ -78,7 +78,7 @@ func signed(kind string, amount money) money {
 	return -amount
 }
 
-// usable checks rule 1 of 4.6 and the amount, which 2.15 does not limit: zero or less is no transaction. It needs s.mu.
+// usable checks rule 1 of 4.6. It needs s.mu.
 func (s *Server) usable(in *simulated) (*account, string) {
 	a := s.accounts[in.account]
 	switch {
@@ -90,8 +90,6 @@ func (s *Server) usable(in *simulated) (*account, string) {
 		return nil, "Account not active"
 	case !a.plastic:
 		return nil, "Plastic not enabled"
-	case in.amount <= 0:
-		return nil, "Invalid amount"
 	}
 	return a, ""
 }
@@ -195,7 +193,7 @@ func (s *Server) simulateReverse(c *call) reply {
 		switch {
 		case made == nil || made.kind != "Purchase":
 			return nil, "There is no matching purchase authorisation"
-		case in.amount > made.amount:
+		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
 			return nil, "The amount is more than was authorised"
 		}
 		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now()); !ok {
