@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -54,6 +57,28 @@ func TestGreetingIsAnEnvironment(t *testing.T) {
 	require.Equal(t, "1250.40", account.Balance.String(), "the richest of the first company")
 	_, err = client.Accounts.Get(t.Context(), "nobody")
 	require.ErrorContains(t, err, "(account_not_found): the account does not exist")
+}
+
+// The way to a receiver on this machine: its certificate in a file.
+func TestHookRootsLetALocalReceiverIn(t *testing.T) {
+	arrived := make(chan struct{}, 1)
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{} }))
+	t.Cleanup(receiver.Close)
+	roots := filepath.Join(t.TempDir(), "receiver.pem")
+	require.NoError(t, os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw}), 0o600))
+	hook := prepaid.CreateHookParams{
+		URI: receiver.URL, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
+		ReliabilityMode: prepaid.ReliabilityModeNone, HMACKeyID: "k", HMACKeySecret: prepaid.NewSecret(strings.Repeat("ab", 32)),
+	}
+	exported(t, launch(t, "-log", "off", "-hook-roots", roots).out.String())
+	_, err := fromEnv(t).Hooks.Create(t.Context(), hook)
+	require.NoError(t, err)
+	<-arrived
+
+	exported(t, launch(t, "-log", "off").out.String())
+	_, err = fromEnv(t).Hooks.Create(t.Context(), hook)
+	require.ErrorIs(t, err, prepaid.CodeNoResponse)
+	require.Empty(t, arrived)
 }
 
 func TestGreetingOfAProductionEnvironment(t *testing.T) {
