@@ -276,7 +276,7 @@ func (f Signature) sign(header http.Header, config hookConfig, body []byte) {
 	header.Set(f.Header, f.Prefix+text)
 }
 
-// WaitIdle returns when no request runs on after its answer (CommitAfter) and no webhook message is queued or on its
+// WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
 // way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.clock.settle()

@@ -58,8 +58,8 @@
 //
 //	srv, err := prepaidtest.Start(prepaidtest.WithStateFile("/var/lib/emulator/state.json"))
 //
-// The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults
-// and functions are not in it.
+// The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults,
+// functions and requests that still run are not in it.
 //
 // # What the reference leaves open
 //

@@ -79,7 +79,7 @@ func TooManyRequests(retryAfter time.Duration) Fault {
 // which takes none: armed for AnyOperation it passes that one by.
 func ExpireToken() Fault { return Fault{kind: faultExpireToken} }
 
-// Delay waits d of real time before the request is carried out, then answers as usual. The request is running all that
+// Delay waits d of real time before the request is carried out, then responds as usual. The request is running all that
 // time, also when its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
 func Delay(d time.Duration) Fault { return Fault{kind: faultDelay, wait: d} }
 
@@ -100,8 +100,8 @@ func SubstituteContentType(value string) Fault {
 // or fewer when delta is negative (never below zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{kind: faultWrongLength, delta: delta} }
 
-// CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its answer was
-// sent or the connection was cut, d above 0: a gateway gives up, and the service goes on. It is for DropBeforeCommit,
+// CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
+// was sent or the connection was cut, d above 0: a gateway gives up, and the service goes on. It is for DropBeforeCommit,
 // Answer, AnswerBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
 // the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
 // what still runs.

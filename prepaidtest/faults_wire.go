@@ -43,7 +43,7 @@ func (f *Fault) before(c *call) *reply {
 }
 
 // runOn carries a request out once d of real time has passed, or at once when the server closes. Nobody waits for the
-// answer.
+// response.
 func (s *Server) runOn(c call, d time.Duration) {
 	c.request = c.request.WithContext(context.WithoutCancel(c.request.Context()))
 	s.mu.Lock()

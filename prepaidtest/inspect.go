@@ -202,7 +202,7 @@ func (s *Server) activatable(a *account) bool {
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
 // that was made once, however often it was sent, and more for one that was repeated while it was still running. The
-// count of each id is kept for good, also when its answer is no longer cached. WaitIdle first where requests may still
+// count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
 // be running.
 func (s *Server) Movements(requestID string) int {
 	s.mu.RLock()

@@ -41,7 +41,7 @@ type Server struct {
 	sender   *http.Client
 	sending  chan struct{} // slots for deliveries on their way
 	answered atomic.Int64  // requests in the log so far
-	cached   atomic.Int64  // answers of transfers put in the cache so far
+	cached   atomic.Int64  // responses of transfers put in the cache so far
 
 	mu         stateLock // guards all below
 	allowed    []string  // by AllowOnly; nil for every operation

@@ -53,9 +53,9 @@ func (c *call) failedTransfer() reply {
 	}{"", correlation})
 }
 
-// pay makes a transfer and keeps the answer when it succeeded. The reference caches what was handled successfully
+// pay makes a transfer and keeps the response when it succeeded. The reference caches what was handled successfully
 // (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
-// made. A repeat gets the cached answer only when it arrived after that; one that arrives while the first is still
+// made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
 // running is carried out too.
 func (s *Server) pay(c *call, requestID string, move func(now time.Time) (id int64, refusal *reply)) reply {
 	s.mu.Lock()
