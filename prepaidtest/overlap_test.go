@@ -122,7 +122,10 @@ func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 		request, err := http.NewRequestWithContext(ctx, "POST", c.URL+"accounts/"+from+"/transfer", strings.NewReader(text))
 		require.NoError(t, err)
 		request.Header = c.header(text)
-		_, err = c.http.Do(request)
+		response, err := c.http.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		c.post("accounts/"+from+"/transfer", text).ok()
 		time.Sleep(5 * time.Second)
