@@ -68,7 +68,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 		return nil, flag.ErrHelp
 	}
 	if err == nil && flags.NArg() > 0 {
-		err = errors.New("takes flags only, and there is an argument that is none")
+		err = errors.New("there is an argument that is not a flag")
 	}
 	if err == nil {
 		err = fromEnvironment(flags, environment)
@@ -82,8 +82,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 		err = s.check()
 	}
 	if err != nil {
-		text := strings.Replace(err.Error(), "flag provided but not defined: ", "unknown flag ", 1) // package flag's words
-		fmt.Fprintf(problems, "prepaid-emulator: %s\nprepaid-emulator -h lists all flags.\n", text)
+		fmt.Fprintf(problems, "prepaid-emulator: see -h: %v\n", err)
 		return nil, errUsage
 	}
 	return s, nil
