@@ -291,6 +291,9 @@ func (c *call) apiError(a *attempt) *APIError {
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
 	failure.Code, failure.Description = a.errorShape()
+	if c.client.config.ShowDescriptions {
+		failure.shown = printableText(failure.Description)
+	}
 	return failure
 }
 

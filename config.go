@@ -64,6 +64,10 @@ type Config struct {
 	// service, after the request, or by nobody. Checked all the same are request ids, account ids and path segments,
 	// amounts, other required fields, UTF-8, the PIN envelope, and secrets. Config.Validate checks the same as ever.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
+	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
+	// most 200 characters, what is not printable replaced. It may repeat what was sent, such as a cardholder's name: set it
+	// where the data is synthetic. It is refused unless Environment is EnvironmentTest.
+	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
 	// TokenSource replaces the built-in token manager.
 	TokenSource TokenSource `json:"-" yaml:"-"`
@@ -161,6 +165,9 @@ func (c Config) check(v *validator) {
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
 		v.fault("rate_share", "must be above 0 and at most 1")
+	}
+	if c.ShowDescriptions && c.Environment != EnvironmentTest {
+		v.fault("show_descriptions", "is for the test environment only")
 	}
 }
 

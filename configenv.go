@@ -13,7 +13,7 @@ import (
 // PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
 // PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
 // PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
-// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT and PREPAID_SKIP_VALUE_CHECKS ("true"). Durations are
+// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are
 // texts such as "30s". An empty variable is an unset one. Other variables are left alone, whatever their names begin with: mind the spelling.
 //
 // Without any variable of the credentials they stay empty, for a Config that gets a TokenSource; [NewClient] refuses one
@@ -43,6 +43,7 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
+	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
 	secret, from, rule := secretFromEnv()
 	if err := config.Credentials.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
 		rule = "must not be " + redacted

@@ -26,7 +26,7 @@ func fullConfig() Config {
 			MaxAttempts: 7, MinWait: 12 * time.Millisecond, MaxWait: 13 * time.Second, MaxRetryAfter: 14 * time.Second,
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
 		},
-		RateShare: 0.25, SkipValueChecks: true,
+		RateShare: 0.25, SkipValueChecks: true, ShowDescriptions: true,
 	}
 }
 
@@ -68,7 +68,7 @@ const configText = `{
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
 		"max_throttle_wait": "15m", "in_flight_wait": "1.5s"
 	},
-	"rate_share": 0.25, "skip_value_checks": true
+	"rate_share": 0.25, "skip_value_checks": true, "show_descriptions": true
 }`
 
 func TestConfigFromJSONAndYAML(t *testing.T) {
@@ -138,6 +138,7 @@ func TestConfigJSONFaults(t *testing.T) {
 		`{"retry": {"max_attempts": "qzxwv"}}`:     {"retry.max_attempts", "must be a whole number"},
 		`{"max_response_bytes": 1.5}`:              {"max_response_bytes", "must be a whole number"},
 		`{"rate_share": "qzxwv"}`:                  {"rate_share", "must be a number"},
+		`{"show_descriptions": "qzxwv"}`:           {"show_descriptions", "must be true or false"},
 		`{"vendor": 9175}`:                         {"vendor", "must be a text"},
 		`{"environment": 9175}`:                    {"environment", "must be a text"},
 		`{"credentials": {"client_secret": 9175}}`: {"credentials.client_secret", "must be a text"},
@@ -209,7 +210,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 		"PREPAID_RETRY_MAX_RETRY_AFTER", "PREPAID_RETRY_MAX_THROTTLE_WAIT", "PREPAID_RETRY_IN_FLIGHT_WAIT",
 	}
 	whole := []string{"PREPAID_MAX_RESPONSE_BYTES", "PREPAID_RETRY_MAX_ATTEMPTS"}
-	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_SKIP_VALUE_CHECKS"}) {
+	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_SKIP_VALUE_CHECKS", "PREPAID_SHOW_DESCRIPTIONS"}) {
 		t.Setenv(name, "qzxwv")
 	}
 	config, err := ConfigFromEnv()
@@ -223,7 +224,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 			require.Equal(t, `must be a duration such as "30s"`, fault.Rule)
 		case slices.Contains(whole, fault.Field):
 			require.Equal(t, "must be a whole number", fault.Rule)
-		case fault.Field == "PREPAID_SKIP_VALUE_CHECKS":
+		case fault.Field == "PREPAID_SKIP_VALUE_CHECKS", fault.Field == "PREPAID_SHOW_DESCRIPTIONS":
 			require.Equal(t, "must be true or false", fault.Rule)
 		default:
 			require.Equal(t, Fault{"PREPAID_RATE_SHARE", "must be a number"}, fault)

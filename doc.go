@@ -100,9 +100,10 @@
 // *[TransportError], *[DecodeError], *[ThrottledError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden],
 // [ErrRateLimited], [ErrServer] by the status that came; [ErrClosed]; and the context's error.
 //
-// What an error or a log record prints never holds personal data, amounts, references or the service's own text; a
-// correlation id may appear. The rest stays in fields: an [APIError] prints as status and code, and keeps the answer's
-// header and body in its fields, a [CallError] keeps account and request id.
+// What an error or a log record prints never holds personal data, amounts, references or the service's own text, unless
+// [Config].ShowDescriptions adds that in the test environment; a correlation id may appear. The rest stays in fields: an
+// [APIError] prints as status and code, and keeps the answer's header and body in its fields, a [CallError] keeps account
+// and request id.
 //
 // # Amounts and times
 //

@@ -166,3 +166,15 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 		require.GreaterOrEqual(t, items, 2)
 	}
 }
+
+// A page that does not exist is bad input: only an account that does not exist is not found.
+func TestE2ETransactionsPageBeyondTheLast(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := s.seed("1.00")
+	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Page: 2}}
+	_, err := s.client.Accounts.TransactionsPage(t.Context(), id, params)
+	require.NotErrorIs(t, refused(t, err, 400, "invalid_request"), prepaid.ErrNotFound)
+	_, err = s.client.Accounts.TransactionsPage(t.Context(), "nobody", params)
+	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
+}

@@ -254,3 +254,26 @@ func TestE2ESimulateInProduction(t *testing.T) {
 	}
 	require.Len(t, s.Requests(), before)
 }
+
+// What the client requires is all that a transaction needs, and what it leaves out is no obstacle later.
+func TestE2ESimulationOfTheLeast(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id, ctx := s.seed("100.00"), t.Context()
+	params := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount("10.00")}
+	made, err := s.client.Simulation.Transact(ctx, params)
+	require.NoError(t, err)
+	require.True(t, made.Success, made.Message)
+	params.AuthorizationID = made.AuthorizationID
+	for name, call := range map[string]simulate{"advise": s.client.Simulation.Advise, "clear": s.client.Simulation.Clear} {
+		result, err := call(ctx, params)
+		require.NoError(t, err, name)
+		require.True(t, result.Success, "%s: %s", name, result.Message)
+	}
+	withdrawal := prepaid.SimulateParams{
+		Type: prepaid.SimulatedTypeWithdrawal, AccountID: id, Amount: prepaid.MustAmount("10.00"), MerchantCategoryCode: "6011",
+	}
+	made, err = s.client.Simulation.Transact(ctx, withdrawal)
+	require.NoError(t, err)
+	require.True(t, made.Success, made.Message)
+}

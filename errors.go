@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // CallError is the error of every call: what was tried, what is known of its effect, and why it failed. All
@@ -38,7 +39,7 @@ type CallError struct {
 	Err error
 }
 
-// Error is one line without names, amounts or addresses.
+// Error is one line without names, amounts or addresses, but for what [Config].ShowDescriptions adds.
 func (e *CallError) Error() string {
 	var b strings.Builder
 	b.WriteString("prepaid: ")
@@ -67,8 +68,9 @@ func (e *CallError) Is(target error) bool {
 	return target == ErrOutcomeUnknown && e.Outcome == OutcomeUnknown
 }
 
-// APIError is an error answer of the service (reference section 7). It prints as status and code only: the
-// description and the body are the service's words and may repeat what was sent. The zero value is no answer.
+// APIError is an error response of the service (reference section 7). It prints as status and code only, and with
+// [Config].ShowDescriptions the description too: description and body are the service's words and may repeat what was
+// sent. The zero value is no response.
 type APIError struct {
 	// StatusCode is the HTTP status.
 	StatusCode int
@@ -83,17 +85,22 @@ type APIError struct {
 	// Body is the answer's body, at most 64 KiB of it.
 	Body []byte
 
+	// shown is the part of Description that is printed.
+	shown string
 	// inputStatus marks a 404 that may mean bad input rather than a missing account.
 	inputStatus bool
 	// reportFailed marks the 500 of a report poll.
 	reportFailed bool
 }
 
-// Error gives status and code.
+// Error gives status and code, and with [Config].ShowDescriptions the description.
 func (e *APIError) Error() string {
 	text := "prepaid: status " + strconv.Itoa(e.StatusCode)
 	if e.Code != "" {
 		text += " (" + printableCode(e.Code) + ")"
+	}
+	if e.shown != "" {
+		text += ": " + e.shown
 	}
 	return text
 }
@@ -138,6 +145,21 @@ func printableCode(code ErrorCode) string {
 		return "unlisted code"
 	}
 	return string(code)
+}
+
+// printableText makes one line of a text, of at most longest characters: nothing in it moves a cursor or hides.
+func printableText(text string) string {
+	const longest = 200
+	characters := []rune(strings.Join(strings.Fields(text), " "))
+	if len(characters) > longest {
+		characters = append(characters[:longest], '…')
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, string(characters))
 }
 
 // printableMediaType does the same for a Content-Type without parameters.

@@ -44,7 +44,7 @@ func ExampleAccountsService_Get_notFound() {
 	fmt.Println(err)
 	// Output:
 	// no such account
-	// prepaid: Accounts.Get: rejected: status 404 (account_not_found)
+	// prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist
 }
 
 // Status is the small form of Get, for a look at state and balance.

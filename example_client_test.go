@@ -107,7 +107,7 @@ func ExampleTokenError() {
 	fmt.Println(err)
 	// Output:
 	// true true not processed
-	// prepaid: Accounts.Status: not processed: no access token: status 401 (invalid_client)
+	// prepaid: Accounts.Status: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
 // A closed client fails every later call, and says that nothing was done.

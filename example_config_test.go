@@ -150,7 +150,7 @@ func Example_start() {
 	// Output:
 	// ready
 	// 0 1 0
-	// prepaid: Token: not processed: no access token: status 401 (invalid_client)
+	// prepaid: Token: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
 // A run that is told to end takes nothing new and finishes what it has begun: a call cut off in the middle is a doubt.

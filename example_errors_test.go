@@ -48,7 +48,7 @@ func ExampleAPIError() {
 		fmt.Println(answer.Description)
 	}
 	// Output:
-	// prepaid: Policy.ChangeCategories: rejected: status 400 (invalid_request)
+	// prepaid: Policy.ChangeCategories: rejected: status 400 (invalid_request): category 7995 is not for this program
 	// 400 invalid_request true
 	// category 7995 is not for this program
 }

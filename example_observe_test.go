@@ -42,7 +42,7 @@ func ExampleConfig_logger() {
 	_, err = client.Accounts.Status(context.Background(), id)
 	fmt.Println(err)
 	// Output:
-	// level=WARN msg="prepaid: attempt failed" operation=Accounts.Status path=/accounts/{id}/status attempt=1 status=503 error="prepaid: status 503 (server_error)"
+	// level=WARN msg="prepaid: attempt failed" operation=Accounts.Status path=/accounts/{id}/status attempt=1 status=503 error="prepaid: status 503 (server_error): injected"
 	// <nil>
 }
 
@@ -72,7 +72,7 @@ func ExampleTrace() {
 	}
 	fmt.Println(calls)
 	// Output:
-	// prepaid: Accounts.Status: rejected: status 404 (account_not_found)
+	// prepaid: Accounts.Status: rejected: status 404 (account_not_found): the account does not exist
 	// map[Accounts.Status applied:2 Accounts.Status rejected:1 Token applied:1]
 }
 

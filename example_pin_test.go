@@ -82,7 +82,7 @@ func ExamplePINService_Validate() {
 	}
 	fmt.Println("PIN set:", srv.PINOf(string(id)) != "")
 	// Output:
-	// prepaid: PIN.Validate: rejected: status 400 (invalid_otp)
+	// prepaid: PIN.Validate: rejected: status 400 (invalid_otp): the one-time password is wrong
 	// <nil>
 	// PIN set: false
 }
@@ -121,7 +121,7 @@ func ExamplePINService_Execute() {
 	}
 	// Output:
 	// <nil> true
-	// prepaid: PIN.Execute: rejected: status 400 (invalid_operation) true
+	// prepaid: PIN.Execute: rejected: status 400 (invalid_operation): operation_id is unknown, finished or expired true
 }
 
 // The certificate is checked when it is read, and the key says when it ends, so that a service can warn in time.

@@ -40,7 +40,7 @@ func ExamplePolicyService_Get_none() {
 
 	_, err := srv.Client().Policy.Get(context.Background(), 8)
 	fmt.Println(errors.Is(err, prepaid.ErrNotFound), err)
-	// Output: true prepaid: Policy.Get: rejected: status 404 (policy_not_found)
+	// Output: true prepaid: Policy.Get: rejected: status 404 (policy_not_found): the company has no configured policy
 }
 
 // The categories with a rule. Codes keep their leading zeros.

@@ -34,7 +34,7 @@ func ExampleReportingService_Start() {
 	fmt.Println(errors.Is(err, prepaid.ErrConflict), err)
 	// Output:
 	// daily_settlement true true
-	// true prepaid: Reporting.Start: rejected: status 409 (duplicate_request)
+	// true prepaid: Reporting.Start: rejected: status 409 (duplicate_request): a run of the template has not finished
 }
 
 // Result asks once, for callers with a schedule of their own.

@@ -40,18 +40,10 @@ func ExampleSimulationService_Transact_withdrawal() {
 
 // In production every call of the simulator fails before anything is sent.
 func ExampleSimulationService_Transact_production() {
-	srv := emulator()
+	srv := emulator(prepaidtest.Production())
 	defer srv.Close()
-	config := srv.Config()
-	config.Environment = prepaid.EnvironmentProduction
-	client, err := prepaid.NewClient(config)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer client.Close()
 
-	_, err = client.Simulation.Transact(context.Background(), prepaid.SimulateParams{})
+	_, err := srv.Client().Simulation.Transact(context.Background(), prepaid.SimulateParams{})
 	fmt.Println(errors.Is(err, prepaid.ErrTestOnly), prepaid.OutcomeOf(err), len(srv.Requests()), "requests sent")
 	// Output: true rejected 0 requests sent
 }

@@ -138,7 +138,7 @@ func ExampleErrorCode() {
 	// Output:
 	// register it first
 	// 400 invalid_hook_id
-	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id)
+	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id): the hook does not exist
 }
 
 // A capture shows the answer itself, for a field that this version does not know.

@@ -77,7 +77,7 @@ func ExampleAccountsService_ProvisionWallet_certificates() {
 	fmt.Println(err, errors.Is(err, prepaid.ErrNotFound))
 	// Output:
 	// true true true
-	// prepaid: Accounts.ProvisionWallet: rejected: status 404 (unsupported_provider) false
+	// prepaid: Accounts.ProvisionWallet: rejected: status 404 (unsupported_provider): the wallet provider is not supported false
 }
 
 // The ephemeral key is 256 random bits and good for one call: after an unknown outcome make a new one.
@@ -108,5 +108,5 @@ func ExampleAccountsService_ExchangeKey() {
 	fmt.Println(errors.Is(err, prepaid.CodeBadEphemeralKey), err)
 	// Output:
 	// true [REDACTED]
-	// true prepaid: Accounts.ExchangeKey: rejected: status 400 (bad_ephemeral_key)
+	// true prepaid: Accounts.ExchangeKey: rejected: status 400 (bad_ephemeral_key): ephemeral_key was used before
 }

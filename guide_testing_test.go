@@ -2,9 +2,12 @@ package prepaid_test
 
 import (
 	"bytes"
+	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +108,37 @@ func TestGuideSavedState(t *testing.T) {
 
 	again := prepaidtest.NewServer(t, prepaidtest.WithState(&state))
 	require.Equal(t, "100.00", again.Balance(string(card)))
+}
+
+// A receiver of the test's own, over https as the service wants it.
+func TestGuideLocalReceiver(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan prepaid.MessageType, 2)
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var message prepaid.Message
+		if json.NewDecoder(r.Body).Decode(&message) == nil {
+			arrived <- message.Type
+		}
+	})
+	receiver := httptest.NewTLSServer(handler)
+	defer receiver.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots))
+
+	params := hookParams(receiver.URL)
+	params.Enabled = true
+	_, err := srv.Client().Hooks.Create(t.Context(), params)
+	require.NoError(t, err)
+	require.Equal(t, prepaid.MessageType("ping"), <-arrived)
+	seed(srv, "1.00")
+	require.Equal(t, prepaid.MessageTypeTransaction, <-arrived)
+	require.NoError(t, srv.WaitIdle(t.Context()))
+
+	plain := prepaidtest.NewServer(t, prepaidtest.AllowHTTPOnLoopback()) // is of no use to this client
+	_, err = plain.Client().Hooks.Create(t.Context(), hookParams("http://127.0.0.1:1/"))
+	require.ErrorContains(t, err, "uri must be")
+	require.Empty(t, plain.Requests())
 }
 
 // A read-only job that begins to write fails its test.

@@ -77,6 +77,10 @@ func configLimits() []limit[Config] {
 		rows = append(rows, limit[P]{field: field, rule: "must not be negative", shown: "-9175", bad: put(at, -9175), good: put(at, 1)})
 	}
 	return append(rows,
+		limit[P]{
+			field: "show_descriptions", rule: "is for the test environment only",
+			bad: func(p *P) { p.ShowDescriptions, p.Environment = true, EnvironmentProduction }, good: func(p *P) { p.ShowDescriptions = true },
+		},
 		limit[P]{field: "max_response_bytes", rule: "must not be negative", bad: func(p *P) { p.MaxResponseBytes = -1 }, good: func(p *P) { p.MaxResponseBytes = 1 }},
 		limit[P]{field: "retry.max_attempts", rule: "must not be negative", bad: func(p *P) { p.Retry.MaxAttempts = -1 }, good: func(p *P) { p.Retry.MaxAttempts = 1 }})
 }
@@ -114,14 +118,14 @@ func TestValidationConfigAllFaults(t *testing.T) {
 	requireFaults(t, err, "", fault{"base_url", ""}, fault{"vendor", ""}, fault{"credentials.client_id", ""}, fault{"credentials.client_secret", ""})
 	bad := Config{
 		BaseURL: "http://user@h.example/?a", Vendor: " ", Environment: "x", Credentials: Credentials{ClientID: ":"},
-		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2,
+		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2, ShowDescriptions: true,
 		Retry: RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1},
 	}
 	requireFaults(t, bad.Validate(), "h.example", fault{"base_url", "https"}, fault{"base_url", "no user"}, fault{"base_url", "/3.0/"},
 		fault{"vendor", ""}, fault{"environment", ""}, fault{"credentials.client_id", ""}, fault{"credentials.client_secret", ""},
 		fault{"user_agent", ""}, fault{"attempt_timeout", ""}, fault{"body_idle_timeout", ""}, fault{"max_response_bytes", ""},
 		fault{"retry.max_attempts", ""}, fault{"retry.min_wait", ""}, fault{"retry.max_wait", ""}, fault{"retry.max_retry_after", ""},
-		fault{"retry.max_throttle_wait", ""}, fault{"retry.in_flight_wait", ""}, fault{"rate_share", ""})
+		fault{"retry.max_throttle_wait", ""}, fault{"retry.in_flight_wait", ""}, fault{"rate_share", ""}, fault{"show_descriptions", ""})
 }
 
 // setEnv sets the variables of a valid configuration, changed by the pairs given.

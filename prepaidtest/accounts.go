@@ -283,12 +283,13 @@ func (s *Server) transactions(c *call) reply {
 	})
 }
 
-// between returns the items within both bounds, included. Times are compared as they are shown: to the second.
+// between returns the items within both bounds, included. The times of items are compared as they are shown: in whole
+// seconds.
 func between(items []item, start, end time.Time) []item {
 	from, to := 0, len(items)
 	compare := func(i item, at time.Time) int { return i.occurredAt.Truncate(time.Second).Compare(at) }
 	if !start.IsZero() {
-		from, _ = slices.BinarySearchFunc(items, start.Truncate(time.Second), compare)
+		from, _ = slices.BinarySearchFunc(items, start, compare)
 	}
 	if !end.IsZero() {
 		to, _ = slices.BinarySearchFunc(items, end.Truncate(time.Second).Add(time.Second), compare)

@@ -62,7 +62,7 @@ func bindPortal(b *binder) *PortalIdentifier {
 	return nil
 }
 
-// createAccount answers POST /accounts. Whatever cannot be used gives 404, the only refusal of its row.
+// createAccount answers POST /accounts. Its row has 404 for an account id that is invalid or not found.
 func (s *Server) createAccount(c *call) reply {
 	var in createInput
 	if refusal := c.bindBody(in.bind); refusal != nil {
@@ -72,7 +72,7 @@ func (s *Server) createAccount(c *call) reply {
 	defer s.mu.Unlock()
 	owner := s.companies[in.companyID]
 	if owner == nil {
-		return c.refuse(http.StatusNotFound, "company_not_found", "invalid fields: company_id is no company")
+		return c.unusable("invalid fields: company_id is no company")
 	}
 	if in.requestType == "replace" {
 		old := s.accounts[in.accountToReplace]
@@ -80,7 +80,7 @@ func (s *Server) createAccount(c *call) reply {
 			return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
 		}
 		if old.status != "lost_or_stolen" {
-			return c.unusable("invalid fields: account_id_to_replace is not lost_or_stolen")
+			return c.refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
 	if in.corresponding != "" && s.accounts[in.corresponding] == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// timeLayout is the one form of date-times (section 1).
+// timeLayout is the form of date-times in responses (section 1).
 const timeLayout = "2006-01-02T15:04:05Z"
 
 // inputFault names a field and the rule it breaks, never its value.
@@ -213,17 +213,22 @@ func (b *binder) dateTime(name string, into *time.Time) bound {
 	return v
 }
 
-// parseTime reads a date-time; time.Parse alone would let a fraction pass.
+// parseTime reads a date-time in UTC. It may have a fraction of a second, which JavaScript always writes.
 func parseTime(text string, lenient bool) (time.Time, error) {
-	layout := timeLayout
-	if lenient {
-		layout = time.RFC3339
+	if at, err := time.Parse(time.RFC3339, text); lenient && err == nil {
+		return at.UTC(), nil
 	}
-	at, err := time.Parse(layout, text)
-	if err != nil || (!lenient && len(text) != len(timeLayout)) {
-		return time.Time{}, errors.New("must be a date-time of the form YYYY-MM-DDThh:mm:ssZ")
+	local, utc := strings.CutSuffix(text, "Z")
+	if !utc {
+		local, utc = strings.CutSuffix(text, "+00:00")
 	}
-	return at.UTC(), nil
+	const layout = "2006-01-02T15:04:05"
+	whole, _, _ := strings.Cut(local, ".") // time.Parse takes a comma, too, and an hour of one digit
+	at, err := time.Parse(layout, local)
+	if err != nil || !utc || len(whole) != len(layout) {
+		return time.Time{}, errors.New("must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ")
+	}
+	return at, nil
 }
 
 // object reads a nested object with its own members.

@@ -7,7 +7,8 @@ import (
 )
 
 // Config points a client at s, in the test environment unless s is set to Production, with credentials and with
-// pauses of a millisecond between attempts, so that tests do not wait.
+// pauses of a millisecond between attempts, so that tests do not wait. In the test environment errors print the
+// service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest
 	if s.settings.production {
@@ -21,6 +22,8 @@ func (s *Server) Config() prepaid.Config {
 			ClientID:     s.settings.clientID,
 			ClientSecret: prepaid.NewSecret(s.settings.clientSecret),
 		},
+		ShowDescriptions: !s.settings.production,
+
 		Retry: prepaid.RetryPolicy{MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond},
 	}
 }

@@ -181,7 +181,7 @@ func (s *Server) drain(h *hook) {
 	}
 }
 
-// settled counts messages that are no longer under way. It needs s.mu.
+// settled counts messages and requests that are no longer under way. It needs s.mu.
 func (s *Server) settled(n int) {
 	s.pending = max(s.pending-n, 0)
 	if s.pending == 0 {
@@ -276,8 +276,8 @@ func (f Signature) sign(header http.Header, config hookConfig, body []byte) {
 	header.Set(f.Header, f.Prefix+text)
 }
 
-// WaitIdle returns when no webhook message is queued or on its way, or when ctx ends. Retries and alerts that
-// wait for the clock do not count.
+// WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
+// way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.clock.settle()
 	s.mu.Lock()

@@ -13,8 +13,8 @@
 //
 // What the reference does not allow is refused, with a description that names the field and never its value: a
 // wrong Content-Type, an unknown or repeated member or query parameter, a wrong JSON type, a missing member, a
-// value over a limit, a date-time of another form. The status is 400, or 404 where the operation's row knows
-// only that. Lenient switches this off.
+// value over a limit, a date-time of another form. The status is 400, and 404 only where the operation's row has it for
+// that cause: input of a wallet, and the id of another account in a creation. Lenient switches this off.
 //
 // # Time
 //
@@ -28,6 +28,16 @@
 // there are the emulator's own: 2951 card to card transfer, 2960 direct entry out, 3010 funding redemption, 3011
 // its reversal, 3012 funding refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117)
 // and the clearing (1115); of a credit, the first is a debit.
+//
+// # Repeats
+//
+// The reference caches a transfer and a direct entry out that was handled successfully, and bounds in no way how long
+// one takes. The emulator assumes the worst case: the cache is read when a request arrives and written when its movement
+// is made. A request_id that arrives again while the first request is still running moves the money a second time. A
+// request runs from its arrival to its movement: no time at all, unless the fault Delay or CommitAfter makes it longer.
+// PaidTwice has the request ids to which this happened:
+//
+//	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
 //
 // # Faults
 //
@@ -48,13 +58,13 @@
 //
 //	srv, err := prepaidtest.Start(prepaidtest.WithStateFile("/var/lib/emulator/state.json"))
 //
-// The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults
-// and functions are not in it.
+// The state holds every secret in plain text. The logs of requests and deliveries, rate limit windows, armed faults,
+// functions and requests that still run are not in it.
 //
 // # What the reference leaves open
 //
 // Each such point is an Option with a documented default. The codes of errors that the reference does not show
-// are invalid_request, account_not_found, company_not_found, policy_not_found, unsupported_provider, forbidden,
+// are invalid_request, account_not_found, policy_not_found, unsupported_provider, forbidden,
 // unauthorized, duplicate_request, rate_limit_exceeded, unexpected_request (see AllowOnly), and for PIN changes
 // invalid_envelope, invalid_operation, invalid_device and invalid_otp.
 package prepaidtest

@@ -9,13 +9,17 @@ import (
 const failureDeliveries = 10
 
 // LogOnFailure sets how many of the last requests, with the last ten deliveries, are written to the log of a test
-// that has failed when its server closes. They show no personal data. Default 20; 0 is off.
+// that has failed when its server closes, after the request ids that were paid twice. They show no personal data.
+// Default 20; 0 is off.
 func LogOnFailure(n int) Option { return func(s *settings) { s.failureLog = n } }
 
 // explain writes to the log of a failed test what the server saw last.
 func (s *Server) explain() {
 	if s.settings.failureLog == 0 || !s.tb.Failed() {
 		return
+	}
+	if twice := s.PaidTwice(); len(twice) > 0 {
+		s.tb.Logf("prepaidtest: request ids with more than one movement: %q", twice)
 	}
 	requests, deliveries := s.Requests(), s.Deliveries()
 	if text := lastLines(requests, s.settings.failureLog); text != "" {

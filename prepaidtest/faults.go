@@ -22,6 +22,8 @@ type Fault struct {
 	body        string
 	wait        time.Duration
 	delta       int
+	late        bool          // is carried out all the same
+	after       time.Duration // how much later
 }
 
 type faultKind int
@@ -77,7 +79,8 @@ func TooManyRequests(retryAfter time.Duration) Fault {
 // which takes none: armed for AnyOperation it passes that one by.
 func ExpireToken() Fault { return Fault{kind: faultExpireToken} }
 
-// Delay waits d of real time before the request is carried out, then answers as usual.
+// Delay waits d of real time before the request is carried out, then responds as usual. The request is running all that
+// time, also when its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
 func Delay(d time.Duration) Fault { return Fault{kind: faultDelay, wait: d} }
 
 // Truncate carries the request out, announces the whole answer and cuts the connection in the middle of it.
@@ -96,6 +99,16 @@ func SubstituteContentType(value string) Fault {
 // WrongLength carries the request out and announces a Content-Length that is delta bytes more than the body has,
 // or fewer when delta is negative (never below zero), sends the body and closes the connection.
 func WrongLength(delta int) Fault { return Fault{kind: faultWrongLength, delta: delta} }
+
+// CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
+// was sent or the connection was cut, d above 0: a gateway gives up, and the service goes on. It is for DropBeforeCommit,
+// Answer, AnswerBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
+// the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
+// what still runs.
+func (f Fault) CommitAfter(d time.Duration) Fault {
+	f.late, f.after = true, d
+	return f
+}
 
 // Times makes a fault count n times, 1 or more. It undoes Always.
 func (f Fault) Times(n int) Fault {
@@ -132,6 +145,12 @@ func (f Fault) check() error {
 		if f.delta == 0 {
 			return errors.New("the length must be wrong by more than 0")
 		}
+	}
+	switch {
+	case f.late && !slices.Contains([]faultKind{faultDropBeforeCommit, faultAnswer, faultAnswerBody, faultProxyPage}, f.kind):
+		return errors.New("CommitAfter is for a fault that does not carry the request out")
+	case f.late && f.after <= 0:
+		return errors.New("CommitAfter must be above 0")
 	}
 	return f.schedule.check()
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const transferOperation = "POST /accounts/{id}/transfer"
-
 func TestFault_CommitThenDrop(t *testing.T) {
 	t.Parallel()
 	c := start(t)

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -39,6 +40,25 @@ func (f *Fault) before(c *call) *reply {
 		return new(c.badToken())
 	}
 	return nil
+}
+
+// runOn carries a request out once d of real time has passed, or at once when the server closes. Nobody waits for the
+// response.
+func (s *Server) runOn(c call, d time.Duration) {
+	c.request = c.request.WithContext(context.WithoutCancel(c.request.Context()))
+	s.mu.Lock()
+	s.pending++
+	s.mu.Unlock()
+	s.work.Go(func() {
+		s.pause(d, nil)
+		s.clock.settle()
+		if answer := s.carryOut(&c); answer.pooled {
+			s.pages.put(answer.body)
+		}
+		s.mu.Lock()
+		s.settled(1)
+		s.mu.Unlock()
+	})
 }
 
 func proxyPage(status int) []byte {

@@ -34,8 +34,12 @@ func FaultForms() []string {
 		`content-type "TYPE": carry out, then send the answer under another Content-Type; "" sends none`,
 		"wrong-length DELTA: carry out, then announce this many bytes more or, below zero, fewer than are sent",
 		"nothing: carry out and count",
+		"... commit-after DURATION: of a fault with nothing carried out: carry out all the same, this much later",
 	}, scheduleForms()...)
 }
+
+// commitAfter is the word for CommitAfter.
+const commitAfter = "commit-after"
 
 func scheduleForms() []string {
 	return []string{
@@ -68,6 +72,9 @@ func (f Fault) String() string {
 		if f.wait != 0 {
 			words = append(words, f.wait.String())
 		}
+	}
+	if f.late {
+		words = append(words, commitAfter, f.after.String())
 	}
 	return strings.Join(append(words, f.schedule.words()...), " ")
 }
@@ -103,6 +110,9 @@ func ParseFault(text string) (Fault, error) {
 		if p.more() {
 			f.wait = p.duration("the duration")
 		}
+	}
+	if f.late = p.take(commitAfter); f.late {
+		f.after = p.duration("the duration of commit-after")
 	}
 	p.schedule(&f.schedule, nil)
 	if p.err == nil {
@@ -147,7 +157,7 @@ func (w word) modifier() bool {
 	if w.quoted || w.text == "" {
 		return false
 	}
-	if w.text == "always" || w.text == "pings" {
+	if w.text == "always" || w.text == "pings" || w.text == commitAfter {
 		return true
 	}
 	rest := w.text[1:]
@@ -190,6 +200,15 @@ type wordParser struct {
 }
 
 func (p *wordParser) more() bool { return len(p.words) > 0 && !p.words[0].modifier() }
+
+// take takes the next word when it is this one.
+func (p *wordParser) take(text string) bool {
+	if len(p.words) == 0 || p.words[0] != (word{text: text}) {
+		return false
+	}
+	p.words = p.words[1:]
+	return true
+}
 
 func (p *wordParser) fail(rule string) {
 	if p.err == nil {

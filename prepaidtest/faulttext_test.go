@@ -33,6 +33,10 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 		"too-many-requests 2s x3 p0.5":                    TooManyRequests(2 * time.Second).Times(3).WithProbability(0.5),
 		"too-many-requests x3":                            TooManyRequests(0).Times(3),
 		"expire-token":                                    ExpireToken(),
+		"drop-before-commit commit-after 12s":             DropBeforeCommit().CommitAfter(12 * time.Second),
+		"proxy-page 502 commit-after 1.5s x3 p0.5":        ProxyPage(502).CommitAfter(1500 * time.Millisecond).Times(3).WithProbability(0.5),
+		"answer 504 commit-after 1m0s always":             Answer(504, "").CommitAfter(time.Minute).Always(),
+		`answer 504 "commit-after" commit-after 1s`:       Answer(504, "commit-after").CommitAfter(time.Second),
 	} {
 		require.Equal(t, text, fault.String())
 		require.Equal(t, text, fmt.Sprint(fault))
@@ -58,6 +62,9 @@ func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 		"content-type x3": "the type is missing", "answer-body 200 hunter2": "the body is missing",
 		"truncate x0": "Times must be", "truncate x1.5": "whole number", "truncate p2": "WithProbability must be", "truncate p1-e": "must have a number",
 		"truncate x2 x3": "repeated", "truncate always x3": "contradicts", "truncate pings": "is not for this", "truncate x3 hunter2": "too many",
+		"truncate commit-after 1s": "does not carry", "proxy-page 502 commit-after": "duration of commit-after is missing",
+		"proxy-page 502 commit-after 0s": "above 0", "proxy-page 502 x2 commit-after 1s": "is not for this",
+		"proxy-page 502 commit-after 1s commit-after 1s": "repeated",
 		"truncate pnan": "too many", "slow-body 1s 2s": "too many",
 	} {
 		_, err := ParseFault(text)

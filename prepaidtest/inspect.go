@@ -201,12 +201,28 @@ func (s *Server) activatable(a *account) bool {
 }
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
-// that was made once, however often it was sent. The count of each id is kept for good, also when its answer is no
-// longer cached.
+// that was made once, however often it was sent, and more for one that was repeated while it was still running. The
+// count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
+// be running.
 func (s *Server) Movements(requestID string) int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.movements[requestID]
+	return s.movements[transferKey{transferOperation, requestID}] + s.movements[transferKey{directEntryOperation, requestID}]
+}
+
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted. None is what a test
+// of payments wants, whatever faults it arms. WaitIdle first where requests may still be running.
+func (s *Server) PaidTwice() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var ids []string
+	for key, movements := range s.movements {
+		if movements > 1 {
+			ids = append(ids, key.requestID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // Transaction is an item of an account's history (2.8). Amounts are in decimals: credits positive, debits

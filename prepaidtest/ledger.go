@@ -168,6 +168,9 @@ func (s *Server) book(a *account, e entry, at time.Time) (item, bool) {
 	if n := len(a.items); n > 0 && at.Before(a.items[n-1].occurredAt) {
 		at = a.items[n-1].occurredAt
 	}
+	if e.merchant.category == "" {
+		e.merchant.category = s.settings.noCategory
+	}
 	booked := item{entry: e, id: s.ids.transaction(), account: a.id, running: balance, occurredAt: at}
 	a.balance = balance
 	a.items = append(a.items, booked)

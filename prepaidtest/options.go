@@ -61,6 +61,7 @@ type settings struct {
 	webhooks               webhookSettings
 	requestLog             int
 	failureLog             int
+	noCategory             string
 	pinTries               int // 0 is not counted
 	pinMGF1                crypto.Hash
 	addresses              []netip.Prefix // nil for everybody
@@ -82,7 +83,7 @@ func newSettings(options []Option) (settings, error) {
 	s := settings{
 		vendor: "vendor", clientID: "emulator-client", clientSecret: "emulator-secret", address: "127.0.0.1:0",
 		tokenLifetime: time.Hour, rateLimit: 1000, rateSpan: 10 * time.Second, badTokenOnReport: 401,
-		pageMin: 1, pageDefault: 50, pageMax: 500,
+		pageMin: 1, pageDefault: 50, pageMax: 500, noCategory: "0000",
 		initialStatus: "pre_active", walletWithCertificates: "applepay", otherWallets: []string{"googlepay", "samsungpay"},
 		cardNetwork: "mastercard", simulationDelay: 100 * time.Millisecond, reportDelay: 100 * time.Millisecond,
 		otpLifetime: 10 * time.Minute, requestLog: 10_000, failureLog: 20,
@@ -115,6 +116,7 @@ func (s *settings) validate() error {
 	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
 	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(s.badTokenOnReport == 400 || s.badTokenOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
+	check(s.noCategory == "" || isCategory(s.noCategory), "CategoryWithoutMerchant: must have four digits or be empty")
 	check(s.requestLog >= 0, "RequestLog: must not be negative")
 	check(s.failureLog >= 0, "LogOnFailure: must not be negative")
 	check(s.pinTries >= 0, "PINTries: must not be negative")
@@ -244,6 +246,11 @@ func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDi
 // MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing when there is no matching clearing, or one
 // that was reversed before. The reference names no condition: by default each request books a clearing reversal.
 func MatchedReversalsOnly() Option { return func(s *settings) { s.matchedReversals = true } }
+
+// CategoryWithoutMerchant sets the merchant_category_code of history items that have no merchant, such as loads, transfers
+// and adjustments, and of a simulated transaction without mcc. The reference requires four digits and does not say
+// which. Default "0000"; "" leaves the field empty.
+func CategoryWithoutMerchant(code string) Option { return func(s *settings) { s.noCategory = code } }
 
 // SimulationDelay sets how long clear and reverse_clear take to have their effect, on the server's clock.
 // Default 100 ms.

@@ -28,8 +28,9 @@ func WithWebhookRoots(roots *x509.CertPool) Option {
 	return func(s *settings) { s.webhooks.roots = roots }
 }
 
-// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host. By default an address must be
-// https, as the reference has it.
+// AllowHTTPOnLoopback accepts webhook addresses with http on a loopback host, from callers that send one: a plain HTTP
+// caller, another language, a seed document. Package prepaid's client refuses such an address before it is sent, so it
+// needs WithWebhookRoots. By default an address must be https, as the reference has it.
 func AllowHTTPOnLoopback() Option { return func(s *settings) { s.webhooks.httpLoopback = true } }
 
 // DeliveryRetries sets the pauses before each further attempt to deliver a message, on the server's clock. By

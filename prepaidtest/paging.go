@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// pageRequest is what a caller asked for; the number is -1 when it was not sent.
+// pageRequest is what a caller asked for; the number is 0 when it was not sent. A size below the internal minimum or
+// above the maximum is replaced (section 1).
 type pageRequest struct {
 	number, size int
 	sized        bool

@@ -83,23 +83,25 @@ func (q *query) dateTime(name string, into *time.Time) {
 	*into = at
 }
 
-// paging reads page_number and page_size; zero stands for a parameter that was not sent.
+// paging reads page_number and page_size.
 func (q *query) paging(into *pageRequest) {
-	into.number = q.count("page_number", 1)
-	into.size = q.count("page_size", 0)
-	into.sized = into.size >= 0
+	var numbered bool
+	if into.number, numbered = q.count("page_number"); numbered && into.number < 1 {
+		q.faults.add("page_number", "must be at least 1")
+	}
+	into.size, into.sized = q.count("page_size")
 }
 
-// count returns -1 when the parameter is absent.
-func (q *query) count(name string, least int) int {
+// count reads a whole number; one beyond the range of int becomes its end.
+func (q *query) count(name string) (number int, present bool) {
 	value, present := q.take(name)
 	if !present {
-		return -1
+		return 0, false
 	}
-	number, err := strconv.Atoi(value)
-	if err != nil || !isDigits(value) || number < least {
-		q.faults.add(name, "must be a whole number of at least "+strconv.Itoa(least))
-		return -1
+	if !isDigits(strings.TrimPrefix(value, "-")) {
+		q.faults.add(name, "must be a whole number")
+		return 0, false
 	}
-	return number
+	number, _ = strconv.Atoi(value) // out of range: the nearest
+	return number, true
 }

@@ -98,7 +98,7 @@ func TestBody_SlowAnswersGoOn(t *testing.T) {
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
 		c.Inject("POST /accounts", Delay(3*bodyTimeout), SlowBody(bodyTimeout))
-		c.post("accounts", "{}").refused(404, "invalid_request")
+		c.post("accounts", "{}").refused(400, "invalid_request")
 		got := c.post("accounts", "{}")
 		require.True(t, strings.HasSuffix(string(got.body), "}"), "all of it")
 		transport.CloseIdleConnections()

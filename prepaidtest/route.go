@@ -19,7 +19,7 @@ type route struct {
 	segments         []string
 	fixed            int // how many of them are no parameters
 	handle           func(*Server, *call) reply
-	badInput         int      // status of input that cannot be used: 400, or 404 where the row knows only that
+	badInput         int      // status of input that cannot be used: 400, or 404 where the row has that for it
 	open             bool     // needs no bearer token
 	query            []string // names of its query parameters
 	testOnly         bool     // simulator
@@ -51,15 +51,15 @@ func routes() []*route {
 		{method: post, template: "/policy/{id}/terminals", handle: (*Server).changeTerminals},
 
 		{method: get, template: "/accounts", handle: (*Server).searchAccounts, query: search},
-		{method: post, template: "/accounts", handle: (*Server).createAccount, badInput: http.StatusNotFound},
+		{method: post, template: "/accounts", handle: (*Server).createAccount},
 		{method: get, template: "/accounts/company/{companyid}", handle: (*Server).searchCompany, query: company},
-		{method: get, template: "/accounts/{id}", handle: (*Server).getAccount, query: account, badInput: http.StatusNotFound},
-		{method: put, template: "/accounts/{id}", handle: (*Server).updateAccount, badInput: http.StatusNotFound},
-		{method: get, template: "/accounts/{id}/transactions", handle: (*Server).transactions, query: history, badInput: http.StatusNotFound},
-		{method: get, template: "/accounts/{id}/status", handle: (*Server).getStatus, badInput: http.StatusNotFound},
-		{method: put, template: "/accounts/{id}/status", handle: (*Server).putStatus, badInput: http.StatusNotFound},
-		{method: put, template: "/accounts/{id}/plastic", handle: (*Server).putPlastic, badInput: http.StatusNotFound},
-		{method: get, template: "/accounts/{id}/tokens", handle: (*Server).walletTokens, badInput: http.StatusNotFound},
+		{method: get, template: "/accounts/{id}", handle: (*Server).getAccount, query: account},
+		{method: put, template: "/accounts/{id}", handle: (*Server).updateAccount},
+		{method: get, template: "/accounts/{id}/transactions", handle: (*Server).transactions, query: history},
+		{method: get, template: "/accounts/{id}/status", handle: (*Server).getStatus},
+		{method: put, template: "/accounts/{id}/status", handle: (*Server).putStatus},
+		{method: put, template: "/accounts/{id}/plastic", handle: (*Server).putPlastic},
+		{method: get, template: "/accounts/{id}/tokens", handle: (*Server).walletTokens},
 		{method: post, template: "/accounts/{id}/wallet/{provider}", handle: (*Server).provisionWallet, badInput: http.StatusNotFound},
 		{method: post, template: "/accounts/{id}/dip", handle: (*Server).exchangeKey},
 		{method: post, template: "/accounts/{id}/directentryout", handle: (*Server).directEntryOut},

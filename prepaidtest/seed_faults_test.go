@@ -101,7 +101,7 @@ func faultyTransactions(seeds map[string]faultySeed) {
 		`"amount":"sekret"`:                    "amount must be a decimal number with at most four decimals",
 		`"occurred_at":"2024-01-01T23:59:59Z"`: "occurred_at must not be before the transaction above it",
 		`"occurred_at":"2999-01-01T00:00:00Z"`: "occurred_at must not be in the future",
-		`"occurred_at":"sekret"`:               "occurred_at must be a date-time of the form YYYY-MM-DDThh:mm:ssZ",
+		`"occurred_at":"sekret"`:               "occurred_at must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ",
 		`"fee_amount":-1`:                      "fee_amount must be zero or more",
 		`"merchant_category_code":"sekr"`:      "merchant_category_code must have four digits",
 		`"parent_id":"sekret"`: "parent_id is not known here; known are acquirer_id, amount, card_acceptor_id, fee_amount, " +
@@ -145,7 +145,7 @@ func faultyTokens(seeds map[string]faultySeed) {
 		`"token_suffix":"12345"`:                "token_suffix must have four digits",
 		`"token_unique_reference":"sekret"`:     "token_unique_reference must have 48 characters",
 		`"token_deleted_from_consumer_app":"s"`: "token_deleted_from_consumer_app must be true or false",
-		`"current_status_date_time":"sekret"`:   "current_status_date_time must be a date-time of the form YYYY-MM-DDThh:mm:ssZ",
+		`"current_status_date_time":"sekret"`:   "current_status_date_time must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ",
 		`"suspenders":["s",1]`:                  "suspenders[1] must be a string",
 	} {
 		seeds[token] = faultySeed{accounts: `,{"wallet_tokens":[{},{` + token + `}]}`, want: "accounts[1].wallet_tokens[1]." + want}

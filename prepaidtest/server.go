@@ -41,6 +41,7 @@ type Server struct {
 	sender   *http.Client
 	sending  chan struct{} // slots for deliveries on their way
 	answered atomic.Int64  // requests in the log so far
+	cached   atomic.Int64  // responses of transfers put in the cache so far
 
 	mu         stateLock // guards all below
 	allowed    []string  // by AllowOnly; nil for every operation
@@ -53,7 +54,7 @@ type Server struct {
 	tokens     map[string]time.Time // expiry of each access token
 	transfers  map[transferKey]cachedTransfer
 	transferQ  []transferKey // keys of transfers, oldest first
-	movements  map[string]int
+	movements  map[transferKey]int
 	approvals  map[string]*authorisation
 	redeemed   map[int64]*redemption
 	policyIDs  int64
@@ -67,7 +68,7 @@ type Server struct {
 	hooks      map[string]*hook
 	hookOrder  []*hook
 	deliveries *ring[Delivery]
-	pending    int // messages queued or on their way
+	pending    int // messages queued or on their way, and requests that run on
 	idle       []chan struct{}
 }
 
@@ -115,7 +116,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		requests: newRing[Request](settings.requestLog), deliveries: newRing[Delivery](settings.requestLog),
 		stopping: make(chan struct{}), sending: make(chan struct{}, 8), sender: newSender(settings.webhooks),
 		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
-		tokens: make(map[string]time.Time), transfers: make(map[transferKey]cachedTransfer), movements: make(map[string]int),
+		tokens: make(map[string]time.Time), transfers: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
 		approvals: make(map[string]*authorisation), redeemed: make(map[int64]*redemption),
 		templates: make(map[string]template), runs: make(map[string]*reportRun), lastRun: make(map[string]*reportRun),
 		dipKeys: make(map[dipKey]bool), dipUsed: make(map[[32]byte]bool), pinChanges: make(map[string]*pinChange),
@@ -244,6 +245,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.readBody(w, c, limited) {
 		return
 	}
+	c.cached = s.cached.Load()
 	answer, fault := s.answer(c)
 	fault.disguise(&answer)
 	switch { // in the log before the caller can look, but for the answers that are made while they are sent
@@ -302,13 +304,20 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 	fault := s.takeFault(route)
 	if fault != nil {
 		if before := fault.before(c); before != nil {
+			if fault.late {
+				s.runOn(*c, fault.after)
+			}
 			return *before, fault
 		}
 	}
-	if len(route.query) == 0 && !s.settings.lenient && c.request.URL.RawQuery != "" {
-		return c.unusable("this operation has no query parameters"), fault
+	return s.carryOut(c), fault
+}
+
+func (s *Server) carryOut(c *call) reply {
+	if len(c.route.query) == 0 && !s.settings.lenient && c.request.URL.RawQuery != "" {
+		return c.unusable("this operation has no query parameters")
 	}
-	return route.handle(s, c), fault
+	return c.route.handle(s, c)
 }
 
 func (s *Server) mediaType() string { return "application/vnd." + s.settings.vendor + "+json" }

@@ -165,12 +165,12 @@ func TestStrictness(t *testing.T) {
 		{"bad UTF-8", "{\"plastic_enabled\":true,\"initiating_user_id\":\"\xff\"}", "UTF-8"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Contains(t, c.do("PUT", plastic, test.body).refused(404, "invalid_request"), test.field)
+			require.Contains(t, c.do("PUT", plastic, test.body).refused(400, "invalid_request"), test.field)
 		})
 	}
-	require.Contains(t, c.get("accounts/"+id+"?with_everything=1").refused(404, "invalid_request"), "with_everything")
-	require.Contains(t, c.get("accounts/"+id+"?with_bpay=1&with_bpay=1").refused(404, "invalid_request"), "with_bpay")
-	c.get("accounts/"+id+"/status?with_personal=1").refused(404, "invalid_request")
+	require.Contains(t, c.get("accounts/"+id+"?with_everything=1").refused(400, "invalid_request"), "with_everything")
+	require.Contains(t, c.get("accounts/"+id+"?with_bpay=1&with_bpay=1").refused(400, "invalid_request"), "with_bpay")
+	c.get("accounts/"+id+"/status?with_personal=1").refused(400, "invalid_request")
 	c.get("policy/mccodes?page_number=one").refused(400, "invalid_request")
 }
 
@@ -183,7 +183,7 @@ func TestARefusalNeverQuotesAValue(t *testing.T) {
 		`{"status":"` + secret + `"}`, `{"status":{"a":"` + secret + `"}}`, `{"status":` + secret + `}`,
 	} {
 		got := c.do("PUT", "accounts/"+id+"/status", body)
-		require.Equal(t, 404, got.status)
+		require.Equal(t, 400, got.status)
 		require.NotContains(t, string(got.body), secret)
 	}
 }
@@ -265,5 +265,5 @@ func TestTooLargeABody(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.post("accounts", strings.Repeat(" ", maxBody+1)).refused(413, "invalid_request")
-	c.post("accounts", strings.Repeat(" ", maxBody)).refused(404, "invalid_request")
+	c.post("accounts", strings.Repeat(" ", maxBody)).refused(400, "invalid_request")
 }

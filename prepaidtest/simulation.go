@@ -43,16 +43,17 @@ type simulateBody struct {
 	Message       string  `json:"message"`
 }
 
-// bind reads the members; located and authorised say whether the operation has the place and authorization_id.
+// bind reads the members. 2.15 marks none as required; what no transaction can be without is required here. Located and
+// authorised say whether the operation has the place and authorization_id.
 func (in *simulated) bind(located, authorised bool) func(*binder) {
 	return func(b *binder) {
 		b.string("transaction_type", &in.kind).required().oneOf("Purchase", "Withdrawal", "PosCredit")
 		b.string("account_id", &in.account).required()
 		b.decimal("amount", &in.amount, true).required()
-		b.string("acquirer_id", &in.merchant.acquirer).required()
-		b.string("merchant_id", &in.merchant.acceptor).required()
-		b.string("terminal_id", &in.merchant.terminal).required()
-		b.string("mcc", &in.merchant.category).required().form(isCategory, "must have four digits")
+		b.string("acquirer_id", &in.merchant.acquirer)
+		b.string("merchant_id", &in.merchant.acceptor)
+		b.string("terminal_id", &in.merchant.terminal)
+		b.string("mcc", &in.merchant.category).form(isCategory, "must have four digits")
 		if located {
 			b.string("bank_name", &in.bankName)
 			b.string("location", &in.location)

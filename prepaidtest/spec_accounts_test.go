@@ -34,7 +34,7 @@ func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
 	id := c.AddAccount(SeedAccount{})
 	c.do("PUT", "accounts/nobody/status", `{"status":"active"}`).refused(404, "account_not_found")
 	for _, bad := range []string{`{"status":"Active"}`, `{"status":""}`, `{"status":"unknown"}`, `{}`, `{"status":null}`, `{"status":1}`} {
-		require.Contains(t, c.do("PUT", "accounts/"+id+"/status", bad).refused(404, "invalid_request"), "status")
+		require.Contains(t, c.do("PUT", "accounts/"+id+"/status", bad).refused(400, "invalid_request"), "status")
 	}
 	require.Equal(t, "active", c.Status(id))
 }
@@ -122,7 +122,7 @@ func TestSpec_1_OptionalFieldGroupsOfEachOperation(t *testing.T) {
 		for flag, field := range groups {
 			got := c.get(path + flag + "=0")
 			if !slices.Contains(allowed, flag) {
-				require.Contains(t, []int{400, 404}, got.status, path+flag)
+				require.Equal(t, 400, got.status, path+flag)
 				continue
 			}
 			require.Contains(t, string(got.ok().body), `"`+field+`"`, "any value that is not blank: "+path+flag)
@@ -157,7 +157,7 @@ func TestSpec_4_4_IsPlasticEnabledDefaultsToTrue(t *testing.T) {
 func TestSpec_4_4_CardHolderType(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for value, status := range map[any]int{nil: 201, 1: 201, 2: 201, 0: 404, 3: 404, "1": 404, 1.5: 404} {
+	for value, status := range map[any]int{nil: 201, 1: 201, 2: 201, 0: 400, 3: 400, "1": 400, 1.5: 400} {
 		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"card_holder_type": value})).status, value)
 	}
 	c.post("accounts", body(t, creation, map[string]any{"card_holder_type": 2, "client_account_key": "two"}))
@@ -168,7 +168,7 @@ func TestSpec_4_4_CardHolderType(t *testing.T) {
 func TestSpec_4_4_InitiatingUserIDIsOptional(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for value, status := range map[any]int{nil: 201, "user": 201, 7: 404} {
+	for value, status := range map[any]int{nil: 201, "user": 201, 7: 400} {
 		require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{"initiating_user_id": value})).status, value)
 	}
 }
@@ -222,17 +222,23 @@ func TestSpec_2_2_ProductAndAccountTypes(t *testing.T) {
 	}
 }
 
+// A response has whole seconds. A request may have a fraction, as JavaScript writes it, and either way to write UTC.
 func TestSpec_1_DateTimesAreUTCWholeSeconds(t *testing.T) {
 	t.Parallel()
 	c := start(t, CustomPlasticExpiry())
-	for value, status := range map[string]int{
-		"2031-01-02T03:04:05Z": 201, "2031-01-02": 404, "2031-01-02T03:04:05+10:00": 404, "2031-01-02T03:04:05": 404, "2031-01-02T03:04:05.000Z": 404,
-		"2031-02-29T00:00:00Z": 404, "2031-01-02 03:04:05Z": 404, "": 404,
+	for _, value := range []string{
+		"2031-01-02T03:04:05Z", "2031-01-02T03:04:05.000Z", "2031-01-02T03:04:05.9Z", "2031-01-02T03:04:05.123456789Z", "2031-01-02T03:04:05+00:00",
+		"2031-01-02T03:04:05.5+00:00",
+	} {
+		got := c.post("accounts", body(t, creation, map[string]any{"plastic_expiry": value, "registration.date_of_birth": value}))
+		require.Equal(t, 201, got.status, value)
+		require.Equal(t, "2031-01-02T03:04:05Z", got.object()["plastic_expiry"], value)
+	}
+	for _, value := range []string{
+		"2031-01-02", "2031-01-02T03:04:05+10:00", "2031-01-02T03:04:05", "2031-02-29T00:00:00Z", "2031-01-02 03:04:05Z", "", "2031-01-02T03:04:05.Z",
+		"2031-01-02T03:04:05-00:00", "2031-01-02T3:04:05Z", "2031-01-02t03:04:05z", "2031-01-02T03:04:05,5Z",
 	} {
 		got := c.post("accounts", body(t, creation, map[string]any{"plastic_expiry": value}))
-		require.Equal(t, status, got.status, value)
-		if status == 201 {
-			require.Equal(t, value, got.object()["plastic_expiry"])
-		}
+		require.Contains(t, got.refused(400, "invalid_request"), "plastic_expiry", value)
 	}
 }

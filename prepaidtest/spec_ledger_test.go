@@ -87,6 +87,23 @@ func TestSpec_4_6_LedgerOfAReversal(t *testing.T) {
 	}, s.history())
 }
 
+// What has no merchant has the category of an option: four digits, as the reference requires, unless it is set otherwise.
+func TestSpec_2_8_CategoryWithoutMerchantIsASetting(t *testing.T) {
+	t.Parallel()
+	for want, options := range map[string][]Option{"0000": nil, "6012": {CategoryWithoutMerchant("6012")}, "": {CategoryWithoutMerchant("")}} {
+		s := simulate(t, options...)
+		s.run("transact", nil)
+		s.post("simulation/transact", body(t, `{"transaction_type":"Purchase","amount":1}`, map[string]any{"account_id": s.id})).ok()
+		items := s.get("accounts/" + s.id + "/transactions").ok().list()
+		require.Equal(t, want, items[0]["merchant_category_code"])
+		require.Equal(t, "5812", items[1]["merchant_category_code"])
+		require.Equal(t, want, items[2]["merchant_category_code"], "a purchase without one")
+		require.Equal(t, want, s.Transactions(s.id)[0].MerchantCategoryCode)
+	}
+	_, err := Start(CategoryWithoutMerchant("12"))
+	require.ErrorContains(t, err, "CategoryWithoutMerchant: must have four digits or be empty")
+}
+
 // All of 2.8 is there on every item, and the running balances are the sums.
 func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 	t.Parallel()
@@ -109,6 +126,7 @@ func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 			require.Contains(t, item, field)
 		}
 		require.Len(t, item["type"], 4)
+		require.Regexp(t, `^\d{4}$`, item["merchant_category_code"])
 		require.Equal(t, s.id, item["account_id"])
 		amount, err := parseMoney(item["amount"].(json.Number).String())
 		require.NoError(t, err)

@@ -49,9 +49,9 @@ func TestSpec_8_LengthsOfACreation(t *testing.T) {
 		at := c.post("accounts", body(t, full, map[string]any{limit.field: strings.Repeat(limit.letter, limit.most)}))
 		require.Equal(t, 201, at.status, "%s: %s", limit.field, at.body)
 		above := c.post("accounts", body(t, full, map[string]any{limit.field: strings.Repeat(limit.letter, limit.most+1)}))
-		require.Contains(t, above.refused(404, "invalid_request"), limit.field+" ", limit.field)
+		require.Contains(t, above.refused(400, "invalid_request"), limit.field+" ", limit.field)
 	}
-	for length, status := range map[int]int{1: 404, 2: 201} {
+	for length, status := range map[int]int{1: 400, 2: 201} {
 		require.Equal(t, status, c.post("accounts", body(t, full, map[string]any{"name_on_card": strings.Repeat("A", length)})).status)
 	}
 }
@@ -68,7 +68,7 @@ func TestSpec_8_LengthsOfAnUpdate(t *testing.T) {
 		}
 		put(map[string]any{limit.field: strings.Repeat(limit.letter, limit.most)}).empty(200)
 		above := put(map[string]any{limit.field: strings.Repeat(limit.letter, limit.most+1)})
-		require.Contains(t, above.refused(404, "invalid_request"), limit.field+" ", limit.field)
+		require.Contains(t, above.refused(400, "invalid_request"), limit.field+" ", limit.field)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestSpec_2_3_RequiredMembersOfARegistration(t *testing.T) {
 		"registration.passport.passport_expiry", "registration.passport.passport_issuing_country",
 		"portal_identifier.client_id", "portal_identifier.program_id", "portal_identifier.cardholder_id",
 	} {
-		require.Contains(t, c.post("accounts", body(t, full, map[string]any{field: nil})).refused(404, "invalid_request"), field+" is required")
+		require.Contains(t, c.post("accounts", body(t, full, map[string]any{field: nil})).refused(400, "invalid_request"), field+" is required")
 	}
 	// What may be absent: every other member, the two objects among them.
 	require.Equal(t, 201, c.post("accounts", creation).status)
@@ -124,8 +124,8 @@ func TestSpec_2_3_SexAndEmailAddressAreOptional(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for field, values := range map[string]map[string]int{
-		"registration.sex":           {"M": 201, "F": 201, "m": 404, "X": 404, "": 404},
-		"registration.email_address": {"a@b.example": 201, "nobody": 404, "Ada <a@b.example>": 404, "a@b@c": 404, "": 404},
+		"registration.sex":           {"M": 201, "F": 201, "m": 400, "X": 400, "": 400},
+		"registration.email_address": {"a@b.example": 201, "nobody": 400, "Ada <a@b.example>": 400, "a@b@c": 400, "": 400},
 	} {
 		for value, status := range values {
 			require.Equal(t, status, c.post("accounts", body(t, creation, map[string]any{field: value})).status, field)
@@ -143,26 +143,26 @@ func TestSpec_2_4_FormsOfAnAddress(t *testing.T) {
 			field, value string
 			status       int
 		}{
-			{"country", "NZ", 201}, {"country", "NZL", 404}, {"country", "N", 404}, {"country", "nz", 404}, {"country", "1Z", 404},
-			{"postcode", "2000", 201}, {"postcode", "AB12CD", 201}, {"postcode", "20 00", 404}, {"postcode", "20-00", 404},
+			{"country", "NZ", 201}, {"country", "NZL", 400}, {"country", "N", 400}, {"country", "nz", 400}, {"country", "1Z", 400},
+			{"postcode", "2000", 201}, {"postcode", "AB12CD", 201}, {"postcode", "20 00", 400}, {"postcode", "20-00", 400},
 		} {
 			got := c.post("accounts", body(t, full, map[string]any{address + test.field: test.value}))
 			require.Equal(t, test.status, got.status, "%s%s", address, test.field)
 		}
 	}
 	require.Contains(t, c.post("accounts", body(t, full, map[string]any{"registration.alternate_address.address_line3": "x"})).
-		refused(404, "invalid_request"), "address_line3")
+		refused(400, "invalid_request"), "address_line3")
 }
 
 func TestSpec_2_5_APassportExpiresLaterThanNow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 	c := start(t, StartAt(now), FrozenClock())
-	for at, status := range map[string]int{"2030-01-01T12:00:00Z": 404, "2030-01-01T12:00:01Z": 201, "2029-12-31T12:00:01Z": 404} {
+	for at, status := range map[string]int{"2030-01-01T12:00:00Z": 400, "2030-01-01T12:00:01Z": 201, "2029-12-31T12:00:01Z": 400} {
 		got := c.post("accounts", body(t, fullCreation(t), map[string]any{"registration.passport.passport_expiry": at}))
 		require.Equal(t, status, got.status, at)
 	}
-	for country, status := range map[string]int{"AUS": 201, "AU": 404, "aus": 404, "A1S": 404} {
+	for country, status := range map[string]int{"AUS": 201, "AU": 400, "aus": 400, "A1S": 400} {
 		got := c.post("accounts", body(t, fullCreation(t), map[string]any{"registration.passport.passport_issuing_country": country}))
 		require.Equal(t, status, got.status, country)
 	}

@@ -206,6 +206,28 @@ func TestSpec_2_15_AmountIsANumberOrANumericString(t *testing.T) {
 	}
 }
 
+// 2.15 marks nothing as required. What says nothing without it is: which transaction, on which account, of how much.
+func TestSpec_2_15_WhatTheTypeNeedsIsEnough(t *testing.T) {
+	t.Parallel()
+	s := simulate(t)
+	least := func(changes map[string]any) string {
+		return body(t, body(t, `{"transaction_type":"Purchase","amount":10}`, map[string]any{"account_id": s.id}), changes)
+	}
+	made := s.post("simulation/transact", least(nil)).ok().object()
+	require.Equal(t, true, made["success"])
+	id := made["authorization_id"]
+	require.Equal(t, true, s.post("simulation/advice", least(map[string]any{"authorization_id": id, "amount": 12})).ok().object()["success"])
+	require.Equal(t, true, s.post("simulation/reverse", least(map[string]any{"authorization_id": id, "amount": 2})).ok().object()["success"])
+	require.Equal(t, true, s.post("simulation/clear", least(map[string]any{"authorization_id": id})).ok().object()["success"])
+	s.Advance(time.Minute)
+	require.Equal(t, true, s.post("simulation/reverse_clear", least(map[string]any{"authorization_id": id})).ok().object()["success"])
+	s.Advance(time.Minute)
+	require.Equal(t, []string{"1118 -10.00", "1120 10.00", "1118 -12.00", "1120 2.00", "1117 10.00", "1115 -10.00", "1125 10.00"}, s.booked())
+	require.Equal(t, true, s.post("simulation/transact", least(map[string]any{"transaction_type": "PosCredit"})).ok().object()["success"])
+	declined := s.post("simulation/transact", least(map[string]any{"transaction_type": "Withdrawal"})).ok().object()
+	require.Equal(t, "A withdrawal needs an ATM merchant category", declined["message"])
+}
+
 // The fields of 2.15 belong to the operations that the table names.
 func TestSpec_2_15_FieldsOfEachOperation(t *testing.T) {
 	t.Parallel()
@@ -229,8 +251,11 @@ func TestSpec_2_15_FieldsOfEachOperation(t *testing.T) {
 		} else {
 			send("authorization_id", "x").ok()
 		}
-		for _, field := range []string{"transaction_type", "account_id", "amount", "acquirer_id", "merchant_id", "terminal_id", "mcc"} {
+		for _, field := range []string{"transaction_type", "account_id", "amount"} {
 			require.Contains(t, send(field, nil).refused(400, "invalid_request"), field+" is required")
+		}
+		for _, field := range []string{"acquirer_id", "merchant_id", "terminal_id", "mcc"} {
+			send(field, nil).ok()
 		}
 		for _, category := range []string{"581", "58122", "58a2", ""} {
 			require.Contains(t, send("mcc", category).refused(400, "invalid_request"), "mcc")

@@ -6,7 +6,7 @@ import (
 )
 
 // stateVersion is that of the document. It grows when an older reader would misread a newer document.
-const stateVersion = 1
+const stateVersion = 2
 
 // stateDocument is everything that Save writes. Lists are in an order that depends on the state alone, so that the
 // same state always makes the same text.
@@ -18,7 +18,7 @@ type stateDocument struct {
 	Accounts       []savedAccount       `json:"accounts"`
 	Tokens         []savedToken         `json:"tokens"`
 	Transfers      []savedTransfer      `json:"transfers"`
-	Movements      map[string]int       `json:"movements"`
+	Movements      []savedMovements     `json:"movements"`
 	Authorisations []savedAuthorisation `json:"authorisations"`
 	Redemptions    []savedRedemption    `json:"redemptions"`
 	Templates      []savedTemplate      `json:"templates"`
@@ -101,6 +101,13 @@ type savedTransfer struct {
 	RequestID string    `json:"request_id"`
 	Answer    string    `json:"answer"`
 	Expires   time.Time `json:"expires"`
+}
+
+// savedMovements says how often a request_id was carried out.
+type savedMovements struct {
+	Operation string `json:"operation"`
+	RequestID string `json:"request_id"`
+	Count     int    `json:"count"`
 }
 
 type savedMerchant struct {

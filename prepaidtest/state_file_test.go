@@ -85,7 +85,7 @@ func TestWithStateFile_EmptyAndWithState(t *testing.T) {
 
 func TestWithStateFile_KeepsWhatItCannotUse(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"no state hunter2", `{"version":1`, `{"version":2}`, `{"version":1,"hunter2":1}`} {
+	for _, text := range []string{"no state hunter2", `{"version":2`, `{"version":1}`, `{"version":2,"hunter2":1}`} {
 		path := filepath.Join(t.TempDir(), "state.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		for range 2 { // the lock is given up

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -130,7 +129,9 @@ func (s *Server) restoreMoney(d *stateDocument) error {
 	if len(s.transfers) != len(s.transferQ) {
 		return errors.New("transfers has a request_id twice")
 	}
-	maps.Copy(s.movements, d.Movements)
+	for _, add := range d.Movements {
+		s.movements[transferKey{add.Operation, add.RequestID}] = add.Count
+	}
 	for i, add := range d.Authorisations {
 		state := slices.Index(authorisationStates(), add.State)
 		if state < 0 {

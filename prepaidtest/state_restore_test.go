@@ -70,7 +70,7 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		"transfers has a request_id twice":   func(d map[string]any) { d["transfers"] = []any{map[string]any{"answer": "1"}, map[string]any{}} },
 		"the state's member tokens has":      func(d map[string]any) { d["tokens"] = []any{"hunter2"} },
 		"the state has an unknown member or": func(d map[string]any) { first(d, "accounts")["plastic_expiry"] = "hunter2" },
-		"the state's version must be 1":      func(d map[string]any) { d["version"] = 2 },
+		"the state's version must be 2":      func(d map[string]any) { d["version"] = 1 },
 	} {
 		d := make(map[string]any)
 		decoder := json.NewDecoder(strings.NewReader(text))

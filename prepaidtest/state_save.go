@@ -51,7 +51,7 @@ func (s *Server) snapshot() (*stateDocument, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := &stateDocument{
-		Version: stateVersion, Clock: s.clock.saved(), Movements: maps.Clone(s.movements),
+		Version: stateVersion, Clock: s.clock.saved(), Movements: []savedMovements{},
 		Companies: sorted(s.companies, savedCompanyOf), Accounts: s.savedAccounts(),
 		Tokens: sorted(s.tokens, func(token string, expires time.Time) savedToken { return savedToken{token, expires} }),
 		Authorisations: sorted(s.approvals, func(_ string, a *authorisation) savedAuthorisation {
@@ -70,6 +70,12 @@ func (s *Server) snapshot() (*stateDocument, error) {
 		cached := s.transfers[key]
 		d.Transfers = append(d.Transfers, savedTransfer{key.operation, key.requestID, string(cached.body), cached.expires})
 	}
+	for key, count := range s.movements {
+		d.Movements = append(d.Movements, savedMovements{key.operation, key.requestID, count})
+	}
+	slices.SortFunc(d.Movements, func(a, b savedMovements) int {
+		return cmp.Or(strings.Compare(a.Operation, b.Operation), strings.Compare(a.RequestID, b.RequestID))
+	})
 	for _, name := range slices.Sorted(maps.Keys(s.templates)) {
 		if text := s.templates[name].text; text != "" {
 			d.Templates = append(d.Templates, savedTemplate{name, text})

@@ -335,7 +335,7 @@ func TestSave_Property(t *testing.T) {
 		FrozenClock(), RandomSeed(seed), NoRateLimit(), TokenLifetime(240 * time.Hour), SimulationDelay(10 * time.Minute), r.roots(),
 		DeliveryRetries(time.Minute, time.Hour), ReportDelay(time.Minute),
 	}
-	p := &property{caller: start(t, options...), answers: make(map[string]string)}
+	p := newProperty(start(t, options...))
 	for range 6 {
 		p.accounts = append(p.accounts, p.AddAccount(SeedAccount{Balance: "500", Key: "k"}))
 	}

@@ -29,14 +29,14 @@ func TestRequest_ErrorAndClient(t *testing.T) {
 	require.Contains(t, good.Answer, id)
 	require.NotContains(t, fmt.Sprintf("%+v %#v", good, good), "balance")
 
-	c.do("PUT", "accounts/"+id+"/status", `{"status":"hunter2"}`).refused(404, "invalid_request")
+	c.do("PUT", "accounts/"+id+"/status", `{"status":"hunter2"}`).refused(400, "invalid_request")
 	bad := c.lastRequest()
 	require.Equal(t, "invalid_request", bad.ErrorCode)
 	require.Contains(t, bad.ErrorDescription, "status must be one of")
 	require.Contains(t, bad.Answer, bad.ErrorDescription)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		line := fmt.Sprintf(verb, bad)
-		require.Contains(t, line, " 404 invalid_request: "+bad.ErrorDescription)
+		require.Contains(t, line, " 400 invalid_request: "+bad.ErrorDescription)
 		require.NotContains(t, line, "hunter2")
 	}
 	c.Inject(codesOperation, Answer(503, "").Times(2), AnswerBody(400, vendorJSON, `{"error":"x","error_description":"hunter2"}`), CommitThenDrop())

@@ -1,6 +1,7 @@
 package prepaidtest
 
 import (
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -9,6 +10,12 @@ import (
 // transferCacheLife is how long the answer to a request_id is kept (section 8).
 const transferCacheLife = 30 * 24 * time.Hour
 
+// The operations that have a request_id.
+const (
+	transferOperation    = "POST /accounts/{id}/transfer"
+	directEntryOperation = "POST /accounts/{id}/directentryout"
+)
+
 // transferKey scopes a request_id to its operation.
 type transferKey struct{ operation, requestID string }
 
@@ -16,6 +23,7 @@ type transferKey struct{ operation, requestID string }
 type cachedTransfer struct {
 	body    []byte
 	expires time.Time
+	serial  int64 // counts what was put in the cache; 0 when it was restored
 }
 
 type transferBody struct {
@@ -45,16 +53,18 @@ func (c *call) failedTransfer() reply {
 	}{"", correlation})
 }
 
-// once answers a repeated request_id from the cache; otherwise it makes the transfer and keeps the answer when
-// it succeeded. Everything happens under one lock, so that two requests with the same id at the same time make
-// one movement.
-func (s *Server) once(c *call, requestID string, move func(now time.Time) (id int64, refusal *reply)) reply {
+// pay makes a transfer and keeps the response when it succeeded. The reference caches what was handled successfully
+// (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
+// made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
+// running is carried out too.
+func (s *Server) pay(c *call, requestID string, move func(now time.Time) (id int64, refusal *reply)) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.now()
 	s.forgetTransfers(now)
 	key := transferKey{c.route.name(), requestID}
-	if cached, known := s.transfers[key]; known && requestID != "" {
+	cached, known := s.transfers[key]
+	if known && cached.serial <= c.cached {
 		return reply{status: http.StatusOK, contentType: s.mediaType(), body: cached.body}
 	}
 	id, refusal := move(now)
@@ -62,9 +72,14 @@ func (s *Server) once(c *call, requestID string, move func(now time.Time) (id in
 		return *refusal
 	}
 	answer := c.json(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.uuid()})
-	if requestID != "" {
-		s.movements[requestID]++
-		s.transfers[key] = cachedTransfer{body: answer.body, expires: now.Add(transferCacheLife)}
+	if requestID == "" {
+		return answer
+	}
+	if s.movements[key]++; s.movements[key] > 1 && s.settings.logger != nil {
+		s.settings.logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
+	}
+	if !known {
+		s.transfers[key] = cachedTransfer{body: answer.body, expires: now.Add(transferCacheLife), serial: s.cached.Add(1)}
 		s.transferQ = append(s.transferQ, key)
 	}
 	return answer
@@ -98,7 +113,7 @@ func (s *Server) transfer(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.once(c, in.requestID, func(now time.Time) (int64, *reply) {
+	return s.pay(c, in.requestID, func(now time.Time) (int64, *reply) {
 		source, destination := s.accounts[c.params[0]], s.accounts[in.destination]
 		if source == nil {
 			return 0, new(c.unusable("the source account does not exist"))
@@ -149,7 +164,7 @@ func (s *Server) directEntryOut(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.once(c, in.requestID, func(now time.Time) (int64, *reply) {
+	return s.pay(c, in.requestID, func(now time.Time) (int64, *reply) {
 		failed := func(description string) *reply {
 			if s.settings.emptyDirectEntry {
 				return new(c.failedTransfer())

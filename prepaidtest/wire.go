@@ -55,6 +55,7 @@ type call struct {
 	params  []string // values of the template's parameters, in order
 	body    []byte
 	at      time.Time // server's clock on arrival
+	cached  int64     // responses of transfers cached before arrival
 
 	readable bool // body was read as a JSON object
 	late     bool // body did not come in time

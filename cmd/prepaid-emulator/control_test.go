@@ -138,3 +138,18 @@ func TestABalanceStaysInItsRange(t *testing.T) {
 	require.Contains(t, got.body, "out of its range")
 	require.Contains(t, p.control("/accounts/full/adjust", "amount=-0.25").body, `"balance":922337203685477.00`)
 }
+
+// A transfer that is sent again while it is still running is paid twice, and the log says so without the request id.
+func TestAnEarlyRepeatPaysTwice(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-fault", "POST /accounts/{id}/transfer=proxy-page 502 commit-after 1s")
+	send := func() reply {
+		return p.call("POST", "accounts/"+ada+"/transfer", `{"request_id":"lunch-1","amount":25.50,"destination_account_id":"`+grace+`",
+			"transaction_type":1,"source_reference":"a","destination_reference":"b"}`)
+	}
+	require.Equal(t, http.StatusBadGateway, send().status)
+	require.Equal(t, http.StatusOK, send().status)
+	require.Eventually(t, func() bool { return strings.Contains(p.problems.String(), "one request_id made another movement") }, 10*time.Second, 5*time.Millisecond)
+	require.Contains(t, p.control("/accounts/"+ada+"/adjust", "amount=0.01").body, `"balance":1199.41`)
+	require.NotContains(t, p.problems.String(), "lunch-1")
+}

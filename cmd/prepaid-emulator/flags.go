@@ -68,7 +68,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 		return nil, flag.ErrHelp
 	}
 	if err == nil && flags.NArg() > 0 {
-		err = errors.New("arguments are not known; everything is a flag")
+		err = errors.New("there is an argument that is not a flag")
 	}
 	if err == nil {
 		err = fromEnvironment(flags, environment)
@@ -82,7 +82,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 		err = s.check()
 	}
 	if err != nil {
-		fmt.Fprintf(problems, "prepaid-emulator: %v\nprepaid-emulator -h tells all flags.\n", err)
+		fmt.Fprintf(problems, "prepaid-emulator: see -h: %v\n", err)
 		return nil, errUsage
 	}
 	return s, nil

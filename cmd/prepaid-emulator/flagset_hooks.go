@@ -22,7 +22,7 @@ type hookSettings struct {
 
 func (h *hookSettings) flags(f *flag.FlagSet) {
 	f.StringVar(&h.roots, "hook-roots", "", "PEM `file` of the authorities that webhook receivers are checked against; without it those of the system")
-	f.BoolVar(&h.allowHTTP, "allow-http-hooks", false, "accept webhook addresses with http on loopback")
+	f.BoolVar(&h.allowHTTP, "allow-http-hooks", false, "accept webhook addresses with http on loopback, from callers that send one; this SDK's client does not, and needs -hook-roots")
 	f.Func("hook-retries", "`pauses` before each further attempt to deliver a message, such as 1s,10s,1m (default one attempt)", h.readRetries)
 	f.DurationVar(&h.every, "alert-every", time.Hour, "`duration` between alerts while undeliverable messages remain")
 	f.DurationVar(&h.timeout, "hook-timeout", 5*time.Second, "`duration` of one attempt to deliver, in real time")

@@ -33,6 +33,12 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 		return prepaidtest.InitialStatus(text), nil
 	})
 	option("page-sizes", "`least,normal,most` items of a page (default 1,50,500)", pageSizes)
+	option("category-without-merchant", "`code` of four digits in the history where there is no merchant (default 0000)", func(text string) (prepaidtest.Option, error) {
+		if !fourDigits.MatchString(text) {
+			return nil, errors.New("must have four digits, such as 6012")
+		}
+		return prepaidtest.CategoryWithoutMerchant(text), nil
+	})
 	option("failed-transfer", "`form` of the empty transaction_id of a failed transfer: string, null, absent or zero (default string)", failedTransfer)
 	option("wallet-providers", "three `names` in the path of wallet provisioning; the first is the wallet that needs nonce and certificates (default applepay,googlepay,samsungpay)", walletProviders)
 	option("pin-tries", "`number` of wrong tries of a PIN change that block an account; 0 counts none (default 0)", func(text string) (prepaidtest.Option, error) {
@@ -101,6 +107,8 @@ func failedTransfer(text string) (prepaidtest.Option, error) {
 	}
 	return prepaidtest.FailedTransfer(form), nil
 }
+
+var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
 // walletName is one that stands in a path as it is.
 var walletName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)

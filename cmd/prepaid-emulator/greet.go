@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/url"
 	"slices"
@@ -49,18 +50,43 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		path = "accounts/" + url.PathEscape(firstActive(server, accounts))
 	}
 	fmt.Fprintf(out, "  curl -s -H \"Authorization: Bearer $TOKEN\" %s\n\n", quote(base+path))
+	export := func(name, value string) { fmt.Fprintf(out, "  export %s=%s\n", name, quote(value)) }
 	fmt.Fprint(out, "For a program that uses prepaid.ConfigFromEnv:\n\n")
-	environment := "test"
+	export("PREPAID_BASE_URL", base)
+	export("PREPAID_VENDOR", s.vendor)
+	export("PREPAID_CLIENT_ID", s.clientID)
+	export("PREPAID_CLIENT_SECRET", s.clientSecret)
 	if s.production {
-		environment = "production"
-	}
-	for _, pair := range [][2]string{
-		{"PREPAID_BASE_URL", base}, {"PREPAID_VENDOR", s.vendor}, {"PREPAID_ENVIRONMENT", environment},
-		{"PREPAID_CLIENT_ID", s.clientID}, {"PREPAID_CLIENT_SECRET", s.clientSecret},
-	} {
-		fmt.Fprintf(out, "  export %s=%s\n", pair[0], quote(pair[1]))
+		export("PREPAID_ENVIRONMENT", "production")
+	} else {
+		export("PREPAID_ENVIRONMENT", "test")
+		export("PREPAID_SHOW_DESCRIPTIONS", "true")
+		if company, float := payer(server, accounts); float != "" {
+			fmt.Fprint(out, "\nAnd for examples/quickstart -pause 1s:\n\n")
+			export("PREPAID_COMPANY_ID", strconv.FormatInt(company.ID, 10))
+			export("PREPAID_PROGRAM_CLIENT_ID", company.ClientID)
+			export("PREPAID_FLOAT_ACCOUNT", float)
+		}
 	}
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
+}
+
+// payer is the first company with an account that can pay for others, and its richest one; empty when there is none.
+func payer(server *prepaidtest.Server, accounts []string) (company prepaidtest.Company, float string) {
+	for _, company := range server.Companies() {
+		most := new(big.Rat)
+		for _, id := range accounts {
+			account := server.Account(id)
+			balance, ok := new(big.Rat).SetString(account.Balance)
+			if ok && company.ClientID != "" && account.CompanyID == company.ID && account.Status == "active" && balance.Cmp(most) > 0 {
+				most, float = balance, id
+			}
+		}
+		if float != "" {
+			return company, float
+		}
+	}
+	return prepaidtest.Company{}, ""
 }
 
 // overruled tells which of the given flags a state to go on from leaves without effect.

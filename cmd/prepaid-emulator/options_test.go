@@ -23,7 +23,7 @@ func TestWrongOptionsEndWithTwo(t *testing.T) {
 	t.Parallel()
 	for flag, values := range map[string][]string{
 		"-permitted-companies": {"", "42,", "0", "acme"}, "-allowed-addresses": {"", "here", "192.0.2.0/28", "fe80::1%lo"},
-		"-initial-status": {"happy"}, "-page-sizes": {"1,2", "3,2,1", "0,1,2", "1,2,3,4", "a,b,c"}, "-failed-transfer": {"", "nil"},
+		"-initial-status": {"happy"}, "-page-sizes": {"1,2", "3,2,1", "0,1,2", "1,2,3,4", "a,b,c"}, "-failed-transfer": {"", "nil"}, "-category-without-merchant": {"", "12", "12345", "abcd"},
 		"-wallet-providers": {"a,b", "a,a,b", "a,b,c/d", "a,b,"}, "-pin-tries": {"-1", "many"}, "-pin-mgf1": {"MD5"},
 		"-dip-key": {"", application, application + "=1", "1=" + application}, "-hook-retries": {"", "1s,", "-1s", "soon"},
 		"-alert-every": {"0s"}, "-hook-timeout": {"0s", "-1s"}, "-signature-header": {"X Y", "X:"}, "-signature-key-id-header": {"Ä"},
@@ -58,6 +58,7 @@ func TestListsInTheEnvironment(t *testing.T) {
 func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-log", "off", "-permitted-companies", "77", "-initial-status", "inactive", "-page-sizes", "2,3,4", "-failed-transfer", "null",
+		"-category-without-merchant", "6012",
 		"-wallet-providers", "red, green,blue", "-pin-tries", "1", "-allowed-addresses", "127.0.0.1,::1", "-dip-key", application+"="+otherUUID)
 	require.Equal(t, http.StatusForbidden, p.call("POST", "policy/42/categories", `{}`).status)
 	require.Equal(t, http.StatusOK, p.call("POST", "policy/77/categories", `{"reason":"r","require_approval":false,"add":[742],"remove":[]}`).status)
@@ -70,6 +71,7 @@ func TestOptionsOfTheServiceHaveAnEffect(t *testing.T) {
 	failed := p.call("POST", "accounts/"+ada+"/transfer", `{"amount":999999,"source_reference":"a","destination_reference":"b",
 		"destination_account_id":"`+grace+`","transaction_type":1}`)
 	require.Contains(t, failed.body, `"transaction_id":null`)
+	require.Contains(t, p.call("GET", "accounts/"+ada+"/transactions", "").body, `"merchant_category_code":"6012"`)
 	require.Equal(t, http.StatusOK, p.call("POST", "accounts/"+ada+"/wallet/green", `{}`).status)
 	require.Contains(t, p.call("POST", "accounts/"+ada+"/wallet/red", `{}`).body, "nonce")
 	require.Equal(t, http.StatusNotFound, p.call("POST", "accounts/"+ada+"/wallet/googlepay", `{}`).status)

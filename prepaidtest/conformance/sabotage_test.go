@@ -136,6 +136,7 @@ func sabotages() []sabotage {
 		{"wrong total", "GET /transactions", header("X-TotalItems", "99"), "2.8/history", "1"},
 		{"history amount as string", "GET /transactions", replace(`"fee_amount":0`, `"fee_amount":"0"`), "2.8/history", "2.8"},
 		{"history currency", "GET /transactions", replace(`"AUD"`, `"aud"`), "2.8/history", "2.8"},
+		{"category empty", "GET /transactions", replace(`"merchant_category_code":"0000"`, `"merchant_category_code":""`), "2.8/history", "2.8"},
 		{"running balance", "GET /transactions", replace(`"running_balance_amount":101`, `"running_balance_amount":102`), "4.4/balance_is_the_last_running_balance", "2.8"},
 		{"wallet token member", "GET /tokens", replace(`"secure_element"`, `"chip"`), "2.9/wallet_tokens", "2.9"},
 		{"wallet member spelled right", "POST /wallet/", replace(`"pruduct_type"`, `"product_type"`), "4.4/wallet_is_provisioned", "4.4"},

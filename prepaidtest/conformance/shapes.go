@@ -86,7 +86,7 @@ func freeTextShape() rule {
 func historyShape() rule {
 	return object("2.8",
 		req(text, "id", "parent_id", "account_id", "type_description", "card_acceptor_id", "terminal_id", "acquirer_id", "reference"),
-		req(matching(`^[0-9]{4}$`, "four digits"), "type"), req(matching(`^([0-9]{4})?$`, "four digits"), "merchant_category_code"),
+		req(matching(`^[0-9]{4}$`, "four digits"), "type"), req(matching(`^[0-9]{4}$`, "four digits"), "merchant_category_code"),
 		req(number, "amount", "fee_amount", "running_balance_amount"), req(dateTime, "occurred_at"),
 		req(oneOf("AUD"), "amount_currency", "fee_amount_currency", "running_balance_amount_currency"),
 	)
