@@ -216,7 +216,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	config, err := ConfigFromEnv()
 	require.Equal(t, Config{}, config)
 	faults := faultsOf(err)
-	require.Len(t, faults, 11)
+	require.Len(t, faults, 12)
 	require.NotContains(t, err.Error(), "qzxwv")
 	for _, fault := range faults {
 		switch {
