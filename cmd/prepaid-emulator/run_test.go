@@ -149,7 +149,7 @@ func TestOneLineARequest(t *testing.T) {
 	require.Equal(t, 0, p.stop())
 	lines := strings.Split(strings.TrimSpace(p.problems.String()), "\n")
 	require.Len(t, lines, 2)
-	require.Regexp(t, `"method":"GET","template":"/accounts/\{id\}","status":404,"code":"account_not_found".*"took":\d+`, lines[1])
+	require.Regexp(t, `"method":"GET","template":"/accounts/\{id\}","status":404,"code":"account_not_found".*"duration":\d+`, lines[1])
 	require.NotContains(t, lines[1], "canary")
 	require.NotContains(t, lines[1], "EA404")
 }
