@@ -3,11 +3,9 @@ package prepaid
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -29,7 +27,7 @@ var (
 	errBodyTooLarge   = errors.New("answer larger than MaxResponseBytes")
 	errMalformed      = errors.New("malformed HTTP answer")
 	errQuoted         = errors.New("the transport failed")
-	errRepeated       = errors.New("the transport tried to send the request again")
+	errRepeated       = errors.New("the connection ended without a response")
 )
 
 // timeoutError is a text that says Timeout, as the errors of net do.
@@ -45,7 +43,7 @@ type attempt struct {
 	number        int
 	started       time.Time
 	sent          bool // something may have reached the service
-	connectFailed bool // certain: no connection was made
+	connectFailed bool // certain: no connection was made; another attempt may make one
 	status        int  // 0 without an answer
 	header        http.Header
 	mediaType     string
@@ -170,7 +168,7 @@ func limiterError(ctx context.Context, err error) error {
 func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	watch := a.watch
 	out := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header()}).
-		WithContext(httptrace.WithClientTrace(ctx, watch.trace()))
+		WithContext(httptrace.WithClientTrace(ctx, watch.trace(c.client, c.op.Method)))
 	c.propagate(ctx, out.Header)
 	if c.sends != nil {
 		body := c.sends
@@ -180,19 +178,16 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
 	transport := c.client.transport
-	if c.op.freshConnection {
+	if c.fresh || c.op.ownConnection() {
 		transport = c.client.fresh
 	}
 	response, err := roundTrip(transport, out)
 	if err != nil {
-		// A transport that says it asked for a connection and never got one sent nothing; our own always asks. One
-		// that says nothing is believed only when its error is that of a dial.
-		says, refused := watch.asked.Load() || len(c.client.owned) > 0, isNotSent(err)
-		a.sent = watch.connections.Load() > 0 || (!says && !refused && !isDialError(err))
+		a.sent = !c.client.neverLeft(watch, err)
+		a.connectFailed = !a.sent && mayConnect(err)
 		if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
 			err = errQuoted // names and numbers stand in a query
 		}
-		a.connectFailed = !a.sent && !refused && !isCertificateError(err)
 		a.err = transportError(ctx, a.sent, "connect", err)
 		if a.sent {
 			a.err = transportError(ctx, true, "answer", err)
@@ -312,39 +307,6 @@ func transportError(ctx context.Context, sent bool, step string, err error) erro
 		err = errMalformed // net/http quotes what it could not read
 	}
 	return &TransportError{Sent: sent, Step: step, Err: err}
-}
-
-func isDialError(err error) bool {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		return op.Op == "dial"
-	}
-	_, ok := errors.AsType[*net.DNSError](err)
-	return ok
-}
-
-// isNotSent asks the error of a caller's transport, see [Config].Transport. Of several joined errors all must say so: a
-// transport that went two ways has sent when one of them did.
-func isNotSent(err error) bool {
-	for err != nil {
-		if refused, ok := err.(interface{ NotSent() bool }); ok {
-			return refused.NotSent()
-		}
-		switch e := err.(type) { //nolint:errorlint // the tree is walked here
-		case interface{ Unwrap() error }:
-			err = e.Unwrap()
-		case interface{ Unwrap() []error }:
-			all := e.Unwrap()
-			return len(all) > 0 && !slices.ContainsFunc(all, func(one error) bool { return !isNotSent(one) })
-		default:
-			return false
-		}
-	}
-	return false
-}
-
-func isCertificateError(err error) bool {
-	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
-	return ok
 }
 
 // retryAfter reads the header as seconds or as a date; zero when absent or nonsense.

@@ -65,6 +65,8 @@ type call struct {
 	token     *oauth2.Token
 	rejected  *oauth2.Token // answered with 401
 	renewed   bool
+	resent    bool // after a kept connection broke
+	fresh     bool // further attempts open their own connection
 	gaveUp    bool
 	shown     bool // go-retryablehttp has been shown the first attempt
 	traces    []*Trace
@@ -90,6 +92,9 @@ func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error
 	k.traces = c.tracesOf(ctx)
 	ctx = k.observeCall(ctx)
 	err := k.run(ctx, decode)
+	if c.closed.Load() { // meanwhile: a transport that was used since keeps connections again
+		c.closeIdle()
+	}
 	k.observeDone(ctx, err)
 	*k = call{}
 	calls.Put(k)
@@ -207,6 +212,11 @@ func (c *call) next(ctx context.Context) bool {
 	case v.renew:
 		c.renewed, c.rejected = true, c.token
 		c.tried-- // a lapsed token is no failed attempt, and one renewal bounds it
+		c.wait = 0
+	case errors.Is(a.err, errRepeated) && !c.resent:
+		// The repeat that net/http would have made: at once, but with a slot, and not on another kept connection.
+		c.resent, c.fresh = true, !a.watch.http2.Load()
+		c.tried--
 		c.wait = 0
 	case a.status == http.StatusTooManyRequests:
 		if c.throttled.IsZero() {

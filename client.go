@@ -36,6 +36,8 @@ type Client struct {
 	base      *url.URL // without a trailing slash
 	transport http.RoundTripper
 	fresh     http.RoundTripper
+	netHTTP   bool              // they are net/http's
+	http2Only bool              // ... and speak nothing else, with TLS or without
 	owned     []*http.Transport // closed with the client
 	limiter   Limiter
 	tokens    TokenSource
@@ -100,18 +102,20 @@ func (c *Client) LogValue() slog.Value {
 }
 
 func (c *Client) setTransport() {
-	if c.config.Transport != nil {
-		c.transport = c.config.Transport
-		c.fresh = freshConnection{next: c.config.Transport}
+	own, isNetHTTP := c.config.Transport.(*http.Transport)
+	switch {
+	case c.config.Transport == nil || isNetHTTP && own == nil:
+		own = NewTransport()
+		c.owned = []*http.Transport{own}
+	case !isNetHTTP:
+		c.transport, c.fresh = c.config.Transport, freshConnection{next: c.config.Transport}
 		return
 	}
-	shared, fresh := NewTransport(), newFreshTransport()
-	c.owned = []*http.Transport{shared, fresh}
-	c.transport, c.fresh = shared, freshConnection{next: fresh}
+	c.transport, c.fresh, c.netHTTP, c.http2Only = own, freshOf(own), true, http2Only(own)
 }
 
-// Close ends a token renewal in progress and closes idle connections; later calls fail with [ErrClosed]. It may be
-// called more than once. An idle Client that is not closed leaks no goroutine.
+// Close ends a token renewal in progress and closes idle connections, and others when their calls end; later calls fail
+// with [ErrClosed]. It may be called more than once. An idle Client that is not closed leaks no goroutine.
 func (c *Client) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil
@@ -119,10 +123,14 @@ func (c *Client) Close() error {
 	if c.manager != nil {
 		c.manager.Close()
 	}
+	c.closeIdle()
+	return nil
+}
+
+func (c *Client) closeIdle() {
 	for _, transport := range c.owned {
 		transport.CloseIdleConnections()
 	}
-	return nil
 }
 
 // CheckResult says what [Client.Check] saw. The zero value is not used.

@@ -73,8 +73,18 @@ type Config struct {
 	TokenSource TokenSource `json:"-" yaml:"-"`
 	// Transport sends the requests: that of [NewTransport] when nil. Start from NewTransport for a proxy or a client
 	// certificate: it lists what is tuned, and an &http.Transport{} keeps only 2 idle connections to the service.
-	// Redirects are never followed. An error of it with a method NotSent() bool that returns true is believed that the
-	// request never left, by any way that was tried: the call was not processed, and is not sent again.
+	// Redirects are never followed.
+	//
+	// With an *http.Transport the Client knows when a request never left: it got no connection. Requests that need their own
+	// connection, see [NewTransport], go through a clone without keep-alives; limits such as MaxConnsPerHost hold for each
+	// of the two. RegisterProtocol for http or https is not supported: the clone does not have it.
+	//
+	// With any other RoundTripper the Client believes only an error for which [NotSent] is true: the call was not processed,
+	// and is not repeated. After every other error, a failed dial included, the request may have arrived. If you wrap an
+	// *http.Transport, for example to trace, put [Wrappable] under the wrapper to keep this knowledge.
+	//
+	// An attempt gets one connection. If the RoundTripper takes a second one for it, to repeat, to hedge or to fail over,
+	// the Client closes that connection and ends the attempt; it then repeats the request itself where that is safe.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts: the built-in slot limiter when nil, NoLimiter{} to switch off.
 	Limiter Limiter `json:"-" yaml:"-"`
@@ -95,7 +105,8 @@ type Config struct {
 // zero value of each field is its stated default.
 type RetryPolicy struct {
 	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those answered with 429 do not
-	// count, nor does one 401 that is answered with another token.
+	// count, nor does one 401 that is answered with another token, nor the first read of a call that is lost because the
+	// service closes a kept connection: it is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt, doubled for each further one, half of it jitter: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`

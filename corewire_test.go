@@ -2,6 +2,7 @@ package prepaid_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // The service's side of the tests of the shared core: a raw server for faults of the wire, and a scripted RoundTripper
@@ -34,6 +37,7 @@ type wireServer struct {
 	mu          sync.Mutex
 	requests    []wireRequest
 	connections int
+	ended       int // connections that the client closed, or the test
 	open        []net.Conn
 }
 
@@ -41,6 +45,7 @@ type wireServer struct {
 type peer struct {
 	net.Conn
 	request wireRequest
+	turn    int // of the request on its connection, counted from 1
 }
 
 // newWireServer starts a server that hands each request, counted from 1, to answer. A connection that answer leaves
@@ -78,9 +83,14 @@ func newWireServer(t *testing.T, answer func(n int, p *peer)) *wireServer {
 }
 
 func (s *wireServer) serve(number int, connection net.Conn, answer func(int, *peer)) {
-	defer func() { _ = connection.Close() }()
+	defer func() {
+		_ = connection.Close()
+		s.mu.Lock()
+		s.ended++
+		s.mu.Unlock()
+	}()
 	reader := bufio.NewReader(connection)
-	for {
+	for turn := 1; ; turn++ {
 		request, err := http.ReadRequest(reader)
 		if err != nil {
 			return
@@ -96,7 +106,7 @@ func (s *wireServer) serve(number int, connection net.Conn, answer func(int, *pe
 		s.requests = append(s.requests, seen)
 		count := len(s.requests)
 		s.mu.Unlock()
-		answer(count, &peer{Conn: connection, request: seen})
+		answer(count, &peer{connection, seen, turn})
 	}
 }
 
@@ -104,6 +114,13 @@ func (s *wireServer) seen() []wireRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// left is how many connections are open.
+func (s *wireServer) left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.connections - s.ended
 }
 
 // write sends raw bytes; the client may be gone.
@@ -226,7 +243,10 @@ func broken(err error) step {
 
 // unreachable is a dial that failed.
 func unreachable(err error) step {
-	return broken(&net.OpError{Op: "dial", Net: "tcp", Err: err})
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
+	}
+	return prepaid.Wrappable(&http.Transport{DialContext: dial}).RoundTrip
 }
 
 // after is next, some time later, unless the request's context ends first.

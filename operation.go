@@ -64,9 +64,16 @@ type operation struct {
 	failedOn500 bool
 	// inputStatus: a 404 may mean bad input.
 	inputStatus bool
-	// freshConnection: never on a kept-alive connection, where net/http would repeat a GET by itself and where a
-	// 204 with a body would poison the next call.
-	freshConnection bool
+	// bodyAfter204: its 204 is known to come with a body.
+	bodyAfter204 bool
+}
+
+// ownConnection reports whether a request opens its own connection, which is closed after it. The service may be closing
+// a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
+// read it. On a kept connection net/http also reads bytes that follow a response without a body as the next response, or
+// prints them, and prints what follows a token.
+func (o *operation) ownConnection() bool {
+	return o.class == classNever || o.class == classToken || o.kind == answerNone || o.bodyAfter204
 }
 
 // verdict is what one attempt tells.

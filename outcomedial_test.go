@@ -109,7 +109,7 @@ func newHangUp(t *testing.T) string {
 	return "https://" + listener.Addr().String()
 }
 
-// A RoundTripper that does not say whether it connected is believed only when its error is that of a dial.
+// A RoundTripper that does not say whether it sent is not believed, whatever its error looks like.
 func TestOutcomeOfForeignTransportErrors(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -117,8 +117,9 @@ func TestOutcomeOfForeignTransportErrors(t *testing.T) {
 		want  prepaid.Outcome
 		sent  bool
 	}{
-		"dial":    {unreachable(syscall.ECONNREFUSED), prepaid.OutcomeNotProcessed, false},
-		"name":    {broken(&net.DNSError{Err: "no such host", Name: "cards.example"}), prepaid.OutcomeNotProcessed, false},
+		"said":    {unreachable(syscall.ECONNREFUSED), prepaid.OutcomeNotProcessed, false},
+		"dial":    {broken(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), prepaid.OutcomeUnknown, true},
+		"name":    {broken(&net.DNSError{Err: "no such host", Name: "cards.example"}), prepaid.OutcomeUnknown, true},
 		"unnamed": {broken(errors.New("odd")), prepaid.OutcomeUnknown, true},
 		"read":    {broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), prepaid.OutcomeUnknown, true},
 		"panic":   {func(*http.Request) (*http.Response, error) { panic("CANARY") }, prepaid.OutcomeUnknown, true},
@@ -169,6 +170,14 @@ func (refusal) Error() string { return "refused here" }
 
 func (r refusal) NotSent() bool { return r.notSent }
 
+// saying says it for what it wraps.
+type saying struct {
+	refusal
+	wrapped error
+}
+
+func (s saying) Unwrap() error { return s.wrapped }
+
 type refusingTransport struct {
 	err   error
 	tries atomic.Int32
@@ -194,6 +203,12 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 		{fmt.Errorf("failover: %w; %w", io.ErrUnexpectedEOF, refusal{notSent: true}), prepaid.OutcomeUnknown},
 		{fmt.Errorf("failover: %w", errors.Join(refusal{notSent: true}, refusal{})), prepaid.OutcomeUnknown},
 		{errors.Join(refusal{notSent: true}, refusal{notSent: true}), prepaid.OutcomeNotProcessed},
+		// Every leaf says so itself, and nothing above it the opposite.
+		{saying{refusal{notSent: true}, io.ErrUnexpectedEOF}, prepaid.OutcomeUnknown},
+		{saying{refusal{notSent: true}, errors.Join(refusal{notSent: true}, io.EOF)}, prepaid.OutcomeUnknown},
+		{saying{refusal{}, refusal{notSent: true}}, prepaid.OutcomeUnknown},
+		{saying{refusal{notSent: true}, refusal{notSent: true}}, prepaid.OutcomeNotProcessed},
+		{fmt.Errorf("%w; %w", errors.Join(refusal{notSent: true}), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), prepaid.OutcomeUnknown},
 	} {
 		transport := &refusingTransport{err: test.err}
 		client, err := prepaid.NewClient(prepaid.Config{
@@ -204,8 +219,7 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 		_, err = client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{CompanyID: company, Registration: cardholder()})
 		require.Equal(t, test.outcome, prepaid.OutcomeOf(err), "%v", err)
 		require.EqualValues(t, 1, transport.tries.Load())
-		_, ok := errors.AsType[refusal](err)
-		require.True(t, ok, "%v", err)
+		require.ErrorIs(t, err, test.err)
 	}
 }
 

@@ -37,7 +37,7 @@ type StartReportParams struct {
 
 var opStartReport = operation{
 	Operation: Operation{"Reporting.Start", "GET", "/reporting/templates/{templatename}"},
-	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall, freshConnection: true,
+	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall,
 }
 
 // Start starts a run. It is a GET that has an effect: each start counts, and the template takes no other until the
@@ -100,7 +100,7 @@ func decodeReportID(a *attempt) (string, error) {
 var opReportResult = operation{
 	Operation: Operation{"Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}"},
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
-	freshConnection: true, failedOn500: true,
+	bodyAfter204: true, failedOn500: true,
 }
 
 func resultRequest(run ReportRun, kind answerKind) request {

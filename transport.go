@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,9 @@ import (
 // 30 s; shakes hands within 10 s, with TLS 1.2 or later; uses HTTP/2 where the service offers it; takes headers of up to
 // 1 MiB and proxies from the environment. There is no ResponseHeaderTimeout: [Config.AttemptTimeout] is that limit.
 // [Client.Close] leaves a transport of yours alone: call CloseIdleConnections when all that use it are closed.
+//
+// A [Client] uses kept connections for reads and transfers. Requests for a token, operations that are never repeated,
+// operations without a response body and polls of a report open a connection each, over HTTP/1.1.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -31,26 +35,35 @@ func NewTransport() *http.Transport {
 	}
 }
 
-// newFreshTransport opens one HTTP/1.1 connection a request. Report start must not be repeated by net/http, as it
-// does with any GET on a stale connection, and the 204 of a report poll has a body that would be read as the next
-// answer.
-func newFreshTransport() *http.Transport {
-	t := NewTransport()
-	t.ForceAttemptHTTP2 = false
-	t.Protocols = new(http.Protocols)
-	t.Protocols.SetHTTP1(true)
-	t.DisableKeepAlives = true
-	return t
+// freshOf returns a transport like t that keeps no connection: each request opens one, over HTTP/1.1 unless t speaks HTTP/2
+// only or has its own TLS dialer.
+func freshOf(t *http.Transport) *http.Transport {
+	fresh := t.Clone()
+	fresh.DisableKeepAlives = true
+	if http2Only(t) || fresh.DialTLSContext != nil || fresh.DialTLS != nil { //nolint:staticcheck // a caller may
+		return fresh
+	}
+	fresh.ForceAttemptHTTP2, fresh.TLSNextProto = false, nil
+	fresh.Protocols = new(http.Protocols)
+	fresh.Protocols.SetHTTP1(true)
+	if settings := fresh.TLSClientConfig; settings != nil {
+		settings.NextProtos = slices.DeleteFunc(slices.Clone(settings.NextProtos), func(name string) bool { return name == "h2" })
+	}
+	return fresh
 }
 
-// freshConnection asks the same of a caller's own RoundTripper: the connection is not kept, and the request looks
-// as if it had a body that cannot be read twice.
+func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
+
+// freshConnection asks the same of a RoundTripper that is no [*http.Transport]: the connection is not kept, and a GET
+// looks as if it had a body that cannot be read twice, so that net/http does not repeat it.
 type freshConnection struct{ next http.RoundTripper }
 
 func (t freshConnection) RoundTrip(req *http.Request) (*http.Response, error) {
 	once := *req
 	once.Close = true
-	once.Body, once.GetBody, once.ContentLength = io.NopCloser(emptyBody{}), nil, 0
+	if once.Method == http.MethodGet {
+		once.Body, once.ContentLength = io.NopCloser(emptyBody{}), 0
+	}
 	return t.next.RoundTrip(&once)
 }
 

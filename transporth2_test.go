@@ -13,15 +13,24 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Over HTTP/2, which only a caller's own transport brings to the report calls, the same holds: an ordinary call works,
-// a stream that breaks leaves what is never repeated unknown, and a report start is sent once and without a body.
+// Over HTTP/2, which only a caller's transport that speaks nothing else brings to what is never repeated, the same holds:
+// an ordinary call works, a stream that breaks leaves what is never repeated unknown, and a report start is sent once
+// and without a body.
 func TestHTTP2(t *testing.T) {
 	t.Parallel()
+	for _, only := range []bool{true, false} {
+		testHTTP2(t, only)
+	}
+}
+
+func testHTTP2(t *testing.T, only bool) {
+	t.Helper()
 	var requests, broken atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
-		if r.ProtoMajor != 2 {
-			t.Errorf("HTTP/%d", r.ProtoMajor)
+		kept := r.URL.Path == opTransfer().path || r.URL.Path == opGet().path
+		if (r.ProtoMajor == 2) != (only || kept) {
+			t.Errorf("HTTP/%d of %s", r.ProtoMajor, r.URL.Path)
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method == http.MethodGet && len(body) > 0 {
@@ -46,7 +55,12 @@ func TestHTTP2(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	config := coreConfig(server.URL)
-	config.Transport = server.Client().Transport
+	transport := server.Client().Transport.(*http.Transport)
+	if only {
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP2(true)
+	}
+	config.Transport = transport
 	client := newCoreClient(t, config)
 	for _, op := range coreOps() {
 		require.NoError(t, op.call(t.Context(), client), op.name)

@@ -72,30 +72,35 @@ func TestReadOnStaleConnectionIsRepeated(t *testing.T) {
 	})
 }
 
-// A write that went out on a kept-alive connection which then breaks is not repeated by net/http, and not by the
-// client unless its class allows it.
+// A write that went out on a kept-alive connection which then breaks, as only a RoundTripper that does not pass Close on
+// brings about, is not repeated by net/http, and not by the client unless its class allows it.
 func TestWriteOnStaleConnection(t *testing.T) {
 	t.Parallel()
 	for _, op := range []coreOp{opCreate(), opRedeem(), opActivate()} {
 		t.Run(op.name, func(t *testing.T) {
 			t.Parallel()
-			eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
-				t.Helper()
-				server := newWireServer(t, func(n int, p *peer) {
-					if n == 1 {
-						p.succeed(opGet())
-						return
-					}
-					_ = p.Close()
-				})
-				client := newCoreClient(t, config(server.address))
-				require.NoError(t, opGet().call(t.Context(), client))
-				failure := callError(t, op.call(t.Context(), client))
-				require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
-				seen := server.seen()
-				require.Len(t, seen, 2)
-				require.Equal(t, seen[0].connection, seen[1].connection, "the connection was kept alive")
+			server := newWireServer(t, func(n int, p *peer) {
+				if n == 1 {
+					p.succeed(opGet())
+					return
+				}
+				_ = p.Close()
 			})
+			kept := &http.Transport{}
+			t.Cleanup(kept.CloseIdleConnections)
+			config := coreConfig(server.address)
+			config.Transport = roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				keeps := *r
+				keeps.Close = false
+				return kept.RoundTrip(&keeps)
+			})
+			client := newCoreClient(t, config)
+			require.NoError(t, opGet().call(t.Context(), client))
+			failure := callError(t, op.call(t.Context(), client))
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+			seen := server.seen()
+			require.Len(t, seen, 2)
+			require.Equal(t, seen[0].connection, seen[1].connection, "the connection was kept alive")
 		})
 	}
 }
@@ -146,7 +151,7 @@ func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 	}
 }
 
-// Report calls close their connection; all others share theirs.
+// What may go again shares a connection. What is never repeated, and what has no response body, closes its own.
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	server := newWireServer(t, func(_ int, p *peer) {
@@ -165,19 +170,20 @@ func TestConnectionsAreReused(t *testing.T) {
 			require.NoError(t, op.call(t.Context(), client), op.name)
 		}
 	}
-	reports, others := map[int]bool{}, map[int]bool{}
+	own, shared := map[int]bool{}, map[int]bool{}
 	for _, request := range server.seen() {
-		if strings.Contains(request.target, "/reporting/") {
-			require.Equal(t, "close", request.header.Get("Connection"))
-			require.Empty(t, request.header.Get("Transfer-Encoding"), "a body that is empty is none")
-			require.Empty(t, request.body)
-			reports[request.connection] = true
-		} else {
-			others[request.connection] = true
+		if request.target == opTransfer().path || request.target == opGet().path {
+			require.Empty(t, request.header.Get("Connection"))
+			shared[request.connection] = true
+			continue
 		}
+		require.Equal(t, "close", request.header.Get("Connection"))
+		require.Empty(t, request.header.Get("Transfer-Encoding"), "a body that is empty is none")
+		require.Equal(t, request.method == http.MethodGet, request.body == "")
+		own[request.connection] = true
 	}
-	require.Len(t, reports, 3, "one connection a start")
-	require.Len(t, others, 1)
+	require.Len(t, own, 3*(len(coreOps())-2), "one connection a request")
+	require.Len(t, shared, 1)
 }
 
 // Calls side by side keep their connections: net/http by itself keeps two and churns through the rest.

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
 
+	"github.com/cardprograms/prepaid"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
@@ -25,8 +23,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	if !ok {
 		return nil, stoppedError{}
 	}
-	sent := &sentWatch{}
-	out := req.WithContext(httptrace.WithClientTrace(req.Context(), sent.trace()))
+	out := req.WithContext(req.Context())
 	if len(body) > 0 {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	} else if req.Body != nil && req.Body != http.NoBody {
@@ -34,7 +31,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	}
 	response, err := next.RoundTrip(out)
 	if err != nil {
-		if sent.may(err) {
+		if !prepaid.NotSent(err) {
 			r.keepLost(place, req, body)
 		}
 		return response, err
@@ -54,29 +51,6 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	response.Body = io.NopCloser(bytes.NewReader(answer))
 	r.keep(place, req, body, response, answer)
 	return response, nil
-}
-
-// sentWatch sees whether a request may have left, by the signs that the client goes by.
-type sentWatch struct{ asked, got atomic.Bool }
-
-func (w *sentWatch) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { w.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { w.got.Store(true) },
-	}
-}
-
-func (w *sentWatch) may(err error) bool {
-	refused, ok := errors.AsType[interface {
-		error
-		NotSent() bool
-	}](err)
-	if w.got.Load() {
-		return true
-	}
-	dial, dialled := errors.AsType[*net.OpError](err)
-	_, named := errors.AsType[*net.DNSError](err)
-	return !w.asked.Load() && !(ok && refused.NotSent()) && !named && !(dialled && dial.Op == "dial")
 }
 
 // unreadBody is an empty body that net/http does not know to be one.

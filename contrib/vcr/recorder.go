@@ -62,13 +62,13 @@ type Recorder struct {
 // not be in it.
 func New(path string, options Options) (*Recorder, error) {
 	r := &Recorder{
-		path: strings.TrimSuffix(path, extension), options: options, schema: newSchema(), next: options.Transport,
-		names: newPseudonyms(),
+		path: strings.TrimSuffix(path, extension), options: options, schema: newSchema(), names: newPseudonyms(),
 	}
 	if options.Mode == ModeRecord {
-		if r.next == nil {
+		if r.next = options.Transport; r.next == nil {
 			r.next = newTransport()
 		}
+		r.next = sure(r.next)
 		r.before = r.content()
 		return r, nil
 	}
@@ -109,6 +109,14 @@ func newTransport() http.RoundTripper {
 	return http.DefaultTransport
 }
 
+// sure keeps what net/http knows of a request that never left, see [prepaid.Wrappable].
+func sure(next http.RoundTripper) http.RoundTripper {
+	if standard, ok := next.(*http.Transport); ok {
+		return prepaid.Wrappable(standard)
+	}
+	return next
+}
+
 // Recording reports whether requests are sent and recorded.
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
@@ -126,7 +134,7 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 			config.Transport = own
 		default:
 			if r.options.Transport == nil {
-				config.Transport = through{r, own}
+				config.Transport = through{r, sure(own)}
 			}
 		}
 		return config

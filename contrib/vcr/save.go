@@ -2,7 +2,6 @@ package prepaidvcr
 
 import (
 	"bytes"
-	"net/http"
 	"os"
 	"path/filepath"
 
@@ -63,7 +62,7 @@ func (r *Recorder) discard() {
 }
 
 func (r *Recorder) closeIdle() {
-	if own, ok := r.next.(*http.Transport); ok && r.options.Transport == nil {
+	if own, ok := r.next.(interface{ CloseIdleConnections() }); ok && r.options.Transport == nil {
 		own.CloseIdleConnections()
 	}
 }
