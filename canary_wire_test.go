@@ -1,11 +1,14 @@
 package prepaid
 
 import (
+	"context"
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2"
@@ -99,22 +102,91 @@ func quietStandardLog(t *testing.T, to io.Writer) {
 	t.Cleanup(func() { log.SetOutput(before) })
 }
 
+// followed are responses that something follows which net/http would print, had it kept the connection.
+func followed(echo string) map[string]string {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+	return map[string]string{
+		"204 with a body":         "HTTP/1.1 204 No Content\r\nContent-Type: application/json\r\n\r\n" + echo,
+		"length in characters":    ok + echo,
+		"the same response twice": ok + ok + echo,
+	}
+}
+
 // net/http writes the bytes that follow an answer on a kept connection to the standard logger, and cannot be told not
-// to. The one operation whose answers are known to be followed by some, the poll of a report with its 204 that has a
-// body, keeps no connection.
+// to. What is never repeated, what has no response body, the poll of a report and the token keep no connection, so that
+// nothing of theirs is printed.
 func TestCanaryStandardLog(t *testing.T) {
 	var standard canaryWatch
 	quietStandardLog(t, &standard)
-	echo := canaryOf("Wire", "Body")
-	config := canaryConfig(new(canaryWatch), nil, false)
-	config.BaseURL, config.Transport = sayAlways(t, "HTTP/1.1 204 No Content\r\nContent-Type: application/json\r\n\r\n"+echo, true), nil
-	config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
-	client, err := NewClient(config)
-	require.NoError(t, err)
-	for range 3 {
-		_, err = client.Reporting.Result(t.Context(), ReportRun{Template: "t", ID: "1"})
-		require.ErrorIs(t, err, ErrReportNotReady)
+	for name, answer := range followed(canaryOf("Wire", "Body")) {
+		base := sayAlways(t, answer, true)
+		quiet, loud := 0, 0
+		for _, c := range canaryCalls(t) {
+			if c.name == "Reporting.Run" || c.name == "Reporting.Open" || c.name == "Accounts.Issue" || c.name == "Accounts.FindCreated" {
+				continue // made of others, with pauses
+			}
+			keeps := false
+			config := canaryConfig(new(canaryWatch), nil, false)
+			config.BaseURL, config.Transport = base, nil
+			if c.name != "Token" {
+				config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+			}
+			config.Trace = &Trace{AttemptStart: func(ctx context.Context, op Operation, _ int) context.Context {
+				keeps = keeps || op.Method == http.MethodGet && !strings.HasPrefix(op.Path, "/reporting/") ||
+					strings.HasSuffix(op.Path, "/transfer") || strings.HasSuffix(op.Path, "/directentryout")
+				return ctx
+			}}
+			client, err := NewClient(config)
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			for range 2 {
+				_, _ = c.call(ctx, client)
+			}
+			cancel()
+			require.NoError(t, client.Close())
+			time.Sleep(5 * time.Millisecond) // net/http prints by itself
+			printed := standard.take()
+			if keeps {
+				loud++
+			} else {
+				quiet++
+				requireNothingSeen(t, name+": the standard log after "+c.name, printed)
+			}
+		}
+		require.Greater(t, quiet, 20)
+		require.Positive(t, loud)
 	}
-	require.NoError(t, client.Close())
-	requireNothingSeen(t, "the standard log", standard.take())
+}
+
+// The writer for the standard logger leaves out what net/http prints, and nothing else.
+func TestCanaryDropUnsolicited(t *testing.T) {
+	for name, answer := range followed(canaryOf("Wire", "Body")) {
+		for _, dropped := range []bool{false, true} {
+			var standard canaryWatch
+			quietStandardLog(t, &standard)
+			if dropped {
+				log.SetOutput(DropUnsolicited(log.Writer()))
+			}
+			config := canaryConfig(new(canaryWatch), nil, false)
+			config.BaseURL, config.Transport = sayAlways(t, answer, true), nil
+			config.TokenSource = TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
+			client, err := NewClient(config)
+			require.NoError(t, err)
+			printed := func() string {
+				_, _ = Collect(client.Accounts.SearchCompany(t.Context(), 7, SearchCompanyParams{}), 1)
+				log.Print("a line of the application")
+				return standard.take()
+			}
+			if dropped {
+				for range 20 {
+					text := printed()
+					requireNothingSeen(t, name, text)
+					require.Contains(t, text, "a line of the application")
+				}
+			} else {
+				require.Eventually(t, func() bool { return len(canariesIn(printed())) > 0 }, 5*time.Second, time.Millisecond, name)
+			}
+			require.NoError(t, client.Close())
+		}
+	}
 }
