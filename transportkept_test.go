@@ -113,7 +113,7 @@ func (c brittleConn) Write(p []byte) (int, error) {
 }
 
 // A payment of which nothing was written goes out on another connection at once, however many are stale: it was sent
-// once, and was never in doubt.
+// once, and its outcome was never unknown.
 func TestUnwrittenPaymentGoesOn(t *testing.T) {
 	t.Parallel()
 	const kept = 5
@@ -187,8 +187,8 @@ func TestReadOnClosedConnectionNeedsNoRetry(t *testing.T) {
 	})
 }
 
-// What is never repeated does not go out on a kept connection, which the service may be closing: nothing is in doubt
-// that was never read. Each operation uses a connection once.
+// An operation that is never repeated does not use a kept connection, which the service may be closing: no outcome is unknown
+// of a request that the service did not read. Each request has its own connection.
 func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
 	t.Parallel()
 	const calls = 300
@@ -222,7 +222,7 @@ func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
 	}
 }
 
-// A connection that is cut off during the exchange leaves the outcome unknown, on a connection of its own as on any.
+// A connection that is cut off during the exchange leaves the outcome unknown, on its own connection as on any.
 func TestCutOffOnItsOwnConnectionIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, op := range []coreOp{opRedeem(), opCreate(), opActivate(), opStart()} {
