@@ -18,7 +18,7 @@ const (
 	// pacedShare is the part of the allowance that spaced requests use. Gateways that weigh two windows reject
 	// a fully used allowance that arrives with jitter.
 	pacedShare = 0.995
-	// heldWeight is the weight of the latest request in the average time that requests hold their slots.
+	// heldWeight is the number of requests over which the time that they hold their slots is averaged, roughly.
 	heldWeight = 64
 	// maxPassed is how many slots in a row may pass a waiting lane by.
 	maxPassed = 15
@@ -72,8 +72,8 @@ type slotLimiter struct {
 	resting     timeRing
 	block       []slot // not handed out yet
 	queues      [queueCount]waitQueue
-	waiting     int  // in all queues
-	paced       bool // after a 429: every lane is spaced, and nothing is saved up
+	waiting     int           // in all queues
+	paced       bool          // after a 429: every lane is spaced, and nothing is saved up
 	pausedAt    time.Duration // when the last pause began; -1 before the first
 	pausedUntil time.Duration
 	timer       *time.Timer
@@ -188,9 +188,9 @@ func (l *slotLimiter) saved() time.Duration {
 }
 
 // observe adds the time that a request held its slot to the average, and spaces requests as slots return: each after its
-// use and a window.
+// use and a window. A request that holds its slot for more than a window is an exception.
 func (l *slotLimiter) observe(held time.Duration) {
-	l.held += (held - l.held) / heldWeight
+	l.held += (min(held, l.window) - l.held) / heldWeight
 	l.interval = max(l.least, (l.window+l.held)/time.Duration(l.size))
 }
 
