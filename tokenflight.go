@@ -95,12 +95,12 @@ func (m *tokenManager) land(f *tokenFlight, token *oauth2.Token, refused bool, e
 		m.failure = err
 		hold := tokenBackOff(tokenEarlyHold, tokenEarlyHoldMax, m.failures)
 		if refused {
-			m.refusedUntil = now + tokenCredentialHold
-			hold = max(hold, tokenCredentialHold)
+			m.refusedUntil = now + m.opts.hold
+			hold = max(hold, m.opts.hold)
 		}
 		m.state.Store(s.renewingAt(now + hold))
 		if f.awaited {
-			m.nextAwaitedAt = now + tokenBackOff(tokenFailedHold, tokenFailedHoldMax, m.failures)
+			m.nextAwaitedAt = now + tokenBackOff(tokenFailedHold, m.opts.hold, m.failures)
 		}
 	}
 	f.token, f.err = token, err

@@ -25,23 +25,20 @@ const (
 	// tokenExchangeTimeout bounds one exchange unless tokenOptions says otherwise.
 	tokenExchangeTimeout = 30 * time.Second
 
-	// A failed exchange that callers waited for holds off the next one: this long, doubled by each further
-	// failure.
-	tokenFailedHold    = 250 * time.Millisecond
-	tokenFailedHoldMax = 5 * time.Second
+	// tokenHold is the longest time that a failed exchange holds off the next one, unless tokenOptions says otherwise.
+	// A refused credential is remembered that long, and nothing is sent meanwhile: a wrong secret stays wrong, and
+	// repeating it can lock the client out. After another failure the callers wait: tokenFailedHold, doubled by each
+	// further failure.
+	tokenHold       = time.Second
+	tokenFailedHold = 250 * time.Millisecond
 	// A failed early renewal has time: the token is still good. Expiry ends this hold-off.
 	tokenEarlyHold    = time.Second
 	tokenEarlyHoldMax = time.Minute
-	// tokenCredentialHold is how long a refused credential is remembered. Nothing is sent meanwhile: a wrong
-	// secret stays wrong, and repeating it can lock the client out.
-	tokenCredentialHold = 5 * time.Second
 
-	// A token that was itself fetched because of a 401 is not given up for another 401 at once, since that
-	// 401 is likely to mean something else, such as a lack of permission. The hold doubles with each token of
-	// such a chain, which a token that went unrejected for tokenRejectedMemory ends.
-	tokenRejectedHold    = time.Second
-	tokenRejectedHoldMax = time.Minute
-	tokenRejectedMemory  = 10 * time.Minute
+	// tokenRejectedHold lies between the arrival of a token that replaced a rejected one and the exchange that replaces
+	// it because of another 401. A 401 that no token cures, such as a lack of permission, costs one exchange in that
+	// time, however many calls meet it.
+	tokenRejectedHold = time.Second
 )
 
 var (
@@ -53,6 +50,8 @@ var (
 type tokenOptions struct {
 	// timeout bounds one exchange; 30 s when zero.
 	timeout time.Duration
+	// hold bounds how long a failed exchange holds off the next one; tokenHold when zero.
+	hold time.Duration
 	// rejectedCredential says that an error of fetch means a refused credential. Nil: none does.
 	rejectedCredential func(error) bool
 	// logger is told of renewals (debug) and of failed early ones (warning), never of a token. Nil is silent.
@@ -90,12 +89,12 @@ type tokenManager struct {
 
 // tokenState is a token and its times on the manager's clock. It does not change once stored.
 type tokenState struct {
-	token     *oauth2.Token
-	renewAt   time.Duration // from here on a call takes the slow path; at most expireAt
-	expireAt  time.Duration // 0 without a token and once rejected
-	arrivedAt time.Duration
-	rejected  bool // the service answered 401 to it
-	chain     int  // 401s in a row that led to this token
+	token       *oauth2.Token
+	renewAt     time.Duration // from here on a call takes the slow path; at most expireAt
+	expireAt    time.Duration // 0 without a token and once given up
+	arrivedAt   time.Duration
+	rejected    bool // the service responded 401 to it
+	replacement bool // of a rejected token
 }
 
 // is reports whether token is the one in s.
@@ -103,18 +102,12 @@ func (s *tokenState) is(token *oauth2.Token) bool {
 	return token != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
 }
 
-// held reports whether a 401 to s is answered with the same token.
-func (s *tokenState) held(now time.Duration) bool {
-	return s.chain > 0 && now-s.arrivedAt < tokenBackOff(tokenRejectedHold, tokenRejectedHoldMax, s.chain)
-}
-
-// reject returns s as a token that must not be used.
-func (s *tokenState) reject(now time.Duration) *tokenState {
-	chain := 1
-	if now-s.arrivedAt < tokenRejectedMemory {
-		chain += s.chain
+// renewableAt is the earliest start of an exchange because of a 401 to s.
+func (s *tokenState) renewableAt() time.Duration {
+	if s.replacement {
+		return s.arrivedAt + tokenRejectedHold
 	}
-	return &tokenState{token: s.token, arrivedAt: s.arrivedAt, rejected: true, chain: chain}
+	return s.arrivedAt
 }
 
 // renewingAt returns s with another time to try its renewal.
@@ -129,6 +122,9 @@ func (s *tokenState) renewingAt(at time.Duration) *tokenState {
 func newTokenManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts tokenOptions) *tokenManager {
 	if opts.timeout <= 0 {
 		opts.timeout = tokenExchangeTimeout
+	}
+	if opts.hold <= 0 {
+		opts.hold = tokenHold
 	}
 	if opts.logger == nil {
 		opts.logger = slog.New(slog.DiscardHandler)
@@ -145,9 +141,10 @@ func (m *tokenManager) now() time.Duration { return time.Since(m.epoch) }
 // and otherwise waits for one until ctx ends, which ends no other caller's wait. The token is shared: callers
 // must not change it.
 //
-// A rejected token that is the current one is given up and renewed, once for all who report it. It is returned
-// again when it was fetched for a 401 moments ago: then the 401 is not the token's fault. A rejected token that
-// is not the current one is ignored.
+// A rejected token that is the current one is given up and renewed, once for all who report it. One that replaced a
+// rejected token less than tokenRejectedHold ago is renewed once it is that old: those who report it wait, the others go
+// on with it, since the 401 may not be the token's fault. It is returned again to a caller whose deadline is nearer. A
+// rejected token that is not the current one is ignored.
 //
 // Errors: those of fetch, ErrClosed, or the context's.
 func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
@@ -175,10 +172,10 @@ func (m *tokenManager) join(ctx context.Context, rejected *oauth2.Token) (*oauth
 	}
 	now, s := m.now(), m.state.Load()
 	if now < s.expireAt && s.is(rejected) {
-		if s.held(now) {
-			return s.token, nil, nil
+		if start := s.renewableAt(); now < start {
+			return m.joinHeld(ctx, s, now, start)
 		}
-		s = s.reject(now)
+		s = &tokenState{token: s.token, arrivedAt: s.arrivedAt, rejected: true}
 		m.state.Store(s)
 	}
 	if now < s.expireAt {
@@ -205,6 +202,27 @@ func (m *tokenManager) join(ctx context.Context, rejected *oauth2.Token) (*oauth
 		m.launch(start)
 	} else if m.outlasts(ctx, m.flight.startAt-now) {
 		return nil, nil, m.failure
+	}
+	m.flight.awaited = true
+	return nil, m.flight, nil
+}
+
+// joinHeld returns the exchange that replaces s, which starts at the given time unless one is under way.
+func (m *tokenManager) joinHeld(ctx context.Context, s *tokenState, now, start time.Duration) (*oauth2.Token, *tokenFlight, error) {
+	if m.flight != nil {
+		start = m.flight.startAt
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= start-now {
+		return s.token, nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	held := *s.renewingAt(s.expireAt)
+	held.rejected = true
+	m.state.Store(&held)
+	if m.flight == nil {
+		m.launch(start)
 	}
 	m.flight.awaited = true
 	return nil, m.flight, nil
@@ -251,8 +269,6 @@ func newTokenState(token *oauth2.Token, now time.Duration, previous *tokenState)
 	life := tokenLife(token)
 	early := max(life-min(tokenRenewBefore, life/2), tokenLeastGap)
 	s := &tokenState{token: token, arrivedAt: now, expireAt: now + life, renewAt: now + min(early, life)}
-	if previous.rejected {
-		s.chain = previous.chain
-	}
+	s.replacement = previous.rejected
 	return s
 }
