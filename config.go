@@ -196,7 +196,11 @@ func (c Config) checkBaseURL(v *validator) {
 		return
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname()) && !c.InsecureHTTP) {
-		v.fault("base_url", "must be https, or http on loopback or with insecure_http")
+		rule := "must be https, or http on loopback"
+		if c.Environment == EnvironmentTest {
+			rule += " or with insecure_http"
+		}
+		v.fault("base_url", rule)
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		v.fault("base_url", "must have no user, query or fragment")
