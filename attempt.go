@@ -368,7 +368,10 @@ func (c *call) authorize(ctx context.Context) error {
 	if err := c.ended(ctx); err != nil { // during a pause; a token source of the caller's does not know
 		return err
 	}
-	token, err := c.client.tokens.Token(ctx, c.rejected)
+	if c.doubted != nil && c.token != c.doubted { // a further attempt with the spare token
+		return nil
+	}
+	token, err := c.anyToken(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -380,11 +383,27 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken:
+	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken,
+		c.doubted != nil && token.AccessToken == c.doubted.AccessToken:
 		return errSameToken
 	}
 	c.token, c.rejected = token, nil
 	return nil
+}
+
+// anyToken asks for the shared token, or for a spare one. Without a spare one the response to the other stands.
+func (c *call) anyToken(ctx context.Context) (*oauth2.Token, error) {
+	if c.doubted == nil {
+		return c.client.tokens.Token(ctx, c.rejected)
+	}
+	if c.client.manager == nil { // a source of the caller's own is asked again after a 401 only
+		return c.doubted, nil
+	}
+	token, err := c.client.manager.spareFor(ctx, c.doubted)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+		return c.doubted, nil
+	}
+	return token, err
 }
 
 var (

@@ -64,6 +64,7 @@ type call struct {
 	outcome   Outcome       // of the last attempt
 	token     *oauth2.Token
 	rejected  *oauth2.Token // answered with 401
+	doubted   *oauth2.Token // to which a 400 may have been due; another one is tried
 	renewed   bool
 	gaveUp    bool
 	shown     bool // go-retryablehttp has been shown the first attempt
@@ -191,6 +192,9 @@ func (c *call) next(ctx context.Context) bool {
 	}
 	if a.succeeded(&c.op) {
 		c.outcome = OutcomeApplied
+		if c.doubted != nil {
+			c.client.manager.adopt(c.token, c.doubted)
+		}
 		return false
 	}
 	v := c.op.judge(a)
@@ -205,7 +209,11 @@ func (c *call) next(ctx context.Context) bool {
 	now := time.Now()
 	switch {
 	case v.renew:
-		c.renewed, c.rejected = true, c.token
+		if c.renewed = true; v.spare {
+			c.doubted = c.token
+		} else {
+			c.rejected = c.token
+		}
 		c.tried-- // a lapsed token is no failed attempt, and one renewal bounds it
 		c.wait = 0
 	case a.status == http.StatusTooManyRequests:

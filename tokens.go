@@ -39,6 +39,8 @@ const (
 	// it because of another 401. A 401 that no token cures, such as a lack of permission, costs one exchange in that
 	// time, however many calls meet it.
 	tokenRejectedHold = time.Second
+	// tokenSpareLife is how long a token that was fetched for a 400 serves further calls that meet one.
+	tokenSpareLife = time.Second
 )
 
 var (
@@ -84,6 +86,7 @@ type tokenManager struct {
 	failure       error         // of the last of them
 	refusedUntil  time.Duration // failure is a refused credential, remembered until then
 	nextAwaitedAt time.Duration // earliest start of an exchange that callers wait for
+	spare         *tokenState   // fetched for a response that may be due to the current token; nil for none
 	background    sync.WaitGroup
 }
 
@@ -99,7 +102,7 @@ type tokenState struct {
 
 // is reports whether token is the one in s.
 func (s *tokenState) is(token *oauth2.Token) bool {
-	return token != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
+	return token != nil && s != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
 }
 
 // renewableAt is the earliest start of an exchange because of a 401 to s.
@@ -155,12 +158,7 @@ func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oaut
 	if flight == nil {
 		return token, err
 	}
-	select {
-	case <-flight.done:
-		return flight.token, flight.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return flight.wait(ctx)
 }
 
 // join returns the current token if it may be used, or else the exchange to wait for.
@@ -224,8 +222,51 @@ func (m *tokenManager) joinHeld(ctx context.Context, s *tokenState, now, start t
 	if m.flight == nil {
 		m.launch(start)
 	}
-	m.flight.awaited = true
+	m.flight.awaited, m.flight.spare = true, false
 	return nil, m.flight, nil
+}
+
+// spareFor returns a token other than doubted, for a call whose refusal may be due to that one. doubted stays the shared
+// token. The current one is returned if it is another, and one spare serves all such calls for tokenSpareLife: however many
+// of them are refused for another reason, they cost one exchange in that time. While a failed exchange holds off the next
+// one, that failure is returned.
+func (m *tokenManager) spareFor(ctx context.Context, doubted *oauth2.Token) (*oauth2.Token, error) {
+	m.mu.Lock()
+	now, s, spare := m.now(), m.state.Load(), m.spare
+	var token *oauth2.Token
+	var err error
+	switch {
+	case m.closed:
+		err = ErrClosed
+	case now < s.expireAt && !s.is(doubted):
+		token = s.token
+	case spare != nil && !spare.is(doubted) && now < min(spare.expireAt, spare.arrivedAt+tokenSpareLife):
+		token = spare.token
+	case m.failure != nil && now < max(m.refusedUntil, m.nextAwaitedAt):
+		err = m.failure
+	case m.flight == nil:
+		m.launch(now)
+		m.flight.spare = true
+	}
+	flight := m.flight
+	if token == nil && err == nil {
+		flight.awaited = true
+	}
+	m.mu.Unlock()
+	if token != nil || err != nil {
+		return token, err
+	}
+	return flight.wait(ctx)
+}
+
+// adopt makes a spare token the shared one instead of doubted, if that still is.
+func (m *tokenManager) adopt(token, doubted *oauth2.Token) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.spare; s.is(token) && m.state.Load().is(doubted) && !m.closed {
+		m.state.Store(s)
+		m.spare = nil
+	}
 }
 
 // outlasts reports whether a hold-off after a failure ends later than ctx. Its caller is better served with
