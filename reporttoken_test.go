@@ -100,16 +100,17 @@ func TestReportStartKeepsTheFirst400(t *testing.T) {
 	t.Parallel()
 	refusal := serviceError(400, "invalid_request")
 	for name, tc := range map[string]struct {
-		tokens *script
-		calls  *script
-		starts int
-		sent   int
+		tokens  *script
+		calls   *script
+		starts  int
+		sent    int
+		outcome prepaid.Outcome
 	}{
-		"no other token":    {scripted(grant(1, "3600"), serviceError(401, "invalid_client")), scripted(refusal), 3, 3},
-		"the same token":    {scripted(grant(1, "3600")), scripted(refusal), 3, 3},
-		"a proxy's page":    {issuing(), scripted(answered(400, "text/html", htmlPage)), 3, 3},
-		"no error code":     {issuing(), scripted(answered(400, vendorJSON, "{}")), 3, 3},
-		"renewed before it": {issuing(), scripted(serviceError(401, "invalid_token"), refusal), 1, 2},
+		"no other token":    {scripted(grant(1, "3600"), serviceError(401, "invalid_client")), scripted(refusal), 3, 3, prepaid.OutcomeRejected},
+		"the same token":    {scripted(grant(1, "3600")), scripted(refusal), 3, 3, prepaid.OutcomeRejected},
+		"a proxy's page":    {issuing(), scripted(answered(400, "text/html", htmlPage)), 3, 3, prepaid.OutcomeUnknown},
+		"no error code":     {issuing(), scripted(answered(400, vendorJSON, "{}")), 3, 3, prepaid.OutcomeUnknown},
+		"renewed before it": {issuing(), scripted(serviceError(401, "invalid_token"), refusal), 1, 2, prepaid.OutcomeRejected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +119,7 @@ func TestReportStartKeepsTheFirst400(t *testing.T) {
 				for range tc.starts {
 					err := opStart().call(t.Context(), client)
 					require.ErrorIs(t, err, prepaid.ErrBadRequest)
-					require.Equal(t, prepaid.OutcomeRejected, callError(t, err).Outcome)
+					require.Equal(t, tc.outcome, callError(t, err).Outcome)
 					require.NotErrorIs(t, err, prepaid.ErrUnauthorized)
 				}
 				require.Len(t, tc.calls.requests(), tc.sent)
