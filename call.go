@@ -64,7 +64,7 @@ type call struct {
 	outcome   Outcome       // of the last attempt
 	token     *oauth2.Token
 	rejected  *oauth2.Token // answered with 401
-	doubted   *oauth2.Token // to which a 400 may have been due; another one is tried
+	suspect   *oauth2.Token // to which a 400 may have been due; another one is tried
 	renewed   bool
 	gaveUp    bool
 	shown     bool // go-retryablehttp has been shown the first attempt
@@ -192,8 +192,8 @@ func (c *call) next(ctx context.Context) bool {
 	}
 	if a.succeeded(&c.op) {
 		c.outcome = OutcomeApplied
-		if c.doubted != nil {
-			c.client.manager.adopt(c.token, c.doubted)
+		if c.suspect != nil {
+			c.client.manager.adopt(c.token, c.suspect)
 		}
 		return false
 	}
@@ -210,7 +210,7 @@ func (c *call) next(ctx context.Context) bool {
 	switch {
 	case v.renew:
 		if c.renewed = true; v.spare {
-			c.doubted = c.token
+			c.suspect = c.token
 		} else {
 			c.rejected = c.token
 		}

@@ -115,7 +115,7 @@ func TestSlotLimiterMoneyNextToReads(t *testing.T) {
 				t.Logf("%d paid, longest wait %s, %d refused, densest window %d sliding, %d fixed",
 					seen.paid, seen.longest, seen.refused, sliding, fixed)
 				require.Positive(t, seen.paid)
-				require.LessOrEqual(t, seen.longest, time.Second)
+				require.LessOrEqual(t, seen.longest, max(time.Second, latency), "a slot may return late by its latency")
 				require.Zero(t, seen.refused)
 				require.LessOrEqual(t, sliding, l.size)
 				require.LessOrEqual(t, fixed, l.size)

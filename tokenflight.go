@@ -17,7 +17,7 @@ type tokenFlight struct {
 	startAt time.Duration // not before; later than its launch during a hold-off
 	cancel  context.CancelFunc
 	awaited bool // callers without a valid token wait for it; guarded by the manager's mu
-	spare   bool // for a call that doubts the current token; guarded by the manager's mu
+	spare   bool // for a call whose refusal may be due to the current token; guarded by the manager's mu
 
 	done  chan struct{} // closed once token and err are set
 	token *oauth2.Token

@@ -226,11 +226,11 @@ func (m *tokenManager) joinHeld(ctx context.Context, s *tokenState, now, start t
 	return nil, m.flight, nil
 }
 
-// spareFor returns a token other than doubted, for a call whose refusal may be due to that one. doubted stays the shared
+// spareFor returns a token other than suspect, for a call whose refusal may be due to that one. suspect stays the shared
 // token. The current one is returned if it is another, and one spare serves all such calls for tokenSpareLife: however many
 // of them are refused for another reason, they cost one exchange in that time. While a failed exchange holds off the next
 // one, that failure is returned.
-func (m *tokenManager) spareFor(ctx context.Context, doubted *oauth2.Token) (*oauth2.Token, error) {
+func (m *tokenManager) spareFor(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	m.mu.Lock()
 	now, s, spare := m.now(), m.state.Load(), m.spare
 	var token *oauth2.Token
@@ -238,9 +238,9 @@ func (m *tokenManager) spareFor(ctx context.Context, doubted *oauth2.Token) (*oa
 	switch {
 	case m.closed:
 		err = ErrClosed
-	case now < s.expireAt && !s.is(doubted):
+	case now < s.expireAt && !s.is(suspect):
 		token = s.token
-	case spare != nil && !spare.is(doubted) && now < min(spare.expireAt, spare.arrivedAt+tokenSpareLife):
+	case spare != nil && !spare.is(suspect) && now < min(spare.expireAt, spare.arrivedAt+tokenSpareLife):
 		token = spare.token
 	case m.failure != nil && now < max(m.refusedUntil, m.nextAwaitedAt):
 		err = m.failure
@@ -259,11 +259,11 @@ func (m *tokenManager) spareFor(ctx context.Context, doubted *oauth2.Token) (*oa
 	return flight.wait(ctx)
 }
 
-// adopt makes a spare token the shared one instead of doubted, if that still is.
-func (m *tokenManager) adopt(token, doubted *oauth2.Token) {
+// adopt makes a spare token the shared one instead of suspect, if that still is.
+func (m *tokenManager) adopt(token, suspect *oauth2.Token) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.spare; s.is(token) && m.state.Load().is(doubted) && !m.closed {
+	if s := m.spare; s.is(token) && m.state.Load().is(suspect) && !m.closed {
 		m.state.Store(s)
 		m.spare = nil
 	}
@@ -280,7 +280,7 @@ func (m *tokenManager) outlasts(ctx context.Context, wait time.Duration) bool {
 // called more than once.
 func (m *tokenManager) Close() {
 	m.mu.Lock()
-	m.closed = true
+	m.closed, m.spare = true, nil
 	m.state.Store(&tokenState{})
 	if m.flight != nil {
 		m.flight.cancel()
