@@ -330,7 +330,10 @@ func (c *call) authorize(ctx context.Context) error {
 	if err := c.ended(ctx); err != nil { // during a pause; a token source of the caller's does not know
 		return err
 	}
-	token, err := c.client.tokens.Token(ctx, c.rejected)
+	if c.suspect != nil && c.token != c.suspect { // a further attempt with the spare token
+		return nil
+	}
+	token, err := c.anyToken(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -342,11 +345,27 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken:
+	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken,
+		c.suspect != nil && token.AccessToken == c.suspect.AccessToken:
 		return errSameToken
 	}
 	c.token, c.rejected = token, nil
 	return nil
+}
+
+// anyToken asks for the shared token, or for a spare one. Without a spare one the response to the other stands.
+func (c *call) anyToken(ctx context.Context) (*oauth2.Token, error) {
+	if c.suspect == nil {
+		return c.client.tokens.Token(ctx, c.rejected)
+	}
+	if c.client.manager == nil { // a source of the caller's own is asked again after a 401 only
+		return c.suspect, nil
+	}
+	token, err := c.client.manager.spareFor(ctx, c.suspect)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
+		return c.suspect, nil
+	}
+	return token, err
 }
 
 var (

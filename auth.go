@@ -150,6 +150,7 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 // tokenOptions connect the token manager with the client's log and trace.
 func (c *Client) tokenOptions() tokenOptions {
 	return tokenOptions{
+		hold:   c.config.Retry.TokenHold,
 		logger: c.log,
 		renewed: func(took time.Duration, err error) {
 			for _, t := range c.traces {

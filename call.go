@@ -64,6 +64,7 @@ type call struct {
 	outcome   Outcome       // of the last attempt
 	token     *oauth2.Token
 	rejected  *oauth2.Token // answered with 401
+	suspect   *oauth2.Token // to which a 400 may have been due; another one is tried
 	renewed   bool
 	resent    bool // after a kept connection broke
 	fresh     bool // further attempts open their own connection
@@ -196,6 +197,9 @@ func (c *call) next(ctx context.Context) bool {
 	}
 	if a.succeeded(&c.op) {
 		c.outcome = OutcomeApplied
+		if c.suspect != nil {
+			c.client.manager.adopt(c.token, c.suspect)
+		}
 		return false
 	}
 	v := c.op.judge(a)
@@ -210,7 +214,11 @@ func (c *call) next(ctx context.Context) bool {
 	now := time.Now()
 	switch {
 	case v.renew:
-		c.renewed, c.rejected = true, c.token
+		if c.renewed = true; v.spare {
+			c.suspect = c.token
+		} else {
+			c.rejected = c.token
+		}
 		c.tried-- // a lapsed token is no failed attempt, and one renewal bounds it
 		c.wait = 0
 	case errors.Is(a.err, errRepeated) && !c.resent:

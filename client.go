@@ -73,6 +73,9 @@ func NewClient(config Config) (*Client, error) {
 	c.acceptText = []string{"application/octet-stream, " + wire}
 	c.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
 	c.traces = config.Trace.flat()
+	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
+		c.log.LogAttrs(context.Background(), slog.LevelWarn, "prepaid: the address is http: client secret, tokens and data travel in clear")
+	}
 	c.setTransport()
 	if c.limiter == nil {
 		c.limiter = newClientLimiter(config)

@@ -36,12 +36,17 @@ func (e *Environment) UnmarshalText(text []byte) error {
 // durations as text such as "30s", and a variable of [ConfigFromEnv]; those that hold code are set in code. A Config
 // prints and marshals without its secret.
 type Config struct {
-	// BaseURL is the service's address: https unless it is on loopback, ending in /3.0 or /3.0/. Required.
+	// BaseURL is the service's address: https unless it is on loopback or InsecureHTTP is set, ending in /3.0 or /3.0/.
+	// Required.
 	BaseURL string `json:"base_url" yaml:"base_url"`
 	// Vendor is the word in the media type application/vnd.<vendor>+json. Required.
 	Vendor string `json:"vendor" yaml:"vendor"`
 	// Environment is production when empty; the simulator needs EnvironmentTest.
 	Environment Environment `json:"environment,omitzero" yaml:"environment,omitempty"`
+	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It is refused unless
+	// Environment is EnvironmentTest: the client secret, tokens and personal data travel in clear. NewClient logs one
+	// warning when BaseURL needs it.
+	InsecureHTTP bool `json:"insecure_http,omitzero" yaml:"insecure_http,omitempty"`
 	// Credentials are the OAuth client credentials. Required unless TokenSource is set.
 	Credentials Credentials `json:"credentials,omitzero" yaml:"credentials,omitempty"`
 
@@ -119,6 +124,9 @@ type RetryPolicy struct {
 	// InFlightWait is the least pause before a keyed transfer whose last attempt was cut off is sent again: 10 s. The
 	// service caches only finished transfers, so the first must have time to finish.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
+	// TokenHold bounds how long a failed token request holds off the next one: 1 s. Meanwhile calls fail at once with the
+	// error of refused credentials, and after any other failure they wait, 250 ms at first. A nanosecond is as good as none.
+	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
 // Validate returns all faults of c at once as a *ValidationError.
@@ -140,6 +148,9 @@ func (c Config) check(v *validator) {
 	}
 	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
 		v.fault("environment", `must be "test" or "production"`)
+	}
+	if c.InsecureHTTP && c.Environment != EnvironmentTest {
+		v.fault("insecure_http", `needs environment "test"`)
 	}
 	if c.TokenSource == nil {
 		v.required("credentials.client_id", c.Credentials.ClientID)
@@ -166,6 +177,7 @@ func (c Config) check(v *validator) {
 		{"retry.max_retry_after", int64(c.Retry.MaxRetryAfter)},
 		{"retry.max_throttle_wait", int64(c.Retry.MaxThrottleWait)},
 		{"retry.in_flight_wait", int64(c.Retry.InFlightWait)},
+		{"retry.token_hold", int64(c.Retry.TokenHold)},
 	} {
 		if limit.value < 0 {
 			v.fault(limit.field, "must not be negative")
@@ -194,8 +206,12 @@ func (c Config) checkBaseURL(v *validator) {
 		v.fault("base_url", "must be an absolute address")
 		return
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		v.fault("base_url", "must be https, or http on loopback")
+	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname()) && !c.InsecureHTTP) {
+		rule := "must be https, or http on loopback"
+		if c.Environment == EnvironmentTest {
+			rule += " or with insecure_http"
+		}
+		v.fault("base_url", rule)
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		v.fault("base_url", "must have no user, query or fragment")
@@ -228,6 +244,7 @@ func (c Config) withDefaults() Config {
 	orDuration(&c.Retry.MaxRetryAfter, 15*time.Second)
 	orDuration(&c.Retry.MaxThrottleWait, time.Minute)
 	orDuration(&c.Retry.InFlightWait, 10*time.Second)
+	orDuration(&c.Retry.TokenHold, tokenHold)
 	if c.MaxResponseBytes == 0 {
 		c.MaxResponseBytes = 32 << 20
 	}

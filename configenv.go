@@ -9,17 +9,19 @@ import (
 
 // ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and that of the JSON field in
 // capitals, credentials without their group: PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test";
-// "production" when unset), PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, when that is unset,
+// "production" when unset), PREPAID_INSECURE_HTTP, PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, when that is unset,
 // PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
 // PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
 // PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
-// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are
-// texts such as "30s". An empty variable is an unset one. Other variables are left alone, whatever their names begin with: mind the spelling.
+// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_SKIP_VALUE_CHECKS ("true")
+// and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are texts such as "30s". An empty variable is an unset one. Other
+// variables are left alone, whatever their names begin with: mind the spelling.
 //
 // Without any variable of the credentials they stay empty, for a Config that gets a TokenSource; [NewClient] refuses one
 // that has neither.
 //
-// It returns all faults at once as a *[ValidationError] whose fields are the names of the variables.
+// It returns all faults at once as a *[ValidationError] whose fields are the names of the variables: what is missing, what
+// cannot be read and what is not allowed. If there are any, missing credentials are among them.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)
@@ -28,6 +30,7 @@ func ConfigFromEnv() (Config, error) {
 		err = e.UnmarshalText([]byte(text))
 		return e, err
 	})
+	readEnv(&unread, "insecure_http", &config.InsecureHTTP, strconv.ParseBool)
 	readEnv(&unread, "credentials.client_id", &config.Credentials.ClientID, asText)
 	readEnv(&unread, "user_agent", &config.UserAgent, asText)
 	readEnv(&unread, "attempt_timeout", &config.AttemptTimeout, time.ParseDuration)
@@ -41,6 +44,7 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "retry.max_retry_after", &config.Retry.MaxRetryAfter, time.ParseDuration)
 	readEnv(&unread, "retry.max_throttle_wait", &config.Retry.MaxThrottleWait, time.ParseDuration)
 	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
+	readEnv(&unread, "retry.token_hold", &config.Retry.TokenHold, time.ParseDuration)
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
@@ -49,10 +53,11 @@ func ConfigFromEnv() (Config, error) {
 		rule = "must not be " + redacted
 	}
 
-	v := validator{}
+	v, missing := validator{}, validator{}
 	for _, fault := range faultsOf(config.Validate()) {
 		switch secret := fault.Field == "credentials.client_secret"; {
 		case strings.HasPrefix(fault.Field, "credentials.") && from == "" && config.Credentials.ClientID == "":
+			missing.fault(envName(fault.Field), "is required without a TokenSource")
 		case secret && rule != "":
 			v.fault(from, rule)
 		case secret && from != "":
@@ -62,7 +67,7 @@ func ConfigFromEnv() (Config, error) {
 		}
 	}
 	if v.faults = append(v.faults, unread.faults...); len(v.faults) > 0 {
-		return Config{}, &ValidationError{Faults: v.faults}
+		return Config{}, &ValidationError{Faults: append(v.faults, missing.faults...)}
 	}
 	return config, nil
 }

@@ -20,11 +20,12 @@ import (
 func fullConfig() Config {
 	return Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: EnvironmentTest,
-		Credentials: Credentials{ClientID: "id", ClientSecret: NewSecret("s3cret")},
-		UserAgent:   "acme/1.4", AttemptTimeout: 11 * time.Second, BodyIdleTimeout: 90 * time.Second, MaxResponseBytes: 4096,
+		InsecureHTTP: true, Credentials: Credentials{ClientID: "id", ClientSecret: NewSecret("s3cret")},
+		UserAgent: "acme/1.4", AttemptTimeout: 11 * time.Second, BodyIdleTimeout: 90 * time.Second, MaxResponseBytes: 4096,
 		Retry: RetryPolicy{
 			MaxAttempts: 7, MinWait: 12 * time.Millisecond, MaxWait: 13 * time.Second, MaxRetryAfter: 14 * time.Second,
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
+			TokenHold: 16 * time.Millisecond,
 		},
 		RateShare: 0.25, SkipValueChecks: true, ShowDescriptions: true,
 	}
@@ -62,11 +63,11 @@ func settings(t *testing.T, of reflect.Value, prefix string) map[string]reflect.
 // configText is fullConfig as a file, with the secret in it, in the syntax that JSON and YAML share.
 const configText = `{
 	"base_url": "https://service.example/3.0/", "vendor": "vendor", "environment": "test",
-	"credentials": {"client_id": "id", "client_secret": "s3cret"},
+	"insecure_http": true, "credentials": {"client_id": "id", "client_secret": "s3cret"},
 	"user_agent": "acme/1.4", "attempt_timeout": "11s", "body_idle_timeout": "1m30s", "max_response_bytes": 4096,
 	"retry": {
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
-		"max_throttle_wait": "15m", "in_flight_wait": "1.5s"
+		"max_throttle_wait": "15m", "in_flight_wait": "1.5s", "token_hold": "16ms"
 	},
 	"rate_share": 0.25, "skip_value_checks": true, "show_descriptions": true
 }`
@@ -137,6 +138,7 @@ func TestConfigJSONFaults(t *testing.T) {
 		`{"retry": 3}`:                             {"retry", "must be a JSON object"},
 		`{"retry": {"max_attempts": "qzxwv"}}`:     {"retry.max_attempts", "must be a whole number"},
 		`{"max_response_bytes": 1.5}`:              {"max_response_bytes", "must be a whole number"},
+		`{"insecure_http": "qzxwv"}`:               {"insecure_http", "must be true or false"},
 		`{"rate_share": "qzxwv"}`:                  {"rate_share", "must be a number"},
 		`{"show_descriptions": "qzxwv"}`:           {"show_descriptions", "must be true or false"},
 		`{"vendor": 9175}`:                         {"vendor", "must be a text"},
@@ -208,15 +210,16 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	durations := []string{
 		"PREPAID_ATTEMPT_TIMEOUT", "PREPAID_BODY_IDLE_TIMEOUT", "PREPAID_RETRY_MIN_WAIT", "PREPAID_RETRY_MAX_WAIT",
 		"PREPAID_RETRY_MAX_RETRY_AFTER", "PREPAID_RETRY_MAX_THROTTLE_WAIT", "PREPAID_RETRY_IN_FLIGHT_WAIT",
+		"PREPAID_RETRY_TOKEN_HOLD",
 	}
 	whole := []string{"PREPAID_MAX_RESPONSE_BYTES", "PREPAID_RETRY_MAX_ATTEMPTS"}
-	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_SKIP_VALUE_CHECKS", "PREPAID_SHOW_DESCRIPTIONS"}) {
+	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_INSECURE_HTTP", "PREPAID_SKIP_VALUE_CHECKS", "PREPAID_SHOW_DESCRIPTIONS"}) {
 		t.Setenv(name, "qzxwv")
 	}
 	config, err := ConfigFromEnv()
 	require.Equal(t, Config{}, config)
 	faults := faultsOf(err)
-	require.Len(t, faults, 12)
+	require.Len(t, faults, 14)
 	require.NotContains(t, err.Error(), "qzxwv")
 	for _, fault := range faults {
 		switch {
@@ -224,7 +227,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 			require.Equal(t, `must be a duration such as "30s"`, fault.Rule)
 		case slices.Contains(whole, fault.Field):
 			require.Equal(t, "must be a whole number", fault.Rule)
-		case fault.Field == "PREPAID_SKIP_VALUE_CHECKS", fault.Field == "PREPAID_SHOW_DESCRIPTIONS":
+		case strings.HasPrefix(fault.Field, "PREPAID_S"), fault.Field == "PREPAID_INSECURE_HTTP":
 			require.Equal(t, "must be true or false", fault.Rule)
 		default:
 			require.Equal(t, Fault{"PREPAID_RATE_SHARE", "must be a number"}, fault)

@@ -2,6 +2,7 @@ package prepaid_test
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,6 +83,7 @@ func TestE2EWrongCredentials(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			config := s.Config()
+			config.Retry.TokenHold = 0 // the default
 			change(&config.Credentials)
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
@@ -99,6 +101,53 @@ func TestE2EWrongCredentials(t *testing.T) {
 			require.Len(t, s.statuses(tokenOperation), 1, "a refused credential is remembered for a while")
 		})
 	}
+}
+
+// The kit's client remembers no failure: what a test arms for the token counts for the next call only.
+func TestE2EFailedTokenIsNotHeld(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]prepaidtest.Fault{
+		"refused": prepaidtest.Answer(401, "invalid_client"), "broken": prepaidtest.Answer(400, "invalid_request"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			id := s.seed("1.00")
+			for range 5 {
+				s.Inject(tokenOperation, answer)
+				_, err := s.client.Accounts.Get(t.Context(), id)
+				require.ErrorAs(t, err, new(*prepaid.TokenError))
+			}
+			began := time.Now()
+			_, err := s.client.Accounts.Get(t.Context(), id)
+			require.NoError(t, err)
+			require.Less(t, time.Since(began), 200*time.Millisecond)
+			require.Len(t, s.statuses(tokenOperation), 6)
+		})
+	}
+}
+
+// Two revocations within a second are survived by 500 calls with one renewal each.
+func TestE2ETokenRevokedTwice(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, prepaidtest.NoRateLimit())
+	config := s.Config()
+	config.Limiter = prepaid.NoLimiter{}
+	client := newCoreClient(t, config)
+	id := s.seed("1.00")
+	for range 3 {
+		var calls sync.WaitGroup
+		for range 500 {
+			calls.Go(func() {
+				if _, err := client.Accounts.Get(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		s.RevokeTokens()
+	}
+	require.Len(t, s.statuses(tokenOperation), 3)
 }
 
 // The other answers of POST /token, which a client does not provoke by itself.

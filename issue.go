@@ -14,8 +14,8 @@ import (
 type IssueParams struct {
 	// Account is what Create takes; ClientAccountKey is required, and unique within the program.
 	Account CreateAccountParams
-	// ProgramClientID is the client_id of the program, under which the account will be searched. Required. A wrong one
-	// shows late: the account is created and then not seen.
+	// ProgramClientID is the client_id of the program, under which the account will be searched. Required. With a wrong one
+	// the account is created and then not seen.
 	ProgramClientID string
 	// Settle is how long to look for an account that does not show up yet: 30 s when zero.
 	Settle time.Duration
@@ -57,9 +57,10 @@ const (
 // With RequestTypeReplace neither the account being replaced nor any that is lost, replaced or closed is a match.
 //
 // Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
-// created and does not show up within Settle. Safety: the creation is never repeated once it may have arrived.
+// created and does not show up within Settle, or shows up in the company under another client_id, which ends the wait:
+// it names ProgramClientID and company. Then fix the client_id before anything else. Safety: the creation is never repeated once it may have arrived.
 //
-// API: GET /accounts, POST /accounts.
+// API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
 	v := s.client.validator()
 	v.required("program_client_id", params.ProgramClientID)
@@ -76,12 +77,12 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	}
 	look := s.look
 	if params.Again {
-		find.Settle, look = params.Settle, s.findCreated
+		find.Settle, look = params.Settle, s.findIssued
 	}
 	switch account, err := look(ctx, find); {
 	case err == nil:
 		return &Issued{Account: account}, nil
-	case !errors.Is(err, ErrNotSeen) || ctx.Err() != nil:
+	case !errors.Is(err, ErrNotSeen) || ctx.Err() != nil || seenElsewhere(err):
 		return nil, issueError(OutcomeNotProcessed, err, err)
 	}
 	summary, failure := s.Create(ctx, params.Account)
@@ -93,7 +94,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
 	find.Settle = params.Settle
-	account, err := s.findCreated(ctx, find)
+	account, err := s.findIssued(ctx, find)
 	if err == nil {
 		return &Issued{Account: account, Created: true}, nil
 	}
@@ -101,6 +102,59 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		err = &bothCauses{last: err, earlier: failure, unknown: outcome == OutcomeUnknown}
 	}
 	return nil, issueError(outcome, err, failure)
+}
+
+// findIssued is findCreated that ends at once when the account is in the company under another client_id.
+func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams) (*Account, error) {
+	account, err := s.look(ctx, find)
+	if err == nil || !errors.Is(err, ErrNotSeen) {
+		return account, err
+	}
+	// One page is enough to notice a wrong setting early; if this look fails, the ones by key still decide.
+	page, failed := s.SearchCompanyPage(ctx, find.CompanyID, SearchCompanyParams{Paging: Paging{Size: elsewherePage}})
+	if failed == nil && slices.ContainsFunc(page.Items, find.isElsewhere) {
+		return nil, find.notSeen(true)
+	}
+	return s.findCreated(ctx, find)
+}
+
+const elsewherePage = 500
+
+// isElsewhere reports whether a is the account of this creation, but of another program than ProgramClientID.
+func (p FindCreatedParams) isElsewhere(a Account) bool {
+	return a.ProgramClientID != "" && a.ProgramClientID != p.ProgramClientID && a.ClientAccountKey == p.ClientAccountKey && p.matches(&a)
+}
+
+// notSeenError is ErrNotSeen with the settings that decide where the look goes.
+type notSeenError struct {
+	program   string
+	company   CompanyID
+	elsewhere bool // the company has the account under another client_id
+}
+
+func (e *notSeenError) Error() string {
+	text := ErrNotSeen.Error()
+	if e.program != "" {
+		text += fmt.Sprintf(" under client_id %q", e.program)
+	}
+	if e.company != 0 {
+		text += fmt.Sprintf(" of company %d", e.company)
+	}
+	if e.elsewhere {
+		text += ": the account has another client_id"
+	}
+	return text
+}
+
+func (e *notSeenError) Unwrap() error { return ErrNotSeen }
+
+func (p FindCreatedParams) notSeen(elsewhere bool) error {
+	return &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: &notSeenError{p.ProgramClientID, p.CompanyID, elsewhere}}
+}
+
+func seenElsewhere(err error) bool {
+	e, ok := errors.AsType[*notSeenError](err)
+	return ok && e.elsewhere
 }
 
 // issueError puts what is known of the creation in front of what a look for it met; sent is the call whose times
@@ -191,7 +245,7 @@ func (s *AccountsService) look(ctx context.Context, params FindCreatedParams) (*
 	}
 	switch len(found) {
 	case 0:
-		return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: ErrNotSeen}
+		return nil, params.notSeen(false)
 	case 1:
 		return found[0], nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // register is a service that keeps accounts under a client_account_key and shows a new one after a delay.
@@ -110,6 +111,9 @@ func TestIssue(t *testing.T) {
 					require.GreaterOrEqual(t, time.Since(began), delay)
 					require.Less(t, time.Since(began), delay+6*time.Second)
 					for _, search := range service.searches {
+						if strings.HasPrefix(search, "/3.0/accounts/company/7?") {
+							continue
+						}
 						require.Contains(t, search, "/accounts?client_account_key=emp-7&client_id=acme&page_number=1")
 					}
 
@@ -167,6 +171,7 @@ func TestIssueNotSeen(t *testing.T) {
 					require.ErrorIs(t, err, prepaid.ErrNotSeen)
 					require.Equal(t, "Accounts.Issue", failure.Operation)
 					require.Equal(t, tc.outcome, failure.Outcome)
+					require.ErrorContains(t, err, `client_id "acme" of company 7`)
 					require.GreaterOrEqual(t, time.Since(began), least)
 					require.LessOrEqual(t, time.Since(began), max(settle, 30*time.Second))
 					if name == "lost" {
@@ -178,6 +183,29 @@ func TestIssueNotSeen(t *testing.T) {
 			})
 		}
 	}
+}
+
+// With a wrong client_id the card is made and shows up in the company only: the error names the settings at once, and run
+// again nothing is created.
+func TestE2EIssueUnderAWrongClientID(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	params := issueParams()
+	params.Account.CompanyID, params.ProgramClientID = prepaid.CompanyID(prepaidtest.DefaultCompany), "wrong-id"
+	for _, outcome := range []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed} {
+		began := time.Now()
+		_, err := s.client.Accounts.Issue(t.Context(), params)
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.Equal(t, outcome, prepaid.OutcomeOf(err))
+		require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: the account has another client_id`, prepaidtest.DefaultCompany))
+		require.Less(t, time.Since(began), time.Second)
+		params.Again = true
+	}
+	require.Equal(t, []int{201}, s.statuses("POST /accounts"))
+	params.ProgramClientID = prepaidtest.DefaultProgramClientID
+	issued, err := s.client.Accounts.Issue(t.Context(), params)
+	require.NoError(t, err)
+	require.False(t, issued.Created, "fixed, it is found")
 }
 
 // Nothing is created when a look before it fails, finds several, or the parameters are wrong.

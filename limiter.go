@@ -8,13 +8,17 @@ import (
 	"time"
 )
 
-// Lane says which queue of the limiter an attempt waits in. Within a lane the first to come is the first to go;
-// LaneMoney goes before LaneCall, and LaneCall before LaneBulk. The zero value is LaneMoney.
+// Lane is the queue of the limiter that an attempt waits in. A lane is first in, first out. LaneMoney goes before
+// LaneCall, and LaneCall before LaneBulk. The token request has a lane of its own above LaneMoney. The zero value is
+// LaneMoney.
 //
-// No lane starves: once 15 slots in a row have gone to lanes above it, the next slot is its own. LaneCall leaves
-// the last 0.4 % of the slots to the lanes above it and LaneBulk the last 2 % (at least one slot, from four
-// slots up), so that a burst of pages does not hold up a payment for the rest of the window. A small part of
-// this reserve is kept for the token request, which has a lane of its own above LaneMoney.
+// LaneCall and LaneBulk may use the whole allowance, at once when the client was idle. As soon as one of their requests
+// has to wait they are spaced evenly, with what LaneMoney uses taken off, until no request has waited for a while. So
+// slots return evenly and LaneMoney, which is not spaced, finds one at once or waits for the next to return: about
+// window / allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is the
+// first window: if reads use the whole allowance in one burst, payments wait for the rest of those 10 s.
+//
+// No lane starves: after 15 slots in a row for lanes above it, the next slot is its own.
 type Lane uint8
 
 const (
@@ -22,7 +26,7 @@ const (
 	LaneMoney Lane = iota
 	// LaneCall is for every other call, and for a lane that the limiter does not know.
 	LaneCall
-	// LaneBulk is for prefetched pages and report polls.
+	// LaneBulk is for prefetched pages and report polls. Next to calls that use every slot it gets one in 16.
 	LaneBulk
 
 	// laneToken is for POST /token, which every other lane depends on. Only the built-in limiter sees it.
@@ -53,8 +57,8 @@ func (l Lane) String() string {
 //
 // A 429 pauses all lanes, callers who wait already included: for its Retry-After, at most
 // RetryPolicy.MaxRetryAfter, or for a random 2.5 to 10 s when it names none. After the first 429 requests are also
-// spaced evenly, at 99.5 % of the allowance, for the rest of the client's life: the average rate hardly changes, and
-// another burst would only earn the next 429 from a service that weighs neighbouring windows.
+// spaced evenly in every lane, at 99.5 % of the allowance, for the rest of the client's life: the average rate hardly
+// changes, and another burst would only earn the next 429 from a service that weighs neighbouring windows.
 type Limiter interface {
 	// Acquire waits until the attempt may be sent and returns its slot, never nil without an error. It returns
 	// ctx.Err() as soon as ctx is done, and at once a *ThrottledError when the wait would outlast the deadline of

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,6 +16,27 @@ import (
 
 	"github.com/cardprograms/prepaid"
 )
+
+// An address without TLS is warned of once, without naming it.
+func TestInsecureHTTPIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	for address, warnings := range map[string]int{
+		"http://emulator:8480": 1, "http://10.0.0.7": 1, "https://emulator": 0, "http://127.0.0.1:8480": 0, "http://localhost": 0,
+	} {
+		log := &recordingHandler{}
+		config := credentialed(scripted(wellAnswered(opGet())))
+		config.BaseURL, config.InsecureHTTP, config.Logger = address+"/3.0/", true, log.logger()
+		config.TokenSource = numberedTokens()
+		client := newCoreClient(t, config)
+		for range 2 {
+			require.NoError(t, opGet().call(t.Context(), client))
+		}
+		require.Equal(t, warnings, strings.Count(log.text(), `"level":"WARN"`), address)
+		require.Equal(t, warnings, strings.Count(log.text(), "client secret, tokens and data travel in clear"))
+		require.NotContains(t, log.text(), "emulator")
+		require.NotContains(t, log.text(), "s3cret")
+	}
+}
 
 // recordingHandler keeps the records of a logger as JSON.
 type recordingHandler struct {

@@ -62,6 +62,8 @@ type operation struct {
 	modelsFailure bool
 	// failedOn500: a 500 is final for this read.
 	failedOn500 bool
+	// tokenOn400: a 400 may mean the token.
+	tokenOn400 bool
 	// inputStatus: a 404 may mean bad input.
 	inputStatus bool
 	// bodyAfter204: its 204 is known to come with a body.
@@ -82,6 +84,7 @@ type verdict struct {
 	again    bool // another attempt cannot apply the call twice
 	inFlight bool // ... but the first must have time to finish
 	renew    bool // ... with another token
+	spare    bool // ... that replaces the shared one only if it succeeds
 }
 
 // judge is the whole table of DESIGN.md, "Outcomes": what an attempt without a usable success means.
@@ -102,6 +105,9 @@ func (o *operation) judge(a *attempt) verdict {
 			return verdict{outcome: OutcomeNotProcessed, renew: true}
 		case http.StatusTooManyRequests:
 			return verdict{outcome: OutcomeNotProcessed, again: true}
+		}
+		if a.status == http.StatusBadRequest && o.tokenOn400 && ownForm {
+			return verdict{outcome: OutcomeRejected, renew: true, spare: true}
 		}
 		reads := o.class == classRead || o.class == classToken
 		if a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout && (reads || ownForm) {

@@ -37,15 +37,16 @@ type StartReportParams struct {
 
 var opStartReport = operation{
 	Operation: Operation{"Reporting.Start", "GET", "/reporting/templates/{templatename}"},
-	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall,
+	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall, tokenOn400: true,
 }
 
 // Start starts a run. It is a GET that has an effect: each start counts, and the template takes no other until the
 // run is generated.
 //
-// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name and,
-// says the reference, for a bad token, which is therefore not renewed. After [OutcomeUnknown] the run's id is lost:
-// Run with WaitForPrevious waits the lost run out and starts anew. Safety: never repeated once it may have arrived.
+// Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
+// may also mean the token (section 4.2): the built-in token manager fetches another one, at most one a second, and the
+// start is sent once more. The new token replaces the shared one only if that succeeds. After [OutcomeUnknown] the run's id is lost:
+// Run with WaitForPrevious waits the lost run out and starts anew. Safety: never repeated once it may have started a run.
 //
 // API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {

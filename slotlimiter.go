@@ -15,14 +15,17 @@ const (
 	// defaultMaxPause is the longest Retry-After that pauses the client in full.
 	defaultMaxPause = 15 * time.Second
 
-	// pacedShare is the part of the allowance that is used once paced. Gateways that weigh two windows reject
+	// pacedShare is the part of the allowance that spaced requests use. Gateways that weigh two windows reject
 	// a fully used allowance that arrives with jitter.
 	pacedShare = 0.995
+	// heldWeight is the number of requests over which the time that they hold their slots is averaged, roughly.
+	heldWeight = 64
 	// maxPassed is how many slots in a row may pass a waiting lane by.
 	maxPassed = 15
 	// slotBlock is how many slots are made in one allocation.
 	slotBlock = 32
 
+	queueCall  = 2 // from this rank on requests are spaced next to a backlog
 	queueCount = 4
 )
 
@@ -36,7 +39,7 @@ func queueOf(lane Lane) int {
 	case LaneBulk:
 		return 3
 	default:
-		return 2
+		return queueCall
 	}
 }
 
@@ -45,28 +48,34 @@ func queueOf(lane Lane) int {
 // the service, fixed or sliding, whatever time the requests spend on the way; a token bucket, or a log of send
 // times, cannot promise that.
 //
+// Slots alone would be used up in a burst and return in a burst one window later, for ever, and whatever arrives in
+// between would wait. So calls and bulk are also spaced, as soon as one of them has to wait: at the pace at which all
+// slots are used once in the time that each takes to return. What money uses counts, but money itself is not spaced.
+// While none of them waits, the pace is saved up, for a burst of the whole allowance after a window without requests.
+//
 // There is no goroutine: waiters park on channels, and one timer runs only while somebody waits. Every operation
 // takes O(1), but for the start of a pause, which looks at each waiter once.
 type slotLimiter struct {
 	size     int
 	window   time.Duration
-	interval time.Duration   // between two requests once paced
-	slack    time.Duration   // by which a late request may be caught up; under half a percent with pacedShare
-	maxPause time.Duration   // for one 429
-	maxDraw  time.Duration   // of a pause that no answer named
-	keep     [queueCount]int // free slots that a lane leaves to those above
-	start    time.Time       // origin of the limiter's clock
+	least    time.Duration // of interval
+	slack    time.Duration // by which a late request may be caught up; under half a percent with pacedShare
+	maxPause time.Duration // for one 429
+	maxDraw  time.Duration // of a pause that no response named
+	start    time.Time     // origin of the limiter's clock
 
 	mu          sync.Mutex
+	held        time.Duration // average from taking a slot to its release
+	interval    time.Duration // between two spaced requests
+	next        time.Duration // when the next spaced request is due; further in the past while pace is saved up
 	free        int
 	resting     timeRing
 	block       []slot // not handed out yet
 	queues      [queueCount]waitQueue
-	waiting     int // in all queues
-	paced       bool
-	nextPaced   time.Duration
+	waiting     int           // in all queues
+	paced       bool          // after a 429: every lane is spaced, and nothing is saved up
+	pausedAt    time.Duration // when the last pause began; -1 before the first
 	pausedUntil time.Duration
-	pauses      uint32
 	timer       *time.Timer
 	armed       time.Duration // when timer fires; 0 when stopped
 }
@@ -88,22 +97,21 @@ func newSlotLimiter(allowance int, window time.Duration, share float64, maxPause
 		maxPause = defaultMaxPause
 	}
 	size := max(1, int(math.Floor(float64(allowance)*share+1e-9))) // a share of 1-0.9 is a tenth
-	bulk := size / 50
-	if size >= 4 {
-		bulk = max(bulk, 1)
-	}
-	return &slotLimiter{
+	l := &slotLimiter{
 		size:     size,
 		window:   window,
-		interval: time.Duration(float64(window) / (float64(size) * pacedShare)),
+		least:    time.Duration(float64(window) / (float64(size) * pacedShare)),
 		slack:    window / 500,
 		maxPause: maxPause,
 		maxDraw:  maxPause,
-		keep:     [queueCount]int{0, size / 500, size / 250, bulk},
 		start:    time.Now(),
+		pausedAt: -1,
 		free:     size,
 		resting:  timeRing{at: make([]time.Duration, size)},
 	}
+	l.interval = l.least
+	l.next = -l.saved()
+	return l
 }
 
 // Acquire implements Limiter.
@@ -122,6 +130,9 @@ func (l *slotLimiter) Acquire(ctx context.Context, lane Lane) (Slot, error) {
 	}
 	w := &waiter{ready: make(chan struct{}), deadline: deadlineOf(ctx, now)}
 	if at > now && at >= w.deadline {
+		if queue >= queueCall {
+			l.space(now)
+		}
 		l.mu.Unlock()
 		return nil, &ThrottledError{Wait: at - now}
 	}
@@ -159,21 +170,40 @@ func deadlineOf(ctx context.Context, now time.Duration) time.Duration {
 func (l *slotLimiter) advance() time.Duration {
 	now := time.Since(l.start)
 	l.free += l.resting.dropUntil(now)
+	if l.queues[queueCall].n > 0 || l.queues[queueCall+1].n > 0 {
+		l.space(now)
+	}
 	return now
+}
+
+// space drops the pace that was saved up, but for the slack.
+func (l *slotLimiter) space(now time.Duration) { l.next = max(l.next, now-l.slack) }
+
+// saved is how much pace can be saved up: a burst of all slots, or once paced none.
+func (l *slotLimiter) saved() time.Duration {
+	if l.paced {
+		return l.slack
+	}
+	return time.Duration(l.size) * l.interval
+}
+
+// observe adds the time that a request held its slot to the average, and spaces requests as slots return: each after its
+// use and a window. A request that holds its slot for more than a window is an exception.
+func (l *slotLimiter) observe(held time.Duration) {
+	l.held += (min(held, l.window) - l.held) / heldWeight
+	l.interval = max(l.least, (l.window+l.held)/time.Duration(l.size))
 }
 
 // take hands out a free slot.
 func (l *slotLimiter) take(now time.Duration) *slot {
 	l.free--
-	if l.paced {
-		l.nextPaced = max(l.nextPaced, now-l.slack) + l.interval
-	}
+	l.next = max(l.next, now-l.saved()) + l.interval
 	if len(l.block) == 0 {
 		l.block = make([]slot, slotBlock)
 	}
 	s := &l.block[0]
 	l.block = l.block[1:]
-	s.limiter, s.pauses = l, l.pauses
+	s.limiter, s.taken = l, now
 	return s
 }
 
@@ -184,7 +214,7 @@ func (l *slotLimiter) dispatch(now time.Duration) {
 		for l.queues[top].n == 0 {
 			top++
 		}
-		at, known := l.earliest(now, 0, l.keep[top])
+		at, known := l.earliest(now, top, 0)
 		if !known { // until a request in flight is released
 			break
 		}
@@ -205,8 +235,8 @@ func (l *slotLimiter) dispatch(now time.Duration) {
 	l.disarm()
 }
 
-// turn says whose slot the next one is: top's, the highest lane that waits, unless it has passed another by too
-// often. That one then goes at top's reserve: at its own it might never go.
+// turn returns whose slot the next one is: top's, the highest lane that waits, unless it has passed another by too
+// often. That one then goes at top's pace: at its own it might never go.
 func (l *slotLimiter) turn(top int) int {
 	for i := top + 1; i < queueCount; i++ {
 		if l.queues[i].n > 0 && l.queues[i].passed >= maxPassed {
@@ -231,7 +261,7 @@ func (l *slotLimiter) abandon(w *waiter) {
 	case w.queue != nil:
 		l.leave(w)
 	case w.slot != nil:
-		w.slot.released = true
+		w.slot.taken = released
 		l.unuse()
 	}
 	l.dispatch(now)
@@ -240,9 +270,7 @@ func (l *slotLimiter) abandon(w *waiter) {
 // unuse frees a slot whose request was not sent.
 func (l *slotLimiter) unuse() {
 	l.free++
-	if l.paced {
-		l.nextPaced -= l.interval
-	}
+	l.next -= l.interval
 }
 
 // arm sets the timer.
@@ -277,28 +305,32 @@ func (l *slotLimiter) wake() {
 // slot is one use of a slot. It is never used again, so that a second Release, however late, cannot touch the
 // request of another caller; blocks of them keep this cheap.
 type slot struct {
-	limiter  *slotLimiter
-	pauses   uint32 // of the limiter, when it was handed out
-	released bool
+	limiter *slotLimiter
+	taken   time.Duration // released afterwards
 }
+
+// released is the taken of a slot that was given back.
+const released time.Duration = -1
 
 // Release implements Slot.
 func (s *slot) Release(f Feedback) {
 	l := s.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.released {
+	taken := s.taken
+	if taken == released {
 		return
 	}
-	s.released = true
+	s.taken = released
 	now := l.advance()
 	if f.NotSent && f.StatusCode == 0 {
 		l.unuse()
 	} else {
 		l.resting.push(now + l.window)
+		l.observe(now - taken)
 	}
 	if f.StatusCode == http.StatusTooManyRequests {
-		l.pause(now, f.RetryAfter, s.pauses != l.pauses)
+		l.pause(now, f.RetryAfter, taken <= l.pausedAt)
 	}
 	l.dispatch(now)
 }

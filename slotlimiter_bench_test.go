@@ -55,19 +55,19 @@ func BenchmarkSlotLimiterParallel(b *testing.B) {
 }
 
 // BenchmarkSlotLimiterLine lets 10,000 callers stand in line for slots that come back one at a time, and counts those
-// who got theirs before somebody who had come earlier.
+// who got theirs before somebody who had come earlier. They are payments: a backlog of others is spaced by a timer.
 func BenchmarkSlotLimiterLine(b *testing.B) {
 	const callers = 10_000
 	overtaken := 0
 	for b.Loop() {
 		l := newSlotLimiter(1, time.Nanosecond, 1, 0)
-		first, err := l.Acquire(b.Context(), LaneCall)
+		first, err := l.Acquire(b.Context(), LaneMoney)
 		require.NoError(b, err)
 		order := make(chan int, callers)
 		var line sync.WaitGroup
 		for i := range callers {
 			line.Go(func() {
-				slot, err := l.Acquire(b.Context(), LaneCall)
+				slot, err := l.Acquire(b.Context(), LaneMoney)
 				if err != nil {
 					b.Error(err)
 					return

@@ -111,14 +111,10 @@ func saturate(t *testing.T, l *slotLimiter, server rateServer, runs time.Duratio
 // the slots that the lanes may use, so that it does not depend on where in a burst the measurement ends.
 func utilisation(t *testing.T, l *slotLimiter, served []time.Duration, first int, lanes ...Lane) float64 {
 	t.Helper()
-	usable := 0
-	for _, lane := range lanes {
-		usable = max(usable, l.size-l.keep[queueOf(lane)])
-	}
-	rounds := (len(served) - 1 - first) / usable
+	rounds := (len(served) - 1 - first) / l.size
 	require.Positive(t, rounds)
-	took := served[first+rounds*usable] - served[first]
-	return float64(rounds*usable) * float64(l.window) / (float64(l.size) * float64(took))
+	took := served[first+rounds*l.size] - served[first]
+	return float64(rounds) * float64(l.window) / float64(took)
 }
 
 func TestSlotLimiterNever429(t *testing.T) {
@@ -130,6 +126,7 @@ func TestSlotLimiterNever429(t *testing.T) {
 	}{
 		"sliding":             {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneCall}, 1},
 		"sliding, all lanes":  {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneMoney, LaneCall, LaneBulk}, 1},
+		"sliding, bulk alone": {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneBulk}, 1},
 		"fixed":               {&fixedServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneCall}, 1},
 		"fixed, other phase":  {&fixedServer{limit: 1000, window: 10 * time.Second, phase: 9700 * time.Millisecond}, []Lane{LaneMoney}, 1},
 		"sliding, a share":    {&slidingServer{limit: 250, window: 10 * time.Second}, []Lane{LaneCall, LaneBulk}, 0.25},
@@ -153,7 +150,7 @@ func TestSlotLimiterNever429(t *testing.T) {
 	}
 }
 
-// TestSlotLimiterWeighedWindows: pacing is what a gateway that weighs two windows needs, and it costs nothing.
+// TestSlotLimiterWeighedWindows: spaced requests are what a gateway that weighs two windows needs, and they cost nothing.
 func TestSlotLimiterWeighedWindows(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []time.Duration{0, 2500 * time.Millisecond, 5 * time.Second, 9 * time.Second} {
@@ -163,11 +160,12 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 				l := newSlotLimiter(1000, 10*time.Second, 1, 0)
 				server := &fixedServer{limit: 1000, window: 10 * time.Second, phase: phase, weigh: true}
 				seen := saturate(t, l, server, 3*time.Minute, LaneCall)
-				require.NotEmpty(t, seen.refused, "the burst should not have passed")
-				require.True(t, l.paced)
-				last := seen.refused[len(seen.refused)-1]
-				t.Logf("%d refused, last after %s", len(seen.refused), last)
-				require.Less(t, last, time.Minute)
+				if refused := len(seen.refused); refused > 0 { // of what followed the first burst
+					last := seen.refused[refused-1]
+					t.Logf("%d refused, last after %s", refused, last)
+					require.Less(t, last, 20*time.Second)
+					require.True(t, l.paced)
+				}
 				first := 0
 				for seen.served[first] < time.Minute {
 					first++
@@ -229,7 +227,7 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 			order []int
 			wg    sync.WaitGroup
 		)
-		for range l.size - l.keep[2] { // from here on everybody waits
+		for range l.size { // from here on everybody waits
 			slot, err := l.Acquire(t.Context(), LaneCall)
 			require.NoError(t, err)
 			slot.Release(Feedback{StatusCode: http.StatusOK})
@@ -253,12 +251,12 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		_, err := l.Acquire(ctx, LaneCall)
-		require.Equal(t, &ThrottledError{Wait: 110 * time.Second}, err, "10,000 at 996 per 10 s stand before")
+		wait := l.window - l.slack + waiters*l.interval
+		require.Equal(t, &ThrottledError{Wait: wait}, err, "10,000 at 99.5 a second stand before")
 		wg.Wait()
-		require.Equal(t, 110*time.Second, time.Since(start))
-		// Slots of one instant wake their waiters together, which then race to report: judge by rounds of 996.
-		for i, who := range order {
-			require.Equal(t, i/996, who/996)
+		require.Equal(t, wait-l.interval, time.Since(start))
+		for i, who := range order { // the first go together, and race to report
+			require.InDelta(t, i, who, 2)
 		}
 	})
 }

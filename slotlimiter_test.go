@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -140,34 +141,59 @@ func TestSlotLimiterShare(t *testing.T) {
 	require.Equal(t, 1, newSlotLimiter(0, time.Second, 1, 0).size)
 }
 
-func TestSlotLimiterReserve(t *testing.T) {
-	tests := map[string]struct {
-		share             float64
-		bulk, call, money int // slots that the lane finds, one after the other
-	}{
-		"whole":   {1, 980, 16, 2},
-		"tenth":   {0.1, 98, 2, 0},
-		"four":    {0.004, 3, 1, 0},
-		"one":     {0.001, 1, 0, 0},
-		"quarter": {0.25, 245, 4, 1},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			limiterBubble(t, func(t *testing.T) {
-				l := newSlotLimiter(1000, 10*time.Second, tt.share, 0)
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				for _, step := range []struct {
-					lane Lane
-					n    int
-				}{{LaneBulk, tt.bulk}, {LaneCall, tt.call}, {LaneMoney, tt.money}, {laneToken, l.size - tt.bulk - tt.call - tt.money}} {
-					releaseSlots(acquireSlots(t, l, step.lane, step.n), slotAnswered)
-					_, err := l.Acquire(ctx, step.lane)
-					require.Equal(t, &ThrottledError{Wait: 10 * time.Second}, err)
-				}
+// TestSlotLimiterIdleBurst: in every lane an idle client sends its whole allowance at once, and what is saved up after
+// a backlog is the time without one.
+func TestSlotLimiterIdleBurst(t *testing.T) {
+	for _, lane := range []Lane{LaneMoney, LaneCall, LaneBulk, laneToken} {
+		for _, size := range []int{1, 3, 50, 1000} {
+			t.Run(lane.String()+"/"+strconv.Itoa(size), func(t *testing.T) {
+				limiterBubble(t, func(t *testing.T) {
+					l := newSlotLimiter(size, 10*time.Second, 1, 0)
+					for range 3 {
+						releaseSlots(acquireSlots(t, l, lane, size), slotAnswered)
+						ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+						_, err := l.Acquire(ctx, lane)
+						require.Equal(t, &ThrottledError{Wait: 10 * time.Second}, err)
+						cancel()
+						time.Sleep(11 * time.Second)
+						require.Zero(t, l.waiting)
+					}
+				})
 			})
-		})
+		}
 	}
+}
+
+// TestSlotLimiterSpacesBacklog: after a burst those who had to wait go one by one, and again from then on until nobody
+// has waited for a window. Money goes at once.
+func TestSlotLimiterSpacesBacklog(t *testing.T) {
+	limiterBubble(t, func(t *testing.T) {
+		l := newSlotLimiter(1000, 10*time.Second, 1, 0)
+		releaseSlots(acquireSlots(t, l, LaneBulk, 1000), slotAnswered)
+		start := time.Now()
+		var wg sync.WaitGroup
+		for i := range 300 {
+			wg.Go(func() {
+				slot, err := l.Acquire(t.Context(), []Lane{LaneCall, LaneBulk}[i%2])
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				slot.Release(slotAnswered)
+			})
+		}
+		time.Sleep(11 * time.Second)
+		releaseSlots(acquireSlots(t, l, LaneMoney, 100), slotAnswered)
+		wg.Wait()
+		require.Equal(t, l.window-l.slack+399*l.interval, time.Since(start), "what money used counts")
+
+		time.Sleep(5 * time.Second)
+		slots := acquireSlots(t, l, LaneCall, int(5*time.Second/l.interval))
+		for slotWait(t, l, LaneCall) == 0 {
+			slots = append(slots, acquireSlots(t, l, LaneCall, 1)...)
+		}
+		require.Less(t, len(slots), 502, "half a window saves up half the allowance")
+	})
 }
 
 func TestSlotLimiterLanes(t *testing.T) {
@@ -213,27 +239,26 @@ func TestSlotLimiterStarvesNoLane(t *testing.T) {
 	})
 }
 
-// TestSlotLimiterBulkBesideCalls: calls that never have to wait keep the free slots at bulk's reserve, and yet bulk
-// gets on.
-func TestSlotLimiterBulkBesideCalls(t *testing.T) {
+// TestSlotLimiterBulkNextToMoney: payments that never have to wait keep bulk from its pace, and yet bulk gets on.
+func TestSlotLimiterBulkNextToMoney(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newSlotLimiter(1000, 10*time.Second, 1, 0)
-		releaseSlots(acquireSlots(t, l, LaneBulk, 980), slotAnswered)
+		releaseSlots(acquireSlots(t, l, LaneBulk, 1000), slotAnswered)
+		require.Equal(t, l.window, slotWait(t, l, LaneBulk))
 		var r laneRecorder
-		r.park(t, l, LaneBulk, "bulk")
-		releaseSlots(acquireSlots(t, l, LaneCall, 14), slotAnswered)
+		for len(r.order()) == 0 || l.waiting == 0 {
+			r.park(t, l, LaneBulk, "bulk")
+		}
+		before, start := len(r.order()), time.Now()
+		releaseSlots(acquireSlots(t, l, LaneMoney, 15), slotAnswered)
 		synctest.Wait()
-		require.Empty(t, r.order())
-		releaseSlots(acquireSlots(t, l, LaneCall, 1), slotAnswered)
-		require.Empty(t, r.order())
-		start := time.Now()
-		slot, err := l.Acquire(t.Context(), LaneMoney)
-		require.NoError(t, err)
-		slot.Release(slotAnswered)
+		require.Len(t, r.order(), before)
+		releaseSlots(acquireSlots(t, l, LaneMoney, 1), slotAnswered)
+		synctest.Wait()
+		require.Len(t, r.order(), before+1)
 		require.Zero(t, time.Since(start))
 		r.wg.Wait()
-		require.Equal(t, []string{"bulk"}, r.order())
-		require.Zero(t, time.Since(start))
+		requireIdle(t, l)
 	})
 }
 
@@ -289,8 +314,8 @@ func TestSlotLimiterCancel(t *testing.T) {
 		}()
 		synctest.Wait()
 		var r laneRecorder
-		r.park(t, l, LaneCall, "first")
-		r.park(t, l, LaneCall, "second")
+		r.park(t, l, LaneMoney, "first")
+		r.park(t, l, LaneMoney, "second")
 		start := time.Now()
 		time.Sleep(4 * time.Second)
 		cancel()
@@ -311,7 +336,7 @@ func TestSlotLimiterCancelRace(t *testing.T) {
 		l := newSlotLimiter(3, time.Second, 1, 0)
 		var won, lost int
 		for range 200 {
-			releaseSlots(acquireSlots(t, l, LaneCall, 3-l.keep[2]), slotAnswered)
+			releaseSlots(acquireSlots(t, l, LaneCall, 3), slotAnswered)
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, cancel)
 			slot, err := l.Acquire(ctx, LaneCall)

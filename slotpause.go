@@ -10,7 +10,7 @@ import (
 // change nothing, else each would draw again and the longest draw would win.
 func (l *slotLimiter) pause(now, retryAfter time.Duration, echo bool) {
 	if !l.paced {
-		l.paced, l.nextPaced = true, now
+		l.paced, l.next = true, now
 	}
 	switch {
 	case retryAfter > 0:
@@ -23,8 +23,7 @@ func (l *slotLimiter) pause(now, retryAfter time.Duration, echo bool) {
 	if until <= l.pausedUntil {
 		return
 	}
-	l.pausedUntil = until
-	l.pauses++
+	l.pausedAt, l.pausedUntil = now, until
 	l.evict(now)
 }
 

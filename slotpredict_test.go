@@ -15,7 +15,7 @@ import (
 func TestSlotLimiterDeadline(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newSlotLimiter(2, 10*time.Second, 1, 0)
-		slots := acquireSlots(t, l, LaneCall, 2)
+		slots := acquireSlots(t, l, LaneMoney, 2)
 		slots[0].Release(slotAnswered)
 		time.Sleep(2 * time.Second)
 		slots[1].Release(slotAnswered)
@@ -25,7 +25,7 @@ func TestSlotLimiterDeadline(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			start := time.Now()
-			slot, err := l.Acquire(ctx, LaneCall)
+			slot, err := l.Acquire(ctx, LaneMoney)
 			require.Zero(t, time.Since(start), "must not sleep first")
 			require.Nil(t, slot)
 			require.ErrorIs(t, err, ErrRateLimited)
@@ -38,20 +38,20 @@ func TestSlotLimiterDeadline(t *testing.T) {
 		require.Nil(t, l.timer, "a refused caller leaves no timer")
 
 		var r laneRecorder
-		r.park(t, l, LaneCall, "a")
+		r.park(t, l, LaneMoney, "a")
 		refused(9*time.Second, 10*time.Second)
-		r.park(t, l, LaneCall, "b")
+		r.park(t, l, LaneMoney, "b")
 		refused(17*time.Second, 18*time.Second) // a's slot, after its next rest
-		r.park(t, l, LaneCall, "c")
-		r.park(t, l, LaneCall, "d")
+		r.park(t, l, LaneMoney, "c")
+		r.park(t, l, LaneMoney, "d")
 		refused(28*time.Second, 28*time.Second)
 
 		ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second+1)
 		defer cancel()
 		start := time.Now()
-		_, err := l.Acquire(ctx, LaneCall)
+		_, err := l.Acquire(ctx, LaneMoney)
 		require.NoError(t, err)
-		require.Equal(t, 28*time.Second, time.Since(start), "what was reckoned is what came")
+		require.Equal(t, 28*time.Second, time.Since(start), "the prediction holds")
 		r.wg.Wait()
 	})
 }
@@ -128,15 +128,15 @@ func TestSlotLimiterPauseRefusesWaiters(t *testing.T) {
 func TestSlotLimiterPredictsTurn(t *testing.T) {
 	limiterBubble(t, func(t *testing.T) {
 		l := newSlotLimiter(1000, 10*time.Second, 1, 0)
-		for _, slot := range acquireSlots(t, l, LaneCall, 996) {
-			slot.Release(slotAnswered)
+		for range 1000 {
+			releaseSlots(acquireSlots(t, l, LaneCall, 1), slotAnswered)
 			time.Sleep(time.Millisecond)
 		}
 		var r laneRecorder
 		for range 20 {
 			r.park(t, l, LaneCall, "call")
 		}
-		const wait = 10*time.Second - 996*time.Millisecond + 15*time.Millisecond // the 16th slot to come back
+		wait := 9*time.Second - l.slack + 15*l.interval // the 16th to go
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		defer cancel()
 		_, err := l.Acquire(ctx, LaneBulk)

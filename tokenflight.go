@@ -17,10 +17,21 @@ type tokenFlight struct {
 	startAt time.Duration // not before; later than its launch during a hold-off
 	cancel  context.CancelFunc
 	awaited bool // callers without a valid token wait for it; guarded by the manager's mu
+	spare   bool // for a call whose refusal may be due to the current token; guarded by the manager's mu
 
 	done  chan struct{} // closed once token and err are set
 	token *oauth2.Token
 	err   error
+}
+
+// wait returns the result of f, unless ctx ends first.
+func (f *tokenFlight) wait(ctx context.Context) (*oauth2.Token, error) {
+	select {
+	case <-f.done:
+		return f.token, f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // launch starts an exchange at the given time. It is called with mu held, no flight under way and the manager
@@ -88,19 +99,25 @@ func (m *tokenManager) land(f *tokenFlight, token *oauth2.Token, refused bool, e
 	case m.closed:
 		token, err = nil, ErrClosed
 	case err == nil:
-		m.state.Store(newTokenState(token, now, s))
+		if next := newTokenState(token, now, s); f.spare && now < s.expireAt {
+			m.spare = next
+		} else {
+			m.state.Store(next)
+		}
 		m.failures, m.failure = 0, nil
 	default:
 		m.failures++
 		m.failure = err
 		hold := tokenBackOff(tokenEarlyHold, tokenEarlyHoldMax, m.failures)
 		if refused {
-			m.refusedUntil = now + tokenCredentialHold
-			hold = max(hold, tokenCredentialHold)
+			m.refusedUntil = now + m.opts.hold
+			hold = max(hold, m.opts.hold)
 		}
-		m.state.Store(s.renewingAt(now + hold))
+		if !f.spare {
+			m.state.Store(s.renewingAt(now + hold))
+		}
 		if f.awaited {
-			m.nextAwaitedAt = now + tokenBackOff(tokenFailedHold, tokenFailedHoldMax, m.failures)
+			m.nextAwaitedAt = now + tokenBackOff(tokenFailedHold, m.opts.hold, m.failures)
 		}
 	}
 	f.token, f.err = token, err

@@ -158,7 +158,7 @@ func TestRefusedCredentialIsRemembered(t *testing.T) {
 			_, err := m.Token(t.Context(), nil)
 			require.ErrorIs(t, err, errTokenRefused)
 			refused := time.Now()
-			for time.Since(refused) < tokenCredentialHold {
+			for time.Since(refused) < tokenHold {
 				began := time.Now()
 				_, err = m.Token(t.Context(), nil)
 				require.ErrorIs(t, err, errTokenRefused)
@@ -177,8 +177,8 @@ func TestRefusedCredentialSparesAValidToken(t *testing.T) {
 	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 1<<60, errTokenRefused)}
 	withTokens(t, e, new(tokenReports).options(), func(t *testing.T, m *tokenManager) {
 		first := mustToken(t, m, nil)
-		time.Sleep(time.Hour - 4*time.Second)
-		for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		time.Sleep(time.Hour - tokenHold/2)
+		for end := time.Now().Add(tokenHold / 2); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			require.Same(t, first, mustToken(t, m, nil))
 		}
 		_, err := m.Token(t.Context(), nil)
@@ -190,7 +190,7 @@ func TestRefusedCredentialSparesAValidToken(t *testing.T) {
 func TestFailureIsSharedAndHeldOff(t *testing.T) {
 	e := &tokenEndpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failTokens(1, 7, errTokenDown)}
 	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
-		for n, hold := range []time.Duration{0, 250, 500, 1000, 2000, 4000, 5000, 5000} {
+		for n, hold := range []time.Duration{0, 250, 500, 1000, 1000, 1000, 1000, 1000} {
 			var callers sync.WaitGroup
 			for range 100 {
 				callers.Go(func() {

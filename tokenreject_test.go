@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -99,39 +100,104 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 		require.Equal(t, 600*time.Millisecond, time.Since(began))
 		require.Equal(t, "secret-2", token.AccessToken)
 		require.EqualValues(t, 2, e.count.Load())
-		require.Same(t, token, mustToken(t, m, token), "it counts as fetched for a 401")
+		next, err := m.Token(t.Context(), token)
+		require.NoError(t, err)
+		require.NotSame(t, token, next)
+		require.Equal(t, 600*time.Millisecond+tokenRejectedHold+e.delay, time.Since(began), "it counts as fetched for a 401")
 	})
 }
 
-func TestTokenRejectedAgainIsHeld(t *testing.T) {
+// A token that replaced a rejected one is revoked too, within the second: all calls wait for one renewal, and only those
+// that met a 401.
+func TestRevokedAgainWithinASecond(t *testing.T) {
+	e := &tokenEndpoint{life: 24 * time.Hour, delay: 100 * time.Millisecond}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		first, err := m.Token(t.Context(), nil)
+		require.NoError(t, err)
+		second, err := m.Token(t.Context(), first)
+		require.NoError(t, err)
+		for round := range int64(5) {
+			var callers sync.WaitGroup
+			began, third := time.Now(), make([]*oauth2.Token, 500)
+			for i := range third {
+				callers.Go(func() {
+					time.Sleep(time.Duration(i) * time.Millisecond)
+					var err error
+					if third[i], err = m.Token(t.Context(), second); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			time.Sleep(10 * time.Millisecond)
+			require.Same(t, second, mustToken(t, m, nil), "others go on with it")
+			callers.Wait()
+			require.Equal(t, tokenRejectedHold+e.delay, time.Since(began))
+			require.NotSame(t, second, third[0])
+			for _, token := range third {
+				require.Same(t, third[0], token)
+			}
+			require.Equal(t, round+3, e.count.Load())
+			second = third[0]
+		}
+	})
+}
+
+func TestRevokedAgainWithANearDeadline(t *testing.T) {
 	e := &tokenEndpoint{life: 24 * time.Hour}
 	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
-		token := mustToken(t, m, mustToken(t, m, nil)) // fetched for a 401
-		for _, hold := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-			hold *= time.Second
-			require.Same(t, token, mustToken(t, m, token))
-			time.Sleep(hold - 1)
-			require.Same(t, token, mustToken(t, m, token), "hold of %v", hold)
-			require.Same(t, token, mustToken(t, m, nil), "other callers go on with it")
-			time.Sleep(1)
-			next := mustToken(t, m, token)
-			require.NotSame(t, token, next, "hold of %v", hold)
-			token = next
+		token := mustToken(t, m, mustToken(t, m, nil))
+		time.Sleep(tokenRejectedHold / 2)
+		ctx, cancel := context.WithTimeout(t.Context(), tokenRejectedHold/2)
+		defer cancel()
+		began := time.Now()
+		for range 2 {
+			again, err := m.Token(ctx, token)
+			require.NoError(t, err)
+			require.Same(t, token, again, "its 401 stands")
 		}
-		time.Sleep(tokenRejectedMemory)
-		token = mustToken(t, m, token)
-		time.Sleep(tokenRejectedHold)
-		require.NotSame(t, token, mustToken(t, m, token), "a chain is forgotten")
+		require.Zero(t, time.Since(began))
+		require.Nil(t, m.flight, "and starts nothing")
+		time.Sleep(tokenRejectedHold / 2)
+		require.NotSame(t, token, mustToken(t, m, token))
+	})
+}
+
+// The renewal that reporters of a 401 wait for fails: they are given its error, the others keep the token.
+func TestRevokedAgainAndRenewalFails(t *testing.T) {
+	e := &tokenEndpoint{life: 24 * time.Hour, fail: failTokens(3, 3, errTokenDown)}
+	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+		token := mustToken(t, m, mustToken(t, m, nil))
+		_, err := m.Token(t.Context(), token)
+		require.ErrorIs(t, err, errTokenDown)
+		require.Same(t, token, mustToken(t, m, nil))
+		next, err := m.Token(t.Context(), token)
+		require.NoError(t, err)
+		require.Equal(t, "secret-4", next.AccessToken)
 	})
 }
 
 func TestEndlessRejectionsAreBounded(t *testing.T) {
 	e := &tokenEndpoint{life: time.Hour}
 	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
-		token := mustToken(t, m, nil)
-		for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			token = mustToken(t, m, token)
+		first := mustToken(t, m, nil)
+		began := time.Now()
+		var callers sync.WaitGroup
+		for range 50 {
+			callers.Go(func() {
+				token := first
+				for time.Since(began) < 5*time.Minute {
+					asked := time.Now()
+					var err error
+					if token, err = m.Token(t.Context(), token); err != nil {
+						t.Error(err)
+					}
+					if waited := time.Since(asked); waited > tokenRejectedHold {
+						t.Error(waited)
+					}
+				}
+			})
 		}
-		require.LessOrEqual(t, e.count.Load(), int64(12))
+		callers.Wait()
+		require.InDelta(t, 5*60, e.count.Load(), 3, "one a second")
 	})
 }

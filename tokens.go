@@ -25,23 +25,22 @@ const (
 	// tokenExchangeTimeout bounds one exchange unless tokenOptions says otherwise.
 	tokenExchangeTimeout = 30 * time.Second
 
-	// A failed exchange that callers waited for holds off the next one: this long, doubled by each further
-	// failure.
-	tokenFailedHold    = 250 * time.Millisecond
-	tokenFailedHoldMax = 5 * time.Second
+	// tokenHold is the longest time that a failed exchange holds off the next one, unless tokenOptions says otherwise.
+	// A refused credential is remembered that long, and nothing is sent meanwhile: a wrong secret stays wrong, and
+	// repeating it can lock the client out. After another failure the callers wait: tokenFailedHold, doubled by each
+	// further failure.
+	tokenHold       = time.Second
+	tokenFailedHold = 250 * time.Millisecond
 	// A failed early renewal has time: the token is still good. Expiry ends this hold-off.
 	tokenEarlyHold    = time.Second
 	tokenEarlyHoldMax = time.Minute
-	// tokenCredentialHold is how long a refused credential is remembered. Nothing is sent meanwhile: a wrong
-	// secret stays wrong, and repeating it can lock the client out.
-	tokenCredentialHold = 5 * time.Second
 
-	// A token that was itself fetched because of a 401 is not given up for another 401 at once, since that
-	// 401 is likely to mean something else, such as a lack of permission. The hold doubles with each token of
-	// such a chain, which a token that went unrejected for tokenRejectedMemory ends.
-	tokenRejectedHold    = time.Second
-	tokenRejectedHoldMax = time.Minute
-	tokenRejectedMemory  = 10 * time.Minute
+	// tokenRejectedHold lies between the arrival of a token that replaced a rejected one and the exchange that replaces
+	// it because of another 401. A 401 that no token cures, such as a lack of permission, costs one exchange in that
+	// time, however many calls meet it.
+	tokenRejectedHold = time.Second
+	// tokenSpareLife is how long a token that was fetched for a 400 serves further calls that meet one.
+	tokenSpareLife = time.Second
 )
 
 var (
@@ -53,6 +52,8 @@ var (
 type tokenOptions struct {
 	// timeout bounds one exchange; 30 s when zero.
 	timeout time.Duration
+	// hold bounds how long a failed exchange holds off the next one; tokenHold when zero.
+	hold time.Duration
 	// rejectedCredential says that an error of fetch means a refused credential. Nil: none does.
 	rejectedCredential func(error) bool
 	// logger is told of renewals (debug) and of failed early ones (warning), never of a token. Nil is silent.
@@ -85,36 +86,31 @@ type tokenManager struct {
 	failure       error         // of the last of them
 	refusedUntil  time.Duration // failure is a refused credential, remembered until then
 	nextAwaitedAt time.Duration // earliest start of an exchange that callers wait for
+	spare         *tokenState   // fetched for a response that may be due to the current token; nil for none
 	background    sync.WaitGroup
 }
 
 // tokenState is a token and its times on the manager's clock. It does not change once stored.
 type tokenState struct {
-	token     *oauth2.Token
-	renewAt   time.Duration // from here on a call takes the slow path; at most expireAt
-	expireAt  time.Duration // 0 without a token and once rejected
-	arrivedAt time.Duration
-	rejected  bool // the service answered 401 to it
-	chain     int  // 401s in a row that led to this token
+	token       *oauth2.Token
+	renewAt     time.Duration // from here on a call takes the slow path; at most expireAt
+	expireAt    time.Duration // 0 without a token and once given up
+	arrivedAt   time.Duration
+	rejected    bool // the service responded 401 to it
+	replacement bool // of a rejected token
 }
 
 // is reports whether token is the one in s.
 func (s *tokenState) is(token *oauth2.Token) bool {
-	return token != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
+	return token != nil && s != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
 }
 
-// held reports whether a 401 to s is answered with the same token.
-func (s *tokenState) held(now time.Duration) bool {
-	return s.chain > 0 && now-s.arrivedAt < tokenBackOff(tokenRejectedHold, tokenRejectedHoldMax, s.chain)
-}
-
-// reject returns s as a token that must not be used.
-func (s *tokenState) reject(now time.Duration) *tokenState {
-	chain := 1
-	if now-s.arrivedAt < tokenRejectedMemory {
-		chain += s.chain
+// renewableAt is the earliest start of an exchange because of a 401 to s.
+func (s *tokenState) renewableAt() time.Duration {
+	if s.replacement {
+		return s.arrivedAt + tokenRejectedHold
 	}
-	return &tokenState{token: s.token, arrivedAt: s.arrivedAt, rejected: true, chain: chain}
+	return s.arrivedAt
 }
 
 // renewingAt returns s with another time to try its renewal.
@@ -129,6 +125,9 @@ func (s *tokenState) renewingAt(at time.Duration) *tokenState {
 func newTokenManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts tokenOptions) *tokenManager {
 	if opts.timeout <= 0 {
 		opts.timeout = tokenExchangeTimeout
+	}
+	if opts.hold <= 0 {
+		opts.hold = tokenHold
 	}
 	if opts.logger == nil {
 		opts.logger = slog.New(slog.DiscardHandler)
@@ -145,9 +144,10 @@ func (m *tokenManager) now() time.Duration { return time.Since(m.epoch) }
 // and otherwise waits for one until ctx ends, which ends no other caller's wait. The token is shared: callers
 // must not change it.
 //
-// A rejected token that is the current one is given up and renewed, once for all who report it. It is returned
-// again when it was fetched for a 401 moments ago: then the 401 is not the token's fault. A rejected token that
-// is not the current one is ignored.
+// A rejected token that is the current one is given up and renewed, once for all who report it. One that replaced a
+// rejected token less than tokenRejectedHold ago is renewed once it is that old: those who report it wait, the others go
+// on with it, since the 401 may not be the token's fault. It is returned again to a caller whose deadline is nearer. A
+// rejected token that is not the current one is ignored.
 //
 // Errors: those of fetch, ErrClosed, or the context's.
 func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
@@ -158,12 +158,7 @@ func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oaut
 	if flight == nil {
 		return token, err
 	}
-	select {
-	case <-flight.done:
-		return flight.token, flight.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return flight.wait(ctx)
 }
 
 // join returns the current token if it may be used, or else the exchange to wait for.
@@ -175,10 +170,10 @@ func (m *tokenManager) join(ctx context.Context, rejected *oauth2.Token) (*oauth
 	}
 	now, s := m.now(), m.state.Load()
 	if now < s.expireAt && s.is(rejected) {
-		if s.held(now) {
-			return s.token, nil, nil
+		if start := s.renewableAt(); now < start {
+			return m.joinHeld(ctx, s, now, start)
 		}
-		s = s.reject(now)
+		s = &tokenState{token: s.token, arrivedAt: s.arrivedAt, rejected: true}
 		m.state.Store(s)
 	}
 	if now < s.expireAt {
@@ -210,6 +205,70 @@ func (m *tokenManager) join(ctx context.Context, rejected *oauth2.Token) (*oauth
 	return nil, m.flight, nil
 }
 
+// joinHeld returns the exchange that replaces s, which starts at the given time unless one is under way.
+func (m *tokenManager) joinHeld(ctx context.Context, s *tokenState, now, start time.Duration) (*oauth2.Token, *tokenFlight, error) {
+	if m.flight != nil {
+		start = m.flight.startAt
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= start-now {
+		return s.token, nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	held := *s.renewingAt(s.expireAt)
+	held.rejected = true
+	m.state.Store(&held)
+	if m.flight == nil {
+		m.launch(start)
+	}
+	m.flight.awaited, m.flight.spare = true, false
+	return nil, m.flight, nil
+}
+
+// spareFor returns a token other than suspect, for a call whose refusal may be due to that one. suspect stays the shared
+// token. The current one is returned if it is another, and one spare serves all such calls for tokenSpareLife: however many
+// of them are refused for another reason, they cost one exchange in that time. While a failed exchange holds off the next
+// one, that failure is returned.
+func (m *tokenManager) spareFor(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
+	m.mu.Lock()
+	now, s, spare := m.now(), m.state.Load(), m.spare
+	var token *oauth2.Token
+	var err error
+	switch {
+	case m.closed:
+		err = ErrClosed
+	case now < s.expireAt && !s.is(suspect):
+		token = s.token
+	case spare != nil && !spare.is(suspect) && now < min(spare.expireAt, spare.arrivedAt+tokenSpareLife):
+		token = spare.token
+	case m.failure != nil && now < max(m.refusedUntil, m.nextAwaitedAt):
+		err = m.failure
+	case m.flight == nil:
+		m.launch(now)
+		m.flight.spare = true
+	}
+	flight := m.flight
+	if token == nil && err == nil {
+		flight.awaited = true
+	}
+	m.mu.Unlock()
+	if token != nil || err != nil {
+		return token, err
+	}
+	return flight.wait(ctx)
+}
+
+// adopt makes a spare token the shared one instead of suspect, if that still is.
+func (m *tokenManager) adopt(token, suspect *oauth2.Token) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.spare; s.is(token) && m.state.Load().is(suspect) && !m.closed {
+		m.state.Store(s)
+		m.spare = nil
+	}
+}
+
 // outlasts reports whether a hold-off after a failure ends later than ctx. Its caller is better served with
 // that failure, now, than with a deadline exceeded after a wait that could not succeed.
 func (m *tokenManager) outlasts(ctx context.Context, wait time.Duration) bool {
@@ -221,7 +280,7 @@ func (m *tokenManager) outlasts(ctx context.Context, wait time.Duration) bool {
 // called more than once.
 func (m *tokenManager) Close() {
 	m.mu.Lock()
-	m.closed = true
+	m.closed, m.spare = true, nil
 	m.state.Store(&tokenState{})
 	if m.flight != nil {
 		m.flight.cancel()
@@ -251,8 +310,6 @@ func newTokenState(token *oauth2.Token, now time.Duration, previous *tokenState)
 	life := tokenLife(token)
 	early := max(life-min(tokenRenewBefore, life/2), tokenLeastGap)
 	s := &tokenState{token: token, arrivedAt: now, expireAt: now + life, renewAt: now + min(early, life)}
-	if previous.rejected {
-		s.chain = previous.chain
-	}
+	s.replacement = previous.rejected
 	return s
 }

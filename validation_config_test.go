@@ -73,8 +73,17 @@ func configLimits() []limit[Config] {
 		"retry.max_retry_after":   func(p *P) *time.Duration { return &p.Retry.MaxRetryAfter },
 		"retry.max_throttle_wait": func(p *P) *time.Duration { return &p.Retry.MaxThrottleWait },
 		"retry.in_flight_wait":    func(p *P) *time.Duration { return &p.Retry.InFlightWait },
+		"retry.token_hold":        func(p *P) *time.Duration { return &p.Retry.TokenHold },
 	} {
 		rows = append(rows, limit[P]{field: field, rule: "must not be negative", shown: "-9175", bad: put(at, -9175), good: put(at, 1)})
+	}
+	for _, e := range []Environment{EnvironmentProduction, "production"} {
+		rows = append(rows, limit[P]{
+			field: "insecure_http", rule: `needs environment "test"`, bad: func(p *P) { p.InsecureHTTP, p.Environment = true, e },
+			good: func(p *P) {
+				p.InsecureHTTP, p.Environment, p.BaseURL = true, EnvironmentTest, "http://emulator:8480/3.0/"
+			},
+		})
 	}
 	return append(rows,
 		limit[P]{
@@ -119,13 +128,14 @@ func TestValidationConfigAllFaults(t *testing.T) {
 	bad := Config{
 		BaseURL: "http://user@h.example/?a", Vendor: " ", Environment: "x", Credentials: Credentials{ClientID: ":"},
 		UserAgent: "\n", AttemptTimeout: -1, BodyIdleTimeout: -1, MaxResponseBytes: -1, RateShare: 2, ShowDescriptions: true,
-		Retry: RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1},
+		Retry:        RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1, TokenHold: -1},
+		InsecureHTTP: true,
 	}
-	requireFaults(t, bad.Validate(), "h.example", fault{"base_url", "https"}, fault{"base_url", "no user"}, fault{"base_url", "/3.0/"},
-		fault{"vendor", ""}, fault{"environment", ""}, fault{"credentials.client_id", ""}, fault{"credentials.client_secret", ""},
+	requireFaults(t, bad.Validate(), "h.example", fault{"base_url", "no user"}, fault{"base_url", "/3.0/"},
+		fault{"vendor", ""}, fault{"environment", ""}, fault{"insecure_http", ""}, fault{"credentials.client_id", ""}, fault{"credentials.client_secret", ""},
 		fault{"user_agent", ""}, fault{"attempt_timeout", ""}, fault{"body_idle_timeout", ""}, fault{"max_response_bytes", ""},
 		fault{"retry.max_attempts", ""}, fault{"retry.min_wait", ""}, fault{"retry.max_wait", ""}, fault{"retry.max_retry_after", ""},
-		fault{"retry.max_throttle_wait", ""}, fault{"retry.in_flight_wait", ""}, fault{"rate_share", ""}, fault{"show_descriptions", ""})
+		fault{"retry.max_throttle_wait", ""}, fault{"retry.in_flight_wait", ""}, fault{"retry.token_hold", ""}, fault{"rate_share", ""}, fault{"show_descriptions", ""})
 }
 
 // setEnv sets the variables of a valid configuration, changed by the pairs given.
@@ -134,6 +144,7 @@ func setEnv(t *testing.T, changes map[string]string) {
 	values := map[string]string{
 		"PREPAID_BASE_URL": "https://service.example/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": "id", "PREPAID_CLIENT_SECRET": "secret", "PREPAID_CLIENT_SECRET_FILE": "",
+		"PREPAID_INSECURE_HTTP": "", "PREPAID_RETRY_MIN_WAIT": "",
 	}
 	maps.Copy(values, changes)
 	for name, value := range values {
@@ -175,7 +186,21 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\n"}, []fault{{"PREPAID_CLIENT_ID", "line break"}}},
 		{
 			map[string]string{"PREPAID_BASE_URL": "", "PREPAID_VENDOR": "", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": ""},
-			[]fault{{"PREPAID_BASE_URL", ""}, {"PREPAID_VENDOR", ""}},
+			[]fault{
+				{"PREPAID_BASE_URL", ""}, {"PREPAID_VENDOR", ""},
+				{"PREPAID_CLIENT_ID", "required without a TokenSource"}, {"PREPAID_CLIENT_SECRET", "required without a TokenSource"},
+			},
+		},
+		{ // all kinds in one round
+			map[string]string{
+				"PREPAID_BASE_URL": "", "PREPAID_ENVIRONMENT": "qzxwv", "PREPAID_CLIENT_ID": "", "PREPAID_CLIENT_SECRET": "",
+				"PREPAID_RETRY_MIN_WAIT": "qzxwv", "PREPAID_INSECURE_HTTP": "true",
+			},
+			[]fault{
+				{"PREPAID_BASE_URL", "is required"}, {"PREPAID_ENVIRONMENT", `must be "test" or "production"`},
+				{"PREPAID_INSECURE_HTTP", "needs environment"}, {"PREPAID_RETRY_MIN_WAIT", "must be a duration"},
+				{"PREPAID_CLIENT_ID", "is required"}, {"PREPAID_CLIENT_SECRET", "is required"},
+			},
 		},
 		{ // what is missing does not hide what is wrong
 			map[string]string{

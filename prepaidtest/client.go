@@ -7,8 +7,8 @@ import (
 )
 
 // Config points a client at s, in the test environment unless s is set to Production, with credentials and with
-// pauses of a millisecond between attempts, so that tests do not wait. In the test environment errors print the
-// service's description.
+// pauses of a millisecond between attempts and none after a failed token request, so that tests do not wait. In the test
+// environment errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest
 	if s.settings.production {
@@ -24,7 +24,9 @@ func (s *Server) Config() prepaid.Config {
 		},
 		ShowDescriptions: !s.settings.production,
 
-		Retry: prepaid.RetryPolicy{MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond},
+		Retry: prepaid.RetryPolicy{
+			MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond, TokenHold: time.Nanosecond,
+		},
 	}
 }
 

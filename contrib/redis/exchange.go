@@ -42,6 +42,10 @@ func (l *slots) report() report {
 		r.need[queue] = l.busy[queue] + l.queues[queue].n
 		total += r.need[queue]
 	}
+	if queue := l.backlog(); queue < laneCount { // it will use what is free as well, at its pace
+		r.need[queue] += l.free
+		total += l.free
+	}
 	stock := 0 // for calls that come before the next exchange
 	if total > 0 {
 		stock = max(1, l.size/50, total/8)
@@ -88,6 +92,7 @@ func (l *slots) settle(r report, a answer) {
 			l.full = lane
 		}
 	}
+	l.scarce = l.full < laneCount || l.backlog() < laneCount
 	switch {
 	case a.opens > 0:
 		l.more = promise{n: l.size, by: now + a.opens}
@@ -116,7 +121,7 @@ func (l *slots) fail(r report) {
 	if l.leaseEnd == 0 && l.held == 0 { // it starts without Redis; the floor has been set aside for it
 		l.held, l.free = l.floor, l.floor
 	}
-	l.full, l.more = 0, promise{}
+	l.full, l.scarce, l.more = 0, true, promise{}
 	l.dispatch(now)
 	l.evict(now, math.MaxUint64)
 }

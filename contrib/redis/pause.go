@@ -51,6 +51,6 @@ func (l *slots) stop(now, wait time.Duration) bool {
 // pace spaces requests from now on.
 func (l *slots) pace(now time.Duration) {
 	if !l.paced {
-		l.paced, l.nextPaced = true, now
+		l.paced, l.next = true, now
 	}
 }

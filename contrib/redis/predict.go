@@ -6,24 +6,31 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// earliest reckons when the next slot but ahead can be handed out, while keep slots stay free. It goes by this replica's
-// own slots; known is false when it hangs on a request in flight, or on slots that are yet to come.
-func (l *slots) earliest(now time.Duration, ahead, keep int) (at time.Duration, known bool) {
-	at, known = now, true
-	if returns := ahead + keep + 1 - l.free; returns > 0 {
-		at, known = l.returned(now, returns, max(l.held-keep, 1))
+// earliest computes when the lane of a queue gets the next slot but ahead. It goes by this replica's own slots; known is
+// false when it depends on a request in flight, or on slots that are yet to arrive.
+func (l *slots) earliest(now time.Duration, queue, ahead int) (at time.Duration, known bool) {
+	at, known = l.returned(now, ahead+1-l.free)
+	return l.pacedAt(now, queue, ahead, at), known
+}
+
+// pacedAt is at, when the slot will be there, or later if the pace of the queue wants it.
+func (l *slots) pacedAt(now time.Duration, queue, ahead int, at time.Duration) time.Duration {
+	if !l.spaced(queue) {
+		return at
 	}
-	if l.paced {
-		first := max(l.nextPaced, max(now, l.pausedUntil)-l.slack())
-		at = max(at, l.pausedUntil, first+time.Duration(ahead)*l.interval())
+	first := at
+	if ahead > 0 {
+		first, _ = l.returned(now, 1-l.free)
 	}
-	return at, known
+	first = max(l.next, max(first, l.pausedUntil)-l.slack())
+	return max(at, l.pausedUntil, first+time.Duration(ahead)*l.interval())
 }
 
 // returned reckons when so many slots will have come back. A slot in flight is taken to start its rest now, and slots
 // that are used again take another window.
-func (l *slots) returned(now time.Duration, returns, usable int) (at time.Duration, known bool) {
+func (l *slots) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
+	usable := max(l.held, 1)
 	if own := l.held - l.free; returns > own {
 		rounds := (returns - own + usable - 1) / usable
 		returns -= rounds * usable
@@ -64,15 +71,15 @@ func (l *slots) predict(now time.Duration, queue, index int) time.Duration {
 			top = i
 		}
 	}
-	keep := l.keep(now, queue)
 	if own := maxPassed*(index+1) - min(l.queues[queue].passed, maxPassed); own < above { // its turn comes first
-		above, keep = own, l.keep(now, top)
+		above, queue = own, top
 	}
-	at, _ := l.earliest(now, index+above, keep)
-	if lacking := index + above + keep + 1 - l.free; lacking > 0 {
-		at = max(min(at, l.expect(now, lacking)), l.pausedUntil)
+	ahead := index + above
+	at, _ := l.returned(now, ahead+1-l.free)
+	if lacking := ahead + 1 - l.free; lacking > 0 {
+		at = min(at, l.expect(now, lacking))
 	}
-	return at
+	return l.pacedAt(now, queue, ahead, at)
 }
 
 // evict refuses the waiters whose wait would outlast their deadline, of those that came before exchange number asked

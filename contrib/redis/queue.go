@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	laneCall  = 1 // the rank from which on requests can be spaced
 	laneCount = 3
 	// maxPassed is how many slots in a row may pass a waiting lane by.
 	maxPassed = 15

@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// pacedShare is the part of the slots that is used once paced, as in the limiter of one process.
+	// pacedShare is the part of the slots that spaced requests use, as in the limiter of one process.
 	pacedShare = 0.995
+	// usedWeight is the number of requests over which the time that they hold their slots is averaged, roughly.
+	usedWeight = 64
 	// floorParts is which part of its share a replica keeps whatever the others need.
 	floorParts = 10
 	// strangers is how many replicas are assumed by one that was told no number and has not reached Redis yet.
@@ -24,6 +26,10 @@ const (
 //
 // Beyond its lease a replica owns no more than its even share, and no less once the leases of all others must have ended
 // too. This is reckoned from the clock alone, so that nothing that Redis or the network does can hold it up.
+//
+// When Redis has no more for calls or bulk, they are spaced as in the limiter of one process, at the pace at which all
+// slots of this replica are used once in the time that each takes to return. Otherwise slots that were used in a burst
+// would return in a burst one window later, for ever, and money would wait in between.
 type slots struct {
 	size     int
 	window   time.Duration
@@ -50,12 +56,14 @@ type slots struct {
 	growAt   time.Duration // when the share is this replica's own, without Redis
 	more     promise
 	full     int    // Redis had nothing more for lanes from this rank on
+	scarce   bool   // so it was since calls or bulk began to wait; they are spaced
 	asked    uint64 // exchanges begun
 	dozing   bool   // no exchange is due soon
 	learnt   int    // replicas, as Redis told last
 
-	paced       bool
-	nextPaced   time.Duration
+	used        time.Duration // average from taking a slot to its release
+	next        time.Duration // when the next spaced request is due; further in the past while pace is saved up
+	paced       bool          // after a 429: every lane is spaced, and nothing is saved up
 	pausedUntil time.Duration
 	pauses      uint64 // here and heard of
 	shared      uint64 // pauses that Redis knows of
@@ -84,20 +92,6 @@ func (l *slots) share() int {
 // alone says that the lease has ended, so that the share counts.
 func (l *slots) alone(now time.Duration) bool { return now >= l.leaseEnd }
 
-// keep is the number of slots that a lane leaves to those above. While they are shared, Redis keeps it.
-func (l *slots) keep(now time.Duration, queue int) int {
-	if !l.alone(now) || queue == 0 {
-		return 0
-	}
-	if queue == 1 {
-		return l.held / 250
-	}
-	if l.held >= 4 {
-		return max(1, l.held/50)
-	}
-	return 0
-}
-
 // acquire implements Acquire.
 func (l *slots) acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
 	if err := ctx.Err(); err != nil {
@@ -124,6 +118,9 @@ func (l *slots) acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, e
 	w := &waiter{ready: make(chan struct{}), deadline: deadlineOf(ctx, now), asked: l.asked}
 	ask := at > now && queue < l.full
 	if !ask && at > now && at >= w.deadline {
+		if queue >= laneCall {
+			l.space(now)
+		}
 		l.mu.Unlock()
 		return nil, &prepaid.ThrottledError{Wait: at - now}
 	}
@@ -182,22 +179,47 @@ func (l *slots) advance() time.Duration {
 		l.free -= surplus
 		l.held -= surplus
 	}
+	if l.backlog() < laneCount {
+		l.space(now)
+	}
 	return now
 }
+
+// spaced reports whether the requests of a queue are spaced.
+func (l *slots) spaced(queue int) bool { return l.paced || l.scarce && queue >= laneCall }
+
+// backlog returns the highest queue with waiters that are spaced next to money, or laneCount.
+func (l *slots) backlog() int {
+	for queue := laneCall; l.scarce && queue < laneCount; queue++ {
+		if l.queues[queue].n > 0 {
+			return queue
+		}
+	}
+	return laneCount
+}
+
+// space drops the pace that was saved up, but for the slack.
+func (l *slots) space(now time.Duration) { l.next = max(l.next, now-l.slack()) }
 
 // take hands out a free slot.
 func (l *slots) take(now time.Duration, queue int) *slot {
 	l.free--
 	l.busy[queue]++
-	if l.paced {
-		l.nextPaced = max(l.nextPaced, now-l.slack()) + l.interval()
+	switch interval := l.interval(); {
+	case l.paced:
+		l.next = max(l.next, now-l.slack()) + interval
+	case l.scarce:
+		l.next = max(l.next, now-time.Duration(l.held)*interval) + interval
+	default: // the number of slots is still growing
+		l.next = now
 	}
-	return &slot{of: l, queue: queue, pauses: l.pauses}
+	return &slot{of: l, queue: queue, taken: now, pauses: l.pauses}
 }
 
-// interval lies between two requests once paced.
+// interval lies between two spaced requests.
 func (l *slots) interval() time.Duration {
-	return time.Duration(float64(l.window) / (float64(max(l.held, 1)) * pacedShare))
+	n := max(min(l.held, l.limit), 1)
+	return max(time.Duration(float64(l.window)/(float64(n)*pacedShare)), (l.window+l.used)/time.Duration(n))
 }
 
 // slack is by how much a late request may be caught up.
@@ -210,7 +232,7 @@ func (l *slots) dispatch(now time.Duration) {
 		for l.queues[top].n == 0 {
 			top++
 		}
-		at, known := l.earliest(now, 0, l.keep(now, top))
+		at, known := l.earliest(now, top, 0)
 		if !known {
 			break
 		}
@@ -265,9 +287,7 @@ func (l *slots) abandon(w *waiter) {
 func (l *slots) unuse(queue int) {
 	l.busy[queue]--
 	l.free++
-	if l.paced {
-		l.nextPaced -= l.interval()
-	}
+	l.next -= l.interval()
 }
 
 func (l *slots) arm(now, at time.Duration) {
@@ -301,6 +321,7 @@ func (l *slots) wake() {
 type slot struct {
 	of       *slots
 	queue    int
+	taken    time.Duration
 	pauses   uint64 // when it was handed out
 	released bool
 }
@@ -319,6 +340,7 @@ func (s *slot) Release(f prepaid.Feedback) {
 		l.unuse(s.queue)
 	} else {
 		l.resting.push(rest{until: now + l.window, queue: s.queue})
+		l.used += (min(now-s.taken, l.window) - l.used) / usedWeight
 	}
 	if f.StatusCode == http.StatusTooManyRequests && l.pause(now, f.RetryAfter, s.pauses != l.pauses) {
 		l.kick()
