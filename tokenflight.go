@@ -130,11 +130,11 @@ func (m *tokenManager) report(took time.Duration, err error, early bool) {
 	ctx := context.Background()
 	switch {
 	case err == nil:
-		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token renewed", slog.Duration("took", took), slog.Bool("early", early))
+		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token renewed", slog.Duration("duration", took), slog.Bool("early", early))
 	case early: // no caller sees this error
-		m.opts.logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: early token renewal failed", slog.Duration("took", took), slog.Any("error", err))
+		m.opts.logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: early token renewal failed", slog.Duration("duration", took), slog.Any("error", err))
 	default:
-		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("took", took), slog.Any("error", err))
+		m.opts.logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("duration", took), slog.Any("error", err))
 	}
 	if m.opts.renewed == nil {
 		return
