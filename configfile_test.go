@@ -26,7 +26,7 @@ func fullConfig() Config {
 			MaxAttempts: 7, MinWait: 12 * time.Millisecond, MaxWait: 13 * time.Second, MaxRetryAfter: 14 * time.Second,
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
 		},
-		RateShare: 0.25, SkipValueChecks: true, ShowDescriptions: true,
+		RateShare: 0.25, RefusalCodes: []ErrorCode{"insufficient_funds", "closed_2"}, SkipValueChecks: true, ShowDescriptions: true,
 	}
 }
 
@@ -68,7 +68,7 @@ const configText = `{
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
 		"max_throttle_wait": "15m", "in_flight_wait": "1.5s"
 	},
-	"rate_share": 0.25, "skip_value_checks": true, "show_descriptions": true
+	"rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "skip_value_checks": true, "show_descriptions": true
 }`
 
 func TestConfigFromJSONAndYAML(t *testing.T) {
@@ -188,6 +188,7 @@ func environment(t *testing.T) map[string]string {
 	for name, value := range settings(t, reflect.ValueOf(fullConfig()), "") {
 		variables[envName(name)] = fmt.Sprint(value.Interface())
 	}
+	variables["PREPAID_REFUSAL_CODES"] = "insufficient_funds, closed_2"
 	variables["PREPAID_CLIENT_SECRET"] = "s3cret"
 	return variables
 }

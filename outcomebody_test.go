@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,7 +63,7 @@ func TestTransferFails(t *testing.T) {
 		cause, ok := errors.AsType[*prepaid.TransferFailedError](failure)
 		require.True(t, ok)
 		require.Equal(t, "corr-1", cause.CorrelationID)
-		require.True(t, prepaid.SettlesDoubt(failure))
+		require.True(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)))
 
 		failure = callError(t, decodeWith(t, 200, body, opPayout().call))
 		requireUndecodable(t, failure, prepaid.OutcomeUnknown)
@@ -94,7 +95,7 @@ func TestMovementWithoutAnID(t *testing.T) {
 				failure := callError(t, op.call(t.Context(), client))
 				requireUndecodable(t, failure, prepaid.OutcomeUnknown)
 				require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
-				require.False(t, prepaid.SettlesDoubt(failure), body)
+				require.False(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)), body)
 			}
 		}
 	}
