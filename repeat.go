@@ -43,10 +43,11 @@ func (r *repeatRule) settles(outcome Outcome, refusal error, sent, notBefore tim
 	if errors.Is(refusal, ErrTransferFailed) {
 		return true
 	}
-	answer, ok := errors.AsType[*APIError](refusal)
-	return ok && answer.StatusCode == http.StatusBadRequest &&
-		(answer.Code == CodeInvalidRequest || slices.Contains(r.codes, answer.Code)) &&
-		strings.HasPrefix(mediaTypeOf(answer.Header.Get("Content-Type")), "application/vnd.")
+	response, ok := errors.AsType[*APIError](refusal)
+	return ok && response.StatusCode == http.StatusBadRequest &&
+		(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code)) &&
+		// Gateways send an invalid_request of their own as application/json.
+		strings.HasPrefix(mediaTypeOf(response.Header.Get("Content-Type")), "application/vnd.")
 }
 
 // NotBefore returns when a transfer or direct entry out that was last sent at lastSent, and whose outcome is unknown, may be
@@ -66,9 +67,9 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // proves that no earlier sending moved the money. lastSent is the time of the last sending before it,
 // [CallError].LastSent. The service returns the cached response for a request id that it has carried out (section 8), so
 // its own refusal of the same params proves that it has not, under two conditions. The refused request, err's own LastSent,
-// was sent after the earlier ones have ended, which [AccountsService.NotBefore] decides. And the refusal is a failed
+// was sent no earlier than [AccountsService.NotBefore] of lastSent. And the refusal is a failed
 // transfer ([ErrTransferFailed]), or a 400 in the service's own form with the code invalid_request or one of
-// [Config].RefusalCodes. Anything else proves nothing: another status or another code, such as one that refuses the repeat
+// [Config].RefusalCodes, as application/vnd.<vendor>+json. Anything else proves nothing: another status or another code, such as one that refuses the repeat
 // because the first is still under way, a refusal that a gateway may have sent, a request that was not processed, a fault
 // found before sending.
 //

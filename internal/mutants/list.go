@@ -21,7 +21,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "any code settles", file: "repeat.go", pkg: ".", test: "TestRefusalCodes",
-			old: "(answer.Code == CodeInvalidRequest || slices.Contains(r.codes, answer.Code))", new: "(true || slices.Contains(r.codes, answer.Code))",
+			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
 		},
 		{
 			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestKilledPayrollPaysEachOnce",
