@@ -47,7 +47,8 @@ type Config struct {
 
 	// UserAgent is a product token put after the SDK's own, such as "acme-cards/1.4".
 	UserAgent string `json:"user_agent,omitzero" yaml:"user_agent,omitempty"`
-	// AttemptTimeout bounds one attempt, headers and body: 30 s when zero. The context bounds the whole call.
+	// AttemptTimeout bounds one attempt, headers and body: 30 s when zero. The context bounds the whole call. It is also a part
+	// of the pause before a transfer is sent again, see [RetryPolicy].InFlightWait.
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
 	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`

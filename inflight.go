@@ -69,12 +69,12 @@ func (f *inFlight) enter(ctx context.Context, r *request) (turn, error) {
 	t.notBefore = t.state.notBefore
 	was, known := f.settled.get(t.id)
 	f.mu.Unlock()
-	err := error(nil)
-	switch unknown := !t.notBefore.IsZero(); {
-	case unknown && t.state.payment != t.payment, known && was != t.payment:
+	err, wait := error(nil), time.Until(t.notBefore)
+	switch {
+	case !t.notBefore.IsZero() && t.state.payment != t.payment, known && was != t.payment:
 		err = ErrRequestIDReused
-	case unknown:
-		err = sleep(ctx, time.Until(t.notBefore))
+	case wait > 0:
+		err = sleep(ctx, wait)
 	}
 	if err != nil {
 		<-t.state.head
