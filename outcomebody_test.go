@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -87,16 +88,18 @@ func TestMovementWithoutAnID(t *testing.T) {
 	}
 	for _, op := range []coreOp{opTransfer(), opPayout()} {
 		for _, body := range bodies {
-			config := clockConfig(scripted(broken(errCut), answered(200, vendorJSON, body)))
-			config.Retry.MaxAttempts, config.Retry.InFlightWait = 1, 1
-			client := newCoreClient(t, config)
-			require.ErrorIs(t, op.call(t.Context(), client), errCut)
-			for range 2 {
-				failure := callError(t, op.call(t.Context(), client))
-				requireUndecodable(t, failure, prepaid.OutcomeUnknown)
-				require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
-				require.False(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)), body)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				config := clockConfig(scripted(broken(errCut), answered(200, vendorJSON, body)))
+				config.Retry.MaxAttempts = 1
+				client := newCoreClient(t, config)
+				require.ErrorIs(t, op.call(t.Context(), client), errCut)
+				for range 2 {
+					failure := callError(t, op.call(t.Context(), client))
+					requireUndecodable(t, failure, prepaid.OutcomeUnknown)
+					require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+					require.False(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)), body)
+				}
+			})
 		}
 	}
 }
