@@ -240,7 +240,7 @@ func checkFault(t *testing.T, fault coreFault, op coreOp, want string) {
 	config := coreConfig(server.address)
 	config.MaxResponseBytes = 16 << 10
 	if op.requestID != "" { // a repeat waits for as long
-		config.AttemptTimeout = 1500 * time.Millisecond
+		config.AttemptTimeout = 600 * time.Millisecond
 	}
 	if fault.timeout > 0 {
 		config.AttemptTimeout = fault.timeout

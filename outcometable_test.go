@@ -202,6 +202,9 @@ func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServe
 // slowAttempt is when an attempt without an answer ends, and much more than one with an answer takes.
 const slowAttempt = 1500 * time.Millisecond
 
+// keyedAttempt is the same of a keyed movement, whose repeat waits for as long, whatever the fault.
+const keyedAttempt = 600 * time.Millisecond
+
 func tableConfig(address string) Config {
 	config := fixtureConfig(nil)
 	config.TokenSource = new(tokenSeries)
@@ -322,7 +325,9 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 	t.Helper()
 	server := newTableServer(t, c, fault)
 	config := tableConfig(server.address)
-	if fault.name == "no answer in time" || c.safety == "keyed" {
+	if c.safety == "keyed" {
+		config.AttemptTimeout = keyedAttempt
+	} else if fault.name == "no answer in time" {
 		config.AttemptTimeout = slowAttempt
 	}
 	if fault.dial != nil {
@@ -388,7 +393,9 @@ func checkPair(t *testing.T, c *tableCase, first wireFault, second string, fault
 	}
 	server := newTableServer(t, c, append([]wireFault{first}, faults...)...)
 	config := tableConfig(server.address)
-	if first.answer == nil || c.safety == "keyed" {
+	if c.safety == "keyed" {
+		config.AttemptTimeout = keyedAttempt
+	} else if first.answer == nil {
 		config.AttemptTimeout = slowAttempt
 	}
 	err := c.run(ctx, t, config)
