@@ -1,7 +1,7 @@
 # Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench fuzz examples emulator ci race vet docs api api-renew licences vulns size
+.PHONY: help test lint bench fuzz examples emulator ci race vet docs api api-renew licences vulns size mutants
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ lint: ## the pinned golangci-lint with staticcheck, in all modules
 
 bench: ## what the client costs beside the same work done by hand
 	@bash .ci/run bench
+
+mutants: ## what protects money taken out of the source, one by one: a test must fail
+	@bash .ci/run mutants
 
 fuzz: ## each fuzz target for 5 s; FUZZTIME=10m for longer
 	@bash .ci/run fuzz

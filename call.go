@@ -28,7 +28,10 @@ type request struct {
 	body  any // encoded once; nil for none
 	form  string
 	basic string // Authorization of the token request
-	doubt error  // of an earlier call with the same request id
+	// encoded is body on the wire, when it is known before the call; notBefore is when a movement of unknown outcome
+	// under the same request id may be repeated, that of an earlier call at first.
+	encoded   []byte
+	notBefore time.Time
 
 	faults    []Fault // found while describing; nothing is sent when there are any
 	account   AccountID
@@ -131,6 +134,8 @@ func (c *call) encodeBody() ([]byte, error) {
 	switch {
 	case c.form != "":
 		return []byte(c.form), nil
+	case c.encoded != nil:
+		return c.encoded, nil
 	case c.body != nil:
 		return encode(c.body)
 	}
@@ -204,8 +209,13 @@ func (c *call) next(ctx context.Context) bool {
 	}
 	v := c.op.judge(a)
 	c.outcome = v.outcome
-	if v.outcome == OutcomeUnknown && c.unknown == nil {
-		c.unknown = a.cause()
+	if v.outcome == OutcomeUnknown {
+		if c.unknown == nil {
+			c.unknown = a.cause()
+		}
+		if c.op.class == classKeyed {
+			c.notBefore = c.client.repeats.notBefore(c.lastSent)
+		}
 	}
 	if ctx.Err() != nil || c.client.closed.Load() || !(v.again || v.renew && !c.renewed) {
 		return false
@@ -238,8 +248,8 @@ func (c *call) next(ctx context.Context) bool {
 	default:
 		c.wait = policy.backoff(c.tried, a.retryAfter)
 	}
-	if v.inFlight || c.unknown != nil && c.op.class == classKeyed && c.wait > 0 {
-		c.wait = max(c.wait, policy.InFlightWait)
+	if !c.notBefore.IsZero() { // the first must have time to finish
+		c.wait = max(c.wait, c.notBefore.Sub(now))
 	}
 	if c.tried >= policy.MaxAttempts || a.retryAfter > policy.MaxRetryAfter {
 		return false
@@ -326,15 +336,18 @@ func (c *call) outcomeOfAnswer(a *attempt, err error) Outcome {
 	return OutcomeApplied
 }
 
-// fail makes the CallError. Unknown is sticky: once an attempt may have been applied, only a success clears it.
+// fail makes the CallError. Once an attempt of this call, or of an earlier one with its request id, may have been applied,
+// the outcome stays unknown until a success or a refusal that settles it.
 func (c *call) fail(outcome Outcome, err error) error {
-	if c.unknown != nil && outcome != OutcomeApplied {
+	earlier := c.unknown
+	if earlier == nil && !c.notBefore.IsZero() {
+		earlier = errEarlierCall
+	}
+	if earlier != nil && outcome != OutcomeApplied && !c.client.repeats.settles(outcome, err, c.lastSent, c.notBefore) {
 		outcome = OutcomeUnknown
-		if !errors.Is(err, c.unknown) {
-			err = &bothCauses{last: err, earlier: c.unknown, unknown: true}
+		if !errors.Is(err, earlier) {
+			err = &bothCauses{last: err, earlier: earlier, unknown: true}
 		}
-	} else if c.doubt != nil && outcome != OutcomeApplied && !settlesDoubt(outcome, err) {
-		outcome, err = OutcomeUnknown, &bothCauses{last: err, earlier: c.doubt, unknown: true}
 	}
 	failure := &CallError{
 		Operation:     c.op.Name,
@@ -346,6 +359,13 @@ func (c *call) fail(outcome Outcome, err error) error {
 		FirstSent:     c.firstSent,
 		LastSent:      c.lastSent,
 		Err:           err,
+		repeats:       c.client.repeats,
+	}
+	if outcome == OutcomeUnknown && c.op.class == classKeyed {
+		failure.NotBefore = c.notBefore
+		if last := c.client.repeats.notBefore(c.lastSent); last.After(failure.NotBefore) {
+			failure.NotBefore = last
+		}
 	}
 	if failed, ok := errors.AsType[*TransferFailedError](err); ok {
 		failure.CorrelationID = failed.CorrelationID

@@ -46,6 +46,7 @@ type Client struct {
 	traces    []*Trace
 	closed    atomic.Bool
 	keyed     inFlight
+	repeats   *repeatRule
 
 	mediaType   string
 	accept      []string
@@ -67,6 +68,8 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{config: config, base: base, log: config.Logger, limiter: config.Limiter, tokens: config.TokenSource}
+	c.repeats = config.repeatRule()
+	c.keyed.repeats = c.repeats
 	c.mediaType = strings.ToLower("application/vnd." + config.Vendor + "+json")
 	wire := "application/vnd." + config.Vendor + "+json"
 	c.accept, c.contentType = []string{wire}, []string{wire}

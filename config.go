@@ -52,7 +52,8 @@ type Config struct {
 
 	// UserAgent is a product token put after the SDK's own, such as "acme-cards/1.4".
 	UserAgent string `json:"user_agent,omitzero" yaml:"user_agent,omitempty"`
-	// AttemptTimeout bounds one attempt, headers and body: 30 s when zero. The context bounds the whole call.
+	// AttemptTimeout bounds one attempt, headers and body: 30 s when zero. The context bounds the whole call. It is also a part
+	// of the pause before a transfer is sent again, see [RetryPolicy].InFlightWait.
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
 	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`
@@ -60,6 +61,11 @@ type Config struct {
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
+	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier sending of the same request id
+	// moved no money, see [SettlesDoubt]; none when empty. The reference lists no codes for transfers. List a code only if the
+	// operator confirms that a transfer which has been carried out, or is still under way, is never refused with it: a
+	// wrong one has a payment that was made reported as rejected. In the environment they are separated by commas.
+	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
 	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows an address, above 0
 	// and up to 1; 1 when zero. Give each of four replicas behind one address 0.25.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
@@ -121,8 +127,11 @@ type RetryPolicy struct {
 	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
 	// MaxThrottleWait bounds the time from the first 429 of a call to its last attempt: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
-	// InFlightWait is the least pause before a keyed transfer whose last attempt was cut off is sent again: 10 s. The
-	// service caches only finished transfers, so the first must have time to finish.
+	// InFlightWait is how long the service may take to finish a transfer or direct entry out after the attempt has ended:
+	// 10 s. One whose outcome is unknown is sent again no earlier than AttemptTimeout and InFlightWait after its last
+	// sending (see [AccountsService.NotBefore]), since the service caches only finished ones: 40 s with the defaults,
+	// whichever fault cut the attempt off, and a call whose deadline is before that ends at once, of unknown outcome. The
+	// reference states no bound: raise this when the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold bounds how long a failed token request holds off the next one: 1 s. Meanwhile calls fail at once with the
 	// error of refused credentials, and after any other failure they wait, 250 ms at first. A nanosecond is as good as none.
@@ -184,6 +193,12 @@ func (c Config) check(v *validator) {
 		}
 		if limit.field == "max_response_bytes" && limit.value > maxMaxResponseBytes {
 			v.fault(limit.field, "must be at most 1 GiB")
+		}
+	}
+	for _, code := range c.RefusalCodes {
+		if !isCodeWord(string(code)) {
+			v.fault("refusal_codes", "must be codes of lower-case letters, digits and '_'")
+			break
 		}
 	}
 	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {

@@ -13,9 +13,9 @@ import (
 // PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
 // PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
 // PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
-// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_SKIP_VALUE_CHECKS ("true")
-// and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are texts such as "30s". An empty variable is an unset one. Other
-// variables are left alone, whatever their names begin with: mind the spelling.
+// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_REFUSAL_CODES,
+// PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are texts such as "30s", and codes
+// are separated by commas. An empty variable is an unset one. Other variables are left alone, whatever their names begin with: mind the spelling.
 //
 // Without any variable of the credentials they stay empty, for a Config that gets a TokenSource; [NewClient] refuses one
 // that has neither.
@@ -45,6 +45,12 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "retry.max_throttle_wait", &config.Retry.MaxThrottleWait, time.ParseDuration)
 	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
 	readEnv(&unread, "retry.token_hold", &config.Retry.TokenHold, time.ParseDuration)
+	readEnv(&unread, "refusal_codes", &config.RefusalCodes, func(text string) (codes []ErrorCode, err error) {
+		for code := range strings.SplitSeq(text, ",") {
+			codes = append(codes, ErrorCode(strings.TrimSpace(code)))
+		}
+		return codes, nil
+	})
 	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
 	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)

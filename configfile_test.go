@@ -27,7 +27,7 @@ func fullConfig() Config {
 			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
 			TokenHold: 16 * time.Millisecond,
 		},
-		RateShare: 0.25, SkipValueChecks: true, ShowDescriptions: true,
+		RateShare: 0.25, RefusalCodes: []ErrorCode{"insufficient_funds", "closed_2"}, SkipValueChecks: true, ShowDescriptions: true,
 	}
 }
 
@@ -69,7 +69,7 @@ const configText = `{
 		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
 		"max_throttle_wait": "15m", "in_flight_wait": "1.5s", "token_hold": "16ms"
 	},
-	"rate_share": 0.25, "skip_value_checks": true, "show_descriptions": true
+	"rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "skip_value_checks": true, "show_descriptions": true
 }`
 
 func TestConfigFromJSONAndYAML(t *testing.T) {
@@ -190,6 +190,7 @@ func environment(t *testing.T) map[string]string {
 	for name, value := range settings(t, reflect.ValueOf(fullConfig()), "") {
 		variables[envName(name)] = fmt.Sprint(value.Interface())
 	}
+	variables["PREPAID_REFUSAL_CODES"] = "insufficient_funds, closed_2"
 	variables["PREPAID_CLIENT_SECRET"] = "s3cret"
 	return variables
 }

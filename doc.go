@@ -61,9 +61,10 @@
 //   - never repeated: not sent again once it may have arrived.
 //
 // A call of any class is sent again when it certainly was not processed: no connection was made, 429, or 401 once, with
-// a new token. Once one attempt may have been applied, no later refusal makes the outcome known again: only a success
-// does, or the service's own refusal of a later call ([SettlesDoubt]). [RetryPolicy] bounds the attempts and the pauses.
-// A context bounds the whole call, and a wait that would outlast its deadline is not begun.
+// a new token. Once one attempt may have been applied, only a success makes the outcome known again, or for a keyed call
+// the service's own refusal of a later sending ([SettlesDoubt]). A keyed call is not sent again before
+// [AccountsService.NotBefore]. [RetryPolicy] bounds the attempts and the pauses. A context bounds the whole call, and a wait
+// that would outlast its deadline is not begun.
 //
 // # Rate limit
 //

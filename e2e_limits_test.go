@@ -102,7 +102,7 @@ func TestE2EAttemptTimeout(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	config := s.Config()
-	config.AttemptTimeout = 300 * time.Millisecond
+	config.AttemptTimeout, config.Retry.InFlightWait = 300*time.Millisecond, time.Second
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()

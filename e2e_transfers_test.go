@@ -173,10 +173,18 @@ func TestE2ERequestIDReplayed(t *testing.T) {
 	require.Equal(t, 1, s.Movements(string(params.RequestID)))
 	s.holds(from, "74.50")
 
-	// The two operations do not share their request ids.
+	// One client does not send an id for two payments.
+	_, err = s.client.Accounts.Transfer(t.Context(), from, again)
+	require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
 	entry := directEntry("4.50")
 	entry.RequestID = params.RequestID
-	other, err := s.client.Accounts.DirectEntryOut(t.Context(), from, entry)
+	_, err = s.client.Accounts.DirectEntryOut(t.Context(), from, entry)
+	require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	s.holds(from, "74.50")
+
+	// The two operations of the emulator do not share their request ids.
+	other, err := s.Client().Accounts.DirectEntryOut(t.Context(), from, entry)
 	require.NoError(t, err)
 	require.NotEqual(t, first.TransactionID, other.TransactionID)
 	s.holds(from, "70.00")
@@ -283,14 +291,15 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 	}
 }
 
-// Unknown is sticky: what follows a lost answer does not say what became of it, even a refusal.
+// An unknown outcome stays unknown: what follows a lost response does not say what became of it, unless it is a refusal
+// that settles.
 func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	from, to := s.seed("100.00"), s.seed("0")
-	s.Inject(transferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Answer(400, "invalid_request"))
+	s.Inject(transferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Answer(400, "duplicate_request"))
 	_, err := s.client.Accounts.Transfer(t.Context(), from, transferTo(to, "25.50"))
-	failed(t, err, unknown, 400, "invalid_request")
+	failed(t, err, unknown, 400, "duplicate_request")
 	broken, ok := errors.AsType[*prepaid.TransportError](err)
 	require.True(t, ok)
 	require.True(t, broken.Sent)

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// CallError is the error of every call: what was tried, what is known of its effect, and why it failed. All
-// fields are exported so that a test can build one. The zero value is an unknown outcome without a cause.
+// CallError is the error of every call: what was tried, what is known of its effect, and why it failed. A
+// test can build one from its exported fields. The zero value is an unknown outcome without a cause.
 //
 // Err is the cause: [*ValidationError], [*APIError], [*TransportError], [*DecodeError], [*TransferFailedError],
 // [*ThrottledError], [*TokenError], a sentinel of this package, or the context's error. When an attempt that may
@@ -35,8 +35,13 @@ type CallError struct {
 	// LastSent is when the last attempt that may have left began; zero when none did. It may have been under way until
 	// the call returned.
 	LastSent time.Time
+	// NotBefore is when a transfer or direct entry out of unknown outcome may be sent again under its request id, see
+	// [AccountsService.NotBefore]; zero for any other call or outcome, and with [ErrRequestIDExpired].
+	NotBefore time.Time
 	// Err is the cause.
 	Err error
+
+	repeats *repeatRule // of the client that made the error; nil otherwise
 }
 
 // Error is one line without names, amounts or addresses, but for what [Config].ShowDescriptions adds.
@@ -261,7 +266,9 @@ var (
 	ErrTestOnly = errors.New("prepaid: test environment only")
 	// ErrRequestIDExpired: the request id is too old for the service to still remember it.
 	ErrRequestIDExpired = errors.New("prepaid: request id outside the replay window")
-	// ErrRequestIDReused: the request id stands for another payment, which may have moved the money. Nothing was sent.
+	// ErrRequestIDReused: the request id stands for another payment of this client, whose outcome is unknown or which is one
+	// of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]), and never can be. Do not pay under a
+	// new request id: have a person decide which of the two payments is right.
 	ErrRequestIDReused = errors.New("prepaid: request id of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("prepaid: client closed")

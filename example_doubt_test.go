@@ -11,8 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// What ends a doubt that another process has left: only the service's own refusal of the same params. A gateway's
-// refusal proves nothing, since it was given before the service looked.
+// What settles an outcome that another process has left unknown: only the service's own refusal of the same params, sent
+// when the first can no longer be under way. A gateway's refusal proves nothing, since it was given before the service
+// looked.
 func ExampleSettlesDoubt() {
 	srv := emulator()
 	defer srv.Close()
@@ -25,14 +26,33 @@ func ExampleSettlesDoubt() {
 		})
 		return err
 	}
+	died := time.Now().Add(-time.Hour)
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(403))
 	for range 2 {
 		err := again()
-		fmt.Println(prepaid.OutcomeOf(err), prepaid.SettlesDoubt(err))
+		fmt.Println(prepaid.OutcomeOf(err), prepaid.SettlesDoubt(err, died))
 	}
 	// Output:
 	// outcome unknown false
 	// rejected true
+}
+
+// A program that keeps its payments in a store of its own waits before it sends one of unknown outcome again.
+func ExampleAccountsService_NotBefore() {
+	srv := emulator()
+	defer srv.Close()
+	config := srv.Config()
+	config.AttemptTimeout, config.Retry.InFlightWait = 0, 0 // the defaults, 30 s and 10 s
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	lockTaken := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC) // after the process that sent it died
+	fmt.Println(client.Accounts.NotBefore(lockTaken).Format(time.TimeOnly))
+	// Output: 03:00:40
 }
 
 // What a support engineer needs of a failed call, in one log record: when, what, how far it came, and the ids to ask

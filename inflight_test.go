@@ -40,9 +40,12 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 		config := clockConfig(service)
 		config.Retry.MaxAttempts = 1
 		client := newCoreClient(t, config)
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+		unknown := callError(t, opTransfer().call(t.Context(), client))
+		require.Equal(t, prepaid.OutcomeUnknown, unknown.Outcome)
+		require.Equal(t, unknown.LastSent.Add(40*time.Second), unknown.NotBefore)
+		require.Equal(t, unknown.NotBefore, client.Accounts.NotBefore(unknown.LastSent))
 
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // no room for the wait: not begun, nothing sent
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second) // no room for the wait: not begun, nothing sent
 		defer cancel()
 		began := time.Now()
 		failure := callError(t, opTransfer().call(ctx, client))
@@ -50,10 +53,11 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "the first may have been applied")
 		require.ErrorIs(t, failure, context.DeadlineExceeded)
 		require.EqualValues(t, "pay-1", failure.RequestID)
+		require.Equal(t, unknown.NotBefore, failure.NotBefore)
 		require.Len(t, service.requests(), 1)
 
 		require.NoError(t, opTransfer().call(t.Context(), client))
-		require.Equal(t, []time.Duration{10 * time.Second}, service.gaps())
+		require.Equal(t, []time.Duration{40 * time.Second}, service.gaps())
 		began = time.Now()
 		require.NoError(t, opTransfer().call(t.Context(), client))
 		require.Zero(t, time.Since(began), "no doubt is left")
@@ -141,7 +145,7 @@ func TestPanicGivesTheTurnBack(t *testing.T) {
 		require.Panics(t, func() { _ = opTransfer().call(t.Context(), client) })
 		began := time.Now()
 		require.NoError(t, opTransfer().call(t.Context(), client))
-		require.Equal(t, 10*time.Second, time.Since(began), "as after an unknown outcome")
+		require.Equal(t, 40*time.Second, time.Since(began), "as after an unknown outcome")
 		require.Len(t, service.requests(), 1)
 	})
 }

@@ -22,7 +22,7 @@ func TestCallStart(t *testing.T) {
 	}
 	config := coreConfig("https://cards.example")
 	config.Transport = scripted(serviceError(503, ""), wellAnswered(opTransfer()))
-	config.Retry.InFlightWait = 1
+	config.AttemptTimeout = 500 * time.Millisecond
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
 			j.note("start %s%s", op.Name, marked(ctx))

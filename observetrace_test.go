@@ -74,7 +74,7 @@ func TestTraceOrder(t *testing.T) {
 		}
 		config := credentialed(service)
 		config.Trace = j.trace("A")
-		config.Retry.InFlightWait = time.Millisecond
+		config.AttemptTimeout, config.Retry.InFlightWait = 3*time.Second, time.Millisecond // less than Retry-After asks for
 		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
 			time.Sleep(5 * time.Millisecond)
 			return nil

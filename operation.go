@@ -80,11 +80,10 @@ func (o *operation) ownConnection() bool {
 
 // verdict is what one attempt tells.
 type verdict struct {
-	outcome  Outcome
-	again    bool // another attempt cannot apply the call twice
-	inFlight bool // ... but the first must have time to finish
-	renew    bool // ... with another token
-	spare    bool // ... that replaces the shared one only if it succeeds
+	outcome Outcome
+	again   bool // another attempt cannot apply the call twice
+	renew   bool // ... with another token
+	spare   bool // ... that replaces the shared one only if it succeeds
 }
 
 // judge is the whole table of DESIGN.md, "Outcomes": what an attempt without a usable success means.
@@ -133,7 +132,7 @@ func (o *operation) judge(a *attempt) verdict {
 		return verdict{outcome: OutcomeUnknown, again: trouble || expected || a.status/100 == 4 ||
 			a.status == http.StatusInternalServerError}
 	case classKeyed:
-		return verdict{outcome: OutcomeUnknown, again: trouble, inFlight: true}
+		return verdict{outcome: OutcomeUnknown, again: trouble}
 	}
 	return verdict{outcome: OutcomeUnknown}
 }

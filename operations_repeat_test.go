@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -61,23 +62,25 @@ func TestOperationsRepeatAsTheTableSays(t *testing.T) {
 			if repeated {
 				want = attempts
 			}
-			trouble := &troubled{status: status}
-			config := fixtureConfig(trouble)
-			config.Retry = RetryPolicy{MaxAttempts: attempts, MinWait: 1, MaxWait: 1, InFlightWait: 1}
-			if name == opToken.Name {
-				config.TokenSource = nil
-			}
-			client, err := NewClient(config)
-			require.NoError(t, err)
-			err = c.call(t.Context(), client)
-			require.Error(t, err, c.fixture)
-			require.Equal(t, want, trouble.requests, "%s after %d", c.fixture, status)
-			wantOutcome := OutcomeUnknown
-			if class == "read" || class == "token" {
-				wantOutcome = OutcomeNotProcessed
-			}
-			require.Equal(t, wantOutcome, OutcomeOf(err), "%s after %d", c.fixture, status)
-			require.NoError(t, client.Close())
+			synctest.Test(t, func(t *testing.T) {
+				trouble := &troubled{status: status}
+				config := fixtureConfig(trouble)
+				config.Retry = RetryPolicy{MaxAttempts: attempts, MinWait: 1, MaxWait: 1}
+				if name == opToken.Name {
+					config.TokenSource = nil
+				}
+				client, err := NewClient(config)
+				require.NoError(t, err)
+				err = c.call(t.Context(), client)
+				require.Error(t, err, c.fixture)
+				require.Equal(t, want, trouble.requests, "%s after %d", c.fixture, status)
+				wantOutcome := OutcomeUnknown
+				if class == "read" || class == "token" {
+					wantOutcome = OutcomeNotProcessed
+				}
+				require.Equal(t, wantOutcome, OutcomeOf(err), "%s after %d", c.fixture, status)
+				require.NoError(t, client.Close())
+			})
 		}
 		require.NotEmpty(t, again[class], c.fixture)
 	}

@@ -1,11 +1,5 @@
 package prepaid
 
-import (
-	"errors"
-	"net/http"
-	"strings"
-)
-
 // Outcome says what is known about the effect of a call. The zero value is OutcomeUnknown.
 type Outcome uint8
 
@@ -19,6 +13,7 @@ const (
 	// OutcomeRejected: the service or a check refused it (validation, a failed transfer, or 400, 403, 404, 409 in the
 	// service's own form; a gateway's page is unknown), and nothing happened. It may succeed later under the same request
 	// id, when the cause goes away (a balance, a 409): whoever pays another way must never send this request id again.
+	// After [ErrRequestIDReused] nobody may pay another way.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed): send the same params again once the cause is gone. For a read
@@ -50,34 +45,6 @@ func OutcomeOf(err error) Outcome {
 	}
 	outcome, _ := outcomeIn(err)
 	return outcome
-}
-
-// SettlesDoubt reports whether err, the result of sending a transfer or direct entry out again under its request id,
-// proves that no earlier sending moved the money. The service answers a request id that it has carried out
-// with the very same answer (section 8), so its own refusal of the same params says that it has not: a failed transfer,
-// or a 400 in the service's own form. Anything else proves nothing: another status, which a gateway may have given
-// before the service looked; the page of a proxy; a request that was not processed.
-//
-// The earlier sending must have had time to finish, see [RetryPolicy].InFlightWait, and the params must be its own. A
-// [Client] sees to both, and applies this rule, for the calls it has made itself ([ErrRequestIDReused]); what was sent
-// by another process is for its caller to judge.
-func SettlesDoubt(err error) bool { return settlesDoubt(OutcomeOf(err), err) }
-
-func settlesDoubt(outcome Outcome, err error) bool {
-	if outcome != OutcomeRejected {
-		return false
-	}
-	if errors.Is(err, ErrTransferFailed) {
-		return true
-	}
-	answer, ok := errors.AsType[*APIError](err)
-	return ok && answer.StatusCode == http.StatusBadRequest && isCodeWord(string(answer.Code)) &&
-		strings.HasPrefix(mediaTypeOf(answer.Header.Get("Content-Type")), "application/vnd.")
-}
-
-// isCodeWord reports the form of all the codes that the reference shows, which a gateway's "Bad Request" has not.
-func isCodeWord(code string) bool {
-	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
 }
 
 // outcomeIn finds the outermost CallError on each branch of err's tree.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,7 +64,7 @@ func TestTransferFails(t *testing.T) {
 		cause, ok := errors.AsType[*prepaid.TransferFailedError](failure)
 		require.True(t, ok)
 		require.Equal(t, "corr-1", cause.CorrelationID)
-		require.True(t, prepaid.SettlesDoubt(failure))
+		require.True(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)))
 
 		failure = callError(t, decodeWith(t, 200, body, opPayout().call))
 		requireUndecodable(t, failure, prepaid.OutcomeUnknown)
@@ -86,16 +88,18 @@ func TestMovementWithoutAnID(t *testing.T) {
 	}
 	for _, op := range []coreOp{opTransfer(), opPayout()} {
 		for _, body := range bodies {
-			config := clockConfig(scripted(broken(errCut), answered(200, vendorJSON, body)))
-			config.Retry.MaxAttempts, config.Retry.InFlightWait = 1, 1
-			client := newCoreClient(t, config)
-			require.ErrorIs(t, op.call(t.Context(), client), errCut)
-			for range 2 {
-				failure := callError(t, op.call(t.Context(), client))
-				requireUndecodable(t, failure, prepaid.OutcomeUnknown)
-				require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
-				require.False(t, prepaid.SettlesDoubt(failure), body)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				config := clockConfig(scripted(broken(errCut), answered(200, vendorJSON, body)))
+				config.Retry.MaxAttempts = 1
+				client := newCoreClient(t, config)
+				require.ErrorIs(t, op.call(t.Context(), client), errCut)
+				for range 2 {
+					failure := callError(t, op.call(t.Context(), client))
+					requireUndecodable(t, failure, prepaid.OutcomeUnknown)
+					require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+					require.False(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)), body)
+				}
+			})
 		}
 	}
 }

@@ -43,10 +43,12 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 				config := clockConfig(scripted(broken(errCut), tc.second))
 				config.Retry.MaxAttempts = 1
 				client := newCoreClient(t, config)
-				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(opTransfer().call(t.Context(), client)))
+				first := callError(t, opTransfer().call(t.Context(), client))
+				require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
+				sent := first.LastSent
 				err := opTransfer().call(t.Context(), client)
 				require.Equal(t, tc.want, prepaid.OutcomeOf(err), "%v", err)
-				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.SettlesDoubt(err), "%v", err)
+				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.SettlesDoubt(err, sent), "%v", err)
 				again := opTransfer().call(t.Context(), client)
 				if tc.want != prepaid.OutcomeUnknown {
 					require.Equal(t, tc.want, prepaid.OutcomeOf(again), "no doubt is left")
@@ -86,14 +88,15 @@ func TestDoubtIsOfOnePayment(t *testing.T) {
 					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
 					require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
-					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-					require.False(t, prepaid.SettlesDoubt(err))
+					require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "not sent, and never to be")
+					require.False(t, prepaid.SettlesDoubt(err, time.Unix(0, 0)))
 					require.Len(t, service.requests(), 1)
 
 					_, err = client.Accounts.Transfer(t.Context(), "acc-1", first)
 					require.NotEqual(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "its own params settle it")
 					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
-					require.NotErrorIs(t, err, prepaid.ErrRequestIDReused, "nothing is in doubt any more")
+					require.Equal(t, second == "success", errors.Is(err, prepaid.ErrRequestIDReused),
+						"a payment that was made keeps its id; one that was refused does not")
 				})
 			})
 		}

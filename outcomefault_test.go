@@ -239,6 +239,9 @@ func checkFault(t *testing.T, fault coreFault, op coreOp, want string) {
 	server := newWireServer(t, func(n int, p *peer) { fault.answer(op, n, p) })
 	config := coreConfig(server.address)
 	config.MaxResponseBytes = 16 << 10
+	if op.requestID != "" { // a repeat waits for as long
+		config.AttemptTimeout = 600 * time.Millisecond
+	}
 	if fault.timeout > 0 {
 		config.AttemptTimeout = fault.timeout
 	}

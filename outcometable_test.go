@@ -202,6 +202,9 @@ func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServe
 // slowAttempt is when an attempt without an answer ends, and much more than one with an answer takes.
 const slowAttempt = 1500 * time.Millisecond
 
+// keyedAttempt is the same of a keyed movement, whose repeat waits for as long, whatever the fault.
+const keyedAttempt = 600 * time.Millisecond
+
 func tableConfig(address string) Config {
 	config := fixtureConfig(nil)
 	config.TokenSource = new(tokenSeries)
@@ -322,11 +325,13 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 	t.Helper()
 	server := newTableServer(t, c, fault)
 	config := tableConfig(server.address)
+	if c.safety == "keyed" {
+		config.AttemptTimeout = keyedAttempt
+	} else if fault.name == "no answer in time" {
+		config.AttemptTimeout = slowAttempt
+	}
 	if fault.dial != nil {
 		fault.dial(t, &config)
-	}
-	if fault.name == "no answer in time" {
-		config.AttemptTimeout = slowAttempt
 	}
 	err := c.run(t.Context(), t, config)
 	server.stop()
@@ -340,7 +345,8 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 	require.LessOrEqual(t, server.sum(), 1, "carried out twice")
 }
 
-// A first attempt that leaves doubt, and what follows it. Doubt stays, unless a success takes it away.
+// A first attempt of unknown outcome, and what follows it. The outcome stays unknown, unless a success or, for a keyed
+// movement, a refusal that settles it takes that away.
 func TestOutcomeTableOfPairs(t *testing.T) {
 	t.Parallel()
 	firsts := []wireFault{
@@ -387,7 +393,9 @@ func checkPair(t *testing.T, c *tableCase, first wireFault, second string, fault
 	}
 	server := newTableServer(t, c, append([]wireFault{first}, faults...)...)
 	config := tableConfig(server.address)
-	if first.answer == nil {
+	if c.safety == "keyed" {
+		config.AttemptTimeout = keyedAttempt
+	} else if first.answer == nil {
 		config.AttemptTimeout = slowAttempt
 	}
 	err := c.run(ctx, t, config)
@@ -397,6 +405,8 @@ func checkPair(t *testing.T, c *tableCase, first wireFault, second string, fault
 	switch {
 	case c.safety == "never":
 		want = "1U"
+	case c.safety == "keyed" && second == "400":
+		want = "2R"
 	case c.safety == "token" && strings.HasPrefix(second, "401"):
 		want = "2R" // wrong credentials: there is no other token to try
 	}

@@ -47,6 +47,8 @@ func TestSoak(t *testing.T) {
 	}
 	callers.Wait()
 	s.server.ClearFaults()
+	require.NoError(t, s.server.WaitIdle(t.Context()))
+	require.Empty(t, s.server.PaidTwice())
 	for _, account := range s.accounts {
 		require.Equal(t, prepaid.MustAmount(s.server.Balance(string(account))).String(), s.told[account].String(),
 			"the account does not hold what its callers were told")
@@ -113,6 +115,10 @@ func newSoak(t *testing.T) *soak {
 		prepaidtest.Truncate().WithProbability(0.01), prepaidtest.Answer(503, "").WithProbability(0.02),
 		prepaidtest.Answer(500, "").WithProbability(0.01), prepaidtest.ProxyPage(502).WithProbability(0.01),
 		prepaidtest.TooManyRequests(0).WithProbability(0.01))
+	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} { // which go on alone
+		server.Inject(operation, prepaidtest.DropBeforeCommit().CommitAfter(300*time.Millisecond).WithProbability(0.02),
+			prepaidtest.ProxyPage(502).CommitAfter(300*time.Millisecond).WithProbability(0.02))
+	}
 	return s
 }
 

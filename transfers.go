@@ -58,16 +58,17 @@ var opTransfer = operation{
 
 // Transfer moves money from source to another account, once per RequestID. Calling it again with the same params
 // within 30 days returns the first result; the service ignores other values that come with a known RequestID. That
-// is also how [OutcomeUnknown] is resolved: send the same params again. The service answers only a finished transfer
-// from its cache, so a repeat must not overtake the first: calls of one client with the same RequestID take turns, and
-// one that follows an unknown outcome waits until Retry.InFlightWait has passed. Across processes and restarts, leave
-// that time after the call has ended yourself.
+// is also how [OutcomeUnknown] is resolved: send the same params again. The service returns the cached response only for a
+// finished transfer, so a repeat must not overtake the first: calls of one client with the same RequestID take turns, and
+// one that follows an unknown outcome waits until [CallError].NotBefore. Across processes and restarts, wait for that
+// time yourself.
 //
 // Errors: [ErrTransferFailed] when the service responds with an empty transaction id: nothing moved (any other id but
 // digits above zero leaves the outcome unknown), [ErrRequestIDExpired] when RequestID is too old to be safe (the outcome
-// is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when a call of this client with other
-// params is not settled, [ErrBadRequest] with the invalid fields in APIError.Description. Safety: keyed; after a cut-off
-// attempt or 502, 503, 504 the same bytes are sent again, after Retry.InFlightWait.
+// is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when RequestID stands for another payment
+// of this client (the outcome is then rejected: do not pay under a new id, see there), [ErrBadRequest] with the invalid fields
+// in APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same bytes are sent again, no earlier
+// than [AccountsService.NotBefore]: 40 s after the last sending.
 //
 // API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
@@ -160,34 +161,44 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult, error) {
 	if len(r.faults) == 0 && r.requestID.expired(time.Now()) {
 		// This call sends nothing; whether an earlier one moved the money can no longer be told by sending it again.
-		return nil, s.client.withheld(ctx, r, ErrRequestIDExpired)
+		return nil, s.client.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
 	result := &TransferResult{RequestID: r.requestID}
-	if len(r.faults) > 0 {
+	var err error
+	if len(r.faults) == 0 {
+		r.encoded, err = encode(r.body)
+	}
+	if len(r.faults) > 0 || err != nil { // which the call reports
 		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
-	turn, err := s.client.keyed.enter(ctx, r.requestID, payment{r.account, r.body}, s.client.config.Retry.InFlightWait)
+	turn, err := s.client.keyed.enter(ctx, &r)
+	r.notBefore = turn.notBefore
 	switch {
 	case errors.Is(err, ErrRequestIDReused):
-		return nil, s.client.withheld(ctx, r, err)
+		return nil, s.client.withheld(ctx, r, OutcomeRejected, err)
 	case err != nil:
-		return nil, s.client.withheld(ctx, r, &bothCauses{last: err, earlier: errInFlight, unknown: true})
+		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
-	r.doubt = turn.doubt
-	outcome := OutcomeUnknown // also when a limiter or token source of the caller's panics
-	defer func() { turn.leave(outcome) }()
+	outcome, notBefore := OutcomeUnknown, time.Time{} // also when a limiter or token source of the caller's panics
+	defer func() { turn.leave(outcome, notBefore) }()
 	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
-	if outcome = OutcomeOf(err); err != nil {
+	outcome = OutcomeOf(err)
+	if failure, ok := errors.AsType[*CallError](err); ok {
+		notBefore = failure.NotBefore
+	}
+	if err != nil {
 		return nil, err
 	}
 	return result, nil
 }
 
-// withheld is the error of a movement that was not sent because of an earlier one with its request id, which may be
-// under way or forgotten by the service. The earlier one may be applied, so the outcome is unknown.
-func (c *Client) withheld(ctx context.Context, r request, why error) error {
+// withheld is the error of a movement that was not sent because of an earlier one with its request id.
+func (c *Client) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
 	failure := &CallError{
-		Operation: r.op.Name, Outcome: OutcomeUnknown, AccountID: r.account, RequestID: r.requestID, Err: why,
+		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, repeats: c.repeats,
+	}
+	if outcome == OutcomeUnknown {
+		failure.NotBefore = r.notBefore
 	}
 	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
 	k.observeDone(k.observeCall(ctx), failure)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -220,7 +221,7 @@ func TestNoIdempotencyHeader(t *testing.T) {
 	for _, op := range coreOps() {
 		service := scripted(broken(errCut))
 		config := coreConfig("https://cards.example")
-		config.Transport = service
+		config.Transport, config.AttemptTimeout = service, 100*time.Millisecond
 		require.Error(t, op.call(t.Context(), newCoreClient(t, config)))
 		for _, request := range service.requests() {
 			for name := range request.header {

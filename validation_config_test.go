@@ -65,6 +65,12 @@ func configLimits() []limit[Config] {
 			bad: func(p *P) { p.RateShare = bad }, good: func(p *P) { p.RateShare = good },
 		})
 	}
+	for _, bad := range []ErrorCode{"", "QZXWV", "qzxwv code", "qzxwv-1"} {
+		rows = append(rows, limit[P]{
+			field: "refusal_codes", rule: "must be codes of lower-case letters", shown: "qzxwv",
+			bad: func(p *P) { p.RefusalCodes = []ErrorCode{"a", bad} }, good: func(p *P) { p.RefusalCodes = []ErrorCode{"a_1"} },
+		})
+	}
 	for field, at := range map[string]func(*P) *time.Duration{
 		"attempt_timeout":         func(p *P) *time.Duration { return &p.AttemptTimeout },
 		"body_idle_timeout":       func(p *P) *time.Duration { return &p.BodyIdleTimeout },

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // Sentinels, for errors.Is.
@@ -15,7 +17,9 @@ var (
 	ErrClosed = errors.New("journal: closed")
 	// ErrCorrupt: the file is damaged before its end, or is no journal.
 	ErrCorrupt = errors.New("journal: corrupt")
-	// ErrChanged: the request id stands for a payment with other params.
+	// ErrChanged: the request id stands for a payment with other params. This call was not sent, and never can be. Do not
+	// pay under a new request id: the recorded payment, whose state is in the [ChangedError], may have been made. Have a
+	// person decide which of the two is right. It is a [prepaid.ErrRequestIDReused] too.
 	ErrChanged = errors.New("journal: params changed under their request id")
 	// ErrWindow: the outcome is unknown and the service may have forgotten the request id, or the client refuses it as
 	// too old. Look at the history with FindMovement, and tell the journal with [Journal.Resolve]; [Entry].Runs of 0 says
@@ -51,12 +55,16 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 type ChangedError struct {
 	// Fields are among operation, account_id, amount, destination and params (any other field).
 	Fields []string
+	// State is that of the recorded payment: how far the one with the other params has come.
+	State State
 }
 
-// Error lists the fields.
+// Error lists the fields, and the state of the recorded payment.
 func (e *ChangedError) Error() string {
-	return ErrChanged.Error() + ": " + strings.Join(e.Fields, ", ")
+	return ErrChanged.Error() + ": " + strings.Join(e.Fields, ", ") + " (recorded payment: " + string(e.State) + ")"
 }
 
-// Is matches [ErrChanged].
-func (e *ChangedError) Is(target error) bool { return target == ErrChanged }
+// Is matches [ErrChanged] and [prepaid.ErrRequestIDReused].
+func (e *ChangedError) Is(target error) bool {
+	return target == ErrChanged || target == prepaid.ErrRequestIDReused
+}

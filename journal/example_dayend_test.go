@@ -108,7 +108,7 @@ func Example_dayEnd() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{InFlightWait: time.Millisecond})
+	j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -78,7 +78,7 @@ func ExampleJournal_Pending() {
 
 	payday := time.Now() // once, when the order is made: a program stores it with the order
 	for range 2 {
-		j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{InFlightWait: time.Millisecond})
+		j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
 		if err != nil {
 			fmt.Println(err)
 			return

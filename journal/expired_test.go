@@ -26,7 +26,12 @@ func refusing(t *testing.T) (*prepaidtest.Server, Sender) {
 	srv, err := prepaidtest.Start()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, srv.Close()) })
-	return srv, srv.Client().Accounts
+	config := srv.Config()
+	config.AttemptTimeout = time.Millisecond // nothing is sent
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return srv, client.Accounts
 }
 
 // An id that was too old from the start is in doubt, since only a new id could follow. The entry says for good that this

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -76,8 +77,8 @@ func TestCancelledAtEachStage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j, _ := openMemory(t, nil)
-		j.options.InFlightWait = 10 * time.Second
 		stuck := &stuckBank{bank: newBank()}
+		stuck.wait = 10 * time.Second
 		first, cancelFirst := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { // waits for the answer
@@ -100,17 +101,28 @@ func TestCancelledAtEachStage(t *testing.T) {
 
 		short, cancel = context.WithTimeout(t.Context(), 9*time.Second)
 		defer cancel()
-		_, err = j.Transfer(short, stuck, "from", payment(1)) // waits for the first sending to finish
+		began := time.Now()
+		_, err = j.Transfer(short, stuck, "from", payment(1)) // could not wait long enough for the first sending to finish
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Zero(t, time.Since(began))
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		call, ok := errors.AsType[*prepaid.CallError](err)
+		require.True(t, ok)
+
+		waiting, stop := context.WithCancel(t.Context())
+		time.AfterFunc(9*time.Second, stop)
+		_, err = j.Transfer(waiting, stuck, "from", payment(1)) // waits for the first sending to finish
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, 9*time.Second, time.Since(began))
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.Equal(t, 1, stuck.calls)
 
 		require.Empty(t, j.turns)
-		began := time.Now()
 		result, err := j.Transfer(t.Context(), stuck.bank, "from", payment(1))
 		require.NoError(t, err)
 		require.Equal(t, prepaid.TransactionID("7"), result.TransactionID)
-		require.Equal(t, time.Second, time.Since(began), "the rest of InFlightWait")
+		require.Equal(t, 10*time.Second, time.Since(began))
+		require.Equal(t, call.NotBefore.UTC(), time.Now().UTC())
 	})
 }
 

@@ -22,9 +22,6 @@ type Options struct {
 	FileMode fs.FileMode
 	// DigestKey keys the digests; keep it the same for the life of the file. Empty for plain SHA-256.
 	DigestKey prepaid.Secret
-	// InFlightWait is how long a payment of unknown outcome is left alone before it is sent again, since the first
-	// sending may still be under way: 10 s when zero.
-	InFlightWait time.Duration
 }
 
 // file is what a Journal needs of *os.File.
@@ -76,9 +73,6 @@ type Journal struct {
 func Open(path string, options Options) (*Journal, error) {
 	if options.FileMode == 0 {
 		options.FileMode = 0o600
-	}
-	if options.InFlightWait <= 0 {
-		options.InFlightWait = 10 * time.Second
 	}
 	path, err := filepath.Abs(path) // the working directory may change before a compaction
 	if err != nil {

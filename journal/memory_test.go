@@ -73,7 +73,7 @@ func (m *memory) Close() error { return nil }
 func openMemory(t testing.TB, data []byte) (*Journal, *memory) {
 	t.Helper()
 	m := &memory{data: append([]byte(nil), data...)}
-	j, err := load(m, quick)
+	j, err := load(m, Options{})
 	require.NoError(t, err)
 	return j, m
 }

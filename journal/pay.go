@@ -19,6 +19,8 @@ const window = 29 * 24 * time.Hour
 
 // Sender sends payments; client.Accounts is one.
 type Sender interface {
+	// NotBefore is that of [prepaid.AccountsService]: when a payment of unknown outcome may be sent again.
+	NotBefore(lastSent time.Time) time.Time
 	// Transfer is that of [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
 	// DirectEntryOut is that of [prepaid.AccountsService].
@@ -29,20 +31,22 @@ type Sender interface {
 // not sent is sent. A rejected payment is not pending, but is sent when it is called again: take out of the list what was
 // paid another way.
 //
-// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] tells what is known. Beside the sender's causes:
-// [ErrChanged], [ErrWindow], [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that
+// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports what is known. In addition to the sender's causes:
+// [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request id because of it), [ErrWindow],
+// [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that
 // was made comes together with the error.
 //
-// An unknown outcome stays unknown until a later sending, made after InFlightWait, succeeds or is refused in a way that
-// settles the doubt, which [prepaid.SettlesDoubt] decides: a failed transfer, or a 400 in the service's own form. What
-// is not the service's own word proves nothing and leaves it unknown: a request that was not processed, a new doubt, a
-// fault found before sending, a gateway's answer. [Journal.Resolve] is for what a person or FindMovement found out.
+// An unknown outcome stays unknown until a later sending, for which the call waits until [Journal.NotBefore], succeeds or is
+// refused in a way that [prepaid.SettlesDoubt] accepts: a failed transfer, or a 400 in the service's own form with a code that
+// settles. Anything else proves nothing and leaves it unknown: a request that was not processed, another unknown outcome, a
+// fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is not begun.
+// [Journal.Resolve] is for what a person or FindMovement found out.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	e := Entry{
 		RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: source, Amount: params.Amount,
 		Destination: j.digest(params.DestinationAccountID), Params: j.digest(params),
 	}
-	return j.pay(ctx, e, func() (*prepaid.TransferResult, error) { return sender.Transfer(ctx, source, params) })
+	return j.pay(ctx, sender, e, func() (*prepaid.TransferResult, error) { return sender.Transfer(ctx, source, params) })
 }
 
 // DirectEntryOut makes a payment to a bank account once. Everything said at [Journal.Transfer] holds.
@@ -51,7 +55,7 @@ func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prep
 		RequestID: params.RequestID, Operation: "Accounts.DirectEntryOut", AccountID: source, Amount: params.Amount,
 		Destination: j.digest(params.Destination), Params: j.digest(params),
 	}
-	return j.pay(ctx, e, func() (*prepaid.TransferResult, error) { return sender.DirectEntryOut(ctx, source, params) })
+	return j.pay(ctx, sender, e, func() (*prepaid.TransferResult, error) { return sender.DirectEntryOut(ctx, source, params) })
 }
 
 func (j *Journal) digest(value any) string {
@@ -67,7 +71,7 @@ func (j *Journal) digest(value any) string {
 func (e Entry) failure(outcome prepaid.Outcome, err error) error {
 	return &prepaid.CallError{
 		Operation: e.Operation, Outcome: outcome, AccountID: e.AccountID, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
-		Attempts: e.Attempts, FirstSent: e.FirstSent, LastSent: e.LastSent, Err: err,
+		Attempts: e.Attempts, FirstSent: e.FirstSent, LastSent: e.LastSent, NotBefore: e.NotBefore, Err: err,
 	}
 }
 
@@ -84,6 +88,7 @@ func (e *Entry) sendings(err error) {
 	if last := call.LastSent.UTC().Round(0); last.After(e.LastSent) {
 		e.LastSent = last
 	}
+	e.NotBefore = call.NotBefore.UTC()
 }
 
 func (e Entry) changes(old Entry) (fields []string) {
@@ -106,13 +111,14 @@ func (e Entry) changes(old Entry) (fields []string) {
 	return fields
 }
 
-func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.TransferResult, error)) (*prepaid.TransferResult, error) {
+func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (*prepaid.TransferResult, error)) (*prepaid.TransferResult, error) {
 	if e.RequestID == "" {
 		fault := prepaid.Fault{Field: "request_id", Rule: "is required"}
 		return nil, e.failure(prepaid.OutcomeRejected, &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
 	}
 	leave, err := j.enter(ctx, e.RequestID)
 	if err != nil {
+		e.NotBefore = sender.NotBefore(time.Now())
 		return nil, e.failure(prepaid.OutcomeUnknown, err) // another call is at it
 	}
 	defer leave()
@@ -126,10 +132,8 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 	e.Began = time.Now().UTC()
 	if known {
 		if fields := e.changes(old); len(fields) > 0 {
-			if old.State == StateDone {
-				nothing = prepaid.OutcomeUnknown // something moved under this id
-			}
-			return nil, e.failure(nothing, &ChangedError{Fields: fields})
+			// Not sent, and never to be: with any other outcome a loop would try for ever.
+			return nil, e.failure(prepaid.OutcomeRejected, &ChangedError{Fields: fields, State: old.State})
 		}
 		if old.State == StateDone {
 			return &prepaid.TransferResult{TransactionID: old.TransactionID, CorrelationID: old.CorrelationID, RequestID: e.RequestID}, nil
@@ -144,8 +148,12 @@ func (j *Journal) pay(ctx context.Context, e Entry, send func() (*prepaid.Transf
 			return nil, tooOld(e, old, ErrWindow)
 		}
 	}
-	if doubtful || old.Resolved { // a person may have been wrong, or early
-		if err := j.rest(ctx, old); err != nil {
+	if old.rests() {
+		at := j.notBefore(sender, old)
+		if err := sleepUntil(ctx, at); err != nil {
+			if doubtful {
+				e.NotBefore = at
+			}
 			return nil, e.failure(nothing, err)
 		}
 	}
@@ -169,6 +177,7 @@ func tooOld(e, old Entry, err error) error {
 			e.LastSent = old.Changed
 		}
 	}
+	e.NotBefore = time.Time{}
 	return e.failure(prepaid.OutcomeUnknown, err)
 }
 
@@ -186,10 +195,13 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
 	case held && old.State == StateRejected: // what was known, or told to Resolve, stays so
 		e, outcome, err = old, prepaid.OutcomeRejected, e.failure(prepaid.OutcomeRejected, err)
-	case doubtful && !prepaid.SettlesDoubt(err) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
+	case doubtful && !prepaid.SettlesDoubt(err, j.lastSent(old)) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
 		// Applied without a usable answer: the result can still be had, by sending again. Expired is unknown also when this
 		// journal has never sent it: a run that it has lost or dropped may have, and what follows is a new id, which pays.
 		e.State = StateUnknown
+		if old.NotBefore.After(e.NotBefore) {
+			e.NotBefore = old.NotBefore
+		}
 		if made, _ := e.RequestID.Time(); expired && made.Before(e.Changed) {
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
 		} else if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
@@ -214,15 +226,53 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 	return result, err
 }
 
-// rest leaves a payment alone that may still be under way. When a process died, its last sending is not known: it
-// was before the file was opened again.
-func (j *Journal) rest(ctx context.Context, e Entry) error {
-	from := e.Changed
-	if from.Before(j.opened) {
-		from = j.opened
+// NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut] send a payment through sender again, for which they
+// wait: the zero time when at once. For a payment of unknown outcome it is the later of [Entry].NotBefore and the sender's
+// NotBefore of the last sending. The last sending of a process that died is not known: it was before the journal was
+// opened.
+func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
+	e, known := j.Get(id)
+	if !known || !e.rests() {
+		return time.Time{}
 	}
-	// A clock that was set back must not make it longer.
-	timer := time.NewTimer(min(time.Until(from.Add(j.options.InFlightWait)), j.options.InFlightWait))
+	return j.notBefore(sender, e)
+}
+
+func (j *Journal) notBefore(sender Sender, e Entry) time.Time {
+	at := sender.NotBefore(j.lastSent(e))
+	if !at.After(e.NotBefore) {
+		at = e.NotBefore
+	}
+	// A clock that was set back must not make it longer: from now on, either wait is enough.
+	now := time.Now()
+	latest := sender.NotBefore(now)
+	if recorded := now.Add(e.NotBefore.Sub(e.Changed)); recorded.After(latest) {
+		latest = recorded
+	}
+	if at.After(latest) {
+		return latest
+	}
+	return at
+}
+
+// lastSent is the latest time at which e may have been sent.
+func (j *Journal) lastSent(e Entry) time.Time {
+	switch {
+	case !e.NotBefore.IsZero() && !e.LastSent.IsZero():
+		return e.LastSent
+	case e.Changed.Before(j.opened): // a process died on the way
+		return j.opened
+	}
+	return e.Changed
+}
+
+// sleepUntil does not begin a wait that would outlast the deadline.
+func sleepUntil(ctx context.Context, at time.Time) error {
+	wait := time.Until(at)
+	if deadline, ok := ctx.Deadline(); ok && wait > 0 && !at.Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -30,6 +30,7 @@ const (
 	childToday = "JOURNAL_TEST_TODAY"
 
 	payments = 500
+	takes    = 200 * time.Millisecond // a transfer, at most
 
 	// Exit statuses of a child.
 	exitDone, exitAgain, exitLocked, exitOther = 0, 3, 4, 5
@@ -49,13 +50,15 @@ func payAll() int {
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:     prepaid.NoLimiter{},
-		Retry:       prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond},
+		// Together more than twice what a transfer takes on the emulator.
+		AttemptTimeout: 400 * time.Millisecond,
+		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 100 * time.Millisecond},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitOther
 	}
-	j, err := Open(os.Getenv(childFile), Options{InFlightWait: 20 * time.Millisecond, DigestKey: prepaid.NewSecret("key")})
+	j, err := Open(os.Getenv(childFile), Options{DigestKey: prepaid.NewSecret("key")})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitOther
@@ -103,7 +106,7 @@ func bankPayment(id prepaid.RequestID, n int) prepaid.DirectEntryOutParams {
 
 // openOnce says whether the file can be opened, and holds it until its standard input ends.
 func openOnce() int {
-	j, err := Open(os.Getenv(childFile), quick)
+	j, err := Open(os.Getenv(childFile), Options{})
 	if errors.Is(err, ErrLocked) {
 		return exitLocked
 	}
@@ -128,7 +131,10 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
-		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.05), prepaidtest.Answer(503, "").WithProbability(0.05))
+		// A transfer may go on after its response was lost, or after the process that sent it was killed.
+		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.03), prepaidtest.Answer(503, "").WithProbability(0.03),
+			prepaidtest.DropBeforeCommit().CommitAfter(takes).WithProbability(0.03),
+			prepaidtest.ProxyPage(502).CommitAfter(takes).WithProbability(0.03), prepaidtest.Delay(takes).WithProbability(0.2))
 	}
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	path := filepath.Join(t.TempDir(), "payments")
@@ -166,6 +172,8 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, kills, 5)
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	require.Empty(t, srv.PaidTwice())
 
 	spent, received := prepaid.Cents(0), prepaid.Cents(0)
 	for n := range payments {
@@ -204,7 +212,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 	line, err := bufio.NewReader(says).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "open\n", line)
-	_, err = Open(path, quick)
+	_, err = Open(path, Options{})
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, cmd.Process.Kill()) // death gives the lock back
 	require.Error(t, cmd.Wait())

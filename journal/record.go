@@ -66,6 +66,10 @@ type Entry struct {
 	LastSent time.Time `json:"last_sent,omitzero"`
 	// Attempts counts the requests that may have left, in all runs whose number is known.
 	Attempts int `json:"attempts,omitzero"`
+	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
+	// run. It is zero for any other, and while a call is at work: of a run that died the last sending is not known, see
+	// [Journal.NotBefore].
+	NotBefore time.Time `json:"not_before,omitzero"`
 	// TransactionID is the movement's, when done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
 	// CorrelationID is the service's, when it answered with one.
@@ -81,6 +85,10 @@ func (e Entry) settled() bool { return e.State == StateDone || e.State == StateR
 
 // open reports whether the payment may have been applied without our knowing.
 func (e Entry) open() bool { return e.State == StateIntended || e.State == StateUnknown }
+
+// rests reports whether e is left alone for a while before it is sent again: what may have been applied, and what a person
+// has resolved, who may have been wrong, or early.
+func (e Entry) rests() bool { return e.open() || e.Resolved && e.State == StateRejected }
 
 func encode(e Entry) ([]byte, error) {
 	if !e.validUTF8() {

@@ -24,7 +24,10 @@ func doubt(at time.Time, attempts int) error {
 // else says nothing of the earlier sending.
 func TestWhatSettlesADoubt(t *testing.T) {
 	t.Parallel()
-	rejected := func(cause error) error { return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: cause} }
+	after := time.Now().Add(time.Minute) // when nothing sent before can be under way
+	rejected := func(cause error) error {
+		return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: after, Err: cause}
+	}
 	own := http.Header{"Content-Type": {"application/vnd.vendor+json"}}
 	refusal := &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidRequest, Header: own}
 	for name, tc := range map[string]struct {
@@ -33,6 +36,8 @@ func TestWhatSettlesADoubt(t *testing.T) {
 	}{
 		"refused":            {rejected(refusal), StateRejected},
 		"failed":             {rejected(&prepaid.TransferFailedError{CorrelationID: "c9"}), StateRejected},
+		"too early":          {&prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: time.Now(), Err: refusal}, StateUnknown},
+		"another code":       {rejected(&prepaid.APIError{StatusCode: 400, Code: "duplicate_request", Header: own}), StateUnknown},
 		"not processed":      {&prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: refusal}, StateUnknown},
 		"unknown":            {&prepaid.CallError{Err: refusal}, StateUnknown},
 		"with its own doubt": {errors.Join(rejected(refusal), &prepaid.CallError{Err: errCut}), StateUnknown},
@@ -167,8 +172,8 @@ func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j, _ := openMemory(t, nil)
-		j.options.InFlightWait = 10 * time.Second
 		b := newBank()
+		b.wait = 10 * time.Second
 		b.err, b.refuses = errCut, true
 		_, err := j.Transfer(t.Context(), b, "from", payment(1))
 		require.ErrorIs(t, err, errCut)
@@ -181,10 +186,12 @@ func TestResolvedPaymentRestsBeforeItIsSentAgain(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		j, _ := openMemory(t, nil)
-		j.options.InFlightWait = 10 * time.Second
-		began := time.Now()
-		require.NoError(t, j.rest(t.Context(), Entry{Changed: began.Add(time.Hour)}))
-		require.Equal(t, 10*time.Second, time.Since(began))
+		at := time.Now().Add(time.Hour)
+		for earlier, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 5 * time.Second: 10 * time.Second, time.Minute: time.Minute} {
+			e := Entry{RequestID: "a", State: StateUnknown, Changed: at, LastSent: at, NotBefore: at.Add(earlier)}
+			require.NoError(t, j.record(e))
+			require.Equal(t, time.Now().Add(want), j.NotBefore(&bank{wait: 10 * time.Second}, "a"))
+		}
 	})
 }
 

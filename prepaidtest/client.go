@@ -7,8 +7,11 @@ import (
 )
 
 // Config points a client at s, in the test environment unless s is set to Production, with credentials and with
-// pauses of a millisecond between attempts and none after a failed token request, so that tests do not wait. In the test
-// environment errors print the service's description.
+// pauses of a millisecond between attempts and none after a failed token request, so that tests do not wait. An attempt
+// ends after 2 s: a transfer of unknown outcome is sent again no earlier than that after its last sending, as
+// [prepaid.AccountsService.NotBefore] says, and the emulator carries out a repeat that overtakes it. Set AttemptTimeout
+// shorter, or use testing/synctest, for a test in which that happens often, and longer when a response is delayed for
+// longer. In the test environment errors print the service's description.
 func (s *Server) Config() prepaid.Config {
 	environment := prepaid.EnvironmentTest
 	if s.settings.production {
@@ -24,6 +27,7 @@ func (s *Server) Config() prepaid.Config {
 		},
 		ShowDescriptions: !s.settings.production,
 
+		AttemptTimeout: 2 * time.Second,
 		Retry: prepaid.RetryPolicy{
 			MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: time.Millisecond, TokenHold: time.Nanosecond,
 		},

@@ -78,7 +78,7 @@ func (d *disbursement) controlTotals(l *list, faults int) int {
 // openJournal opens the journal, and keeps other runs out of it.
 func (d *disbursement) openJournal() (*journal.Journal, error) {
 	// The journal holds amounts in clear and destinations as digests. A run that pays bank accounts gives a DigestKey too.
-	j, err := journal.Open(d.job.journal, journal.Options{InFlightWait: d.settings.inFlightWait})
+	j, err := journal.Open(d.job.journal, journal.Options{})
 	switch {
 	case errors.Is(err, journal.ErrLocked):
 		return nil, fmt.Errorf("%w: another run is at work on this journal: wait for its end: %w", errRefused, err)

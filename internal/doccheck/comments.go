@@ -24,7 +24,7 @@ func commentFaults(symbols []symbol) []string {
 			fault("has no doc comment")
 		case s.kind != kindPackage && !startsWith(s.doc, s.base()):
 			fault("has a doc comment that does not start with its name")
-		case s.kind == kindMethod && strings.HasSuffix(s.owner, "Service"):
+		case s.calls:
 			if !apiLine.MatchString(s.doc) {
 				fault(`has no "API: METHOD /path" in its doc comment`)
 			}

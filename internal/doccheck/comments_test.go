@@ -50,18 +50,21 @@ type CardsService struct{}
 // Good is good. Safety: read.
 //
 // API: GET /cards.
-func (s *CardsService) Good() {}
+func (s *CardsService) Good(ctx context.Context) {}
 
 // Second is good. Errors and safety: as
 // Good.
 //
 // API: DELETE /cards/{id}.
-func (s *CardsService) Second() {}
+func (s *CardsService) Second(ctx context.Context) {}
 
 // Silent says neither. API: none.
-func (s *CardsService) Silent() {}
+func (s *CardsService) Silent(ctx context.Context) {}
 
-func (s *CardsService) helper() {}
+func (s *CardsService) helper(ctx context.Context) {}
+
+// Computed sends nothing.
+func (s *CardsService) Computed(lastSent time.Time) {}
 `,
 			faults: []string{
 				`x.go:20:24: method CardsService.Silent has no "API: METHOD /path" in its doc comment`,

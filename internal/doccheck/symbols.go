@@ -33,6 +33,7 @@ type symbol struct {
 	doc      string
 	wire     string // of a field its JSON name, of a constant its literal value
 	foreign  bool   // of another package than the first
+	calls    bool   // a method of a service that takes a context: without one it sends nothing
 	position token.Position
 }
 
@@ -119,8 +120,20 @@ func (c *collector) function(d *ast.FuncDecl) {
 		return
 	}
 	if owner := typeName(d.Recv.List[0].Type); ast.IsExported(owner) {
+		before := len(c.symbols)
 		c.add(kindMethod, owner, d.Name, d.Doc, "")
+		if len(c.symbols) > before {
+			c.symbols[before].calls = strings.HasSuffix(owner, "Service") && takesContext(d.Type)
+		}
 	}
+}
+
+func takesContext(f *ast.FuncType) bool {
+	if len(f.Params.List) == 0 {
+		return false
+	}
+	of, ok := f.Params.List[0].Type.(*ast.SelectorExpr)
+	return ok && of.Sel.Name == "Context"
 }
 
 // general takes the specs of one declaration. A group's comment is that of its only spec when it has no brackets.

@@ -110,7 +110,7 @@ func isError(s symbol, byName map[string]symbol) bool {
 func fromReference(s symbol) bool {
 	switch s.kind {
 	case kindMethod:
-		return !s.foreign && strings.HasSuffix(s.owner, "Service")
+		return !s.foreign && s.calls
 	case kindField, kindConstant:
 		return !s.foreign && s.wire != "" && s.owner != ""
 	}

@@ -44,7 +44,7 @@ func (LostError) Error() string { return "" }
 
 type CardsService struct{}
 
-func (s *CardsService) Get() {}
+func (s *CardsService) Get(ctx context.Context) {}
 `
 
 func TestTableFaults(t *testing.T) {

@@ -1,0 +1,35 @@
+package main
+
+// mutants are the pauses before a repeat and the proofs that settle an unknown outcome, taken out one by one.
+func mutants() []mutant {
+	return []mutant{
+		{
+			name: "the client does not wait before its own repeat", file: "call.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "if !c.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
+		},
+		{
+			name: "the client does not wait before the next call", file: "inflight.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "err = sleep(ctx, wait)", new: "err = nil",
+		},
+		{
+			name: "the wait leaves out the attempt", file: "repeat.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "wait := c.AttemptTimeout + c.Retry.InFlightWait", new: "wait := c.Retry.InFlightWait",
+		},
+		{
+			name: "an early refusal settles", file: "repeat.go", pkg: ".", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			old: " || sent.Before(notBefore)", new: "",
+		},
+		{
+			name: "any code settles", file: "repeat.go", pkg: ".", test: "TestRefusalCodes",
+			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
+		},
+		{
+			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestKilledPayrollPaysEachOnce",
+			old: "at := j.notBefore(sender, old)", new: "at := old.Began",
+		},
+		{
+			name: "the journal does not count from its lock", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
+			old: "return j.opened\n", new: "return e.Changed\n",
+		},
+	}
+}

@@ -1,0 +1,134 @@
+// Command mutants proves that the tests notice when a rule that protects money is taken out of the source. It replaces one
+// text in one file, for the compiler alone, and runs the test that must fail then; unchanged, the test must pass.
+//
+//	go run ./internal/mutants [-run pattern]
+//
+// Run it at the root of the repository. It prints a line per mutant, and ends with 1 when a mutant survives or cannot be
+// made any more because the source has changed: then the list needs the new text.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() { os.Exit(run(os.Args[1:], mutants(), os.Stdout, os.Stderr)) }
+
+// mutant is one change of the source, and the test that must notice it.
+type mutant struct {
+	name     string
+	file     string // from the root of the repository
+	old, new string // old is in the file once
+	module   string // directory of the module whose test it is; the root when empty
+	pkg      string // in the module
+	test     string
+}
+
+// run returns the exit code: 0 when every mutant fails its test, 1 when one does not, 2 for wrong arguments.
+func run(arguments []string, all []mutant, out, problems io.Writer) int {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	pattern := flags.String("run", "", "only mutants whose names match")
+	if flags.Parse(arguments) != nil {
+		return 2
+	}
+	only, err := regexp.Compile(*pattern)
+	if err != nil {
+		fmt.Fprintln(problems, "mutants: -run is not a regular expression")
+		return 2
+	}
+	code, passes := 0, map[string]error{} // the tests without a change
+	for _, m := range all {
+		if !only.MatchString(m.name) {
+			continue
+		}
+		began := time.Now()
+		if err := m.survives(passes); err != nil {
+			fmt.Fprintf(out, "%s: %v\n", m.name, err)
+			code = 1
+			continue
+		}
+		fmt.Fprintf(out, "%s: %s fails, %s\n", m.name, m.test, time.Since(began).Round(time.Second))
+	}
+	return code
+}
+
+// survives returns why the mutant proves nothing; nil when the test passes without it and fails with it.
+func (m *mutant) survives(passes map[string]error) error {
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		return err
+	}
+	if n := bytes.Count(source, []byte(m.old)); n != 1 {
+		return fmt.Errorf("its text is in %s %d times, not once", m.file, n)
+	}
+	key := m.module + " " + m.pkg + " " + m.test
+	if _, known := passes[key]; !known {
+		passes[key] = m.passes()
+	}
+	if err := passes[key]; err != nil {
+		return err
+	}
+	directory, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(directory) //nolint:errcheck // only litter
+	overlay, err := m.overlay(directory, source)
+	if err != nil {
+		return err
+	}
+	printed, err := m.goTest("-overlay=" + overlay)
+	switch {
+	case err == nil:
+		return fmt.Errorf("SURVIVES: %s passes", m.test)
+	case !strings.Contains(printed, "--- FAIL: "+m.test):
+		return fmt.Errorf("%s did not come to its end: %w: %s", m.test, err, printed)
+	}
+	return nil
+}
+
+// passes returns why the test does not pass on the source as it is.
+func (m *mutant) passes() error {
+	printed, err := m.goTest()
+	if err != nil {
+		return fmt.Errorf("%s fails without a change: %w: %s", m.test, err, printed)
+	}
+	if !strings.Contains(printed, "--- PASS: "+m.test+" ") {
+		return errors.New("there is no test " + m.test)
+	}
+	return nil
+}
+
+// overlay writes what makes go read the changed file in place of the other.
+func (m *mutant) overlay(directory string, source []byte) (string, error) {
+	file, err := filepath.Abs(m.file)
+	if err != nil {
+		return "", err
+	}
+	changed, overlay := filepath.Join(directory, "changed.go"), filepath.Join(directory, "overlay.json")
+	content, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
+	if err != nil {
+		return "", err
+	}
+	return overlay, errors.Join(
+		os.WriteFile(changed, bytes.Replace(source, []byte(m.old), []byte(m.new), 1), 0o600), os.WriteFile(overlay, content, 0o600))
+}
+
+func (m *mutant) goTest(more ...string) (string, error) {
+	arguments := append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-v", "-run=^" + m.test + "$"}, more...)
+	command := exec.Command("go", append(arguments, m.pkg)...) //nolint:gosec // of the list below
+	command.Dir = m.module
+	printed, err := command.CombinedOutput()
+	return string(printed), err
+}

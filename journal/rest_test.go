@@ -1,0 +1,181 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// slowBank carries out a payment some time after it was sent, and also a repeat that arrives before that. It loses the first
+// responses.
+type slowBank struct {
+	takes, wait time.Duration
+	lost        int // responses
+	finished    map[prepaid.RequestID]time.Time
+	moved       int
+	sent        []time.Time
+}
+
+func (b *slowBank) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(b.wait) }
+
+func (b *slowBank) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	now := time.Now()
+	b.sent = append(b.sent, now)
+	if at, known := b.finished[p.RequestID]; !known || now.Before(at) {
+		b.moved++
+		if !known {
+			b.finished[p.RequestID] = now.Add(b.takes)
+		}
+	}
+	if b.lost--; b.lost >= 0 {
+		return nil, &prepaid.CallError{Attempts: 1, FirstSent: now, LastSent: now, NotBefore: b.NotBefore(now), Err: errCut}
+	}
+	return &prepaid.TransferResult{TransactionID: "7", CorrelationID: "c", RequestID: p.RequestID}, nil
+}
+
+func (b *slowBank) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
+	return nil, errCut
+}
+
+func newSlowBank(lost int) *slowBank {
+	return &slowBank{takes: 39 * time.Second, wait: 40 * time.Second, lost: lost, finished: map[prepaid.RequestID]time.Time{}}
+}
+
+// A payment of unknown outcome is sent again when the first sending can no longer be under way: what its record says, in this
+// process and in the next.
+func TestRepeatNeverOvertakesTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, restarted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			j, m := openMemory(t, nil)
+			b := newSlowBank(1)
+			began := time.Now()
+			_, err := j.Transfer(t.Context(), b, "from", payment(1))
+			require.ErrorIs(t, err, errCut)
+			e, _ := j.Get(payment(1).RequestID)
+			require.True(t, e.NotBefore.Equal(began.Add(40*time.Second)))
+			require.Zero(t, j.NotBefore(b, "another"))
+			time.Sleep(15 * time.Second)
+			if restarted {
+				j, _ = openMemory(t, m.data)
+			}
+			require.True(t, j.NotBefore(b, e.RequestID).Equal(e.NotBefore))
+			_, err = j.Transfer(t.Context(), b, "from", payment(1))
+			require.NoError(t, err)
+			require.Equal(t, 1, b.moved)
+			require.Equal(t, 40*time.Second, time.Since(began), "and no later")
+			e, _ = j.Get(e.RequestID)
+			require.Zero(t, e.NotBefore)
+			require.Zero(t, j.NotBefore(b, e.RequestID))
+		})
+	}
+}
+
+// Of a process that died only the intent is known: it may have sent until just before the file was opened again.
+func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
+	t.Parallel()
+	for _, again := range []bool{false, true} { // died in its first sending, or in that of a repeat
+		synctest.Test(t, func(t *testing.T) {
+			j, m := openMemory(t, nil)
+			b := newSlowBank(2)
+			if again {
+				_, err := j.Transfer(t.Context(), b, "from", payment(1))
+				require.ErrorIs(t, err, errCut)
+			}
+			atSending := &dying{slowBank: b, file: m}
+			_, err := j.Transfer(t.Context(), atSending, "from", payment(1))
+			require.ErrorIs(t, err, errCut)
+			died := time.Now() // sending until now, for all that the next process knows
+			b.finished[payment(1).RequestID] = died.Add(39 * time.Second)
+
+			next, _ := openMemory(t, atSending.left)
+			time.Sleep(5 * time.Second)
+			b.lost, b.moved = 0, 1
+			_, err = next.Transfer(t.Context(), b, "from", payment(1))
+			require.NoError(t, err)
+			require.Equal(t, 1, b.moved)
+			require.Equal(t, 40*time.Second, time.Since(died))
+		})
+	}
+}
+
+// dying keeps what the file holds when its payment is sent.
+type dying struct {
+	*slowBank
+	file *memory
+	left []byte
+}
+
+func (d *dying) Transfer(ctx context.Context, from prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	d.left = slices.Clone(d.file.data)
+	time.Sleep(20 * time.Second)
+	return d.slowBank.Transfer(ctx, from, p)
+}
+
+// A client with a longer wait than the one that has sent waits for its own, one with a shorter wait for the recorded one.
+func TestTheLongerWaitCounts(t *testing.T) {
+	t.Parallel()
+	for first, second := range map[time.Duration]time.Duration{time.Minute: time.Second, time.Second: time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			j, _ := openMemory(t, nil)
+			b := newSlowBank(1)
+			b.wait = first
+			began := time.Now()
+			_, err := j.Transfer(t.Context(), b, "from", payment(1))
+			require.ErrorIs(t, err, errCut)
+			b.wait = second
+			_, err = j.Transfer(t.Context(), b, "from", payment(1))
+			require.NoError(t, err)
+			require.Equal(t, time.Minute, time.Since(began))
+		})
+	}
+}
+
+// Records of before there was a NotBefore are read, and wait from the opening of the file.
+func TestOldRecordsAreRead(t *testing.T) {
+	t.Parallel()
+	const old = `{"request_id":"a","operation":"Accounts.Transfer","account_id":"from","amount":1.00,"destination":"d","params":"p",` +
+		`"state":"unknown","began":"2026-11-20T01:02:03Z","changed":"2026-11-20T01:02:04Z","runs":1,"first_sent":"2026-11-20T01:02:03Z",` +
+		`"last_sent":"2026-11-20T01:02:03Z","attempts":1}`
+	synctest.Test(t, func(t *testing.T) {
+		j, m := openMemory(t, []byte(header+string(frame([]byte(old)))+old+"\n"))
+		e, known := j.Get("a")
+		require.True(t, known)
+		require.Zero(t, e.NotBefore)
+		require.Equal(t, time.Now().Add(40*time.Second), j.NotBefore(newSlowBank(0), "a"))
+		require.NoError(t, j.record(e))
+		require.Len(t, m.data, len(header)+2*(prefix+len(old)+1), "written as it was")
+	})
+}
+
+// Other params are not sent, whatever became of the recorded payment, which the error reports.
+func TestChangedReportsTheRecordedPayment(t *testing.T) {
+	t.Parallel()
+	for _, state := range []State{StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected} {
+		j, _ := openMemory(t, nil)
+		recorded := payment(1)
+		require.NoError(t, j.record(Entry{
+			RequestID: recorded.RequestID, Operation: "Accounts.Transfer", AccountID: "from", Amount: recorded.Amount, State: state,
+			Destination: j.digest(recorded.DestinationAccountID), Params: j.digest(recorded), Began: time.Now(), Changed: time.Now(), Runs: 1,
+		}))
+		recorded.SourceReference = "other"
+		b := newBank()
+		_, err := j.Transfer(t.Context(), b, "from", recorded)
+		require.ErrorIs(t, err, ErrChanged)
+		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "not sent: a loop does not try for ever")
+		changed, ok := errors.AsType[*ChangedError](err)
+		require.True(t, ok)
+		require.Equal(t, &ChangedError{Fields: []string{"params"}, State: state}, changed)
+		require.Zero(t, b.calls)
+		e, _ := j.Get(recorded.RequestID)
+		require.Equal(t, state, e.State)
+	}
+}
