@@ -126,6 +126,7 @@ type progress struct {
 	start  int  // number of the first page
 	leaves bool // see pageList
 
+	seeds    [2]maphash.Seed
 	seen     map[itemKey]struct{}
 	pages    int // pages read
 	filled   int // of them, those with items
@@ -134,29 +135,29 @@ type progress struct {
 	last     int // the newest X-TotalPages, when told
 	due      int // pages from start on, by the first X-TotalPages
 	counted  bool
-	promised int // items from start on when the first page was served, when counted
+	items    int // X-TotalItems of the first page, when counted
+	promised int // of them, those from start on
+	again    int // items met again, on a later page
 
 	page  pageHead // at hand
 	fresh int      // items of it that were not seen before
 	ends  bool     // its last item is one of them
-	grew  bool     // X-TotalItems since the page before
 }
 
 // itemKey is a hash of an item's id that no two ids share in practice. Unlike the id it does not keep the texts of a
 // whole item in memory: a list costs about 40 bytes an item while it is read.
 type itemKey [2]uint64
 
-// Seeds of itemKey, which is compared within a process only.
-var itemSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
 // isNew reports whether the item was not seen before, and notes it.
 func (p *progress) isNew(id string) bool {
-	key := itemKey{maphash.String(itemSeeds[0], id), maphash.String(itemSeeds[1], id)}
+	key := itemKey{maphash.String(p.seeds[0], id), maphash.String(p.seeds[1], id)}
 	before := len(p.seen)
 	p.seen[key] = struct{}{}
 	p.ends = len(p.seen) > before
 	if p.ends {
 		p.fresh++
+	} else {
+		p.again++
 	}
 	return p.ends
 }
@@ -166,9 +167,10 @@ func (p *progress) begin(page pageHead) {
 	const mostRoom = 1 << 12
 	if p.pages == 0 {
 		p.size = page.received
+		p.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 		p.seen = make(map[itemKey]struct{}, min(max(page.items, page.received), mostRoom))
 		if page.counted && (p.start == 1 || page.size > 0) {
-			p.counted, p.promised = true, max(page.items-(p.start-1)*page.size, 0)
+			p.counted, p.items, p.promised = true, page.items, max(page.items-(p.start-1)*page.size, 0)
 		}
 	}
 	if page.told {
@@ -177,7 +179,6 @@ func (p *progress) begin(page pageHead) {
 		}
 		p.told, p.last = true, page.pages
 	}
-	p.grew = page.counted && p.page.counted && page.items > p.page.items
 	p.page, p.fresh, p.ends = page, 0, true
 	p.pages++
 	if page.received > 0 {
@@ -195,21 +196,42 @@ func (p *progress) end() (last bool, err error) {
 	case p.repeats():
 		return true, ErrPageRepeated
 	case p.told:
-		if p.page.number < p.last {
-			return false, nil
+		if p.page.number >= p.last {
+			return true, p.missing()
 		}
-		return true, p.missing()
+		return p.outruns()
 	case p.page.bare:
 		return true, nil // one object in place of a list is all there is
 	}
 	return p.page.received < p.size && p.missing() == nil, nil
 }
 
-// repeats reports whether a page is one of those before: the service ignores page_number. Items that were added move
-// others to the page that follows, which is then no repetition; but without a reported end, one whose last item was seen
-// before is taken for one, or a service that adds to its only page would be read for ever.
+// outruns ends an iteration whose list grows as fast as it is read, as one does whose reader adds an item for each. When
+// no item has moved, what was added follows all that was there at first, which is then complete.
+func (p *progress) outruns() (last bool, err error) {
+	const allowance = 1000 // items
+	if p.growth() <= p.items+allowance || p.page.number < p.start+p.due-1 {
+		return false, nil
+	}
+	if p.again > 0 {
+		return true, &IncompleteListError{Seen: len(p.seen), Total: p.page.items}
+	}
+	return true, p.missing()
+}
+
+// repeats reports whether a page has nothing new: the service ignores page_number. Each item that was added may have
+// brought up another one again, and no more than one. Without a count, a page whose last item was met before is taken
+// for a repetition as well, or a service that adds to its only page would be read for ever.
 func (p *progress) repeats() bool {
-	return p.pages > 1 && (p.fresh == 0 && !p.grew || !p.told && !p.ends)
+	return p.pages > 1 && (p.fresh == 0 && p.again > p.growth() || !p.counted && !p.ends)
+}
+
+// growth is how many items were added since the first page; 0 when the service does not count them.
+func (p *progress) growth() int {
+	if !p.counted || !p.page.counted {
+		return 0
+	}
+	return p.page.items - p.items
 }
 
 // endsWith decides what a failed page means: the end of a list, when it may be the service's refusal of a page number

@@ -152,7 +152,8 @@ func (p ListTransactionsParams) keep() func(*Transaction) bool {
 // Transactions iterates over the history of an account, from Paging.Page on, in the service's order, which the
 // reference does not state. Each transaction that was there when the first page was served is delivered exactly once,
 // and one added meanwhile at most once, whatever the order and the clocks are. For that it remembers the ids it has
-// delivered, at about 40 bytes each.
+// delivered, at about 40 bytes each. It stops following a history that has more than doubled, and grown by more than 1000
+// transactions, since the first page.
 //
 // Errors: [ErrNotFound]; [ErrListIncomplete] as a *[IncompleteListError] when fewer transactions came than the service
 // had counted, so that nothing may be concluded from what was not seen; [ErrPageRepeated] when the service ignores the
