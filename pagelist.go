@@ -220,10 +220,10 @@ func (p *progress) outruns() (last bool, err error) {
 }
 
 // repeats reports whether a page has nothing new: the service ignores page_number. Each item that was added may have
-// brought up another one again, and no more than one. Without a count, a page whose last item was met before is taken
-// for a repetition as well, or a service that adds to its only page would be read for ever.
+// brought up another one again, and no more than one. Unless pages and items are counted, a page whose last item
+// was met before is taken for a repetition as well, or a service that adds to its only page would be read for ever.
 func (p *progress) repeats() bool {
-	return p.pages > 1 && (p.fresh == 0 && p.again > p.growth() || !p.counted && !p.ends)
+	return p.pages > 1 && (p.fresh == 0 && p.again > p.growth() || !(p.told && p.counted) && !p.ends)
 }
 
 // growth is how many items were added since the first page; 0 when the service does not count them.
