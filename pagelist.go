@@ -38,7 +38,7 @@ func (e *IncompleteListError) Is(target error) bool { return target == ErrListIn
 type pageList[T any] struct {
 	request request
 	paging  Paging
-	// identity distinguishes the items of the list; empty for an item that lacks its required id.
+	// identity distinguishes the items of the list.
 	identity func(*T) string
 	// leaves: items may leave the list while it is read, so a page that was promised may legitimately be gone.
 	leaves bool

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -59,8 +60,10 @@ func (s *stored) UndeliverablePage(ctx context.Context, hookID string, params pr
 			page.TotalItems = s.total
 		}
 	}
-	for _, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
-		page.Items = append(page.Items, prepaid.Message{ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction})
+	for i, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
+		page.Items = append(page.Items, prepaid.Message{
+			ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction, Raw: fmt.Appendf(nil, `{"n":%d}`, (number-1)*s.size+i),
+		})
 	}
 	return page, nil
 }
@@ -139,6 +142,22 @@ func (f *forgetful) Dismiss(ctx context.Context, hookID string, ids ...string) e
 		return err
 	}
 	return nil
+}
+
+// early returns nothing in place of the pages from a number on, though it counts all.
+type early struct {
+	*stored
+
+	from, times int
+}
+
+func (e *early) UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+	page, err := e.stored.UndeliverablePage(ctx, hookID, params)
+	if err == nil && params.Paging.Page >= e.from && e.times > 0 {
+		e.times--
+		page.Items = nil
+	}
+	return page, err
 }
 
 type hanging struct{ *stored }
