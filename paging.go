@@ -89,7 +89,7 @@ func (l pageList[T]) fetch(ctx context.Context, c *Client, number int, bulk bool
 	r.query = append(make(query, 0, len(r.query)+2), r.query...).
 		with("page_number", strconv.Itoa(page.Number)).
 		with("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))
-	if err := c.do(ctx, &r, func(a *attempt) error { return page.decode(a) }); err != nil {
+	if err := c.do(ctx, &r, page.decode); err != nil {
 		return nil, err
 	}
 	return page, nil
