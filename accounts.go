@@ -265,7 +265,8 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 
 // Search iterates over the accounts that match, from Paging.Page on. Uniqueness of a key is not promised.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer accounts were seen than the service counted;
+// [ErrPageRepeated] when it ignores the page number. Safety: read.
 //
 // API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
@@ -334,10 +335,12 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 }
 
 // SearchCompany iterates over the accounts of a company, from Paging.Page on. The reference shows no paging
-// headers here: without them the iteration ends at an empty page, one shorter than the first, or a later one that is
-// refused with 400.
+// headers here: without them the iteration ends at an empty page, one shorter than the first, or a later one that the
+// service itself refuses with 400. One account in place of a list is the whole list.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer accounts were seen than
+// the service counted, as when some change to another status meanwhile; [ErrPageRepeated] when it ignores the page
+// number. Safety: read.
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {

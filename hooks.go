@@ -87,7 +87,8 @@ func (p ListHooksParams) list() pageList[Hook] {
 
 // List iterates over the hooks.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer hooks were seen than
+// the service counted, as when one is deleted meanwhile; [ErrPageRepeated] when it ignores the page number. Safety: read.
 //
 // API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
@@ -280,7 +281,9 @@ func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
 // Undeliverable iterates over the stored messages of a hook. Dismissing while iterating shifts the pages: use
 // webhook.Drain for that.
 //
-// Errors: [CodeInvalidHookID]. Safety: read.
+// Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer
+// messages were seen than the service counted, as when some are dismissed meanwhile; [ErrPageRepeated] when it ignores
+// the page number. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {

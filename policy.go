@@ -42,7 +42,8 @@ func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
 
 // MerchantCategoryCodes iterates over all codes the service knows.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer codes were seen than the service counted;
+// [ErrPageRepeated] when it ignores the page number. Safety: read.
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
