@@ -144,22 +144,6 @@ func (f *forgetful) Dismiss(ctx context.Context, hookID string, ids ...string) e
 	return nil
 }
 
-// early returns nothing in place of the pages from a number on, though it counts all.
-type early struct {
-	*stored
-
-	from, times int
-}
-
-func (e *early) UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
-	page, err := e.stored.UndeliverablePage(ctx, hookID, params)
-	if err == nil && params.Paging.Page >= e.from && e.times > 0 {
-		e.times--
-		page.Items = nil
-	}
-	return page, err
-}
-
 type hanging struct{ *stored }
 
 func (hanging) Dismiss(ctx context.Context, _ string, _ ...string) error {
