@@ -151,6 +151,8 @@ func requireWhole(t *testing.T, service *archive, random *rand.Rand, late bool, 
 	}
 	written := 0
 	service.write = func(a *archive) {
+		lock.Lock()
+		defer lock.Unlock()
 		for range random.IntN(4) {
 			if written++; written > 30 {
 				return
