@@ -241,6 +241,8 @@ func TestHistoryRefetchesAnOvertakenPage(t *testing.T) {
 			case "3":
 				time.Sleep(500 * time.Millisecond)
 				response, err := service.serve(r)
+				service.mu.Lock()
+				defer service.mu.Unlock()
 				service.add(time.Now())
 				return response, err
 			}

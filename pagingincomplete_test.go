@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,9 +143,9 @@ func TestPageNumberIgnored(t *testing.T) {
 	for _, headers := range []string{"", "5 50 -", "5 50 250", "5 - 250"} {
 		for _, grows := range []bool{false, true} {
 			for _, prefetch := range []int{0, 3} {
-				calls := 0
+				var count atomic.Int64
 				service := scripted(func(r *http.Request) (*http.Response, error) {
-					calls++
+					calls := int(count.Add(1))
 					var rows []string
 					for n := range 5 {
 						if n == 0 && grows { // newest first, and a new one at each call

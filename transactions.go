@@ -140,11 +140,12 @@ func ceilSecond(at time.Time) time.Time {
 // keep drops what the inclusive bounds of the wire, in whole seconds, let in and the caller's do not. It is nil when
 // there is no difference.
 func (p ListTransactionsParams) keep() func(*Transaction) bool {
-	if p.Before.IsZero() && p.From.Nanosecond() == 0 && p.To.Nanosecond() == 0 {
+	from, to := p.From.Nanosecond() != 0, p.To.Nanosecond() != 0
+	if p.Before.IsZero() && !from && !to {
 		return nil
 	}
 	return func(t *Transaction) bool {
-		return !t.OccurredAt.Before(p.From) && (p.To.IsZero() || !t.OccurredAt.After(p.To)) &&
+		return (!from || !t.OccurredAt.Before(p.From)) && (!to || !t.OccurredAt.After(p.To)) &&
 			(p.Before.IsZero() || t.OccurredAt.Before(p.Before))
 	}
 }
