@@ -182,6 +182,8 @@ type Account struct {
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 }
 
+func accountIdentity(a *Account) string { return string(a.ID) }
+
 func (a *Account) startUnset() { a.Balance = amountUnset() }
 
 // missing also refuses an account without its id or company: nothing could be done with it, and Issue would take it
@@ -248,7 +250,7 @@ var opSearchAccounts = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p SearchAccountsParams) request(v validator) request {
+func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	v.required("program_client_id", p.ProgramClientID)
 	v.required("client_account_key", p.ClientAccountKey)
 	v.accountKey("client_account_key", p.ClientAccountKey)
@@ -256,16 +258,19 @@ func (p SearchAccountsParams) request(v validator) request {
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
 	query = query.with("client_id", p.ProgramClientID).with("client_account_key", p.ClientAccountKey)
-	return request{op: opSearchAccounts, query: query, faults: v.faults}
+	return pageList[Account]{
+		request: request{op: opSearchAccounts, query: query, faults: v.faults}, paging: p.Paging, identity: accountIdentity,
+	}
 }
 
 // Search iterates over the accounts that match, from Paging.Page on. Uniqueness of a key is not promised.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer accounts were seen than the service counted;
+// [ErrPageRepeated] when it ignores the page number. Safety: read.
 //
 // API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
-	return items[Account](ctx, s.client, params.request(s.client.validator()), params.Paging, nil)
+	return params.list(s.client.validator()).all(ctx, s.client)
 }
 
 // SearchPage returns one page of [AccountsService.Search].
@@ -274,7 +279,7 @@ func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParam
 //
 // API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
-	return fetchPage[Account](ctx, s.client, params.request(s.client.validator()), params.Paging.Page, params.Paging.Size, false)
+	return params.list(s.client.validator()).page(ctx, s.client)
 }
 
 // SearchCompanyParams filters the accounts of a company. Empty fields do not filter; the zero value lists all.
@@ -308,7 +313,7 @@ var opSearchCompany = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p SearchCompanyParams) request(v validator, company CompanyID) request {
+func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
 	v.companyID("company", company)
 	oneOf(&v, "status", p.Status, accountStatuses()...)
 	v.includes(p.Include, IncludePersonal)
@@ -323,18 +328,23 @@ func (p SearchCompanyParams) request(v validator, company CompanyID) request {
 			query = query.with(filter.name, filter.value)
 		}
 	}
-	return request{op: opSearchCompany, path: pathValues{company.String()}, query: query, faults: v.faults}
+	return pageList[Account]{
+		request: request{op: opSearchCompany, path: pathValues{company.String()}, query: query, faults: v.faults},
+		paging:  p.Paging, identity: accountIdentity, leaves: true,
+	}
 }
 
 // SearchCompany iterates over the accounts of a company, from Paging.Page on. The reference shows no paging
-// headers here: without them the iteration ends at an empty page, one shorter than the first, or a later one that is
-// refused with 400.
+// headers here: without them the iteration ends at an empty page, one shorter than the first, or a later one that the
+// service itself refuses with 400. One account in place of a list is the whole list.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer accounts were seen than
+// the service counted, as when some change to another status meanwhile; [ErrPageRepeated] when it ignores the page
+// number. Safety: read.
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
-	return items[Account](ctx, s.client, params.request(s.client.validator(), company), params.Paging, nil)
+	return params.list(s.client.validator(), company).all(ctx, s.client)
 }
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
@@ -343,7 +353,7 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
-	return fetchPage[Account](ctx, s.client, params.request(s.client.validator(), company), params.Paging.Page, params.Paging.Size, false)
+	return params.list(s.client.validator(), company).page(ctx, s.client)
 }
 
 var opGetAccount = operation{

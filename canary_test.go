@@ -98,7 +98,7 @@ func canaryTypes(t *testing.T) []canaryType {
 // textless are the exported struct types that no text of a caller or the service can get into, with the reason.
 var textless = map[string]string{
 	"Amount": "a number; balances are not personal by themselves", "Date": "redacted by the fields that hold one",
-	"Feedback": "numbers", "ListHooksParams": "numbers", "ListMerchantCategoryCodesParams": "numbers", "ListTransactionsParams": "times and numbers",
+	"Feedback": "numbers", "IncompleteListError": "numbers", "ListHooksParams": "numbers", "ListMerchantCategoryCodesParams": "numbers", "ListTransactionsParams": "times and numbers",
 	"ListUndeliverableParams": "numbers", "NoLimiter": "empty", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
 	"RunReportParams": "flags and functions", "StartReportParams": "a flag", "ThrottledError": "a time", "Trace": "functions",
 	"WaitOptions": "a time and a function",

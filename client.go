@@ -167,23 +167,21 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	var seen Capture
 	began := time.Now()
 	params := ListMerchantCategoryCodesParams{Paging: Paging{Page: 1, Size: 1}}
-	if _, err := c.Policy.MerchantCategoryCodesPage(WithCapture(ctx, &seen), params); err != nil {
+	page, err := c.Policy.MerchantCategoryCodesPage(WithCapture(ctx, &seen), params)
+	if err != nil {
 		return nil, err
 	}
-	result := &CheckResult{RoundTrip: time.Since(began)}
+	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew}
 	if !token.Expiry.IsZero() {
 		result.TokenLifetime = time.Until(token.Expiry)
 	}
 	if last := seen.Last(); last != nil {
 		result.MediaType = last.Header.Get("Content-Type")
-		if date, err := http.ParseTime(last.Header.Get("Date")); err == nil {
-			result.ClockSkew = skew(date, began.Add(result.RoundTrip/2))
-		}
 	}
 	return result, nil
 }
 
-// skew compares the service's clock, told in whole seconds, with the local one.
+// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
 func skew(service, local time.Time) time.Duration {
 	difference := service.Sub(local.Truncate(time.Second))
 	if difference.Abs() <= time.Second {

@@ -278,8 +278,10 @@ var (
 	ErrAmbiguous = errors.New("prepaid: more than one match")
 	// ErrNotSeen: nothing matched yet. It is no proof that nothing was made.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
-	// ErrPageRepeated: the service answered two pages with the same content.
-	ErrPageRepeated = errors.New("prepaid: page repeats the one before")
+	// ErrPageRepeated: a page of a list had only items of the pages before it: the service ignores the page number.
+	ErrPageRepeated = errors.New("prepaid: page repeats earlier ones")
+	// ErrListIncomplete: a list ended before all of its items were seen; see [IncompleteListError].
+	ErrListIncomplete = errors.New("prepaid: list incomplete")
 )
 
 // Fault is one field and the rule it breaks, never the value. The zero value is not used.

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -75,19 +76,23 @@ var opListHooks = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p ListHooksParams) request() request {
+func (p ListHooksParams) list() pageList[Hook] {
 	var v validator
 	v.paging(p.Paging)
-	return request{op: opListHooks, faults: v.faults}
+	return pageList[Hook]{
+		request: request{op: opListHooks, faults: v.faults}, paging: p.Paging,
+		identity: func(h *Hook) string { return h.ID }, leaves: true,
+	}
 }
 
 // List iterates over the hooks.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer hooks were seen than
+// the service counted, as when one is deleted meanwhile; [ErrPageRepeated] when it ignores the page number. Safety: read.
 //
 // API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
-	return items[Hook](ctx, s.client, params.request(), params.Paging, nil)
+	return params.list().all(ctx, s.client)
 }
 
 // ListPage returns one page of [HooksService.List].
@@ -96,7 +101,7 @@ func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Se
 //
 // API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
-	return fetchPage[Hook](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+	return params.list().page(ctx, s.client)
 }
 
 func hookRequest(op operation, id string) (request, validator) {
@@ -263,21 +268,26 @@ var opUndeliverable = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p ListUndeliverableParams) request(id string) request {
+func (p ListUndeliverableParams) list(id string) pageList[Message] {
 	r, v := hookRequest(opUndeliverable, id)
 	v.paging(p.Paging)
 	r.faults = v.faults
-	return r
+	return pageList[Message]{request: r, paging: p.Paging, identity: messageIdentity, leaves: true}
 }
+
+// messageIdentity is the content of a message without an id, which a stored one should have but Drain reports.
+func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
 
 // Undeliverable iterates over the stored messages of a hook. Dismissing while iterating shifts the pages: use
 // webhook.Drain for that.
 //
-// Errors: [CodeInvalidHookID]. Safety: read.
+// Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer
+// messages were seen than the service counted, as when some are dismissed meanwhile; [ErrPageRepeated] when it ignores
+// the page number. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {
-	return items[Message](ctx, s.client, params.request(id), params.Paging, nil)
+	return params.list(id).all(ctx, s.client)
 }
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
@@ -286,7 +296,7 @@ func (s *HooksService) Undeliverable(ctx context.Context, id string, params List
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
-	return fetchPage[Message](ctx, s.client, params.request(id), params.Paging.Page, params.Paging.Size, false)
+	return params.list(id).page(ctx, s.client)
 }
 
 var opDismiss = operation{

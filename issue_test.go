@@ -114,7 +114,7 @@ func TestIssue(t *testing.T) {
 						if strings.HasPrefix(search, "/3.0/accounts/company/7?") {
 							continue
 						}
-						require.Contains(t, search, "/accounts?client_account_key=emp-7&client_id=acme&page_number=1")
+						require.Contains(t, search, "/accounts?client_account_key=emp-7&client_id=acme&page_number=1&page_size=100")
 					}
 
 					issued, err = issue(t, service, nil)
@@ -301,14 +301,14 @@ func TestFindCreated(t *testing.T) {
 	}{
 		"by key": {
 			prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7", ExternalAccountID: "ext-2"},
-			"/3.0/accounts?client_account_key=emp-7&client_id=acme&page_number=1", "acc-2", nil,
+			"/3.0/accounts?client_account_key=emp-7&client_id=acme&page_number=1&page_size=100", "acc-2", nil,
 		},
 		"by external id": {
-			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-3"}, "/3.0/accounts/company/7?page_number=1", "acc-3", nil,
+			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-3"}, "/3.0/accounts/company/7?page_number=1&page_size=100", "acc-3", nil,
 		},
 		"by external id in a program": {
 			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-3", ProgramClientID: "acme"},
-			"/3.0/accounts/company/7?client_id=acme&page_number=1", "acc-3", nil,
+			"/3.0/accounts/company/7?client_id=acme&page_number=1&page_size=100", "acc-3", nil,
 		},
 		"several":   {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"}, "", "", prepaid.ErrAmbiguous},
 		"replacing": {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7", Replacing: true}, "", "acc-3", nil},

@@ -22,9 +22,11 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search. Required; Around sets it.
+	// From is the start of the search, by the local clock. Required; Around sets it. FindMovement allows for a service
+	// whose clock is behind.
 	From time.Time
-	// To is the end of the search. Required; Around sets it.
+	// To is the end of the search, by the local clock. Required; Around sets it. While it has not passed, everything
+	// since From is searched; afterwards FindMovement allows for a service whose clock is ahead.
 	To time.Time
 	// Settle is how long to keep looking for what is not there yet: 2 min when zero.
 	Settle time.Duration
@@ -82,20 +84,23 @@ type Finding struct {
 	Verdict Verdict
 	// Transactions are those that match.
 	Transactions []Transaction
-	// From is the start of what was searched.
+	// From is the start of what was searched: the From that was asked for, earlier by as much as the service's clock is
+	// behind.
 	From time.Time
-	// To is the end of what was searched, at most the moment of the last look.
+	// To is the end of what was searched, at most the moment at which the last look began, by the local clock.
 	To time.Time
 }
 
-// FindMovement looks for a movement and never makes one. What it saw is a [Finding] with a verdict, also when that is
+// FindMovement looks for a movement and never makes one. It compares the service's clock, as the Date header of the
+// history shows it, with the local one: times of the search are local, those of transactions are the service's. Without
+// that header a difference of up to 2 minutes is covered by Around. What it saw is a [Finding] with a verdict, also when that is
 // nothing or several; [AccountsService.FindCreated], which looks for one account, has [ErrNotSeen] and [ErrAmbiguous] for
 // these two. For unkeyed calls (funding, simulator) it is the only way to learn; for keyed transfers, sending the same
 // params again also completes the transfer. It may take as long as Settle. When the context ends or leaves no room for
 // another look, the finding so far comes together with the error.
 //
-// Errors: [ErrNotFound], the context's. The outcome in such an error describes the search, not the movement. Safety:
-// read.
+// Errors: [ErrNotFound], the context's, and those of [AccountsService.Transactions] for a history that was not read to
+// its end, which allows no verdict. The outcome in such an error describes the search, not the movement. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
@@ -120,9 +125,10 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	if settle <= 0 {
 		settle = movementSettle
 	}
+	var clocks clockRange
 	until := time.Now().Add(settle)
 	for pause := firstScanPause; ; pause = min(pause*2, longestScanWait) {
-		finding, err := s.scan(ctx, params)
+		finding, err := s.scan(ctx, params, &clocks)
 		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(params.To) || time.Now().Add(pause).After(until) {
 			return finding, err
 		}
@@ -132,28 +138,59 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	}
 }
 
-// scan reads the history once.
-func (s *AccountsService) scan(ctx context.Context, params FindMovementParams) (*Finding, error) {
-	now := time.Now().UTC()
-	finding := &Finding{From: params.From, To: earlier(params.To, now)}
-	end := earlier(params.To, now.Add(clockTolerance)) // the service's clock may be ahead
-	history := s.Transactions(ctx, params.AccountID, ListTransactionsParams{From: params.From, To: end})
-	for transaction, err := range history {
-		if err != nil {
-			return nil, err
+// clockRange is by how much the service's clock may differ from the local one.
+type clockRange struct{ behind, ahead time.Duration }
+
+// add widens r to a difference that was seen.
+func (r *clockRange) add(skew time.Duration) {
+	const accuracy = 2 * time.Second // of this skew, and of one measured a moment later
+	if skew < -r.behind {
+		r.behind = accuracy - skew
+	}
+	if skew > r.ahead {
+		r.ahead = accuracy + skew
+	}
+}
+
+// scan reads the history once; its first page again when that shows that the window was too narrow.
+func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, clocks *clockRange) (*Finding, error) {
+	for again := true; ; again = false {
+		now := time.Now().UTC()
+		finding := &Finding{From: params.From.Add(-clocks.behind), To: earlier(params.To, now)}
+		window := ListTransactionsParams{From: finding.From.Truncate(time.Second)}
+		if params.To.Before(now) { // one that is yet to come would only exclude a service whose clock is ahead
+			window.To = params.To.Add(clocks.ahead)
 		}
-		if params.matches(transaction) {
-			finding.Transactions = append(finding.Transactions, *transaction)
+		narrow := false
+		history := window.list(params.AccountID)
+		history.opened = func(page *Page[Transaction]) bool {
+			narrow = again && (page.skew < -clocks.behind || !window.To.IsZero() && page.skew > clocks.ahead)
+			clocks.add(page.skew)
+			return !narrow
+		}
+		for transaction, err := range history.all(ctx, s.client) {
+			if err != nil {
+				return nil, err
+			}
+			if params.matches(transaction) {
+				finding.Transactions = append(finding.Transactions, *transaction)
+			}
+		}
+		if !narrow {
+			finding.Verdict = verdictOf(finding.Transactions)
+			return finding, nil
 		}
 	}
-	switch len(finding.Transactions) {
+}
+
+func verdictOf(found []Transaction) Verdict {
+	switch len(found) {
 	case 0:
+		return VerdictUnseen
 	case 1:
-		finding.Verdict = VerdictSeen
-	default:
-		finding.Verdict = VerdictAmbiguous
+		return VerdictSeen
 	}
-	return finding, nil
+	return VerdictAmbiguous
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -18,6 +18,7 @@ import (
 // ledger answers a history from its entries: those inside the window asked for, once they are booked.
 type ledger struct {
 	entries []entry
+	ahead   time.Duration // its clock minus the local one
 	asked   []url.Values
 }
 
@@ -31,17 +32,21 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	query := r.URL.Query()
 	l.asked = append(l.asked, query)
 	from, _ := time.Parse(time.RFC3339, query.Get("start_date"))
-	to, _ := time.Parse(time.RFC3339, query.Get("end_date"))
+	to, err := time.Parse(time.RFC3339, query.Get("end_date"))
+	if err != nil {
+		to = time.Now().AddDate(1, 0, 0)
+	}
 	var rows []string
 	for _, e := range l.entries {
 		if !time.Now().Before(e.booked) && !e.at.Before(from) && !e.at.After(to) {
 			rows = append(rows, fmt.Sprintf(`{%s,"occurred_at":%q}`, e.row, e.at.Format(time.RFC3339)))
 		}
 	}
+	date := "Date: " + time.Now().Add(l.ahead).UTC().Format(http.TimeFormat)
 	if len(rows) == 0 {
-		return answered(204, "", "")(r)
+		return answered(204, "", "", date)(r)
 	}
-	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1")(r)
+	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1", date)(r)
 }
 
 const movementRow = `"id":"t-1","account_id":"acc-1","type":"1118","amount":-25.50,"running_balance_amount":74.50,"reference":"ref-1","card_acceptor_id":"m-1","terminal_id":"x-1"`
@@ -113,8 +118,8 @@ func TestFindMovementWaits(t *testing.T) {
 		require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
 		require.Less(t, time.Since(began), time.Minute)
 		require.Equal(t, time.Now().UTC(), finding.To, "the moment of the last look")
-		for i, asked := range service.asked[1:] {
-			require.Greater(t, asked.Get("end_date"), service.asked[i].Get("end_date"), "each look reads further")
+		for _, asked := range service.asked {
+			require.Empty(t, asked.Get("end_date"), "an end that is yet to come excludes nothing")
 		}
 	})
 	for settle, longest := range map[time.Duration]time.Duration{0: 2 * time.Minute, 20 * time.Second: 20 * time.Second} {
@@ -173,6 +178,56 @@ func TestFindMovementErrors(t *testing.T) {
 	require.ErrorIs(t, err, prepaid.ErrNotFound)
 	require.Nil(t, finding)
 }
+
+// A movement is found whatever the service's clock says, at once and after its window has passed; a second look is made
+// only when the first page shows that the window was too narrow.
+func TestFindMovementClocks(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{
+		-3 * time.Hour, -121 * time.Second, -90 * time.Second, -time.Second, 0, time.Second, 11 * time.Minute, 3 * time.Hour,
+	} {
+		for _, later := range []time.Duration{0, 700 * time.Millisecond, time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(300 * time.Millisecond)
+				service := &ledger{ahead: ahead, entries: []entry{{time.Now().Add(ahead).Truncate(time.Second), time.Now(), movementRow}}}
+				err := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
+				time.Sleep(later)
+				query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(err)
+				began := time.Now()
+				finding, failure := newCoreClient(t, clockConfig(service)).Accounts.FindMovement(t.Context(), query)
+				require.NoError(t, failure)
+				require.Equal(t, prepaid.VerdictSeen, finding.Verdict, "%v later %v", ahead, later)
+				require.Zero(t, time.Since(began))
+				require.LessOrEqual(t, len(service.asked), 2)
+				require.False(t, finding.From.After(finding.Transactions[0].OccurredAt))
+				require.False(t, finding.To.After(began))
+			})
+		}
+	}
+}
+
+// A history that breaks off is no verdict, also when the movement stood on what was read.
+func TestFindMovementInIncompleteHistory(t *testing.T) {
+	t.Parallel()
+	for name, service := range map[string]*script{
+		"unseen": scripted(answered(204, "", "", "X-TotalPages: 2", "X-TotalItems: 2")),
+		"seen": scripted(
+			answered(200, vendorJSON, "["+movementRow2+"]", "X-TotalPages: 2", "X-TotalItems: 2"),
+			answered(200, vendorJSON, "[]", "X-TotalPages: 2", "X-TotalItems: 2")),
+	} {
+		config := coreConfig("https://cards.example")
+		config.Transport = service
+		now := time.Now()
+		finding, err := newCoreClient(t, config).Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
+			AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: now.Add(-time.Hour), To: now.Add(-time.Second),
+		})
+		require.ErrorIs(t, err, prepaid.ErrListIncomplete, name)
+		require.Equal(t, prepaid.AccountID("acc-1"), callError(t, err).AccountID)
+		require.Nil(t, finding)
+	}
+}
+
+const movementRow2 = `{` + movementRow + `,"occurred_at":"2026-01-01T00:00:00Z"}`
 
 // Around needs the times of a call that sent something.
 func TestMovementAround(t *testing.T) {

@@ -2,23 +2,25 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"hash/maphash"
 	"iter"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
+	"time"
 )
 
-// Paging controls a paged operation. The zero value starts at page 1 with the service's page size, one page at a
-// time.
+// defaultPageSize is asked for when Paging.Size is zero. Version 1.0 of the service requires a page size (9.3).
+const defaultPageSize = 100
+
+// Paging controls a paged operation. The zero value starts at page 1 with 100 items a page, one page at a time.
 type Paging struct {
 	// Page is the first page to read, from 1; the only one for the ...Page methods. 1 when zero.
 	Page int
-	// Size is the requested page size; the service may apply another. The service's own when zero.
+	// Size is the requested page size, in items: 100 when zero. The service applies another when it is outside its own
+	// limits, which the reference does not state; [Page].Size reports the one applied.
 	Size int
 	// Prefetch is the number of pages fetched ahead, in order, while the caller works on one: 0 fetches none. The
 	// ...Page methods ignore it.
@@ -38,9 +40,11 @@ type Page[T any] struct {
 	// TotalItems is the number of items on all pages; 0 when not told.
 	TotalItems int
 
-	told        bool   // paging headers were there
-	fingerprint uint64 // of the body
-	received    int    // items before any was dropped here
+	told     bool // X-TotalPages was there
+	counted  bool // X-TotalItems was there
+	bare     bool // one object in place of a list
+	received int  // items before any was dropped here
+	skew     time.Duration
 }
 
 // Last reports whether no page follows: by the service's count, or because this page is empty.
@@ -77,39 +81,27 @@ func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	return items, nil
 }
 
-// pageSeed makes fingerprints comparable within a process.
-var pageSeed = maphash.MakeSeed()
-
-// pageRequest adds the paging parameters to a copy of r.
-func pageRequest(r request, number, size int, bulk bool) request {
-	query := append(make(query, 0, len(r.query)+2), r.query...).with("page_number", strconv.Itoa(number))
-	if size > 0 {
-		query = query.with("page_size", strconv.Itoa(size))
-	}
-	r.query, r.bulk = query, bulk
-	return r
-}
-
-// fetchPage reads one page. 204 is an empty one.
-func fetchPage[T any](ctx context.Context, c *Client, r request, number, size int, bulk bool) (*Page[T], error) {
-	number = max(number, 1)
-	page := &Page[T]{Number: number}
-	paged := pageRequest(r, number, size, bulk)
-	err := c.do(ctx, &paged, func(a *attempt) error { return page.decode(a) })
-	if err != nil {
+// fetch reads one page. 204 is an empty one.
+func (l pageList[T]) fetch(ctx context.Context, c *Client, number int, bulk bool) (*Page[T], error) {
+	page := &Page[T]{Number: max(number, 1)}
+	r := l.request
+	r.bulk = bulk
+	r.query = append(make(query, 0, len(r.query)+2), r.query...).
+		with("page_number", strconv.Itoa(page.Number)).
+		with("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))
+	if err := c.do(ctx, &r, page.decode); err != nil {
 		return nil, err
 	}
 	return page, nil
 }
 
 func (p *Page[T]) decode(a *attempt) error {
-	p.readHeader(a.header)
+	p.readHeader(a)
 	if a.status == http.StatusNoContent {
 		return nil
 	}
 	body := bytes.TrimSpace(a.body)
-	p.fingerprint = maphash.Bytes(pageSeed, body)
-	if len(body) > 0 && body[0] == '{' { // company search: one account may come bare
+	if p.bare = len(body) > 0 && body[0] == '{'; p.bare { // company search: one account may come bare
 		p.Items = make([]T, 1)
 		if err := decodeJSON(a, &p.Items[0]); err != nil {
 			return err
@@ -121,144 +113,18 @@ func (p *Page[T]) decode(a *attempt) error {
 	return nil
 }
 
-// readHeader takes the three paging headers; garbage counts as not told.
-func (p *Page[T]) readHeader(header http.Header) {
+// readHeader reads the three paging headers, of which a malformed one is treated as absent, and the service's clock.
+func (p *Page[T]) readHeader(a *attempt) {
 	number := func(name string) (int, bool) {
-		if n, err := strconv.Atoi(header.Get(name)); err == nil && n >= 0 {
+		if n, err := strconv.Atoi(a.header.Get(name)); err == nil && n >= 0 {
 			return n, true
 		}
 		return 0, false
 	}
 	p.Size, _ = number("X-PageSize")
-	p.TotalItems, _ = number("X-TotalItems")
+	p.TotalItems, p.counted = number("X-TotalItems")
 	p.TotalPages, p.told = number("X-TotalPages")
-}
-
-// items iterates over the items of all pages from paging.Page on. keep drops items; nil keeps all.
-func items[T any](ctx context.Context, c *Client, r request, paging Paging, keep func(*T) bool) iter.Seq2[*T, error] {
-	fetch := func(ctx context.Context, number int, bulk bool) (*Page[T], error) {
-		return fetchPage[T](ctx, c, r, number, paging.Size, bulk)
-	}
-	return func(yield func(*T, error) bool) {
-		pages := sequential(ctx, paging, fetch)
-		if paging.Prefetch > 0 && len(r.faults) == 0 {
-			pages = prefetched(ctx, paging, fetch)
-		}
-		var end pageEnd
-		for page, err := range pages {
-			if err != nil {
-				if !end.seen || end.told || !errors.Is(err, ErrBadRequest) { // see pageEnd
-					yield(nil, err)
-				}
-				return
-			}
-			last, err := end.after(page.told, page.Number, page.TotalPages, page.received, page.fingerprint)
-			if err != nil {
-				yield(nil, &CallError{Operation: r.op.Name, Outcome: OutcomeNotProcessed, AccountID: r.account, Err: err})
-				return
-			}
-			for i := range page.Items {
-				if keep != nil && !keep(&page.Items[i]) {
-					continue
-				}
-				if !yield(&page.Items[i], nil) {
-					return
-				}
-			}
-			if last {
-				return
-			}
-		}
-	}
-}
-
-// pageEnd finds the last page: by X-TotalPages when told, otherwise by an empty page or one shorter than the
-// first, or a 400, as a page_number beyond the last page may give. A page equal to the one before ends with an
-// error: the service ignored page_number.
-type pageEnd struct {
-	seen        bool
-	told        bool
-	first       int // items of the first page
-	fingerprint uint64
-}
-
-func (e *pageEnd) after(told bool, number, total, received int, fingerprint uint64) (bool, error) {
-	if e.seen && received > 0 && fingerprint == e.fingerprint {
-		return true, ErrPageRepeated
-	}
-	if !e.seen {
-		e.first = received
-	}
-	e.seen, e.told, e.fingerprint = true, told, fingerprint
-	if received == 0 {
-		return true, nil
-	}
-	if told {
-		return number >= total, nil
-	}
-	return received < e.first, nil
-}
-
-// sequential reads one page after the other. Its consumer stops it.
-func sequential[T any](ctx context.Context, paging Paging, fetch pageFetcher[T]) iter.Seq2[*Page[T], error] {
-	return func(yield func(*Page[T], error) bool) {
-		for number := max(paging.Page, 1); ; number++ {
-			page, err := fetch(ctx, number, false)
-			if !yield(page, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-type pageFetcher[T any] func(ctx context.Context, number int, bulk bool) (*Page[T], error)
-
-// prefetched reads pages side by side and yields them in order. The window grows 1, 2, 4 … so that a caller who
-// stops early has paid for little, and never passes the last page once it is known.
-func prefetched[T any](ctx context.Context, paging Paging, fetch pageFetcher[T]) iter.Seq2[*Page[T], error] {
-	type result struct {
-		page *Page[T]
-		err  error
-	}
-	return func(yield func(*Page[T], error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		var waiting []chan result
-		defer func() {
-			cancel()
-			for _, pending := range waiting { // leave no goroutine behind
-				<-pending
-			}
-		}()
-		next, window, last := max(paging.Page, 1), 1, 0
-		start := func() {
-			number, done := next, make(chan result, 1)
-			bulk := len(waiting) > 0
-			next++
-			waiting = append(waiting, done)
-			go func() {
-				page, err := fetch(ctx, number, bulk)
-				done <- result{page, err}
-			}()
-		}
-		for {
-			if len(waiting) == 0 {
-				start()
-			}
-			if len(waiting) <= paging.Prefetch && next <= last { // the caller now waits for one of them
-				start()
-			}
-			r := <-waiting[0]
-			waiting = slices.Delete(waiting, 0, 1)
-			if r.err == nil && r.page.told { // without a known end a page ahead may not exist
-				last = r.page.TotalPages
-				for len(waiting) < window && next <= last {
-					start()
-				}
-				window = min(window*2, paging.Prefetch)
-			}
-			if !yield(r.page, r.err) || r.err != nil {
-				return
-			}
-		}
+	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
+		p.skew = skew(date, a.started.Add(time.Since(a.started)/2))
 	}
 }

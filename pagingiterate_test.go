@@ -3,6 +3,7 @@ package prepaid_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,12 +32,15 @@ func TestIterationEnds(t *testing.T) {
 		"untold, 204":               {[]step{pageOf(1, 2, ""), answered(204, "", "")}, ids(1, 2), 2, nil},
 		"untold, longer pages":      {[]step{pageOf(1, 2, ""), pageOf(3, 5, ""), pageOf(6, 6, "")}, ids(1, 6), 3, nil},
 		"garbage headers":           {[]step{pageOf(1, 2, "x y z"), pageOf(3, 3, "x y z")}, ids(1, 3), 2, nil},
-		"one bare account":          {[]step{answered(200, vendorJSON, accountJSON), answered(204, "", "")}, ids(1, 1), 2, nil},
-		"bare accounts for ever":    {[]step{answered(200, vendorJSON, accountJSON), answered(200, vendorJSON, accountJSON)}, ids(1, 1), 2, prepaid.ErrPageRepeated},
+		"one bare account":          {[]step{answered(200, vendorJSON, accountJSON), answered(204, "", "")}, ids(1, 1), 1, nil},
+		"bare accounts for ever":    {[]step{answered(200, vendorJSON, accountJSON), answered(200, vendorJSON, accountJSON)}, ids(1, 1), 1, nil},
+		"a bare last account":       {[]step{pageOf(1, 2, "2 2 3"), answered(200, vendorJSON, strings.Replace(accountJSON, "acc-1", "acc-3", 1), "X-TotalPages: 2")}, ids(1, 3), 2, nil},
 		"untold, the same page":     {[]step{pageOf(1, 2, ""), pageOf(1, 2, "")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
 		"told, the same page":       {[]step{pageOf(1, 2, "2 5 9"), pageOf(1, 2, "2 5 9")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
-		"the list shrinks":          {[]step{pageOf(1, 2, "2 3 5"), pageOf(3, 3, "2 2 3")}, ids(1, 3), 2, nil},
-		"the list shrinks to none":  {[]step{pageOf(1, 2, "2 3 5"), answered(204, "", "", "X-TotalPages: 1")}, ids(1, 2), 2, nil},
+		"all seen, the same page":   {[]step{pageOf(1, 2, "2 5 2"), pageOf(1, 2, "2 5 2")}, ids(1, 2), 2, nil},
+		"the list shrinks":          {[]step{pageOf(1, 2, "2 3 5"), pageOf(3, 3, "2 2 3")}, ids(1, 3), 2, prepaid.ErrListIncomplete},
+		"the list shrinks to none":  {[]step{pageOf(1, 2, "2 3 5"), answered(204, "", "", "X-TotalPages: 1")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
+		"a page is gone":            {[]step{pageOf(1, 2, "2 3 5"), serviceError(400, "invalid_request")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
 		"the list grows":            {[]step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
 		"the headers go missing":    {[]step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
 		"the headers come late":     {[]step{pageOf(1, 2, ""), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
@@ -78,7 +82,7 @@ func TestIterationFromPage(t *testing.T) {
 		got, err := collected(searchCompany(t.Context(), client, prepaid.Paging{Page: 2, Prefetch: prefetch}))
 		require.NoError(t, err)
 		require.Equal(t, ids(3, 5), got)
-		require.Equal(t, []string{"page_number=2", "page_number=3"}, asked(service))
+		require.Equal(t, []string{"page_number=2&page_size=100", "page_number=3&page_size=100"}, asked(service))
 	}
 }
 

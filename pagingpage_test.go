@@ -23,13 +23,16 @@ func pageOf(first, last int, headers string) step {
 	for number := first; number <= last; number++ {
 		rows = append(rows, fmt.Sprintf(`{"account_id":"acc-%d","company_id":7,"balance":1,"status":"active"}`, number))
 	}
-	var lines []string
+	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(headers)...)
+}
+
+func pagingHeaders(headers string) (lines []string) {
 	for i, value := range strings.Fields(headers) {
 		if value != "-" {
 			lines = append(lines, [...]string{"X-PageSize", "X-TotalPages", "X-TotalItems"}[i]+": "+value)
 		}
 	}
-	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", lines...)
+	return lines
 }
 
 // pages answers by page_number, counted from 1; a number beyond the list is refused, as the service may.
@@ -221,8 +224,8 @@ func TestCollect(t *testing.T) {
 			require.EqualValues(t, ids(1, 4)[i], account.ID, "each item has its own memory")
 		}
 	}
-	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"))
+	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"), serviceError(403, "forbidden"))
 	accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), 10)
 	require.Len(t, accounts, 2)
-	require.ErrorIs(t, err, prepaid.ErrBadRequest)
+	require.ErrorIs(t, err, prepaid.ErrForbidden)
 }

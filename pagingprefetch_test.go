@@ -83,7 +83,7 @@ func TestPrefetchWithoutEnd(t *testing.T) {
 	got, err := collected(searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 8}))
 	require.NoError(t, err)
 	require.Equal(t, ids(1, 5), got)
-	require.Equal(t, []string{"page_number=1", "page_number=2", "page_number=3"}, asked(service))
+	require.Equal(t, []string{"page_number=1&page_size=100", "page_number=2&page_size=100", "page_number=3&page_size=100"}, asked(service))
 	require.Equal(t, 1, service.most)
 }
 
@@ -131,10 +131,10 @@ func TestPrefetchErrorInItsPlace(t *testing.T) {
 		for number := 1; number <= 9; number++ {
 			list = append(list, after(time.Second, pageOf(number, number, "1 9 9")))
 		}
-		list[5] = func(r *http.Request) (*http.Response, error) { return serviceError(400, "invalid_request")(r) } // at once
+		list[5] = func(r *http.Request) (*http.Response, error) { return serviceError(403, "forbidden")(r) } // at once
 		client := newCoreClient(t, clockConfig(scripted(pages(list...))))
 		got, err := collected(searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 4}))
 		require.Equal(t, ids(1, 5), got)
-		require.ErrorIs(t, err, prepaid.ErrBadRequest)
+		require.ErrorIs(t, err, prepaid.ErrForbidden)
 	})
 }

@@ -31,19 +31,23 @@ var opMerchantCategoryCodes = operation{
 	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p ListMerchantCategoryCodesParams) request() request {
+func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
 	var v validator
 	v.paging(p.Paging)
-	return request{op: opMerchantCategoryCodes, faults: v.faults}
+	return pageList[MerchantCategory]{
+		request: request{op: opMerchantCategoryCodes, faults: v.faults}, paging: p.Paging,
+		identity: func(m *MerchantCategory) string { return string(m.Code) },
+	}
 }
 
 // MerchantCategoryCodes iterates over all codes the service knows.
 //
-// Errors: [ErrPageRepeated] when the service ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer codes were seen than the service counted;
+// [ErrPageRepeated] when it ignores the page number. Safety: read.
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
-	return items[MerchantCategory](ctx, s.client, params.request(), params.Paging, nil)
+	return params.list().all(ctx, s.client)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
@@ -52,7 +56,7 @@ func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMe
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategory], error) {
-	return fetchPage[MerchantCategory](ctx, s.client, params.request(), params.Paging.Page, params.Paging.Size, false)
+	return params.list().page(ctx, s.client)
 }
 
 // PolicyAction is what a policy does with everything that no rule names. The zero value is none.

@@ -38,6 +38,7 @@ func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	answer := newMemory("["+accountBody(number)+"]", 1)
 	answer.header["X-Totalpages"] = []string{strconv.Itoa(pageCount)}
+	answer.header["X-Totalitems"] = []string{strconv.Itoa(pageCount)}
 	s.answered.Add(1)
 	return answer.RoundTrip(req)
 }

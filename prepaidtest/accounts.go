@@ -266,8 +266,7 @@ func (s *Server) getStatus(c *call) reply {
 	})
 }
 
-// transactions answers GET /accounts/{id}/transactions, oldest first: the pages read so far stay as they are
-// while new items come in.
+// transactions responds to GET /accounts/{id}/transactions, oldest first unless the server is set otherwise.
 func (s *Server) transactions(c *call) reply {
 	var start, end time.Time
 	var page pageRequest
@@ -279,7 +278,12 @@ func (s *Server) transactions(c *call) reply {
 		return *refusal
 	}
 	return s.withAccount(c, func(a *account) reply {
-		return paged(c, page, between(a.items, start, end), appendItem)
+		items := between(a.items, start, end)
+		if s.settings.newestFirst {
+			items = slices.Clone(items)
+			slices.Reverse(items)
+		}
+		return paged(c, page, items, appendItem)
 	})
 }
 

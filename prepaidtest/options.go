@@ -44,6 +44,7 @@ type settings struct {
 	quotedStrings                 bool
 	pageMin, pageDefault, pageMax int
 	noCompanyPaging               bool
+	newestFirst                   bool
 
 	initialStatus          string
 	clearOmitted           bool
@@ -193,6 +194,10 @@ func QuotedStrings() Option { return func(s *settings) { s.quotedStrings = true 
 func PageSizes(least, normal, most int) Option {
 	return func(s *settings) { s.pageMin, s.pageDefault, s.pageMax = least, normal, most }
 }
+
+// NewestTransactionsFirst lists the history of an account from its newest item on, so that what is added moves all others
+// to later pages. The reference does not state the order. By default the oldest item is first.
+func NewestTransactionsFirst() Option { return func(s *settings) { s.newestFirst = true } }
 
 // NoCompanySearchPaging leaves the paging headers off the answers of the company search, for which the
 // reference shows none. By default they are sent.

@@ -247,6 +247,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.cached = s.cached.Load()
 	answer, fault := s.answer(c)
+	answer.at = s.clock.now()
 	fault.disguise(&answer)
 	switch { // in the log before the caller can look, but for the answers that are made while they are sent
 	case fault.takesOver():

@@ -198,6 +198,34 @@ func TestSpec_2_2_FirstAndLastTransactionTimes(t *testing.T) {
 	require.Equal(t, "2030-05-06T07:10:09Z", created["last_transaction_occurred_at"])
 }
 
+func TestSpec_4_4_Transactions_OrderIsASetting(t *testing.T) {
+	t.Parallel()
+	for _, newest := range []bool{false, true} {
+		options := []Option{FrozenClock()}
+		if newest {
+			options = append(options, NewestTransactionsFirst())
+		}
+		c := start(t, options...)
+		id := c.AddAccount(SeedAccount{})
+		for _, amount := range []string{"1", "2", "3"} {
+			c.Adjust(id, amount)
+		}
+		var got []any
+		for _, page := range []string{"1", "2"} {
+			for _, item := range c.get("accounts/" + id + "/transactions?page_size=2&page_number=" + page).ok().list() {
+				got = append(got, item["amount"])
+			}
+		}
+		want := []any{json.Number("1.00"), json.Number("2.00"), json.Number("3.00")}
+		if newest {
+			slices.Reverse(want)
+		}
+		require.Equal(t, want, got)
+		kept := c.Transactions(id)
+		require.Equal(t, []string{"1.00", "2.00", "3.00"}, []string{kept[0].Amount, kept[1].Amount, kept[2].Amount})
+	}
+}
+
 func TestSpec_4_4_StatusHasTheEightFields(t *testing.T) {
 	t.Parallel()
 	c := start(t)

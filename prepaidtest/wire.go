@@ -43,6 +43,7 @@ type reply struct {
 	problem     errorBody // what body says, of an error that the server made
 	page        *pageInfo
 	retryAfter  int                   // seconds; no header when 0
+	at          time.Time             // of the Date header, on the server's clock
 	stream      func(io.Writer) error // writes the body instead of body
 	pooled      bool                  // body goes back to the pages when it is written
 }
@@ -185,6 +186,7 @@ func quoteNumber(body []byte, from int) []byte {
 }
 
 func (a reply) header(h http.Header) {
+	h.Set("Date", a.at.UTC().Format(http.TimeFormat))
 	switch {
 	case a.contentType != "":
 		h.Set("Content-Type", a.contentType)
@@ -236,7 +238,7 @@ func (s *Server) writeRaw(w http.ResponseWriter, r *http.Request, a reply) {
 
 // rawHead is what goes over the wire before the body.
 func rawHead(a reply, length int, closing bool) []byte {
-	head := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}
+	head := http.Header{}
 	head.Set("Content-Length", strconv.Itoa(length))
 	if closing {
 		head.Set("Connection", "close")

@@ -9,9 +9,10 @@ import (
 // concurrent use, ends its calls with their context, and must tell two holders of one id apart: a lease that ran out
 // cannot be settled by its old holder.
 type ClaimStore interface {
-	// Claim tries to take messageID for the length of lease. A [Handler] gives the id of the hook, a slash and that of
-	// the message, or a sum of them: 1 to 128 printable ASCII characters without white space. The error means that the
-	// store does not know who has the id.
+	// Claim tries to take messageID for the length of lease. A [Handler] gives an id that belongs to one message of one
+	// hook: the id of the hook, in which % and / are escaped as in an address, a slash and that of the message, or a sum of
+	// them: 1 to 128 printable ASCII characters without white space. The error means that the store does not know who has
+	// the id.
 	Claim(ctx context.Context, messageID string, lease time.Duration) (Claim, error)
 }
 

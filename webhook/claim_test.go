@@ -146,6 +146,9 @@ func TestClaimKey(t *testing.T) {
 	require.Empty(t, claimKey(&prepaid.Message{HookID: "h"}))
 	require.Equal(t, "h/m", claimKey(&prepaid.Message{HookID: "h", ID: "m"}))
 	require.Equal(t, "/m", claimKey(&prepaid.Message{ID: "m"}))
+	require.Equal(t, "h%2F1/2", claimKey(&prepaid.Message{HookID: "h/1", ID: "2"}))
+	require.Equal(t, "h/1/2", claimKey(&prepaid.Message{HookID: "h", ID: "1/2"}))
+	require.Equal(t, "h%252F1/2", claimKey(&prepaid.Message{HookID: "h%2F1", ID: "2"}))
 	require.Len(t, claimKey(&prepaid.Message{HookID: "h", ID: strings.Repeat("x", 126)}), 128)
 	for _, odd := range []string{strings.Repeat("x", 127), "a b", "a\x00", "ä", "\xff", "\n"} {
 		sum(&prepaid.Message{HookID: "h", ID: odd})
@@ -167,4 +170,25 @@ func TestHugeID(t *testing.T) {
 	require.Equal(t, 2, seen.count())
 	require.NotEqual(t, store.ids[0], store.ids[1])
 	require.LessOrEqual(t, len(store.ids[0]), 128)
+}
+
+// Two messages are handled both, however their ids divide the same text.
+func TestClaimsOfMessagesThatLookAlike(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 126)
+	for _, c := range [][2]prepaid.Message{
+		{{HookID: "h/1", ID: "2"}, {HookID: "h", ID: "1/2"}},
+		{{HookID: "h/1", ID: "2"}, {HookID: "h%2F1", ID: "2"}},
+		{{HookID: long + "/1", ID: "2"}, {HookID: long, ID: "1/2"}},
+		{{HookID: "ä/1", ID: "2"}, {HookID: "ä", ID: "1/2"}},
+	} {
+		handled := 0
+		handler := newHandler(t, open(func(context.Context, *prepaid.Message) error { handled++; return nil }))
+		for _, m := range c {
+			m.Type = prepaid.MessageTypeTransaction
+			require.NoError(t, handler.Handle(t.Context(), &m))
+			require.NoError(t, handler.Handle(t.Context(), &m))
+		}
+		require.Equal(t, 2, handled, "%v", c)
+	}
 }

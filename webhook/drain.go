@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ const (
 	dismissTries = 3
 	// dismissGivenUp is how many messages in a row may resist dismissal before the drain ends.
 	dismissGivenUp = 2
+	// drainLooks is how often the list is read again that ended before all of its messages were listed.
+	drainLooks = 2
 	// drainErrors bounds the errors that Drain keeps one by one.
 	drainErrors = 100
 )
@@ -59,8 +62,10 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // dismissed; a dismissal that failed is tried again, three times in all, while the message is still listed.
 //
 // It returns how many messages handle took, and all errors joined: a *[MessageError] for each message that is still
-// stored (the first 100; then their number), and what ended it early: a list that failed, ctx, [ErrShutdown], or
-// dismissals that fail for one message after the other.
+// stored (the first 100; then their number), and what ended it early: a list that failed, ctx, [ErrShutdown],
+// dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] when the list ended three
+// times before as many messages were seen as the service counts. Another Drain of the same hook may be the reason for
+// that; otherwise run it again.
 func Drain(ctx context.Context, hooks Undelivered, hookID string, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {
@@ -94,6 +99,7 @@ type drain struct {
 	handled  int
 	open     int // messages that are taken and still to be dismissed
 	givenUp  int // messages in a row that could not be dismissed
+	short    int // passes that saw fewer messages than the service counts
 }
 
 // drained is what became of a message.
@@ -108,14 +114,17 @@ type drained struct {
 // others move up then, and new ones may stand anywhere.
 func (d *drain) pass(ctx context.Context) (bool, error) {
 	listed := map[string]bool{}
-	size, again := 0, false
+	size, seen, due, again := 0, 0, 0, false
 	for number := 1; ; {
 		page, err := d.read(ctx, number)
 		if err != nil {
 			return false, err
 		}
+		if number == 1 {
+			due = page.TotalItems
+		}
 		if len(page.Items) == 0 {
-			return again && number > 1, nil
+			return d.passed(again && number > 1, seen, due)
 		}
 		if number == 1 {
 			d.begin(page)
@@ -126,12 +135,13 @@ func (d *drain) pass(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		again = again || moved
-		other := listAll(listed, page.Items)
+		others := listAll(listed, page.Items)
+		seen += others
 		switch {
 		case d.full() && d.open == 0:
 			return false, nil
-		case !other && !moved, lastPage(page, number, size): // the service repeats itself, or this is the end
-			return again, nil
+		case others == 0 && !moved, lastPage(page, number, size): // the service repeats itself, or this is the end
+			return d.passed(again, seen, due)
 		case !moved: // else the same page has other messages now
 			number++
 		}
@@ -166,13 +176,28 @@ func (d *drain) begin(page *prepaid.Page[prepaid.Message]) {
 
 func (d *drain) full() bool { return d.limit > 0 && len(d.messages) >= d.limit }
 
-// listAll adds the messages to listed and reports whether any was not there.
-func listAll(listed map[string]bool, messages []prepaid.Message) (other bool) {
+// listAll adds the messages to listed and returns how many were not there.
+func listAll(listed map[string]bool, messages []prepaid.Message) (others int) {
 	for i := range messages {
-		other = other || !listed[messages[i].ID]
-		listed[messages[i].ID] = true
+		key := cmp.Or(messages[i].ID, string(messages[i].Raw))
+		if !listed[key] {
+			others++
+		}
+		listed[key] = true
 	}
-	return other
+	return others
+}
+
+// passed decides whether another pass is due. One without a move of its own that saw less than the service counted may
+// have been beside another drain; once more it is an error.
+func (d *drain) passed(again bool, seen, due int) (bool, error) {
+	if again || seen >= due {
+		return again, nil
+	}
+	if d.short++; d.short <= drainLooks {
+		return true, nil
+	}
+	return false, &prepaid.IncompleteListError{Seen: seen, Total: due}
 }
 
 func lastPage(page *prepaid.Page[prepaid.Message], number, size int) bool {

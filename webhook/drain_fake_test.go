@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -59,8 +60,10 @@ func (s *stored) UndeliverablePage(ctx context.Context, hookID string, params pr
 			page.TotalItems = s.total
 		}
 	}
-	for _, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
-		page.Items = append(page.Items, prepaid.Message{ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction})
+	for i, id := range s.ids[(number-1)*s.size : min(number*s.size, len(s.ids))] {
+		page.Items = append(page.Items, prepaid.Message{
+			ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction, Raw: fmt.Appendf(nil, `{"n":%d}`, (number-1)*s.size+i),
+		})
 	}
 	return page, nil
 }

@@ -337,6 +337,7 @@ func TestDrainMessageWithoutID(t *testing.T) {
 	require.Equal(t, 3, handled)
 	require.Equal(t, []string{"a", "b", "c"}, took.seen)
 	require.ErrorIs(t, err, ErrMessageID)
+	require.NotErrorIs(t, err, prepaid.ErrListIncomplete)
 }
 
 // When ctx ends, what was just handled is still dismissed, and nothing else is begun.

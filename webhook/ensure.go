@@ -127,7 +127,7 @@ func findHook(ctx context.Context, hooks *prepaid.HooksService, uri string) (*pr
 		if err != nil {
 			return nil, err
 		}
-		if normal(hook.URI) != address || (found != nil && found.ID == hook.ID) {
+		if normal(hook.URI) != address {
 			continue
 		}
 		if found != nil {

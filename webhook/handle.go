@@ -141,12 +141,13 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 }
 
 // claimKey is the id under which a message is claimed: that of its hook and its own, since the reference does not say
-// that message ids are unique across hooks. What a store might not take is replaced by its sum.
+// that message ids are unique across hooks. A slash in the hook's id is escaped, so that the first one ends it. What a
+// store might not take is replaced by its sum.
 func claimKey(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""
 	}
-	key := m.HookID + "/" + m.ID
+	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(m.HookID) + "/" + m.ID
 	odd := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(key) <= longestKey && !odd {
 		return key

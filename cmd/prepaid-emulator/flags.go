@@ -36,6 +36,7 @@ type settings struct {
 	log             string
 	hooks           hookSettings
 	retryAfter      bool
+	newestFirst     bool
 	keys            []dipKey
 	chosen          []prepaidtest.Option // of serviceFlags
 	startAt         time.Time

@@ -49,6 +49,7 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 		return prepaidtest.PINTries(n), nil
 	})
 	option("pin-mgf1", "`hash` of the mask in the OAEP of a PIN change: SHA1, SHA256 or SHA512 (default that of the envelope)", pinMGF1)
+	f.BoolVar(&s.newestFirst, "newest-first", false, "list transactions from the newest on (default the oldest first)")
 	f.BoolVar(&s.retryAfter, "retry-after", false, "send Retry-After with 429")
 	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be given more than once (in the environment: separated by semicolons; default every pair)", s.addKey)
 }

@@ -143,6 +143,7 @@ func (s *settings) options(problems io.Writer) ([]prepaidtest.Option, error) {
 	add(s.lenient, prepaidtest.Lenient())
 	add(s.production, prepaidtest.Production())
 	add(s.retryAfter, prepaidtest.WithRetryAfter())
+	add(s.newestFirst, prepaidtest.NewestTransactionsFirst())
 	options = append(append(options, s.hooks.options()...), s.chosen...)
 	add(!s.startAt.IsZero(), prepaidtest.StartAt(s.startAt))
 	add(s.frozenClock, prepaidtest.FrozenClock())

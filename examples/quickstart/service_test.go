@@ -88,6 +88,16 @@ func TestRunAgain(t *testing.T) {
 	require.Equal(t, "9179.00", srv.Balance(float), "the two that are active")
 }
 
+// The emulator's clock may be ahead: every history is read to its end all the same, and adds up.
+func TestEmulatorAMonthAhead(t *testing.T) {
+	srv, _ := service(t)
+	srv.Advance(31 * 24 * time.Hour)
+	code, out, errOut := runWith(t, "-pause", "0")
+	require.Zero(t, code, out+errOut)
+	require.NotContains(t, out, "DOES NOT ADD UP")
+	require.Equal(t, 3, strings.Count(out, "  adds up"))
+}
+
 // A rule of the program's own is not taken away.
 func TestRuleOfTheProgramStays(t *testing.T) {
 	srv, _ := service(t)

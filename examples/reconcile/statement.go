@@ -81,7 +81,7 @@ func (r *reader) read(ctx context.Context, account *prepaid.Account) (*statement
 			return nil, nil, err
 		}
 		switch {
-		case errors.Is(err, errMoved):
+		case errors.Is(err, errMoved), errors.Is(err, prepaid.ErrListIncomplete):
 		case ctx.Err() == nil && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected:
 			unread.Problem = "cannot be read: " + err.Error()
 			return unread, nil, nil

@@ -1,0 +1,265 @@
+package prepaid_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// archive is a correct service with one history: its clock, its order and its page sizes are its own, and somebody adds
+// to it while it is read.
+type archive struct {
+	ahead       time.Duration // its clock minus the reader's
+	less        func(a, b filed) int
+	least, most int // page sizes
+	latency     func() time.Duration
+	write       func(*archive) // after each page
+
+	mu      sync.Mutex
+	items   []filed
+	atFirst []string // ids that were there when page 1 was served
+	asked   []string
+}
+
+type filed struct {
+	id string
+	at time.Time
+}
+
+func (a *archive) now() time.Time { return time.Now().Add(a.ahead) }
+
+func (a *archive) add(at time.Time) {
+	a.items = append(a.items, filed{fmt.Sprint("t-", len(a.items)), at})
+}
+
+func (a *archive) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(a.latency())
+	response, err := a.serve(r)
+	time.Sleep(a.latency())
+	return response, err
+}
+
+func (a *archive) serve(r *http.Request) (*http.Response, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	query := r.URL.Query()
+	a.asked = append(a.asked, r.URL.RawQuery)
+	start, _ := time.Parse(time.RFC3339, query.Get("start_date"))
+	end, err := time.Parse(time.RFC3339, query.Get("end_date"))
+	open := err != nil
+	found := slices.DeleteFunc(slices.Clone(a.items), func(f filed) bool {
+		return f.at.Before(start) || !open && f.at.After(end)
+	})
+	slices.SortStableFunc(found, a.less)
+	number, _ := strconv.Atoi(query.Get("page_number"))
+	size, err := strconv.Atoi(query.Get("page_size"))
+	if err != nil {
+		return serviceError(400, "invalid_request")(r)
+	}
+	size = min(max(size, a.least), a.most)
+	total := (len(found) + size - 1) / size
+	if number == 1 {
+		a.atFirst = nil
+		for _, f := range a.items {
+			a.atFirst = append(a.atFirst, f.id)
+		}
+	}
+	headers := []string{
+		fmt.Sprint("X-PageSize: ", size), fmt.Sprint("X-TotalPages: ", total), fmt.Sprint("X-TotalItems: ", len(found)),
+		"Date: " + a.now().UTC().Format(http.TimeFormat),
+	}
+	answer := serviceError(400, "invalid_request")
+	if total == 0 {
+		answer = answered(204, "", "", headers...)
+	} else if number >= 1 && number <= total {
+		var rows []string
+		for _, f := range found[(number-1)*size : min(number*size, len(found))] {
+			rows = append(rows, fmt.Sprintf(`{"id":%q,"account_id":"acc-1","type":"1118","amount":-5,"fee_amount":0,`+
+				`"running_balance_amount":1,"occurred_at":%q}`, f.id, f.at.UTC().Format(time.RFC3339)))
+		}
+		answer = answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
+	}
+	if a.write != nil {
+		a.write(a)
+	}
+	return answer(r)
+}
+
+func oldestFirst(a, b filed) int { return a.at.Compare(b.at) }
+
+func newestFirst(a, b filed) int { return b.at.Compare(a.at) }
+
+// byName scatters what is added over all pages.
+func byName(a, b filed) int { return cmp.Compare(scattered(a.id), scattered(b.id)) }
+
+func scattered(id string) uint64 {
+	n, _ := strconv.ParseUint(id[2:], 10, 64)
+	return (n + 1) * 0x9e3779b97f4a7c15
+}
+
+// Every item that was there when page 1 was served is delivered once, and a later one at most once, whatever the clocks
+// say, however the service sorts, whatever page size it applies, and whether or not pages are fetched ahead.
+func TestHistoryIsWhole(t *testing.T) {
+	t.Parallel()
+	orders := map[string]func(a, b filed) int{"oldest first": oldestFirst, "newest first": newestFirst, "scattered": byName}
+	offsets := []time.Duration{
+		-3 * time.Hour, -2 * time.Minute, -time.Second, -50 * time.Millisecond, 0, 50 * time.Millisecond, 500 * time.Millisecond,
+		time.Second, 2 * time.Minute, time.Hour, 3 * time.Hour,
+	}
+	for name, less := range orders {
+		for _, prefetch := range []int{0, 1, 4} {
+			t.Run(fmt.Sprint(name, " prefetch ", prefetch), func(t *testing.T) {
+				t.Parallel()
+				for i, offset := range offsets {
+					for _, sizes := range [][2]int{{1, 500}, {1, 3}, {7, 500}} {
+						for _, late := range []bool{false, true} {
+							random := rand.New(rand.NewPCG(uint64(i), uint64(sizes[1])))
+							service := &archive{ahead: offset, less: less, least: sizes[0], most: sizes[1]}
+							paging := prepaid.Paging{Size: 5, Prefetch: prefetch}
+							synctest.Test(t, func(t *testing.T) { requireWhole(t, service, random, late, paging) })
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func requireWhole(t *testing.T, service *archive, random *rand.Rand, late bool, paging prepaid.Paging) {
+	t.Helper()
+	var lock sync.Mutex
+	service.latency = func() time.Duration {
+		lock.Lock()
+		defer lock.Unlock()
+		return time.Duration(random.IntN(200)) * time.Millisecond
+	}
+	time.Sleep(700 * time.Millisecond) // a moment with a fraction
+	for n := range 40 {
+		service.add(service.now().Add(-time.Duration(n%20) * 25 * time.Millisecond)) // some at equal times
+	}
+	written := 0
+	service.write = func(a *archive) {
+		lock.Lock()
+		defer lock.Unlock()
+		for range random.IntN(4) {
+			if written++; written > 30 {
+				return
+			}
+			at := a.now()
+			if late { // booked now, dated earlier
+				at = at.Add(-time.Duration(random.IntN(1000)) * time.Millisecond)
+			}
+			a.add(at)
+		}
+	}
+	client := newCoreClient(t, clockConfig(service))
+	seen := map[string]int{}
+	for item, err := range client.Accounts.Transactions(t.Context(), "acc-1", prepaid.ListTransactionsParams{Paging: paging}) {
+		require.NoError(t, err)
+		seen[string(item.ID)]++
+	}
+	require.GreaterOrEqual(t, len(service.atFirst), 40)
+	for _, id := range service.atFirst {
+		require.Equal(t, 1, seen[id], id)
+	}
+	for id, times := range seen {
+		require.Equal(t, 1, times, id)
+	}
+	for _, query := range service.asked {
+		require.NotContains(t, query, "_date")
+	}
+}
+
+// Bounds with a fraction are sent rounded outwards, and what lies outside them is dropped here and not missed.
+func TestHistoryBoundsWithFraction(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
+	half := 500 * time.Millisecond
+	service := &archive{less: newestFirst, least: 1, most: 2, latency: func() time.Duration { return 0 }}
+	for n := range 6 {
+		service.add(at.Add(time.Duration(n) * time.Second))
+	}
+	config := coreConfig("https://cards.example")
+	config.Transport = service
+	client := newCoreClient(t, config)
+	for _, c := range []struct {
+		params prepaid.ListTransactionsParams
+		want   []string
+		query  string
+	}{
+		{prepaid.ListTransactionsParams{From: at.Add(half)}, []string{"t-1", "t-2", "t-3", "t-4", "t-5"}, "start_date=2026-11-01T10%3A00%3A00Z"},
+		{prepaid.ListTransactionsParams{To: at.Add(3*time.Second + half)}, []string{"t-0", "t-1", "t-2", "t-3"}, "end_date=2026-11-01T10%3A00%3A04Z"},
+		{
+			prepaid.ListTransactionsParams{From: at.Add(time.Second - 1), To: at.Add(4*time.Second + 1)},
+			[]string{"t-1", "t-2", "t-3", "t-4"},
+			"end_date=2026-11-01T10%3A00%3A05Z&page_number=1&page_size=100&start_date=2026-11-01T10%3A00%3A00Z",
+		},
+		{prepaid.ListTransactionsParams{Before: at.Add(2*time.Second + half)}, []string{"t-0", "t-1", "t-2"}, "end_date=2026-11-01T10%3A00%3A03Z"},
+	} {
+		service.asked = nil
+		var got []string
+		for item, err := range client.Accounts.Transactions(t.Context(), "acc-1", c.params) {
+			require.NoError(t, err)
+			got = append(got, string(item.ID))
+		}
+		require.ElementsMatch(t, c.want, got, c.query)
+		require.Contains(t, service.asked[0], c.query)
+		page, err := client.Accounts.TransactionsPage(t.Context(), "acc-1", c.params)
+		require.NoError(t, err)
+		for _, item := range page.Items {
+			require.Contains(t, c.want, string(item.ID))
+		}
+	}
+}
+
+// A page that was fetched ahead, and served before an item was added that moved others from it to its predecessor's end,
+// is read again.
+func TestHistoryRefetchesAnOvertakenPage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &archive{less: newestFirst, least: 1, most: 2, latency: func() time.Duration { return 0 }}
+		for range 8 {
+			time.Sleep(time.Second)
+			service.add(time.Now())
+		}
+		slow := func(r *http.Request) (*http.Response, error) {
+			switch r.URL.Query().Get("page_number") {
+			case "2":
+				time.Sleep(2 * time.Second) // served after page 3, which is fetched ahead
+			case "3":
+				time.Sleep(500 * time.Millisecond)
+				response, err := service.serve(r)
+				service.mu.Lock()
+				defer service.mu.Unlock()
+				service.add(time.Now())
+				return response, err
+			}
+			return service.serve(r)
+		}
+		script := scripted(slow)
+		client := newCoreClient(t, clockConfig(script))
+		seen := map[prepaid.TransactionID]int{}
+		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 3}}
+		for item, err := range client.Accounts.Transactions(t.Context(), "acc-1", params) {
+			require.NoError(t, err)
+			if seen[item.ID]++; len(seen) == 2 {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		for n := range 8 {
+			require.Equal(t, 1, seen[prepaid.TransactionID(fmt.Sprint("t-", n))], n)
+		}
+	})
+}
