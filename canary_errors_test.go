@@ -196,7 +196,7 @@ func printTree(w io.Writer, err error) {
 func canaryConfig(w *canaryWatch, answer canaryAnswer, token bool) Config {
 	config := limitConfig()
 	config.Credentials.ClientSecret = NewSecret(canaryOf("Config", "ClientSecret"))
-	config.Retry = RetryPolicy{MaxAttempts: 2, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: 1, MaxRetryAfter: 1}
+	config.Retry = RetryPolicy{MaxAttempts: 2, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: 1, MaxRetryAfter: 1, TokenHold: 1}
 	config.Logger, config.Trace = w.logger(), w.trace()
 	config.Transport = roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		var body []byte

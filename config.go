@@ -134,7 +134,8 @@ type RetryPolicy struct {
 	// reference states no bound: raise this when the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
 	// TokenHold bounds how long a failed token request holds off the next one: 1 s. Meanwhile calls fail at once with the
-	// error of refused credentials, and after any other failure they wait, 250 ms at first. A nanosecond is as good as none.
+	// error of refused credentials, and after any other failure they wait, 250 ms at first. As long, and at most 1 s, calls
+	// wait for another token when the one that replaced a rejected token is rejected too. A nanosecond is as good as none.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 

@@ -103,7 +103,7 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 		next, err := m.Token(t.Context(), token)
 		require.NoError(t, err)
 		require.NotSame(t, token, next)
-		require.Equal(t, 600*time.Millisecond+tokenRejectedHold+e.delay, time.Since(began), "it counts as fetched for a 401")
+		require.Equal(t, 600*time.Millisecond+tokenHold+e.delay, time.Since(began), "it counts as fetched for a 401")
 	})
 }
 
@@ -131,7 +131,7 @@ func TestRevokedAgainWithinASecond(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			require.Same(t, second, mustToken(t, m, nil), "others go on with it")
 			callers.Wait()
-			require.Equal(t, tokenRejectedHold+e.delay, time.Since(began))
+			require.Equal(t, tokenHold+e.delay, time.Since(began))
 			require.NotSame(t, second, third[0])
 			for _, token := range third {
 				require.Same(t, third[0], token)
@@ -146,8 +146,8 @@ func TestRevokedAgainWithANearDeadline(t *testing.T) {
 	e := &tokenEndpoint{life: 24 * time.Hour}
 	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
 		token := mustToken(t, m, mustToken(t, m, nil))
-		time.Sleep(tokenRejectedHold / 2)
-		ctx, cancel := context.WithTimeout(t.Context(), tokenRejectedHold/2)
+		time.Sleep(tokenHold / 2)
+		ctx, cancel := context.WithTimeout(t.Context(), tokenHold/2)
 		defer cancel()
 		began := time.Now()
 		for range 2 {
@@ -157,7 +157,7 @@ func TestRevokedAgainWithANearDeadline(t *testing.T) {
 		}
 		require.Zero(t, time.Since(began))
 		require.Nil(t, m.flight, "and starts nothing")
-		time.Sleep(tokenRejectedHold / 2)
+		time.Sleep(tokenHold / 2)
 		require.NotSame(t, token, mustToken(t, m, token))
 	})
 }
@@ -191,7 +191,7 @@ func TestEndlessRejectionsAreBounded(t *testing.T) {
 					if token, err = m.Token(t.Context(), token); err != nil {
 						t.Error(err)
 					}
-					if waited := time.Since(asked); waited > tokenRejectedHold {
+					if waited := time.Since(asked); waited > tokenHold {
 						t.Error(waited)
 					}
 				}

@@ -25,7 +25,9 @@ const (
 	// tokenExchangeTimeout bounds one exchange unless tokenOptions says otherwise.
 	tokenExchangeTimeout = 30 * time.Second
 
-	// tokenHold is the longest time that a failed exchange holds off the next one, unless tokenOptions says otherwise.
+	// tokenHold is the longest time that a failed exchange holds off the next one, unless tokenOptions says otherwise. As
+	// long, at the most, a token that replaced a rejected one is kept after another 401: one that no token cures, such as
+	// a lack of permission, costs one exchange in that time, however many calls meet it.
 	// A refused credential is remembered that long, and nothing is sent meanwhile: a wrong secret stays wrong, and
 	// repeating it can lock the client out. After another failure the callers wait: tokenFailedHold, doubled by each
 	// further failure.
@@ -35,10 +37,6 @@ const (
 	tokenEarlyHold    = time.Second
 	tokenEarlyHoldMax = time.Minute
 
-	// tokenRejectedHold lies between the arrival of a token that replaced a rejected one and the exchange that replaces
-	// it because of another 401. A 401 that no token cures, such as a lack of permission, costs one exchange in that
-	// time, however many calls meet it.
-	tokenRejectedHold = time.Second
 	// tokenSpareLife is how long a token that was fetched for a 400 serves further calls that meet one.
 	tokenSpareLife = time.Second
 )
@@ -106,9 +104,9 @@ func (s *tokenState) is(token *oauth2.Token) bool {
 }
 
 // renewableAt is the earliest start of an exchange because of a 401 to s.
-func (s *tokenState) renewableAt() time.Duration {
+func (m *tokenManager) renewableAt(s *tokenState) time.Duration {
 	if s.replacement {
-		return s.arrivedAt + tokenRejectedHold
+		return s.arrivedAt + min(m.opts.hold, tokenHold)
 	}
 	return s.arrivedAt
 }
@@ -145,7 +143,7 @@ func (m *tokenManager) now() time.Duration { return time.Since(m.epoch) }
 // must not change it.
 //
 // A rejected token that is the current one is given up and renewed, once for all who report it. One that replaced a
-// rejected token less than tokenRejectedHold ago is renewed once it is that old: those who report it wait, the others go
+// rejected token less than tokenHold ago is renewed once it is that old: those who report it wait, the others go
 // on with it, since the 401 may not be the token's fault. It is returned again to a caller whose deadline is nearer. A
 // rejected token that is not the current one is ignored.
 //
@@ -170,7 +168,7 @@ func (m *tokenManager) join(ctx context.Context, rejected *oauth2.Token) (*oauth
 	}
 	now, s := m.now(), m.state.Load()
 	if now < s.expireAt && s.is(rejected) {
-		if start := s.renewableAt(); now < start {
+		if start := m.renewableAt(s); now < start {
 			return m.joinHeld(ctx, s, now, start)
 		}
 		s = &tokenState{token: s.token, arrivedAt: s.arrivedAt, rejected: true}
