@@ -19,12 +19,17 @@ type stage struct {
 	client *prepaid.Client
 }
 
-// newStage starts an emulator whose reports and clearings take no time.
+// newStage starts an emulator whose reports and clearings take no time, and a client that soon repeats a transfer.
 func newStage(t *testing.T, options ...prepaidtest.Option) *stage {
 	t.Helper()
 	quick := []prepaidtest.Option{prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0)}
 	server := prepaidtest.NewServer(t, append(quick, options...)...)
-	return &stage{Server: server, t: t, client: server.Client()}
+	config := server.Config()
+	config.AttemptTimeout = 500 * time.Millisecond
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return &stage{Server: server, t: t, client: client}
 }
 
 // seed adds an active account with a balance.

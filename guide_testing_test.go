@@ -24,14 +24,19 @@ import (
 func TestGuideUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
-	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+	config := srv.Config()
+	config.AttemptTimeout = 100 * time.Millisecond // a transfer is not repeated earlier
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	defer client.Close()
+	from, to := seed(srv, "100.00"), seed(srv, "0")
 	params := prepaid.TransferParams{
 		RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	}
 
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always())
-	_, err := client.Accounts.Transfer(t.Context(), from, params)
+	_, err = client.Accounts.Transfer(t.Context(), from, params)
 	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 
 	srv.ClearFaults()
