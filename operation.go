@@ -92,7 +92,7 @@ func (o *operation) judge(a *attempt) verdict {
 		return verdict{outcome: OutcomeNotProcessed, again: a.status == 0 && a.connectFailed}
 	}
 	if a.err == nil {
-		ownForm := a.fromService() && a.api.serviceForm()
+		ownForm := a.serviceForm()
 		switch a.status {
 		case http.StatusUnauthorized:
 			switch {
@@ -137,13 +137,9 @@ func (o *operation) judge(a *attempt) verdict {
 	return verdict{outcome: OutcomeUnknown}
 }
 
-// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, of a vendor's
-// media type or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
+// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, under the media type
+// of the service or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
 // after the service took the request, and so may one whose code is the status in words, as many frameworks write it.
-func (e *APIError) serviceForm() bool {
-	if e == nil || e.Code == "" || string(e.Code) == http.StatusText(e.StatusCode) {
-		return false
-	}
-	mediaType := mediaTypeOf(e.Header.Get("Content-Type"))
-	return mediaType == "application/json" || strings.HasPrefix(mediaType, "application/vnd.")
+func (a *attempt) serviceForm() bool {
+	return a.api != nil && a.declared(answerJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
