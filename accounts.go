@@ -410,8 +410,9 @@ var opSetStatus = operation{
 
 // SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
 //
-// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again; [AccountStatusActive] is never repeated
-// once it may have arrived: a late repeat could lift a block that someone else has set meanwhile.
+// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again; [AccountStatusActive] and
+// [AccountStatusPreActive], which the cardholder can activate, are never repeated once they may have arrived: a late repeat
+// could lift a block that someone else has set meanwhile.
 //
 // API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {
@@ -419,7 +420,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status Ac
 	v.pathID("id", string(id))
 	requiredOneOf(&v, "status", status, accountStatuses()...)
 	op := opSetStatus
-	if status == AccountStatusActive {
+	if status == AccountStatusActive || status == AccountStatusPreActive {
 		op.class = classNever
 	}
 	body := struct {

@@ -78,6 +78,18 @@ func (a *attempt) fromService() bool {
 	return false
 }
 
+// declared reports whether the media type is one that the reference declares, or application/json in its place. With any
+// other, a success that cannot be read proves nothing.
+func (a *attempt) declared(kind answerKind) bool {
+	switch a.mediaType {
+	case a.vendor, "application/json":
+		return true
+	case "application/octet-stream":
+		return kind == answerText || kind == answerData
+	}
+	return false
+}
+
 // cause is the error of an attempt that did not succeed, the same one each time: it tells attempts apart.
 func (a *attempt) cause() error {
 	switch {

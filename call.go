@@ -328,9 +328,9 @@ func (c *call) outcomeOfAnswer(a *attempt, err error) Outcome {
 		return OutcomeRejected
 	case errors.Is(err, ErrReportNotReady):
 		return OutcomeNotProcessed
-	case !a.fromService() && c.op.class == classRead:
+	case c.op.class == classRead && !a.fromService():
 		return OutcomeNotProcessed
-	case !a.fromService(), c.op.class == classKeyed, c.op.modelsFailure:
+	case c.op.class == classKeyed, c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
 		return OutcomeUnknown
 	}
 	return OutcomeApplied

@@ -270,24 +270,24 @@ func (a *attempt) empty() bool {
 // saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
 // ready, which has that shape, and bodies that are the caller's to read.
 func (a *attempt) saysError(kind answerKind) ErrorCode {
-	if a.status == http.StatusNoContent || kind == answerRaw || kind == answerData || a.mediaType == "application/octet-stream" ||
-		!bytes.Contains(a.body, []byte(`"error"`)) {
+	if a.status == http.StatusNoContent || kind == answerRaw || kind == answerData || !bytes.Contains(a.body, []byte(`"error"`)) {
 		return ""
 	}
 	code, _ := a.errorShape()
 	return code
 }
 
-// errorShape reads the shape of section 7. Any other body has no code.
+// errorShape reads the shape of section 7. Any other body has no code; a description of another type is no description.
 func (a *attempt) errorShape() (code ErrorCode, description string) {
 	var shape struct {
-		Error       ErrorCode `json:"error"`
-		Description string    `json:"error_description"`
+		Error       ErrorCode      `json:"error"`
+		Description jsontext.Value `json:"error_description"`
 	}
 	if json.Unmarshal(a.body, &shape, decodeOptions) != nil {
 		return "", ""
 	}
-	return shape.Error, shape.Description
+	_ = json.Unmarshal(shape.Description, &description, decodeOptions)
+	return shape.Error, description
 }
 
 // undecodable makes the DecodeError of a, without the content that json quotes in its errors.

@@ -1,6 +1,9 @@
 package prepaid
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // FundingService posts funding movements. It is reached through [Client].Funding; its zero value is not usable.
 type FundingService struct{ client *Client }
@@ -22,7 +25,7 @@ func (o FundingOutcome) Known() bool {
 }
 
 // FundingResult is the answer of the three calls. A decline is a result, not an error; an outcome that the reference
-// does not list is an error of unknown outcome. The zero value is none.
+// does not list is an error of unknown outcome, and so is a decline with a transaction id. The zero value is none.
 type FundingResult struct {
 	// Outcome is approved or declined.
 	Outcome FundingOutcome `json:"outcome"`
@@ -33,8 +36,11 @@ type FundingResult struct {
 // Approved reports whether the money moved.
 func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeApproved }
 
-// missing also refuses an outcome that is not listed: read as "not approved" it could have the money moved again.
-func (r *FundingResult) missing() bool { return !r.Outcome.Known() }
+// missing also refuses an outcome that is not listed: read as "not approved" it could have the money moved again. So could
+// a decline with a transaction id, which is there only when approved.
+func (r *FundingResult) missing() bool {
+	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
+}
 
 // FundingException says why a redemption is exceptional. The zero value is refused: say FundingExceptionNone.
 type FundingException string

@@ -92,7 +92,7 @@ func (o *operation) judge(a *attempt) verdict {
 		return verdict{outcome: OutcomeNotProcessed, again: a.status == 0 && a.connectFailed}
 	}
 	if a.err == nil {
-		ownForm := a.fromService() && a.api.serviceForm()
+		ownForm := a.serviceForm()
 		switch a.status {
 		case http.StatusUnauthorized:
 			switch {
@@ -114,7 +114,7 @@ func (o *operation) judge(a *attempt) verdict {
 		}
 	}
 	expected := slices.Contains(o.success, a.status)
-	if a.err != nil && expected && a.fromService() && o.class == classNever && o.kind != answerNone && !o.modelsFailure {
+	if a.err != nil && expected && a.declared(o.kind) && o.class == classNever && o.kind != answerNone && !o.modelsFailure {
 		return verdict{outcome: OutcomeApplied} // the status arrived, its body did not
 	}
 	// From here on the attempt may have taken effect: cut off, 408 and the 4xx of a gateway, 3xx, 5xx, other statuses, a
@@ -137,13 +137,9 @@ func (o *operation) judge(a *attempt) verdict {
 	return verdict{outcome: OutcomeUnknown}
 }
 
-// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, of a vendor's
-// media type or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
-// after the service took the request.
-func (e *APIError) serviceForm() bool {
-	if e == nil || e.Code == "" { // read from that member alone
-		return false
-	}
-	mediaType := mediaTypeOf(e.Header.Get("Content-Type"))
-	return mediaType == "application/json" || strings.HasPrefix(mediaType, "application/vnd.")
+// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, under the media type
+// of the service or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
+// after the service took the request, and so may one whose code is the status in words, as many frameworks write it.
+func (a *attempt) serviceForm() bool {
+	return a.api != nil && a.declared(answerJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }

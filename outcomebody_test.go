@@ -3,6 +3,7 @@ package prepaid_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -214,6 +215,9 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{Enabled: enabled})
 		}
 	}
+	setStatus := func(status prepaid.AccountStatus) func(context.Context, *prepaid.Client) error {
+		return func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, "acc-1", status) }
+	}
 	for name, tc := range map[string]struct {
 		call     func(context.Context, *prepaid.Client) error
 		requests int
@@ -221,6 +225,8 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 		"plastic on":  {plastic(true), 1},
 		"plastic off": {plastic(false), 2},
 		"activation":  {opActivate().call, 1},
+		"pre-active":  {setStatus(prepaid.AccountStatusPreActive), 1},
+		"block":       {setStatus(prepaid.AccountStatusLostOrStolen), 2},
 		"update": {func(ctx context.Context, c *prepaid.Client) error {
 			return c.Accounts.Update(ctx, "acc-1", prepaid.UpdateAccountParams{Registration: newCardParams().Registration})
 		}, 1},
@@ -243,6 +249,102 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 			} else {
 				require.NoError(t, err, "%s, %s", name, fault)
 			}
+		}
+	}
+}
+
+// creators are operations that are never repeated and whose response has a body to read.
+func creators() []coreOp {
+	return []coreOp{
+		{
+			name: "Accounts.Create", status: 201, call: func(ctx context.Context, c *prepaid.Client) error {
+				_, err := c.Accounts.Create(ctx, newCardParams())
+				return err
+			},
+		},
+		{
+			name: "Reporting.Start", status: 200, call: func(ctx context.Context, c *prepaid.Client) error {
+				_, err := c.Reporting.Start(ctx, "daily", prepaid.StartReportParams{})
+				return err
+			},
+		},
+	}
+}
+
+// A success that cannot be read is applied by its status, when nothing says that somebody else wrote it.
+func TestUnreadableCreation(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		mediaType, body string
+		want            prepaid.Outcome
+	}{
+		{vendorJSON, ``, prepaid.OutcomeApplied},
+		{vendorJSON, `{`, prepaid.OutcomeApplied},
+		{"application/json", `{}`, prepaid.OutcomeApplied},
+		{"", ``, prepaid.OutcomeUnknown},
+		{"", `{"note": 1}`, prepaid.OutcomeUnknown},
+		{"text/plain", `{}`, prepaid.OutcomeUnknown},
+		{"text/html", htmlPage, prepaid.OutcomeUnknown},
+		{octetStream, `{"error":"server_error"}`, prepaid.OutcomeUnknown},
+		{vendorJSON, `{"error":"server_error","error_description":["CANARY"]}`, prepaid.OutcomeUnknown},
+		{vendorJSON, `{"error":"server_error","error_description":{"CANARY":1}}`, prepaid.OutcomeUnknown},
+		{vendorJSON, `{"error":"server_error","error_description":7}`, prepaid.OutcomeUnknown},
+	} {
+		for _, op := range creators() {
+			config := coreConfig("https://cards.example")
+			config.Transport = scripted(answered(op.status, tc.mediaType, tc.body))
+			failure := callError(t, op.call(t.Context(), newCoreClient(t, config)))
+			require.Equal(t, tc.want, failure.Outcome, "%s %q %s: %v", op.name, tc.mediaType, tc.body, failure)
+			require.NotContains(t, failure.Error(), "CANARY")
+		}
+	}
+}
+
+// The description is optional, and no evidence: whatever its type, the code counts.
+func TestRefusalWithAnyDescription(t *testing.T) {
+	t.Parallel()
+	for description, want := range map[string]string{`"amount"`: "amount", `["amount"]`: "", `{"amount":1}`: "", `null`: "", `7`: "7", `true`: ""} {
+		config := coreConfig("https://cards.example")
+		config.Transport = scripted(answered(400, vendorJSON, `{"error_description":`+description+`,"error":"invalid_request"}`))
+		failure := callError(t, opTransfer().call(t.Context(), newCoreClient(t, config)))
+		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome, description)
+		require.ErrorIs(t, failure, prepaid.CodeInvalidRequest)
+		cause, ok := errors.AsType[*prepaid.APIError](failure)
+		require.True(t, ok)
+		require.Equal(t, want, cause.Description)
+	}
+}
+
+// A framework in between writes the status in words where the service has a code.
+func TestStatusInWordsIsNoCode(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]prepaid.Outcome{
+		400: prepaid.OutcomeUnknown, 403: prepaid.OutcomeUnknown, 404: prepaid.OutcomeUnknown, 409: prepaid.OutcomeUnknown,
+		401: prepaid.OutcomeNotProcessed,
+	} {
+		for _, op := range append(creators(), opTransfer(), opActivate()) {
+			body := `{"timestamp":"2026-01-01T00:00:00Z","status":1,"error":"` + http.StatusText(status) + `","path":"/3.0"}`
+			config := coreConfig("https://cards.example")
+			config.Transport = scripted(answered(status, "application/json", body))
+			failure := callError(t, op.call(t.Context(), newCoreClient(t, config)))
+			require.Equal(t, want, failure.Outcome, "%s %d: %v", op.name, status, failure)
+		}
+	}
+}
+
+// A transaction id is present only when approved: with a decline it contradicts it.
+func TestDeclineWithATransactionID(t *testing.T) {
+	t.Parallel()
+	for body, unknown := range map[string]bool{
+		`{"outcome":"declined"}`: false, `{"outcome":"declined","transaction_id":null}`: false, `{"outcome":"declined","transaction_id":0}`: false,
+		`{"outcome":"declined","transaction_id":71}`: true, `{"outcome":"declined","transaction_id":"71"}`: true,
+		`{"outcome":"approved","transaction_id":71}`: false, `{"outcome":"approved","transaction_id":0}`: false, `{"outcome":"approved"}`: false,
+	} {
+		err := decodeWith(t, 200, body, opRedeem().call)
+		if unknown {
+			requireUndecodable(t, callError(t, err), prepaid.OutcomeUnknown)
+		} else {
+			require.NoError(t, err, body)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (c *tableCase) kind() string {
 
 // neverFixtures are the requests that are never repeated though others of their operation are.
 func neverFixtures() []string {
-	return []string{"Accounts.SetStatus/200-active", "Accounts.SetPlasticEnabled/200"}
+	return []string{"Accounts.SetStatus/200-active", "Accounts.SetStatus/200-pre_active", "Accounts.SetPlasticEnabled/200"}
 }
 
 func tableCases(t testing.TB) []tableCase {
@@ -148,7 +148,7 @@ func tableCases(t testing.TB) []tableCase {
 		}
 		require.NotZero(t, found, row.name)
 	}
-	require.Equal(t, 46, len(cases))
+	require.Equal(t, 47, len(cases))
 	return cases
 }
 

@@ -265,10 +265,11 @@ func (b *binder) list(name string, element func(v bound, raw json.RawMessage, pa
 	if raw[0] != '[' || json.Unmarshal(raw, &elements) != nil {
 		return v.fault("must be an array")
 	}
+	before := len(b.faults.found)
 	for i, raw := range elements {
 		element(v, raw, v.field+"["+strconv.Itoa(i)+"]")
 	}
-	v.usable = true
+	v.usable = len(b.faults.found) == before
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -203,4 +204,42 @@ func TestPaidTwiceIsReported(t *testing.T) {
 		test.end()
 		require.Contains(t, strings.Join(test.logs, "\n"), `more than one movement: ["r-17"]`)
 	})
+}
+
+// Over HTTP/2, where no connection can be taken over, requests overlap and are lost all the same.
+func TestOverlapOverHTTP2(t *testing.T) {
+	t.Parallel()
+	server := NewServer(t)
+	front := httptest.NewUnstartedServer(server)
+	front.EnableHTTP2 = true
+	front.StartTLS()
+	defer front.Close()
+	c := &caller{Server: server, t: t, http: front.Client()}
+	c.token = c.newToken()
+	plain := server.URL
+	server.URL = front.URL + "/3.0/"
+	defer func() { server.URL = plain }()
+	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
+
+	text := transferTo(t, to, map[string]any{"request_id": "late", "amount": 1})
+	c.Inject(transferOperation, DropBeforeCommit().CommitAfter(300*time.Millisecond))
+	_, err := c.try("POST", "accounts/"+from+"/transfer", text, c.header(text))
+	require.Error(t, err)
+	require.Zero(t, c.Movements("late"))
+	c.post("accounts/"+from+"/transfer", text).ok()
+	require.NoError(t, c.WaitIdle(t.Context()))
+	require.Equal(t, 2, c.Movements("late"))
+
+	text = transferTo(t, to, map[string]any{"request_id": "side by side", "amount": 1})
+	c.Inject(transferOperation, Delay(500*time.Millisecond).Times(8))
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() { c.post("accounts/"+from+"/transfer", text).ok() })
+	}
+	group.Wait()
+	require.Equal(t, 8, c.Movements("side by side"))
+	require.Equal(t, "90.00", c.Balance(from))
+	history := c.Transactions(from)
+	require.Len(t, history, 11)
+	require.Equal(t, []string{"late", "side by side"}, c.PaidTwice())
 }

@@ -72,7 +72,7 @@ func faultySeeds() map[string]faultySeed {
 		`"uri":"http://sekret.example.com/"`: "uri must be a valid HTTPS URI",
 		`"scope":[]`:                         "scope must name at least one company",
 		`"scope":[42,9]`:                     "scope[1] is not a company of the document or the server",
-		`"scope":["sekret"]`:                 "scope[0] must be an integer; hooks[1].scope must name at least one company",
+		`"scope":["sekret"]`:                 "scope[0] must be an integer",
 		`"filter_spec":"sekret"`:             "filter_spec is not a known filter",
 		`"enabled":"sekret"`:                 "enabled must be true or false",
 		`"reliability_mode":"sekret"`:        "reliability_mode must be one of none, store_undeliverable",
