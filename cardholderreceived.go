@@ -60,6 +60,7 @@ func decodeCardholder(d *jsontext.Decoder, c *Cardholder) error {
 	if err != nil {
 		return err
 	}
+	*c = Cardholder{} // the member may have come before
 	if err := json.Unmarshal(raw, (*plainCardholder)(c), d.Options()); err != nil {
 		if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 			semantic.ByteOffset += start
