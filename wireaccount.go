@@ -104,6 +104,8 @@ func (a *AccountSummary) readWire(r *wireReader) {
 	}
 }
 
+func (c *Cardholder) readWire(r *wireReader) { readPersonal(r, c) }
+
 // readPersonal reads a registration, of which more may have to be kept than its values.
 func readPersonal(r *wireReader, c *Cardholder) {
 	if r.peek(); len(r.people) > 0 {
