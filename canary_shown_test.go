@@ -67,8 +67,8 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			SimulateParams.MerchantCategoryCode SimulateParams.MerchantID SimulateParams.TerminalID SimulationResult.Message`,
 		"the caller's own set-up": `
 			Config.BaseURL Config.Environment Config.UserAgent Config.Vendor Credentials.ClientID CheckResult.MediaType
-			CreateHookParams.URI CreateHookParams.HMACKeyID CreatedHook.ID Hook.ID Hook.URI Hook.HMACKeyID Hook.LastUndeliverable
-			UpdateHookParams.URI UpdateHookParams.HMACKeyID Message.ID Message.HookID ExchangeKeyParams.ApplicationID
+			CreateHookParams.HMACKeyID CreatedHook.ID Hook.ID Hook.HMACKeyID Hook.LastUndeliverable
+			UpdateHookParams.HMACKeyID Message.ID Message.HookID ExchangeKeyParams.ApplicationID
 			ExchangeKeyParams.KeyID`,
 		"a device or token, not a person or card": `
 			InitiatePINParams.DeviceID SealedPINParams.DeviceID WalletDevice.SecureElementID WalletDevice.Type

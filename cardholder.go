@@ -24,8 +24,9 @@ func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 //
 // The limits below are those for new values. A Cardholder that the client read, and each copy of it, also keeps what the
 // service sent, so that it can be put back: a field that was not changed is not checked, and is sent as it was received,
-// such as a postcode with a space, an expired passport, or a date of birth with a time. In JSON of your own, and in a
-// Cardholder built from single fields, every value is a new one. Members that the reference does not list are not kept.
+// such as a postcode with a space, an expired passport, or a date of birth with a time. JSON holds the values alone: after
+// it, as in a Cardholder built from single fields, every value is a new one, and a date of birth has lost its time. Members
+// that the reference does not list are not kept.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`

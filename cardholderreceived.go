@@ -18,30 +18,17 @@ import (
 // passportHorizon is how long after it was read a Cardholder may be put back with a passport that has expired since.
 const passportHorizon = 366 * 24 * time.Hour
 
-// plainCardholder is read and written without regard to what was received.
+// plainCardholder is read without regard to what was received.
 type plainCardholder Cardholder
 
 // keep sets what was received, raw, if the values of c as new ones would be refused or written differently. exact
 // says that the latter is not so.
 func (c *Cardholder) keep(raw []byte, exact bool) {
-	c.received = ""
 	var v validator
 	c.checkMembers(&v)
 	expires := c.Passport != nil && !c.Passport.Expiry.Time(time.UTC).After(time.Now().Add(passportHorizon))
-	if exact && len(v.faults) == 0 && !expires {
-		return
-	}
-	c.received = string([]rune(string(raw))) // with U+FFFD for each byte that is not UTF-8, as the values have
-	if len(v.faults) > 0 || expires {
-		return
-	}
-	asCame, err := json.Marshal(c, encodeOptions)
-	if err != nil {
-		return
-	}
-	asNew, err := json.Marshal((*plainCardholder)(c), encodeOptions)
-	if err == nil && (*jsontext.Value)(&asCame).Canonicalize() == nil && (*jsontext.Value)(&asNew).Canonicalize() == nil && bytes.Equal(asCame, asNew) {
-		c.received = ""
+	if c.received = ""; !exact || len(v.faults) > 0 || expires {
+		c.received = string([]rune(string(raw))) // with U+FFFD for each byte that is not UTF-8, as the values have
 	}
 }
 
@@ -60,6 +47,11 @@ func decodeCardholder(d *jsontext.Decoder, c *Cardholder) error {
 	if err != nil {
 		return err
 	}
+	*c = Cardholder{} // the member may have come before
+	if readWire(raw, c) {
+		return nil
+	}
+	*c = Cardholder{}
 	if err := json.Unmarshal(raw, (*plainCardholder)(c), d.Options()); err != nil {
 		if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 			semantic.ByteOffset += start

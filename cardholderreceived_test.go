@@ -250,3 +250,28 @@ func TestCardholderOnAPage(t *testing.T) {
 		}
 	}
 }
+
+// Of two registrations in one account the last counts, as a whole: nobody is made of two persons.
+func TestCardholderTwiceIsTheLast(t *testing.T) {
+	t.Parallel()
+	const last = `{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z","primary_address":{"state":"","country":"AU"}}`
+	eachReading(t, func(t *testing.T, escaped bool) {
+		sent, err := putsBack(t, heldCardholder+`,"personal":`+last, escaped, func(c *Cardholder) {
+			require.Empty(t, c.EmailAddress)
+			require.Nil(t, c.Passport)
+		})
+		require.NoError(t, err)
+		require.Equal(t, asMap(t, last), sent)
+	})
+}
+
+// A service that writes every date with a time, or every empty member, does not make long lists slow.
+func TestCardholderIsKeptAtLittleCost(t *testing.T) {
+	for _, member := range []string{`"title":""`, `"sex":"X"`, `"date_of_birth":"1990-05-03T14:00:00Z"`} {
+		body := []byte(`{"personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
+			`"primary_address":{"state":"WA","country":"AU"},` + member + `}}`)
+		var account Account
+		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, readWire(body, &account)) }), 20.0, member)
+		require.NotEmpty(t, account.Personal.received)
+	}
+}

@@ -70,10 +70,11 @@ type Config struct {
 	// and up to 1; 1 when zero. Give each of four replicas behind one address 0.25.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
 	// SkipValueChecks sends values that the client would refuse: lengths, characters, forms and listed words beyond
-	// those of the reference, and registrations that lack what it requires. Set it when the service accepts more than
-	// this version knows. It costs the early, complete list of faults: a value with a typing error is found by the
-	// service, after the request, or by nobody. Checked all the same are request ids, account ids and path segments,
-	// amounts, other required fields, UTF-8, the PIN envelope, and secrets. Config.Validate checks the same as ever.
+	// those of the reference, and registrations, portal identifiers, source and destination references that lack what
+	// it requires. Set it when the service accepts more than this version knows. It costs the early, complete list of
+	// faults: a value with a typing error is found by the service, after the request, or by nobody. Checked all the same
+	// are request ids, account ids and path segments, amounts, other required fields, UTF-8, the PIN envelope, and
+	// secrets. Config.Validate checks the same as ever.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
 	// most 200 characters, what is not printable replaced. It may repeat what was sent, such as a cardholder's name: set it

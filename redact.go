@@ -65,10 +65,11 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 	}
 }
 
-// withoutUser returns an address with its user information masked; what is no address is masked as a whole.
+// withoutUser returns an address with its user information masked; what is no address is masked as a whole, also one
+// without a host: user:password@host alone is read as a scheme and its path.
 func withoutUser(address string) string {
 	parsed, err := url.Parse(address)
-	if err != nil {
+	if err != nil || parsed.Host == "" {
 		return redacted
 	}
 	if parsed.User == nil {

@@ -78,6 +78,11 @@ func TestRedactedFormat(t *testing.T) {
 		{&Response{Operation: "Accounts.Get", StatusCode: 200, Body: []byte("x")}, "Response{Operation:Accounts.Get StatusCode:200 Body:[REDACTED]}"},
 		{Report{Data: "a,b\n", TotalRecords: 1}, "Report{Data: 4 bytes, TotalRecords: 1}"},
 		{Hook{ID: "h", URI: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "Hook{ID:h URI:https://[REDACTED]@h.example:8443/a@b?c#d}"},
+		{Hook{URI: "https://h.example/?c=a:b@d"}, "Hook{URI:https://h.example/?c=a:b@d}"},
+		{CreateHookParams{URI: "ann:s3cret@h.example"}, "CreateHookParams{URI:[REDACTED]}"}, // no address without its host
+		{CreateHookParams{URI: "s3cret@h.example/a"}, "CreateHookParams{URI:[REDACTED]}"},
+		{UpdateHookParams{URI: "https:ann:s3cret@h.example"}, "UpdateHookParams{URI:[REDACTED]}"},
+		{UpdateHookParams{URI: "https:///ann:s3cret@h.example"}, "UpdateHookParams{URI:[REDACTED]}"},
 		{&Hook{URI: "https://h.example/a@b"}, "Hook{URI:https://h.example/a@b}"},
 		{
 			CreateHookParams{URI: "https://s3cret@h.example", Scope: []CompanyID{7}, HMACKeySecret: NewSecret("x")},

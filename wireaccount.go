@@ -104,9 +104,13 @@ func (a *AccountSummary) readWire(r *wireReader) {
 	}
 }
 
+func (c *Cardholder) readWire(r *wireReader) { readPersonal(r, c) }
+
 // readPersonal reads a registration, of which more may have to be kept than its values.
 func readPersonal(r *wireReader, c *Cardholder) {
-	r.peek()
+	if r.peek(); len(r.people) > 0 {
+		r.giveUp() // the second of this account
+	}
 	start := r.pos
 	r.inexact = false
 	readCardholder(r, c)
