@@ -69,8 +69,9 @@ func demonstrate(ctx context.Context, out io.Writer) (failures int, err error) {
 	d := &demo{
 		emulator: emulator, out: out, file: filepath.Join(directory, "payments.csv"),
 		date:     time.Now().UTC().Format(time.DateOnly),
-		settings: settings{config: emulator.Config(), inFlightWait: 300 * time.Millisecond, grace: 5 * time.Second},
+		settings: settings{config: emulator.Config(), booking: 300 * time.Millisecond, grace: 5 * time.Second},
 	}
+	d.settings.config.AttemptTimeout = time.Second // what is unknown rests for longer than this
 	err = d.steps(ctx)
 	return d.failures, err
 }

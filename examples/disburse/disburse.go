@@ -18,6 +18,7 @@ type disbursement struct {
 	settings settings
 	job      *job
 	say      *printer
+	locked   time.Time // when the journal's lock was taken: a run before this one has sent nothing since
 	requests atomic.Int64
 	refused  atomic.Int64 // of them, with 429
 }
@@ -45,6 +46,7 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitWrong, err
 	}
+	d.locked = time.Now()
 	defer j.Close() //nolint:errcheck // every record was synced when it was written
 	pl, faults, err := makePlan(l, j, d.say.fault)
 	switch {
@@ -98,8 +100,8 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		return exitWrong, err
 	}
 	defer client.Close() //nolint:errcheck // never fails
-	if !d.job.dryRun && pl.left.Sign() > 0 {
-		if err := d.restAfter(ctx, pl.latest); err != nil {
+	if !d.job.dryRun && pl.resumed {
+		if err := d.restAfterRun(ctx); err != nil {
 			return exitUnfinished, errInterrupted
 		}
 	}
@@ -117,10 +119,16 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 	defer summary.discard()
 	p := &payer{
 		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
-		clocks: d.settings.clocks, booking: d.settings.inFlightWait,
+		booking: d.settings.booking, onRead: d.say.progressed,
 		changed: make(map[prepaid.RequestID]bool), elsewhere: make(map[prepaid.RequestID]bool),
+		unseen: make(map[prepaid.RequestID]bool), another: make(map[prepaid.TransactionID]bool),
 	}
-	d.say.progress(l.total.Count - pl.paid.Count)
+	d.say.progress("paying", "payments", l.total.Count-pl.paid.Count)
+	p.onRound = func(round int) {
+		if round > 0 {
+			d.say.doing("repeating what is unknown, as soon as that is safe")
+		}
+	}
 	var made atomic.Int64
 	p.onPaid = func() {
 		made.Add(1)
@@ -131,8 +139,11 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 	}
 	stopped := p.pay(ctx)
 	d.say.progressEnds()
-	e := ending{stopped: stopped, made: made.Load(), took: time.Since(p.began), requests: d.requests.Load(), refused: d.refused.Load()}
+	e := ending{stopped: stopped, made: made.Load(), took: time.Since(p.began)}
+	d.say.progress("comparing with the histories", "transactions", -1)
 	e.unproven = p.prove(ctx, client.Accounts)
+	d.say.progressEnds()
+	e.requests, e.refused = d.requests.Load(), d.refused.Load()
 	if ctx.Err() != nil {
 		e.unproven = errInterrupted
 	}
@@ -158,11 +169,14 @@ func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, 
 		return exitUnfinished, errors.Join(stopped, fmt.Errorf("no summary was written: %w", err))
 	}
 	d.say.result(r, p.list.total)
-	d.say.row("this run", "%d payments in %s, %.1f a second; %d requests, %d of them answered 429",
-		e.made, e.took.Round(time.Millisecond), float64(e.made)/e.took.Seconds(), e.requests, e.refused)
+	d.say.row("this run", "%s in %s, %.1f a second; %s, %d of them refused with 429",
+		plural(e.made, "payment"), e.took.Round(time.Millisecond), float64(e.made)/e.took.Seconds(), plural(e.requests, "request"), e.refused)
 	d.say.row("summary", "%s", d.job.summary)
 	code := r.exitCode()
 	switch {
+	case r[stateUnseen].Count > 0:
+		d.say.row("not proven", "%s that the service reported as made, in no history yet: that does not prove that no money moved",
+			plural(int64(r[stateUnseen].Count), "payment"))
 	case r[statePaid].Count == 0:
 	case e.unproven == nil:
 		d.say.row("proven", "what is paid is in the histories of the accounts")
@@ -229,13 +243,14 @@ func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, p
 	return exitPaid, nil
 }
 
-// restAfter waits for the end of the window in which the service still counts the requests of a run before this one.
-func (d *disbursement) restAfter(ctx context.Context, latest time.Time) error {
-	wait := min(d.settings.rateWindow-time.Since(latest), d.settings.rateWindow) // a clock that was set back
+// restAfterRun waits for the end of the window in which the service may still count the requests of a run before this
+// one. Nothing records when a run that was killed sent its last: it was before its lock was free.
+func (d *disbursement) restAfterRun(ctx context.Context) error {
+	wait := d.settings.rateWindow - time.Since(d.locked)
 	if wait <= 0 {
 		return nil
 	}
-	d.say.row("wait", "%s: the service still counts the requests of the run before", wait.Round(100*time.Millisecond))
+	d.say.row("wait", "%s: the service may still count the requests of a run before this one", wait.Round(100*time.Millisecond))
 	sleep(ctx, wait)
 	return ctx.Err()
 }

@@ -103,7 +103,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	s.write(append([]string{"emp-5," + s.accounts[0] + ",7.00,SALARY"}, s.rows()...)...) // also at its beginning
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
-	require.Contains(t, out, "this run    1 payments")
+	require.Contains(t, out, "this run    1 payment in")
 	require.Equal(t, "107.00", s.srv.Balance(s.accounts[0]))
 	require.Equal(t, 6, s.transfers())
 }
@@ -341,23 +341,22 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 	require.Zero(t, s.transfers())
 }
 
-// The service still counts the requests of the run before.
+// The service may still count the requests of a run before this one, which was alive until its lock was free.
 func TestRestsAfterARunBefore(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	s.onPaid = func() {}
 	s.srv.SetStatus(s.accounts[1], "closed")
 	code, out, _ := s.run()
 	require.Equal(t, exitRefused, code)
 	require.NotContains(t, out, "wait")
-	last, known := s.entry(1)
-	require.True(t, known)
-	s.rateWindow = 500 * time.Millisecond
+	s.rateWindow = 300 * time.Millisecond
+	time.Sleep(2 * s.rateWindow) // nothing was recorded since
+	began := time.Now()
 	code, out, _ = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
-	require.Contains(t, out, "the service still counts the requests of the run before")
+	require.Contains(t, out, "the service may still count the requests of a run before this one")
 	again, _ := s.entry(1)
-	require.GreaterOrEqual(t, again.Changed.Sub(last.Changed), s.rateWindow)
+	require.GreaterOrEqual(t, again.Changed.Sub(began), s.rateWindow)
 
 	s.rateWindow = time.Hour
 	ctx, interrupt := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -34,6 +34,9 @@ type mark struct {
 	hash uint64
 }
 
+// hash shortens a text that is compared later.
+func (l *list) hash(text string) uint64 { return maphash.String(l.seed, text) }
+
 // openList reads the whole file and tells report of every fault in it. A list is usable when there was none.
 func openList(j *job, report func(error)) (l *list, faults int, err error) {
 	file, err := os.Open(j.file)

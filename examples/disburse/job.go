@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -133,9 +135,21 @@ func (j *job) requestID(p payment) prepaid.RequestID {
 func (j *job) params(p payment) prepaid.TransferParams {
 	return prepaid.TransferParams{
 		RequestID: j.requestID(p), Amount: p.amount, DestinationAccountID: p.account, Type: prepaid.TransferTypeLoad,
-		SourceReference:      j.run + "/" + p.key, // finds the row in the float account's history
+		SourceReference:      j.sourceReference(p),
 		DestinationReference: p.reference,
 	}
+}
+
+// sourceReference finds the row in the float account's history, and tells a row of another account or amount apart that
+// was sent under the same key: its last part is the begin of a hash of both.
+func (j *job) sourceReference(p payment) string {
+	sum := sha256.Sum256([]byte(string(p.account) + " " + p.amount.String()))
+	return fmt.Sprintf("%s/%s/%x", j.run, p.key, sum[:4])
+}
+
+// isOwnReference reports whether a reference has the form of those of this run. The service may show others, or none.
+func (j *job) isOwnReference(text string) bool {
+	return strings.HasPrefix(text, j.run+"/") && strings.Count(text, "/") == 2
 }
 
 // day reads a calendar day, at midnight UTC wherever the program runs.

@@ -31,8 +31,8 @@ were paid or are in doubt stay in it as they are. To correct a row that was refu
 it by one with a new key: the old one must go, or both may be paid. Refused rows are sent
 again with -retry-refused only.
 The journal is <run>.<environment>.journal in the file's directory, whatever the file is
-called. Keep it: what the service answers for a row that was edited after its journal was
-lost is an earlier payment, which the run finds in the end, when nothing moved.
+called. Keep it: for a row that was edited after its journal was lost, the service returns
+an earlier payment, and nothing moves. The run finds such rows in the end.
 
 Without PREPAID_BASE_URL it shows all that against an emulator inside this process, and
 takes no flags. For the service, set
@@ -49,7 +49,7 @@ second one ends the program at once, which is safe too.
 
 Exit status:
   0  every row is paid (with -dry-run: nothing stands against the run)
-  1  finished, but rows were refused or answered with an earlier payment: see the summary
+  1  finished, but rows were refused, or an earlier payment was returned: see the summary
   2  nothing was sent: the command line, environment, file, journal or float account is wrong
   3  unfinished, or the output could not be written: run the same command again
 
@@ -89,21 +89,19 @@ func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}
 	config, err := prepaid.ConfigFromEnv()
 	return settings{
-		config: config, invalid: err, inFlightWait: max(10*time.Second, config.Retry.InFlightWait), rateWindow: 10 * time.Second, grace: 15 * time.Second,
-		clocks: 10 * time.Second,
+		config: config, invalid: err, booking: 10 * time.Second, rateWindow: 10 * time.Second, grace: 15 * time.Second,
 	}.run(ctx, args, out, errOut)
 }
 
 // settings are what a run is given besides its arguments. The service's are the defaults above; the demonstration and
 // the tests have shorter times.
 type settings struct {
-	config       prepaid.Config
-	invalid      error         // of config
-	inFlightWait time.Duration // see journal.Options
-	rateWindow   time.Duration // in which the service counts requests, also those of a run before this one
-	grace        time.Duration // for payments under way after Ctrl+C
-	clocks       time.Duration // by which this one and the service's may differ
-	onPaid       func()        // after each payment; nil for nothing
+	config     prepaid.Config
+	invalid    error         // of config
+	booking    time.Duration // by which a history may be late
+	rateWindow time.Duration // in which the service counts requests, also those of a run before this one
+	grace      time.Duration // for payments under way after Ctrl+C
+	onPaid     func()        // after each payment; nil for nothing
 }
 
 func (s settings) run(ctx context.Context, args []string, out, errOut io.Writer) int {

@@ -37,8 +37,9 @@ func child() int {
 // quick raises the limits of a client and shortens its waits.
 func quick(config prepaid.Config) settings {
 	config.Limiter = prepaid.NoLimiter{}
+	config.AttemptTimeout = time.Second // a repeat within less could overtake its first on a busy machine
 	config.Retry = prepaid.RetryPolicy{
-		MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond, InFlightWait: 5 * time.Millisecond,
+		MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 5 * time.Millisecond, InFlightWait: 200 * time.Millisecond,
 	}
-	return settings{config: config, inFlightWait: 20 * time.Millisecond, grace: time.Minute}
+	return settings{config: config, booking: 20 * time.Millisecond, grace: time.Minute}
 }

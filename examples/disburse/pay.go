@@ -29,9 +29,10 @@ type payer struct {
 	sender  journal.Sender
 	began   time.Time
 	grace   time.Duration // for payments under way after an interruption
-	clocks  time.Duration // by which this one and the service's may differ
-	booking time.Duration // for which what is in doubt rests; by which a history may be late
+	booking time.Duration // by which a history may be late
 	onPaid  func()
+	onRead  func() // a transaction of a history
+	onRound func(round int)
 	report  func(error)
 
 	streak atomic.Int64 // payments not made since the last one that was
@@ -39,7 +40,10 @@ type payer struct {
 	mu        sync.Mutex
 	changed   map[prepaid.RequestID]bool // not as they were when they were first sent
 	elsewhere map[prepaid.RequestID]bool // answered with another payment than the row's
+	unseen    map[prepaid.RequestID]bool // reported as paid, and in no history yet
 	trouble   error                      // of the last payment that was not made
+
+	another map[prepaid.TransactionID]bool // of the float account's history; used by one goroutine
 }
 
 // pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that
@@ -63,6 +67,7 @@ func (p *payer) pay(ctx context.Context) error {
 	defer watch.Wait()
 	defer cut()
 	for round := range rounds {
+		p.onRound(round)
 		taking, stop := context.WithCancelCause(ctx)
 		due, err := p.round(taking, sending, round, stop)
 		cause := context.Cause(taking)
@@ -131,18 +136,11 @@ func (p *payer) due(next payment, round int) bool {
 	return e.State == journal.StateNotSent
 }
 
-// rest waits until the journal would send a payment in doubt, and returns false when the run was stopped meanwhile: the
-// journal itself waits under the context of what is under way.
+// rest waits until the journal would send a payment of unknown outcome, and returns false when the run was stopped
+// meanwhile: the journal itself waits under the context of what is under way.
 func (p *payer) rest(taking context.Context, next payment) bool {
-	e, known := p.journal.Get(p.job.requestID(next))
-	if !known || !inDoubt(e) {
-		return taking.Err() == nil
-	}
-	from := e.Changed
-	if from.Before(p.began) { // when the process before died, its last sending is not known
-		from = p.began
-	}
-	return sleep(taking, min(time.Until(from.Add(p.booking)), p.booking)) && taking.Err() == nil
+	at := p.journal.NotBefore(p.sender, p.job.requestID(next))
+	return sleep(taking, time.Until(at)) && taking.Err() == nil
 }
 
 func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCauseFunc) {

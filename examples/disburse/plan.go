@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -18,7 +17,7 @@ type plan struct {
 	fresh    journal.Total // never sent, or certainly not processed
 	lost     journal.Total // paid or in doubt, and not in the file
 	left     prepaid.Amount
-	latest   time.Time // last change of the journal
+	resumed  bool // the journal has entries
 }
 
 // makePlan compares each row with the journal and tells report of every row that is not what it was.
@@ -48,9 +47,7 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 		}
 	}
 	for e := range j.All() {
-		if e.Changed.After(pl.latest) {
-			pl.latest = e.Changed
-		}
+		pl.resumed = true
 		if _, here := l.rows[e.RequestID]; !here && (e.State == journal.StateDone || inDoubt(e)) {
 			if err := addTo(&pl.lost, e.Amount); err != nil {
 				return pl, faults, err

@@ -5,9 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/cardprograms/prepaid/journal"
@@ -16,7 +14,7 @@ import (
 // printer is what the program says: totals to out, faults and progress to errOut.
 type printer struct {
 	out io.Writer
-	bar *progressbar.ProgressBar // nil when errOut is no terminal
+	bar *bar // nil when errOut is no terminal
 
 	mu     sync.Mutex // workers report faults
 	errOut io.Writer
@@ -32,7 +30,9 @@ func (s *printer) total(name string, t journal.Total) { s.row(name, "%7d %16s", 
 func (s *printer) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.progressEnds() // it is drawn again below
+	if s.bar != nil {
+		_ = s.bar.Clear() // it is drawn again below
+	}
 	fmt.Fprintln(s.errOut, err)
 }
 
@@ -57,26 +57,37 @@ func (s *printer) result(r result, all journal.Total) {
 	s.total("together", all)
 }
 
-// progress begins a bar when errOut is a terminal.
-func (s *printer) progress(payments int) {
-	file, ok := s.errOut.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return
+// progress begins a bar when errOut is a terminal, in place of the one before. most is -1 when it is not known.
+func (s *printer) progress(doing, unit string, most int) {
+	s.progressEnds()
+	if file, ok := s.errOut.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		s.bar = newBar(s.errOut, doing, unit, most)
 	}
-	s.bar = progressbar.NewOptions(payments,
-		progressbar.OptionSetWriter(s.errOut), progressbar.OptionSetDescription("paying"), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("payments"), progressbar.OptionThrottle(200*time.Millisecond),
-	)
+}
+
+func (s *printer) doing(text string) {
+	if s.bar != nil {
+		s.bar.doing.Store(&text)
+	}
 }
 
 func (s *printer) progressed() {
 	if s.bar != nil {
-		_ = s.bar.Add(1)
+		s.bar.add()
 	}
 }
 
 func (s *printer) progressEnds() {
 	if s.bar != nil {
-		_ = s.bar.Clear()
+		s.bar.end()
+		s.bar = nil
 	}
+}
+
+// plural gives a number with its noun.
+func plural(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -63,7 +63,7 @@ func TestCommandLine(t *testing.T) {
 	require.Contains(t, errOut, "PREPAID_VENDOR is required")
 	code, _, errOut = program(t, t.Context())
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "-file is required; -run must be 1 to 32 letters")
+	require.Contains(t, errOut, "-file is required; -run must be 1 to 24 letters")
 	require.Contains(t, errOut, "; -date is required; -float must be")
 
 	t.Setenv("PREPAID_VENDOR", "vendor")

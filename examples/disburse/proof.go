@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	proofPage   = 500              // transactions; the service may apply another
-	bookingTime = 10 * time.Minute // by which a history may be dated after this clock
+	proofPage = 500 // transactions; the service may apply another
+	// proofMargin is more than the clocks of any two machines differ by: a history is read from so long before the journal
+	// began. It only costs pages.
+	proofMargin = 24 * time.Hour
 )
 
 // historian is what the proof reads with.
@@ -22,48 +24,112 @@ type historian interface {
 	Transactions(context.Context, prepaid.AccountID, prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
-// prove looks for each payment that was answered as made. The service answers a request id that it knows from its cache,
-// whatever is asked under it: with a journal that is new, lost or exchanged an earlier payment would be taken for this
-// one, though it was another amount or went to somebody else. What has left the float account with the same amount
-// since this journal began is the payment, for the journal lets no other go under its key. Of the rest, which may have
-// been made before the journal was lost, the account that was to be paid knows.
+// expectation is how the float account's history shows a payment that was made as the row says.
+type expectation struct {
+	amount    prepaid.Amount
+	reference uint64 // hash of the source reference, which names account and amount
+}
+
+// prove looks for each payment that the service reported as made. The service returns the cached response for a request
+// id that it knows, whatever is asked under it: with a journal that is new, lost or exchanged, an earlier payment would be
+// taken for this one although it was of another amount or to somebody else. The source reference of a payment names both,
+// so the history of the float account shows which one it was, whatever the clocks say. Where that history does not carry
+// the reference, the account that was to be paid knows. What is seen nowhere is marked as such: it proves nothing.
 func (p *payer) prove(ctx context.Context, history historian) error {
-	open := make(map[prepaid.TransactionID]prepaid.Amount)
-	var since time.Time
-	for row, err := range p.list.payments() {
-		if err != nil {
+	open, began, err := p.reportedPaid()
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	recent := began.Add(-proofMargin)
+	for look := range 2 { // a history may be late
+		if look > 0 && !sleep(ctx, p.booking) {
+			return ctx.Err()
+		}
+		if err := p.readFloat(ctx, history, open, prepaid.ListTransactionsParams{From: recent}); err != nil || len(open) == 0 {
 			return err
 		}
-		if e, told := p.toldPaid(row); told {
-			open[e.TransactionID] = row.amount
-			if since.IsZero() || e.Began.Before(since) {
-				since = e.Began
-			}
-		}
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	since = since.Add(p.clocks) // a payment before the journal must not look like one after
-	for item, err := range history.Transactions(ctx, p.job.float, after(since)) {
-		if err != nil {
-			return fmt.Errorf("the history of the float account: %w", err)
-		}
-		if amount, asked := open[item.ID]; asked && amount == item.Amount.Abs() && !item.OccurredAt.Before(since) {
-			delete(open, item.ID)
+	// What was paid before its journal was lost is older, but no payment of this run is older than its id may be.
+	earlier := prepaid.ListTransactionsParams{From: p.job.date.Add(-dayEarliest - proofMargin), Before: recent}
+	if earlier.From.Before(recent) {
+		if err := p.readFloat(ctx, history, open, earlier); err != nil || len(open) == 0 {
+			return err
 		}
 	}
 	return p.askPayees(ctx, history, open)
 }
 
-// toldPaid returns the entry of a row that the service says is paid. What a person has told the journal stands.
-func (p *payer) toldPaid(row payment) (journal.Entry, bool) {
+// reportedPaid returns what is to be proven, and when the first of it began.
+func (p *payer) reportedPaid() (open map[prepaid.TransactionID]expectation, began time.Time, err error) {
+	open = make(map[prepaid.TransactionID]expectation)
+	for row, err := range p.list.payments() {
+		if err != nil {
+			return nil, began, err
+		}
+		e, paid := p.entryPaid(row)
+		if !paid {
+			continue
+		}
+		open[e.TransactionID] = expectation{amount: row.amount, reference: p.list.hash(p.job.params(row).SourceReference)}
+		if began.IsZero() || e.Began.Before(began) {
+			began = e.Began
+		}
+	}
+	return open, began, nil
+}
+
+// entryPaid returns the entry of a row that the service reported as paid. What a person has resolved stands.
+func (p *payer) entryPaid(row payment) (journal.Entry, bool) {
 	e, known := p.journal.Get(p.job.requestID(row))
 	return e, known && e.State == journal.StateDone && !e.Resolved
 }
 
+// readFloat goes through the history of the float account and takes out of open what it shows.
+func (p *payer) readFloat(ctx context.Context, history historian, open map[prepaid.TransactionID]expectation, window prepaid.ListTransactionsParams) error {
+	window.Paging = prepaid.Paging{Size: proofPage, Prefetch: 1}
+	for item, err := range history.Transactions(ctx, p.job.float, window) {
+		if err != nil {
+			return fmt.Errorf("the history of the float account: %w", err)
+		}
+		p.onRead()
+		want, asked := open[item.ID]
+		switch {
+		case !asked:
+		case item.Amount.Abs() != want.amount || p.job.isOwnReference(item.Reference) && p.list.hash(item.Reference) != want.reference:
+			p.another[item.ID] = true
+			delete(open, item.ID)
+		case p.list.hash(item.Reference) == want.reference:
+			delete(open, item.ID)
+		}
+	}
+	return p.reportAnother()
+}
+
+// reportAnother marks the rows that were answered with another payment.
+func (p *payer) reportAnother() error {
+	if len(p.another) == 0 {
+		return nil
+	}
+	for row, err := range p.list.payments() {
+		if err != nil {
+			return err
+		}
+		if e, paid := p.entryPaid(row); paid && p.another[e.TransactionID] && !p.isMarked(p.elsewhere, e.RequestID) {
+			p.markAnother(row, e)
+		}
+	}
+	return nil
+}
+
+func (p *payer) markAnother(row payment, e journal.Entry) {
+	p.mark(p.elsewhere, e.RequestID)
+	wrong := &rowError{line: row.line}
+	wrong.add("", fmt.Sprintf("the service returned transaction %s, an earlier payment under this key of another amount or to another account", e.TransactionID))
+	p.report(wrong)
+}
+
 // askPayees looks for the open payments in the histories of the accounts that were to be paid.
-func (p *payer) askPayees(ctx context.Context, history historian, open map[prepaid.TransactionID]prepaid.Amount) error {
+func (p *payer) askPayees(ctx context.Context, history historian, open map[prepaid.TransactionID]expectation) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan payment)
@@ -83,8 +149,8 @@ func (p *payer) askPayees(ctx context.Context, history historian, open map[prepa
 			if err != nil {
 				return err
 			}
-			e, told := p.toldPaid(row)
-			if _, asked := open[e.TransactionID]; !told || !asked {
+			e, paid := p.entryPaid(row)
+			if _, asked := open[e.TransactionID]; !paid || !asked {
 				continue
 			}
 			select {
@@ -103,40 +169,32 @@ func (p *payer) askPayees(ctx context.Context, history historian, open map[prepa
 	return err
 }
 
-// askPayee marks a row whose money has not arrived. It looks twice, as a history may be late.
+// askPayee looks into the history of the account that was to be paid. It marks a row of which that shows nothing, or
+// another amount.
 func (p *payer) askPayee(ctx context.Context, history historian, row payment) error {
-	for look := range 2 {
-		if look > 0 && !sleep(ctx, p.booking) {
-			return ctx.Err()
-		}
-		if arrived, err := p.arrived(ctx, history, row); arrived || err != nil {
-			return err
-		}
+	e, _ := p.entryPaid(row)
+	window := prepaid.ListTransactionsParams{
+		From: p.job.date.Add(-dayEarliest - proofMargin), Paging: prepaid.Paging{Size: proofPage},
 	}
-	p.mark(p.elsewhere, p.job.requestID(row))
-	wrong := &rowError{line: row.line}
-	wrong.add("", "was answered with an earlier payment of this run, date and key, of another amount or to another account; not paid")
-	p.report(wrong)
-	return nil
-}
-
-// arrived looks into the history of the account that was to be paid.
-func (p *payer) arrived(ctx context.Context, history historian, row payment) (bool, error) {
-	e, _ := p.toldPaid(row)
-	earliest := p.job.date.Add(-dayEarliest - 24*time.Hour) // no payment of this run is older
-	for item, err := range history.Transactions(ctx, row.account, after(earliest)) {
+	for item, err := range history.Transactions(ctx, row.account, window) {
 		if errors.Is(err, prepaid.ErrNotFound) {
-			return false, nil
+			break
 		}
 		if err != nil {
-			return false, fmt.Errorf("line %d: the history of the account: %w", row.line, err)
+			return fmt.Errorf("line %d: the history of the account: %w", row.line, err)
 		}
-		same := item.ID == e.TransactionID || item.ParentID == e.TransactionID || item.ParentID == ""
-		if same && item.Amount == row.amount && item.Reference == row.reference {
-			return true, nil
+		p.onRead()
+		own := item.ID == e.TransactionID || item.ParentID == e.TransactionID
+		switch {
+		case item.Amount == row.amount && (own || item.ParentID == "" && item.Reference == row.reference):
+			return nil
+		case own:
+			p.markAnother(row, e)
+			return nil
 		}
 	}
-	return false, nil
+	p.mark(p.unseen, e.RequestID)
+	return nil
 }
 
 // sleep returns false when ctx ended first.
@@ -148,12 +206,5 @@ func sleep(ctx context.Context, d time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-// after selects all that was booked from a moment on.
-func after(since time.Time) prepaid.ListTransactionsParams {
-	return prepaid.ListTransactionsParams{
-		From: since, To: time.Now().Add(bookingTime), Paging: prepaid.Paging{Size: proofPage, Prefetch: 1},
 	}
 }

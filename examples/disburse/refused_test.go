@@ -75,7 +75,7 @@ func TestInterruptedWhileDoubtRests(t *testing.T) {
 	require.Equal(t, exitUnfinished, code)
 	s.srv.ClearFaults()
 	before := s.transfers()
-	s.inFlightWait, s.grace = 3*time.Second, time.Minute
+	s.config.Retry.InFlightWait, s.grace = 3*time.Second, time.Minute
 	ctx, interrupt := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer interrupt()
 	code, out, errOut := s.runUntil(ctx)

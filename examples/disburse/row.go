@@ -13,8 +13,8 @@ import (
 const columns = "key,account_id,amount,reference"
 
 const (
-	longestKey       = 40 // with a run's name and a slash it fits into a reference
-	longestRun       = 32
+	longestKey       = 40 // with a run's name, two slashes and eight digits it fits into a reference
+	longestRun       = 24
 	longestAccount   = 64
 	longestReference = 75
 )

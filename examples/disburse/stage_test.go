@@ -86,7 +86,7 @@ func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, er
 func (s *stage) job() *job {
 	day, err := time.Parse(time.DateOnly, s.date)
 	require.NoError(s.t, err)
-	return &job{run: "test", date: day, environment: prepaid.EnvironmentTest}
+	return &job{file: s.file, run: "test", date: day, environment: prepaid.EnvironmentTest, float: prepaid.AccountID(s.float), workers: 2}
 }
 
 func (s *stage) requestID(i int) prepaid.RequestID {
@@ -126,7 +126,7 @@ func (s *stage) requirePaidOnce() {
 		require.Equal(s.t, 1, s.srv.Movements(string(s.requestID(i))), i)
 		require.Equal(s.t, amountOf(i).String(), s.srv.Balance(account), i)
 		require.Equal(s.t, []string{
-			fmt.Sprint(i + 2), fmt.Sprintf("emp-%d", i), amountOf(i).String(), statePaid, booked[fmt.Sprintf("test/emp-%d", i)], "",
+			fmt.Sprint(i + 2), fmt.Sprintf("emp-%d", i), amountOf(i).String(), statePaid, booked[s.job().sourceReference(payment{key: fmt.Sprintf("emp-%d", i), account: prepaid.AccountID(account), amount: amountOf(i)})], "",
 		}, summary[i][:6])
 		sum, _ = sum.Add(amountOf(i))
 	}

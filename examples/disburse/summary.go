@@ -21,13 +21,14 @@ const (
 	statePaid     = "paid"
 	stateRejected = "rejected"
 	stateChanged  = "changed"
-	stateEarlier  = "earlier" // answered with another payment, which was made under the same key before
+	stateEarlier  = "earlier"  // the service returned another payment, made under the same key before
+	stateUnseen   = "not seen" // reported as paid, and in no history yet: that proves nothing
 	stateNotSent  = "not sent"
 	stateInDoubt  = "in doubt"
 )
 
 func states() []string {
-	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateNotSent, stateInDoubt}
+	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateUnseen, stateNotSent, stateInDoubt}
 }
 
 // result is what became of the rows, by state.
@@ -36,7 +37,7 @@ type result map[string]*journal.Total
 // exitCode is 0 when all are paid, 1 when the rest is refused for good, 3 when running again may pay more.
 func (r result) exitCode() int {
 	switch {
-	case r[stateNotSent].Count+r[stateInDoubt].Count > 0:
+	case r[stateUnseen].Count+r[stateNotSent].Count+r[stateInDoubt].Count > 0:
 		return exitUnfinished
 	case r[stateRejected].Count+r[stateChanged].Count+r[stateEarlier].Count > 0:
 		return exitRefused
@@ -52,6 +53,8 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 	switch {
 	case p.isMarked(p.elsewhere, id):
 		return stateEarlier, "", e
+	case p.isMarked(p.unseen, id):
+		return stateUnseen, "", e
 	case p.isMarked(p.changed, id) && inDoubt(e): // as it was, it may have been paid
 		return stateInDoubt, stateChanged, e
 	case p.isMarked(p.changed, id):

@@ -14,6 +14,6 @@ func TestThrottledRequestsAreCountedAndRepeated(t *testing.T) {
 	s.srv.Inject(transferOperation, prepaidtest.TooManyRequests(0).Times(7))
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
-	require.Contains(t, out, "; 19 requests, 7 of them answered 429\n") // one each for the token and the float account
+	require.Contains(t, out, "; 20 requests, 7 of them refused with 429\n") // one each for the token, the float account and its history
 	s.requirePaidOnce()
 }
