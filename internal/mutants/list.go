@@ -31,5 +31,13 @@ func mutants() []mutant {
 			name: "the journal does not count from its lock", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
 			old: "return j.opened\n", new: "return e.Changed\n",
 		},
+		{
+			name: "disburse leaves the wait to the journal", file: "examples/disburse/pay.go", module: "examples/disburse", pkg: ".",
+			test: "TestInterruptedWhileDoubtRests", old: "return sleep(taking, time.Until(at)) && taking.Err() == nil", new: "_ = at; return taking.Err() == nil",
+		},
+		{
+			name: "disburse begins in the window of a run before", file: "examples/disburse/disburse.go", module: "examples/disburse", pkg: ".",
+			test: "TestRestsAfterARunBefore", old: "wait := d.settings.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
+		},
 	}
 }
