@@ -120,6 +120,23 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 
 const elsewherePage = 500
 
+// FindCreatedParams says which account to look for: by ProgramClientID and ClientAccountKey, or by CompanyID and
+// ExternalAccountID. With all of them, every one must match. The zero value lacks both.
+type FindCreatedParams struct {
+	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
+	ProgramClientID string
+	// ClientAccountKey is the key given at creation. After a lost answer it is all there is to find the account by.
+	ClientAccountKey string
+	// CompanyID is the program; needed when there is no ClientAccountKey.
+	CompanyID CompanyID
+	// ExternalAccountID is the one that Create returned; a lost answer did not bring one.
+	ExternalAccountID string
+	// Replacing passes over accounts that are lost or stolen, replaced or closed.
+	Replacing bool
+	// Settle is how long to look for what does not show up yet: 30 s when zero.
+	Settle time.Duration
+}
+
 // isElsewhere reports whether a is the account of this creation, but of another program than ProgramClientID.
 func (p FindCreatedParams) isElsewhere(a Account) bool {
 	return a.ProgramClientID != "" && a.ProgramClientID != p.ProgramClientID && a.ClientAccountKey == p.ClientAccountKey && p.matches(&a)
@@ -168,23 +185,6 @@ func issueError(outcome Outcome, err, sent error) error {
 		failure.Err = inner.Err
 	}
 	return failure
-}
-
-// FindCreatedParams says which account to look for: by ProgramClientID and ClientAccountKey, or by CompanyID and
-// ExternalAccountID. With all of them, every one must match. The zero value lacks both.
-type FindCreatedParams struct {
-	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
-	ProgramClientID string
-	// ClientAccountKey is the key given at creation. After a lost answer it is all there is to find the account by.
-	ClientAccountKey string
-	// CompanyID is the program; needed when there is no ClientAccountKey.
-	CompanyID CompanyID
-	// ExternalAccountID is the one that Create returned; a lost answer did not bring one.
-	ExternalAccountID string
-	// Replacing passes over accounts that are lost or stolen, replaced or closed.
-	Replacing bool
-	// Settle is how long to look for what does not show up yet: 30 s when zero.
-	Settle time.Duration
 }
 
 // FindCreated looks for an account that a creation may have made, and never makes one: evidence after an unknown

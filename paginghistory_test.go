@@ -125,7 +125,7 @@ func TestHistoryIsWhole(t *testing.T) {
 				for i, offset := range offsets {
 					for _, sizes := range [][2]int{{1, 500}, {1, 3}, {7, 500}} {
 						for _, late := range []bool{false, true} {
-							random := rand.New(rand.NewPCG(uint64(i), uint64(sizes[1])))
+							random := rand.New(rand.NewPCG(uint64(i), uint64(sizes[1]))) //nolint:gosec // small and positive
 							service := &archive{ahead: offset, less: less, least: sizes[0], most: sizes[1]}
 							paging := prepaid.Paging{Size: 5, Prefetch: prefetch}
 							synctest.Test(t, func(t *testing.T) { requireWhole(t, service, random, late, paging) })

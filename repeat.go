@@ -18,12 +18,12 @@ type repeatRule struct {
 }
 
 func (c Config) repeatRule() *repeatRule {
-	c = c.withDefaults()
-	wait := c.AttemptTimeout + c.Retry.InFlightWait
+	whole := c.withDefaults()
+	wait := whole.AttemptTimeout + whole.Retry.InFlightWait
 	if wait < 0 { // out of range: both are at least zero
 		wait = math.MaxInt64
 	}
-	return &repeatRule{wait: wait, codes: slices.Clone(c.RefusalCodes)}
+	return &repeatRule{wait: wait, codes: slices.Clone(whole.RefusalCodes)}
 }
 
 // notBefore is zero when nothing was sent.

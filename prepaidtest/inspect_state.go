@@ -152,8 +152,9 @@ type HookState struct {
 // Format prints h without the user information of its address, which may hold a secret.
 func (h HookState) Format(f fmt.State, verb rune) {
 	type plain HookState
-	h.URI = h.address()
-	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(h))
+	shown := plain(h)
+	shown.URI = h.address()
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), shown)
 }
 
 // LogValue logs id, address without user information, and whether h is enabled.

@@ -13,7 +13,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the wait leaves out the attempt", file: "repeat.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "wait := c.AttemptTimeout + c.Retry.InFlightWait", new: "wait := c.Retry.InFlightWait",
+			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
 			name: "an early refusal settles", file: "repeat.go", pkg: ".", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",

@@ -9,6 +9,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -127,7 +128,7 @@ func (m *mutant) overlay(directory string, source []byte) (string, error) {
 
 func (m *mutant) goTest(more ...string) (string, error) {
 	arguments := append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-v", "-run=^" + m.test + "$"}, more...)
-	command := exec.Command("go", append(arguments, m.pkg)...) //nolint:gosec // of the list below
+	command := exec.CommandContext(context.Background(), "go", append(arguments, m.pkg)...) //nolint:gosec // of the list
 	command.Dir = m.module
 	printed, err := command.CombinedOutput()
 	return string(printed), err
