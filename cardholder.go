@@ -72,7 +72,7 @@ func (c *Cardholder) check(v *validator, path string) {
 		v.fault(path, ruleRequired)
 		return
 	}
-	found := validator{lax: v.lax}
+	found := validator{lax: v.lax, isEmail: isEmail}
 	c.checkMembers(&found)
 	var now, was reflect.Value
 	if c.received != "" && len(found.faults) > 0 {
