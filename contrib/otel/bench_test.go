@@ -21,7 +21,7 @@ import (
 type canned struct{}
 
 func (canned) RoundTrip(r *http.Request) (*http.Response, error) {
-	const body = `{"balance":1,"status":"active"}`
+	const body = `{"account_id":"EA1","company_id":42,"balance":1,"status":"active"}`
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/vnd.vendor+json"}},
 		Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)), Request: r,
