@@ -248,13 +248,14 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 			synctest.Wait() // parked, so that the order of arrival is known
 		}
 		require.Equal(t, waiters, l.waiting)
+		interval := l.interval
+		wait := l.window - l.slack + waiters*interval
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		_, err := l.Acquire(ctx, LaneCall)
-		wait := l.window - l.slack + waiters*l.interval
 		require.Equal(t, &ThrottledError{Wait: wait}, err, "10,000 at 99.5 a second stand before")
 		wg.Wait()
-		require.Equal(t, wait-l.interval, time.Since(start))
+		require.Equal(t, wait-interval, time.Since(start))
 		for i, who := range order { // the first go together, and race to report
 			require.InDelta(t, i, who, 2)
 		}
