@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// IncompleteListError means that a list ended before everything was seen that the service had reported on the first
-// page. The items seen are delivered before it. It matches [ErrListIncomplete].
+// IncompleteListError means that a list ended before everything was seen that the service had reported. The items seen
+// are delivered before it. It matches [ErrListIncomplete].
 //
 // A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
 // undeliverable messages) it may be harmless: an item that left moved another one to a page that had been read. The
