@@ -56,8 +56,9 @@
 //
 //   - read: changes nothing, sent again after trouble;
 //   - repeated: fails safe when it arrives late (a block, a deletion), sent again after trouble;
-//   - keyed: carries a [RequestID], sent again with the same bytes after a pause, because the service answers a
-//     finished request id from its cache for 30 days;
+//   - keyed: carries a [RequestID], sent again with the same bytes after a pause when it was cut off or met a 502, 503 or
+//     504, because the service answers a finished request id from its cache for 30 days. It is not sent again after a
+//     500, which ends the call at once with [OutcomeUnknown];
 //   - never repeated: not sent again once it may have arrived.
 //
 // A call of any class is sent again when it certainly was not processed: no connection was made, 429, or 401 once, with

@@ -15,8 +15,8 @@ import (
 // LaneCall and LaneBulk may use the whole allowance, at once when the client was idle. As soon as one of their requests
 // has to wait they are spaced evenly, with what LaneMoney uses taken off, until no request has waited for a while. So
 // slots return evenly and LaneMoney, which is not spaced, finds one at once or waits for the next to return: about
-// window / allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is the
-// first window: if reads use the whole allowance in one burst, payments wait for the rest of those 10 s.
+// window / allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a
+// burst: if reads that come to an idle client use the whole allowance, payments wait for the rest of those 10 s.
 //
 // No lane starves: after 15 slots in a row for lanes above it, the next slot is its own.
 type Lane uint8

@@ -84,8 +84,8 @@ type Finding struct {
 	Verdict Verdict
 	// Transactions are those that match.
 	Transactions []Transaction
-	// From is the start of what was searched: the From that was asked for, earlier by as much as the service's clock is
-	// behind.
+	// From is the start of what was searched: the From that was asked for, earlier by as much as the service's clock may
+	// be behind, which is at least 2 s.
 	From time.Time
 	// To is the end of what was searched, at most the moment at which the last look began, by the local clock.
 	To time.Time
@@ -125,7 +125,7 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	if settle <= 0 {
 		settle = movementSettle
 	}
-	var clocks clockRange
+	clocks := clockRange{behind: clockAccuracy, ahead: clockAccuracy}
 	until := time.Now().Add(settle)
 	for pause := firstScanPause; ; pause = min(pause*2, longestScanWait) {
 		finding, err := s.scan(ctx, params, &clocks)
@@ -138,17 +138,19 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	}
 }
 
+// clockAccuracy is by how much a skew may be wrong: the Date header has whole seconds.
+const clockAccuracy = 2 * time.Second
+
 // clockRange is by how much the service's clock may differ from the local one.
 type clockRange struct{ behind, ahead time.Duration }
 
-// add widens r to a difference that was seen.
+// add widens r to a difference that was seen, and to one measured a moment later.
 func (r *clockRange) add(skew time.Duration) {
-	const accuracy = 2 * time.Second // of this skew, and of one measured a moment later
-	if skew < -r.behind {
-		r.behind = accuracy - skew
+	if need := clockAccuracy - skew; need > r.behind {
+		r.behind = need + clockAccuracy
 	}
-	if skew > r.ahead {
-		r.ahead = accuracy + skew
+	if need := clockAccuracy + skew; need > r.ahead {
+		r.ahead = need + clockAccuracy
 	}
 }
 
@@ -164,8 +166,9 @@ func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, c
 		narrow := false
 		history := window.list(params.AccountID)
 		history.opened = func(page *Page[Transaction]) bool {
-			narrow = again && (page.skew < -clocks.behind || !window.To.IsZero() && page.skew > clocks.ahead)
+			known := *clocks
 			clocks.add(page.skew)
+			narrow = again && (clocks.behind > known.behind || !window.To.IsZero() && clocks.ahead > known.ahead)
 			return !narrow
 		}
 		for transaction, err := range history.all(ctx, s.client) {

@@ -92,7 +92,7 @@ func TestFindMovement(t *testing.T) {
 				require.Equal(t, tc.verdict, finding.Verdict, "%v", finding.Verdict)
 				want := map[prepaid.Verdict]int{prepaid.VerdictSeen: 1, prepaid.VerdictAmbiguous: 2}[tc.verdict]
 				require.Len(t, finding.Transactions, want)
-				require.Equal(t, query.From, finding.From)
+				require.Equal(t, query.From.Add(-2*time.Second), finding.From)
 				require.False(t, finding.To.After(query.To))
 			})
 		})
@@ -184,7 +184,8 @@ func TestFindMovementErrors(t *testing.T) {
 func TestFindMovementClocks(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{
-		-3 * time.Hour, -121 * time.Second, -90 * time.Second, -time.Second, 0, time.Second, 11 * time.Minute, 3 * time.Hour,
+		-3 * time.Hour, -121 * time.Second, -90 * time.Second, -1900 * time.Millisecond, -1100 * time.Millisecond, -time.Second,
+		-300 * time.Millisecond, 0, 900 * time.Millisecond, time.Second, 1100 * time.Millisecond, 11 * time.Minute, 3 * time.Hour,
 	} {
 		for _, later := range []time.Duration{0, 700 * time.Millisecond, time.Hour} {
 			synctest.Test(t, func(t *testing.T) {
@@ -192,15 +193,18 @@ func TestFindMovementClocks(t *testing.T) {
 				service := &ledger{ahead: ahead, entries: []entry{{time.Now().Add(ahead).Truncate(time.Second), time.Now(), movementRow}}}
 				err := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
 				time.Sleep(later)
-				query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(err)
+				query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: err.FirstSent, To: err.LastSent}
 				began := time.Now()
-				finding, failure := newCoreClient(t, clockConfig(service)).Accounts.FindMovement(t.Context(), query)
-				require.NoError(t, failure)
-				require.Equal(t, prepaid.VerdictSeen, finding.Verdict, "%v later %v", ahead, later)
-				require.Zero(t, time.Since(began))
-				require.LessOrEqual(t, len(service.asked), 2)
-				require.False(t, finding.From.After(finding.Transactions[0].OccurredAt))
-				require.False(t, finding.To.After(began))
+				for _, query := range []prepaid.FindMovementParams{query, query.Around(err)} {
+					service.asked = nil
+					finding, failure := newCoreClient(t, clockConfig(service)).Accounts.FindMovement(t.Context(), query)
+					require.NoError(t, failure)
+					require.Equal(t, prepaid.VerdictSeen, finding.Verdict, "%v later %v", ahead, later)
+					require.Zero(t, time.Since(began))
+					require.LessOrEqual(t, len(service.asked), 2)
+					require.False(t, finding.From.After(finding.Transactions[0].OccurredAt))
+					require.False(t, finding.To.After(began))
+				}
 			})
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// IncompleteListError means that a list ended before everything was seen that the service had reported on the first
-// page. The items seen are delivered before it. It matches [ErrListIncomplete].
+// IncompleteListError means that a list ended before everything was seen that the service had reported. The items seen
+// are delivered before it. It matches [ErrListIncomplete].
 //
 // A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
 // undeliverable messages) it may be harmless: an item that left moved another one to a page that had been read. The
@@ -138,6 +138,7 @@ type progress struct {
 	items    int // X-TotalItems of the first page, when counted
 	promised int // of them, those from start on
 	again    int // items met again, on a later page
+	most     int // the largest X-TotalItems of the pages before the one at hand
 
 	page  pageHead // at hand
 	fresh int      // items of it that were not seen before
@@ -179,6 +180,9 @@ func (p *progress) begin(page pageHead) {
 		}
 		p.told, p.last = true, page.pages
 	}
+	if p.page.counted {
+		p.most = max(p.most, p.page.items)
+	}
 	p.page, p.fresh, p.ends = page, 0, true
 	p.pages++
 	if page.received > 0 {
@@ -190,20 +194,20 @@ func (p *progress) begin(page pageHead) {
 func (p *progress) end() (last bool, err error) {
 	switch {
 	case p.page.received == 0:
-		return true, p.missing()
+		return true, p.short()
 	case p.repeats() && p.counted && p.missing() == nil:
 		return true, nil
 	case p.repeats():
 		return true, ErrPageRepeated
 	case p.told:
 		if p.page.number >= p.last {
-			return true, p.missing()
+			return true, p.short()
 		}
 		return p.outruns()
 	case p.page.bare:
 		return true, nil // one object in place of a list is all there is
 	}
-	return p.page.received < p.size && p.missing() == nil, nil
+	return p.page.received < p.size && p.short() == nil, nil
 }
 
 // outruns ends an iteration whose list grows as fast as it is read, as one does whose reader adds an item for each. When
@@ -241,7 +245,7 @@ func (p *progress) endsWith(err error) (ended bool, incomplete error) {
 	if !ok || p.pages == 0 || refusal.StatusCode != http.StatusBadRequest || refusal.Code == "" || refusal.Code == CodeInvalidHookID {
 		return false, nil
 	}
-	incomplete = p.missing()
+	incomplete = p.short()
 	return !p.told || p.leaves || incomplete == nil, incomplete
 }
 
@@ -254,6 +258,16 @@ func (p *progress) missing() error {
 		return &IncompleteListError{Seen: len(p.seen)}
 	}
 	return nil
+}
+
+// short is missing, also when what was added meanwhile made up for what was not seen: the pages of a list that nothing
+// leaves have at least as many items, those met again included, as were counted before the last of them was served.
+func (p *progress) short() error {
+	due := p.promised + max(p.most-p.items, 0)
+	if p.counted && !p.leaves && len(p.seen)+p.again < due {
+		return &IncompleteListError{Seen: len(p.seen), Total: due}
+	}
+	return p.missing()
 }
 
 type pageFetcher[T any] func(ctx context.Context, number int, bulk bool) (*Page[T], error)

@@ -68,7 +68,8 @@ var opTransfer = operation{
 // is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when RequestID stands for another payment
 // of this client (the outcome is then rejected: do not pay under a new id, see there), [ErrBadRequest] with the invalid fields
 // in APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same bytes are sent again, no earlier
-// than [AccountsService.NotBefore]: 40 s after the last sending.
+// than [AccountsService.NotBefore]: 40 s after the last sending. After a 500 they are not: the call ends at once with
+// [OutcomeUnknown].
 //
 // API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {

@@ -9,9 +9,9 @@
 // [Journal.Transfer] and [Journal.DirectEntryOut] write the intent, sync it, send, and write the outcome. To resume,
 // run the whole list again with the same params: a payment that is done is not sent; one that was rejected or not
 // sent is sent; one whose outcome is unknown is sent again under its request id, which the service answers from its cache
-// if it has paid, and not before [Journal.NotBefore], when the first sending can no longer be under way: 40 s after it, or for
-// a process that died after the file was opened, with the client's default settings. A rejected payment is not pending, but is sent when it is called again: take out of the list what was
-// paid another way. Calls at once share their syncs, so pay with many goroutines.
+// if it has paid, and not before [Journal.NotBefore], when the first sending can no longer be under way. With the client's
+// default settings that is 40 s after the sending or, when its process died, after the file was opened. A rejected payment
+// is not pending, but is sent when it is called again: take out of the list what was paid another way. Calls at once share their syncs, so pay with many goroutines.
 //
 // A request id must be the same in each run: derive it from what the payment is, with [prepaid.DeriveRequestID], or
 // store it. Other params under a known id are [ErrChanged]: nothing is sent, and the error reports how far the recorded

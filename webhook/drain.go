@@ -54,8 +54,8 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // Drain hands the undeliverable messages of a hook to handle, one after the other, and dismisses each that handle took
 // by returning nil; [Handler.Handle] is such a function, and takes a message that was handled before as well. A message
 // that handle refuses, or panics on, stays stored, and Drain goes on with the others. It hands over each message once,
-// and no more messages than were stored when it began, as far as the service tells their number: those that come later
-// are left to the next Drain.
+// and no more messages than were stored when it began, as far as the service reports their number. As many as were added
+// meanwhile are left to the next Drain: the new ones or, if the service lists these first, others.
 //
 // A process killed at any time loses nothing: messages that were not yet dismissed come again. When ctx ends, the
 // message just handled is still dismissed, within 5 s. A message that somebody else has dismissed by then counts as
