@@ -234,7 +234,9 @@ func (c *call) next(ctx context.Context) bool {
 	case errors.Is(a.err, errRepeated) && !c.resent:
 		// The repeat that net/http would have made: at once, but with a slot, and not on another kept connection.
 		c.resent, c.fresh = true, !a.watch.http2.Load()
-		c.tried--
+		if c.op.class == classRead {
+			c.tried--
+		}
 		c.wait = 0
 	case a.status == http.StatusTooManyRequests:
 		if c.throttled.IsZero() {
@@ -373,11 +375,16 @@ func (c *call) fail(outcome Outcome, err error) error {
 	return failure
 }
 
+// countSent counts an attempt that may have left. One that outlasted AttemptTimeout, since its RoundTripper disregards the
+// context or the process stood still, may have left as late as its end.
 func (c *call) countSent(at time.Time) {
 	if c.attempts++; c.attempts == 1 {
 		c.firstSent = at
 	}
 	c.lastSent = at
+	if due := time.Now().Add(-c.client.config.AttemptTimeout); due.After(at) {
+		c.lastSent = due
+	}
 }
 
 // header returns the header of one attempt. The value slices are shared between requests: a RoundTripper may not
