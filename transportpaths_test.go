@@ -194,16 +194,16 @@ func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
 func TestWrappableClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	server := newWireServer(t, func(_ int, p *peer) { p.succeed(opGet()) })
-	under := prepaid.Wrappable(prepaid.NewTransport())
-	for _, transport := range []http.RoundTripper{under, (*http.Transport)(nil)} {
+	under, byDefault := prepaid.Wrappable(prepaid.NewTransport()), prepaid.Wrappable(nil)
+	for _, transport := range []http.RoundTripper{under, byDefault, (*http.Transport)(nil)} {
 		config := coreConfig(server.address)
 		config.Transport = transport
 		client := newCoreClient(t, config)
 		require.NoError(t, opGet().call(t.Context(), client))
 		require.Equal(t, 1, server.left())
 		require.NoError(t, client.Close())
-		if transport == under {
-			under.(interface{ CloseIdleConnections() }).CloseIdleConnections()
+		if wrappable, ok := transport.(interface{ CloseIdleConnections() }); ok && (transport == under || transport == byDefault) {
+			wrappable.CloseIdleConnections()
 		}
 		require.Eventually(t, func() bool { return server.left() == 0 }, 5*time.Second, time.Millisecond)
 	}
