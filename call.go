@@ -32,6 +32,7 @@ type request struct {
 	// under the same request id may be repeated, that of an earlier call at first.
 	encoded   []byte
 	notBefore time.Time
+	moved     bool // by an earlier call with this request id and the same params
 
 	faults    []Fault // found while describing; nothing is sent when there are any
 	account   AccountID
@@ -341,6 +342,9 @@ func (c *call) outcomeOfAnswer(a *attempt, err error) Outcome {
 // fail makes the CallError. Once an attempt of this call, or of an earlier one with its request id, may have been applied,
 // the outcome stays unknown until a success or a refusal that settles it.
 func (c *call) fail(outcome Outcome, err error) error {
+	if c.moved {
+		outcome = OutcomeApplied
+	}
 	earlier := c.unknown
 	if earlier == nil && !c.notBefore.IsZero() {
 		earlier = errEarlierCall

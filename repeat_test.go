@@ -139,6 +139,32 @@ func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
 	}
 }
 
+// A payment that this client has made stays made, whatever becomes of another call with its params.
+func TestFailureOfAPaymentThatWasMade(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]step{
+		"refused": serviceError(400, "invalid_request"), "a lapsed token": serviceError(401, "x"), "cut off": broken(errCut),
+		"failed": answered(200, vendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
+	} {
+		for _, ended := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				config := clockConfig(scripted(wellAnswered(opTransfer()), then))
+				config.Retry.MaxAttempts = 1
+				client := newCoreClient(t, config)
+				require.NoError(t, opTransfer().call(t.Context(), client))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if ended {
+					cancel()
+				}
+				failure := callError(t, opTransfer().call(ctx, client))
+				require.Equal(t, prepaid.OutcomeApplied, failure.Outcome, "%s, ended %t: %v", name, ended, failure)
+				require.Zero(t, failure.NotBefore)
+			})
+		}
+	}
+}
+
 // A call whose deadline is before the repeat ends at once and says from when it may be repeated.
 func TestNoRepeatBeforeTheDeadlineEndsAtOnce(t *testing.T) {
 	t.Parallel()
