@@ -315,6 +315,8 @@ func transportError(ctx context.Context, sent bool, step string, err error) erro
 		err = cause
 	case ctx.Err() != nil:
 		err = ctx.Err()
+	case strings.HasPrefix(err.Error(), "http2: server sent GOAWAY"): // with its debug data, which may be anything
+		err = errRepeated
 	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
 		err = errMalformed // net/http quotes what it could not read
 	}

@@ -30,6 +30,7 @@ type request struct {
 	// under the same request id may be repeated, that of an earlier call at first.
 	encoded   []byte
 	notBefore time.Time
+	moved     bool // by an earlier call with this request id and the same params
 
 	faults    []Fault // found while describing; nothing is sent when there are any
 	account   AccountID
@@ -232,7 +233,9 @@ func (c *call) next(ctx context.Context) bool {
 	case errors.Is(a.err, errRepeated) && !c.resent:
 		// The repeat that net/http would have made: at once, but with a slot, and not on another kept connection.
 		c.resent, c.fresh = true, !a.watch.http2.Load()
-		c.tried--
+		if c.op.class == classRead {
+			c.tried--
+		}
 		c.wait = 0
 	case a.status == http.StatusTooManyRequests:
 		if c.throttled.IsZero() {
@@ -337,6 +340,9 @@ func (c *call) outcomeOfAnswer(a *attempt, err error) Outcome {
 // fail makes the CallError. Once an attempt of this call, or of an earlier one with its request id, may have been applied,
 // the outcome stays unknown until a success or a refusal that settles it.
 func (c *call) fail(outcome Outcome, err error) error {
+	if c.moved {
+		outcome = OutcomeApplied
+	}
 	earlier := c.unknown
 	if earlier == nil && !c.notBefore.IsZero() {
 		earlier = errEarlierCall
@@ -371,11 +377,16 @@ func (c *call) fail(outcome Outcome, err error) error {
 	return failure
 }
 
+// countSent counts an attempt that may have left. One that outlasted AttemptTimeout, since its RoundTripper disregards the
+// context or the process stood still, may have left as late as its end.
 func (c *call) countSent(at time.Time) {
 	if c.attempts++; c.attempts == 1 {
 		c.firstSent = at
 	}
 	c.lastSent = at
+	if due := time.Now().Add(-c.client.config.AttemptTimeout); due.After(at) {
+		c.lastSent = due
+	}
 }
 
 // header returns the header of one attempt. The value slices are shared between requests: a RoundTripper may not

@@ -32,8 +32,8 @@ type CallError struct {
 	Attempts int
 	// FirstSent is when the first request may have left; zero when none did.
 	FirstSent time.Time
-	// LastSent is when the last attempt that may have left began; zero when none did. It may have been under way until
-	// the call returned.
+	// LastSent is when the last attempt that may have left began or, when it outlasted AttemptTimeout, that much before its
+	// end; zero when none did. It may have been under way until the call returned.
 	LastSent time.Time
 	// NotBefore is when a transfer or direct entry out of unknown outcome may be sent again under its request id, see
 	// [AccountsService.NotBefore]; zero for any other call or outcome, and with [ErrRequestIDExpired].

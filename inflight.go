@@ -47,6 +47,7 @@ type turn struct {
 	state     *inFlightState
 	payment   digest
 	notBefore time.Time // from which an earlier call of unknown outcome may be repeated; zero when there is none
+	moved     bool      // the payment was made by an earlier call
 }
 
 // enter waits for the turn of the request, whose body is encoded. The error is ErrRequestIDReused when the id stands for
@@ -68,6 +69,7 @@ func (f *inFlight) enter(ctx context.Context, r *request) (turn, error) {
 	t.payment = f.digests.of(r)
 	t.notBefore = t.state.notBefore
 	was, known := f.settled.get(t.id)
+	t.moved = known && was == t.payment
 	f.mu.Unlock()
 	err, wait := error(nil), time.Until(t.notBefore)
 	switch {

@@ -8,7 +8,8 @@ const (
 	// is not of this package. Resolve it; never send an unkeyed call again blindly.
 	OutcomeUnknown Outcome = iota
 	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError],
-	// [*TransportError]), or a later step failed (Issue, Reporting.Run); there is no result then.
+	// [*TransportError]), or a later step failed (Issue, Reporting.Run), or the client remembers that an earlier call with
+	// the same request id and params moved the money; there is no result then.
 	OutcomeApplied
 	// OutcomeRejected: the service or a check refused it (validation, a failed transfer, or 400, 403, 404, 409 in the
 	// service's own form; a gateway's page is unknown), and nothing happened. It may succeed later under the same request

@@ -272,7 +272,8 @@ func checkFault(t *testing.T, fault coreFault, op coreOp, want string) {
 	require.Equal(t, op.requestID, failure.RequestID)
 	require.Equal(t, len(seen), failure.Attempts)
 	require.False(t, failure.FirstSent.Before(began) || failure.LastSent.After(ended) || failure.LastSent.Before(failure.FirstSent))
-	require.Equal(t, len(seen) > 1, failure.LastSent.After(failure.FirstSent))
+	require.True(t, len(seen) <= 1 || failure.LastSent.After(failure.FirstSent))
+	require.True(t, len(seen) > 1 || failure.LastSent.Sub(failure.FirstSent) < time.Second, "one that timed out may end late")
 	for _, target := range fault.is {
 		require.ErrorIs(t, err, target)
 	}

@@ -67,11 +67,11 @@ func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 // proves that no earlier sending moved the money. lastSent is the time of the last sending before it,
 // [CallError].LastSent. The service returns the cached response for a request id that it has carried out (section 8), so
 // its own refusal of the same params proves that it has not, under two conditions. The refused request, err's own LastSent,
-// was sent no earlier than [AccountsService.NotBefore] of lastSent. And the refusal is a failed
-// transfer ([ErrTransferFailed]), or a 400 in the service's own form with the code invalid_request or one of
-// [Config].RefusalCodes, as application/vnd.<vendor>+json. Anything else proves nothing: another status or another code, such as one that refuses the repeat
-// because the first is still under way, a refusal that a gateway may have sent, a request that was not processed, a fault
-// found before sending.
+// was sent no earlier than [AccountsService.NotBefore] of lastSent. And the refusal is a failed transfer
+// ([ErrTransferFailed]), or a 400 in the service's own form with the code invalid_request or one of [Config].RefusalCodes,
+// as application/vnd.<vendor>+json. Anything else proves nothing: another status or another code, such as one that refuses
+// the repeat because the first is still under way, a refusal that a gateway may have sent, a request that was not
+// processed, a fault found before sending.
 //
 // A zero lastSent means that the time is not known: nothing settles. The params must be those of the earlier sending. An
 // error of a [Client] is judged by the client's own Config, any other by the defaults. The client applies this rule to

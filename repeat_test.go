@@ -103,6 +103,68 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 	}
 }
 
+// A RoundTripper that disregards the context may send when AttemptTimeout is long over, and so does a process that stood still.
+// The repeat gives what it sent last its time, too.
+func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
+	t.Parallel()
+	for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own
+		synctest.Test(t, func(t *testing.T) {
+			service := scripted(wellAnswered(opTransfer()))
+			var sent []time.Time
+			config := clockConfig(service)
+			config.AttemptTimeout, config.Retry = 0, prepaid.RetryPolicy{MaxAttempts: attempts}
+			config.Transport = roundTripFunc(func(req *http.Request) (*http.Response, error) {
+				if len(sent) == 0 {
+					time.Sleep(time.Minute)
+				}
+				if sent = append(sent, time.Now()); len(sent) == 1 {
+					return nil, errCut
+				}
+				return service.RoundTrip(req)
+			})
+			client := newCoreClient(t, config)
+			began := time.Now()
+			err := opTransfer().call(t.Context(), client)
+			if attempts == 1 {
+				failure := callError(t, err)
+				require.Equal(t, 70*time.Second, failure.NotBefore.Sub(began))
+				require.Equal(t, failure.NotBefore, client.Accounts.NotBefore(failure.LastSent), "also in a store of the caller's own")
+				require.Equal(t, began, failure.FirstSent)
+				err = opTransfer().call(t.Context(), client)
+			}
+			require.NoError(t, err)
+			require.Len(t, sent, 2)
+			require.Equal(t, 10*time.Second, sent[1].Sub(sent[0]), "InFlightWait")
+		})
+	}
+}
+
+// A payment that this client has made stays made, whatever becomes of another call with its params.
+func TestFailureOfAPaymentThatWasMade(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]step{
+		"refused": serviceError(400, "invalid_request"), "a lapsed token": serviceError(401, "x"), "cut off": broken(errCut),
+		"failed": answered(200, vendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
+	} {
+		for _, ended := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				config := clockConfig(scripted(wellAnswered(opTransfer()), then))
+				config.Retry.MaxAttempts = 1
+				client := newCoreClient(t, config)
+				require.NoError(t, opTransfer().call(t.Context(), client))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if ended {
+					cancel()
+				}
+				failure := callError(t, opTransfer().call(ctx, client))
+				require.Equal(t, prepaid.OutcomeApplied, failure.Outcome, "%s, ended %t: %v", name, ended, failure)
+				require.Zero(t, failure.NotBefore)
+			})
+		}
+	}
+}
+
 // A call whose deadline is before the repeat ends at once and says from when it may be repeated.
 func TestNoRepeatBeforeTheDeadlineEndsAtOnce(t *testing.T) {
 	t.Parallel()

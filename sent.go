@@ -53,8 +53,13 @@ func NotSent(err error) bool {
 // A wrapper hides from the [Client] what it knows of an [*http.Transport]. Wrappable keeps it: [NotSent] is true for an
 // error after which t asked for a connection and never got one, and such calls are not processed and are repeated, as
 // without the wrapper. A request with Close set opens its own connection, over HTTP/1.1 unless t speaks HTTP/2 only. The
-// wrapper must return errors unchanged or wrapped, and must not clear Close.
-func Wrappable(t *http.Transport) http.RoundTripper { return wrappable{kept: t, fresh: freshOf(t)} }
+// wrapper must return errors unchanged or wrapped, and must not clear Close. A nil t is that of [NewTransport].
+func Wrappable(t *http.Transport) http.RoundTripper {
+	if t == nil {
+		t = NewTransport()
+	}
+	return wrappable{kept: t, fresh: freshOf(t)}
+}
 
 type wrappable struct{ kept, fresh *http.Transport }
 

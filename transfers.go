@@ -173,7 +173,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
 	turn, err := s.client.keyed.enter(ctx, &r)
-	r.notBefore = turn.notBefore
+	r.notBefore, r.moved = turn.notBefore, turn.moved
 	switch {
 	case errors.Is(err, ErrRequestIDReused):
 		return nil, s.client.withheld(ctx, r, OutcomeRejected, err)

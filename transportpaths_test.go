@@ -175,20 +175,35 @@ func TestWrappableSaysNothingOfWhatWasWritten(t *testing.T) {
 	require.False(t, prepaid.NotSent(nil))
 }
 
+// MaxAttempts is the bound of what is sent for a transfer, also when its RoundTripper takes a second connection.
+func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
+	t.Parallel()
+	server := newWireServer(t, func(_ int, p *peer) { p.reset() })
+	plain := &http.Transport{}
+	t.Cleanup(plain.CloseIdleConnections)
+	config := coreConfig("https://cards.example")
+	config.AttemptTimeout, config.Retry.MaxAttempts = 100*time.Millisecond, 1
+	config.Transport = twoPaths{first: to(plain, server.address, true), second: to(plain, server.address, true)}
+	failure := callError(t, opTransfer().call(t.Context(), newCoreClient(t, config)))
+	require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+	require.Equal(t, 1, failure.Attempts)
+	require.Len(t, server.seen(), 1)
+}
+
 // A wrapper gives back the kept connections of what it wraps, and a nil transport is the client's own.
 func TestWrappableClosesIdleConnections(t *testing.T) {
 	t.Parallel()
 	server := newWireServer(t, func(_ int, p *peer) { p.succeed(opGet()) })
-	under := prepaid.Wrappable(prepaid.NewTransport())
-	for _, transport := range []http.RoundTripper{under, (*http.Transport)(nil)} {
+	under, byDefault := prepaid.Wrappable(prepaid.NewTransport()), prepaid.Wrappable(nil)
+	for _, transport := range []http.RoundTripper{under, byDefault, (*http.Transport)(nil)} {
 		config := coreConfig(server.address)
 		config.Transport = transport
 		client := newCoreClient(t, config)
 		require.NoError(t, opGet().call(t.Context(), client))
 		require.Equal(t, 1, server.left())
 		require.NoError(t, client.Close())
-		if transport == under {
-			under.(interface{ CloseIdleConnections() }).CloseIdleConnections()
+		if wrappable, ok := transport.(interface{ CloseIdleConnections() }); ok && (transport == under || transport == byDefault) {
+			wrappable.CloseIdleConnections()
 		}
 		require.Eventually(t, func() bool { return server.left() == 0 }, 5*time.Second, time.Millisecond)
 	}

@@ -20,8 +20,9 @@ import (
 )
 
 // resettingHTTP2 takes whole requests and then resets their stream with PROTOCOL_ERROR, as a gateway does that met a
-// malformed answer behind it. net/http would send such a request again, for ever, whatever its method.
-func resettingHTTP2(t *testing.T, plain bool) (base string, transport *http.Transport, requests *atomic.Int32) {
+// malformed answer behind it. net/http would send such a request again, for ever, whatever its method. With leaving it says
+// GOAWAY in place of that and closes.
+func resettingHTTP2(t *testing.T, plain, leaving bool) (base string, transport *http.Transport, requests *atomic.Int32) {
 	t.Helper()
 	certificates := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate and its client's roots
 	t.Cleanup(certificates.Close)
@@ -43,7 +44,7 @@ func resettingHTTP2(t *testing.T, plain bool) (base string, transport *http.Tran
 			if err != nil {
 				return
 			}
-			serving.Go(func() { resetStreams(conn, requests) })
+			serving.Go(func() { resetStreams(conn, leaving, requests) })
 			serving.Go(func() {
 				<-done
 				_ = conn.Close()
@@ -66,12 +67,12 @@ func resettingHTTP2(t *testing.T, plain bool) (base string, transport *http.Tran
 	return "https://" + listener.Addr().String() + "/3.0/", transport, requests
 }
 
-func resetStreams(conn net.Conn, requests *atomic.Int32) {
+func resetStreams(conn net.Conn, leaving bool, requests *atomic.Int32) {
 	defer conn.Close()
 	const (
-		headers, reset, settings = 1, 3, 4
-		endStream, ack           = 1, 1
-		protocolError            = 1
+		headers, reset, settings, goAway = 1, 3, 4, 7
+		endStream, ack                   = 1, 1
+		protocolError                    = 1
 	)
 	frame := func(kind, flags, length byte, stream uint32, payload ...byte) {
 		head := []byte{0, 0, length, kind, flags, 0, 0, 0, 0}
@@ -96,6 +97,11 @@ func resetStreams(conn net.Conn, requests *atomic.Int32) {
 			frame(settings, ack, 0, 0)
 		case kind <= headers && flags&endStream != 0 && stream != 0: // HEADERS or DATA: the request is whole
 			requests.Add(1)
+			if leaving {
+				frame(goAway, 0, 8, 0, 0, 0, 0, byte(stream), 0, 0, 0, 0)
+				_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+				continue
+			}
 			frame(reset, 0, 4, stream, 0, 0, 0, protocolError)
 		}
 	}
@@ -104,15 +110,17 @@ func resetStreams(conn net.Conn, requests *atomic.Int32) {
 // A request that may have arrived is not sent again by the HTTP/2 client below us, whatever its method, over TLS or not.
 func TestHTTP2ResetIsNotRepeatedBelowUs(t *testing.T) {
 	t.Parallel()
-	for _, plain := range []bool{false, true} {
+	for i := range 4 {
+		plain, leaving := i%2 == 1, i > 1
 		for _, op := range []coreOp{opRedeem(), opCreate(), opActivate(), opStart(), opTransfer(), opGet(), opPlastic()} {
-			t.Run(fmt.Sprintf("%s/plain %t", op.name, plain), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/plain %t/leaving %t", op.name, plain, leaving), func(t *testing.T) {
 				t.Parallel()
-				base, transport, requests := resettingHTTP2(t, plain)
+				base, transport, requests := resettingHTTP2(t, plain, leaving)
 				config := coreConfig("https://cards.example")
 				config.BaseURL, config.Transport, config.Retry.MaxAttempts = base, transport, 1
 				err := op.call(t.Context(), newCoreClient(t, config))
 				failure := callError(t, err)
+				require.ErrorContains(t, err, "the connection ended without a response", "and not how net/http puts it")
 				if op.name == opGet().name {
 					require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
 					require.EqualValues(t, 2, requests.Load(), "one of them instead of net/http's")

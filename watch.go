@@ -3,7 +3,6 @@ package prepaid
 import (
 	"bytes"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -61,7 +60,7 @@ func (w *connectionWatch) gotConn(info httptrace.GotConnInfo) {
 // cut the connection, between the two.
 func (w *connectionWatch) body(content []byte) (io.ReadCloser, error) {
 	if w.http2.Load() {
-		return nil, errors.New("sent once")
+		return nil, errRepeated
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil
 }

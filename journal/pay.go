@@ -162,7 +162,15 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	if err := j.record(e); err != nil {
 		return nil, e.failure(nothing, err)
 	}
+	returned := false
+	defer func() {
+		if !returned { // it panicked, and may have sent until now
+			e.Changed = time.Now().UTC()
+			_ = j.record(e) // after a failure nothing more is sent
+		}
+	}()
 	result, err := send()
+	returned = true
 	return j.settle(e, old, result, err)
 }
 

@@ -67,8 +67,8 @@ type Entry struct {
 	// Attempts counts the requests that may have left, in all runs whose number is known.
 	Attempts int `json:"attempts,omitzero"`
 	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
-	// run. It is zero for any other, and while a call is at work: of a run that died the last sending is not known, see
-	// [Journal.NotBefore].
+	// run. It is kept when [NotMoved] resolves it, and zero for any other and while a call is at work: of a run that died the
+	// last sending is not known, see [Journal.NotBefore].
 	NotBefore time.Time `json:"not_before,omitzero"`
 	// TransactionID is the movement's, when done.
 	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`

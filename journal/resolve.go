@@ -45,6 +45,9 @@ func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
 		return ErrNotUnknown
 	}
 	e.State, e.TransactionID, e.Resolved, e.Changed = resolution.state, resolution.transaction, true, time.Now().UTC()
+	if e.State == StateDone {
+		e.NotBefore = time.Time{}
+	}
 	return j.record(e)
 }
 

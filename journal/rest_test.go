@@ -106,6 +106,41 @@ func TestRepeatOfAProcessThatDiedCountsFromTheLock(t *testing.T) {
 	}
 }
 
+// A sender that panics, or ends its goroutine, may have sent until then: the next run, in this process, waits from there.
+func TestRepeatAfterAPanicCountsFromItsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j, _ := openMemory(t, nil)
+		b := newSlowBank(1)
+		require.Panics(t, func() { _, _ = j.Transfer(t.Context(), panicking{b}, "from", payment(1)) })
+		panicked := time.Now()
+		_, err := j.Transfer(t.Context(), b, "from", payment(1))
+		require.NoError(t, err)
+		require.Equal(t, 40*time.Second, time.Since(panicked))
+		require.Equal(t, 1, b.moved)
+	})
+}
+
+// panicking sends after a while, and panics then.
+type panicking struct{ *slowBank }
+
+func (p panicking) Transfer(ctx context.Context, from prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	time.Sleep(time.Minute)
+	_, err := p.slowBank.Transfer(ctx, from, params)
+	panic(err)
+}
+
+// What a person has resolved as moved is not sent again, so that there is no time for it.
+func TestMovedHasNoNotBefore(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	_, err := j.Transfer(t.Context(), newSlowBank(2), "from", payment(1))
+	require.ErrorIs(t, err, errCut)
+	require.NoError(t, j.Resolve(payment(1).RequestID, Moved("7")))
+	e, _ := j.Get(payment(1).RequestID)
+	require.Zero(t, e.NotBefore)
+}
+
 // dying keeps what the file holds when its payment is sent.
 type dying struct {
 	*slowBank

@@ -16,6 +16,10 @@ func mutants() []mutant {
 			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
+			name: "an attempt that outlasts its timeout counts from its beginning", file: "call.go", pkg: ".",
+			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
+		},
+		{
 			name: "an early refusal settles", file: "repeat.go", pkg: ".", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
 			old: " || sent.Before(notBefore)", new: "",
 		},
