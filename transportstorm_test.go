@@ -98,7 +98,7 @@ func resetStreams(conn net.Conn, leaving bool, requests *atomic.Int32) {
 		case kind <= headers && flags&endStream != 0 && stream != 0: // HEADERS or DATA: the request is whole
 			requests.Add(1)
 			if leaving {
-				frame(goAway, 0, 8, 0, 0, 0, 0, byte(stream), 0, 0, 0, 0)
+				frame(goAway, 0, 8, 0, 0, 0, 0, byte(stream), 0, 0, 0, 0) //nolint:gosec // small
 				_ = conn.(interface{ CloseWrite() error }).CloseWrite()
 				continue
 			}
