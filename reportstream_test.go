@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"runtime"
 	"runtime/metrics"
 	"strings"
@@ -373,25 +374,29 @@ func TestReportMemoryIsConstant(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			source := newReportGenerator(test.size/int64(len(test.line)), test.line)
-			runtime.GC()
-			before, peak, calls := heap(), uint64(0), int64(0)
-			r := newReportReader(ReportRun{}, io.NopCloser(source), func(ReportProgress) {
-				peak = max(peak, heap())
-				calls++
-			})
-			if test.use == "Rows" { // not collectReportRows, which keeps them
-				for _, err := range r.Rows() {
-					if err != nil { // require would take longer than the rows
-						t.Fatal(err)
+			grown := uint64(math.MaxUint64)
+			for tries := 0; grown >= bound && tries < 3; tries++ { // on a busy machine a collection counts what is made meanwhile
+				source := newReportGenerator(test.size/int64(len(test.line)), test.line)
+				runtime.GC()
+				before, peak, calls := heap(), uint64(0), int64(0)
+				r := newReportReader(ReportRun{}, io.NopCloser(source), func(ReportProgress) {
+					peak = max(peak, heap())
+					calls++
+				})
+				if test.use == "Rows" { // not collectReportRows, which keeps them
+					for _, err := range r.Rows() {
+						if err != nil { // require would take longer than the rows
+							t.Fatal(err)
+						}
 					}
+				} else {
+					require.NoError(t, reportUses[test.use](r))
 				}
-			} else {
-				require.NoError(t, reportUses[test.use](r))
+				require.Greater(t, calls, test.size>>21, "looked at all along")
+				grown = max(peak, before) - before
+				t.Logf("%.1f MiB above %.1f MiB", float64(grown)/(1<<20), float64(before)/(1<<20))
 			}
-			require.Greater(t, calls, test.size>>21, "looked at all along")
-			require.Less(t, peak, before+bound)
-			t.Logf("peak %.1f MiB above %.1f MiB", float64(peak-before)/(1<<20), float64(before)/(1<<20))
+			require.Less(t, grown, uint64(bound))
 		})
 	}
 }
