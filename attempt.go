@@ -90,7 +90,7 @@ func (a *attempt) declared(kind answerKind) bool {
 	return false
 }
 
-// cause is the error of an attempt that did not succeed, the same one each time: it tells attempts apart.
+// cause is the error of an attempt that did not succeed, the same one each time, which distinguishes attempts.
 func (a *attempt) cause() error {
 	switch {
 	case a.err != nil:

@@ -24,7 +24,7 @@ var (
 	errNotAnInteger       = errors.New("not an integer")
 	errNotANumber         = errors.New("not a number")
 	errNotATime           = errors.New("not an ISO 8601 date-time")
-	errUnexpectedBody     = errors.New("not an answer of the service")
+	errUnexpectedBody     = errors.New("not a response of the service")
 	errNotATransactionID  = errors.New("a transaction id that is not digits above zero")
 	errUnexpectedResponse = errors.New("unexpected status, or a body where none is due")
 )

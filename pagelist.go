@@ -111,13 +111,13 @@ func (l pageList[T]) all(ctx context.Context, c *Client) iter.Seq2[*T, error] {
 // pageHead is what a page says about its list, and about itself.
 type pageHead struct {
 	number, size, pages, items, received int
-	told, counted, bare                  bool
+	reported, counted, bare              bool
 }
 
 func (p *Page[T]) head() pageHead {
 	return pageHead{
 		number: p.Number, size: p.Size, pages: p.TotalPages, items: p.TotalItems, received: p.received,
-		told: p.told, counted: p.counted, bare: p.bare,
+		reported: p.reported, counted: p.counted, bare: p.bare,
 	}
 }
 
@@ -131,8 +131,8 @@ type progress struct {
 	pages    int // pages read
 	filled   int // of them, those with items
 	size     int // items of the first page
-	told     bool
-	last     int // the newest X-TotalPages, when told
+	reported bool
+	last     int // the newest X-TotalPages, when reported
 	due      int // pages from start on, by the first X-TotalPages
 	counted  bool
 	items    int // X-TotalItems of the first page, when counted
@@ -174,11 +174,11 @@ func (p *progress) begin(page pageHead) {
 			p.counted, p.items, p.promised = true, page.items, max(page.items-(p.start-1)*page.size, 0)
 		}
 	}
-	if page.told {
-		if !p.told && (page.received > 0 || page.pages > 1) { // an empty list may be called one page
+	if page.reported {
+		if !p.reported && (page.received > 0 || page.pages > 1) { // an empty list may be called one page
 			p.due = page.pages - p.start + 1
 		}
-		p.told, p.last = true, page.pages
+		p.reported, p.last = true, page.pages
 	}
 	if p.page.counted {
 		p.most = max(p.most, p.page.items)
@@ -199,7 +199,7 @@ func (p *progress) end() (last bool, err error) {
 		return true, nil
 	case p.repeats():
 		return true, ErrPageRepeated
-	case p.told:
+	case p.reported:
 		if p.page.number >= p.last {
 			return true, p.short()
 		}
@@ -227,7 +227,7 @@ func (p *progress) outruns() (last bool, err error) {
 // brought up another one again, and no more than one. Unless pages and items are counted, a page whose last item
 // was met before is taken for a repetition as well, or a service that adds to its only page would be read for ever.
 func (p *progress) repeats() bool {
-	return p.pages > 1 && (p.fresh == 0 && p.again > p.growth() || !(p.told && p.counted) && !p.ends)
+	return p.pages > 1 && (p.fresh == 0 && p.again > p.growth() || !(p.reported && p.counted) && !p.ends)
 }
 
 // growth is how many items were added since the first page; 0 when the service does not count them.
@@ -246,7 +246,7 @@ func (p *progress) endsWith(err error) (ended bool, incomplete error) {
 		return false, nil
 	}
 	incomplete = p.short()
-	return !p.told || p.leaves || incomplete == nil, incomplete
+	return !p.reported || p.leaves || incomplete == nil, incomplete
 }
 
 // missing is an error when less was seen than the service promised.
@@ -254,7 +254,7 @@ func (p *progress) missing() error {
 	switch {
 	case p.counted && len(p.seen) < p.promised:
 		return &IncompleteListError{Seen: len(p.seen), Total: p.promised}
-	case !p.counted && p.told && p.filled < p.due:
+	case !p.counted && p.reported && p.filled < p.due:
 		return &IncompleteListError{Seen: len(p.seen)}
 	}
 	return nil
@@ -324,7 +324,7 @@ func prefetched[T any](ctx context.Context, paging Paging, fetch pageFetcher[T])
 			if r.err == nil && r.page.counted && r.page.TotalItems < items {
 				r.page, r.err = fetch(ctx, r.page.Number, false)
 			}
-			if r.err == nil && r.page.told && r.page.counted { // without both, a page ahead may not exist or be too old
+			if r.err == nil && r.page.reported && r.page.counted { // without both, a page ahead may not exist or be too old
 				last, items = r.page.TotalPages, r.page.TotalItems
 				for len(waiting) < window && next <= last {
 					start()

@@ -40,7 +40,7 @@ type Page[T any] struct {
 	// TotalItems is the number of items on all pages; 0 when not told.
 	TotalItems int
 
-	told     bool // X-TotalPages was there
+	reported bool // X-TotalPages was there
 	counted  bool // X-TotalItems was there
 	bare     bool // one object in place of a list
 	received int  // items before any was dropped here
@@ -49,7 +49,7 @@ type Page[T any] struct {
 
 // Last reports whether no page follows: by the service's count, or because this page is empty.
 func (p *Page[T]) Last() bool {
-	if p.told || p.TotalPages > 0 {
+	if p.reported || p.TotalPages > 0 {
 		return p.Number >= p.TotalPages
 	}
 	return p.received == 0 && len(p.Items) == 0
@@ -123,7 +123,7 @@ func (p *Page[T]) readHeader(a *attempt) {
 	}
 	p.Size, _ = number("X-PageSize")
 	p.TotalItems, p.counted = number("X-TotalItems")
-	p.TotalPages, p.told = number("X-TotalPages")
+	p.TotalPages, p.reported = number("X-TotalPages")
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
 		p.skew = skew(date, a.started.Add(time.Since(a.started)/2))
 	}

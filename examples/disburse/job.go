@@ -140,7 +140,7 @@ func (j *job) params(p payment) prepaid.TransferParams {
 	}
 }
 
-// sourceReference finds the row in the float account's history, and tells a row of another account or amount apart that
+// sourceReference finds the row in the float account's history, and distinguishes a row of another account or amount that
 // was sent under the same key: its last part is the begin of a hash of both.
 func (j *job) sourceReference(p payment) string {
 	sum := sha256.Sum256([]byte(string(p.account) + " " + p.amount.String()))

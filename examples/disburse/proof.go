@@ -105,7 +105,7 @@ func (p *payer) readFloat(ctx context.Context, history historian, open map[prepa
 	return p.reportAnother()
 }
 
-// reportAnother marks the rows that were answered with another payment.
+// reportAnother marks the rows for which the service returned another payment.
 func (p *payer) reportAnother() error {
 	if len(p.another) == 0 {
 		return nil
