@@ -121,7 +121,8 @@ func (c *Client) setTransport() {
 }
 
 // Close ends a token renewal in progress and closes idle connections, and others when their calls end; later calls fail
-// with [ErrClosed]. It may be called more than once. An idle Client that is not closed leaks no goroutine.
+// with [ErrClosed]. A call that waits before it is repeated ends so after its wait: end its context to end it at once. Close
+// may be called more than once. An idle Client that is not closed leaks no goroutine.
 func (c *Client) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil
