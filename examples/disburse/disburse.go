@@ -121,7 +121,7 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
 		booking: d.settings.booking, onRead: d.say.progressed,
 		changed: make(map[prepaid.RequestID]bool), elsewhere: make(map[prepaid.RequestID]bool),
-		unseen: make(map[prepaid.RequestID]bool), another: make(map[prepaid.TransactionID]bool),
+		unseen: make(map[prepaid.RequestID]bool),
 	}
 	d.say.progress("paying", "payments", l.total.Count-pl.paid.Count)
 	p.onRound = func(round int) {

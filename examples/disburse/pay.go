@@ -42,8 +42,6 @@ type payer struct {
 	elsewhere map[prepaid.RequestID]bool // answered with another payment than the row's
 	unseen    map[prepaid.RequestID]bool // reported as paid, and in no history yet
 	trouble   error                      // of the last payment that was not made
-
-	another map[prepaid.TransactionID]bool // of the float account's history; used by one goroutine
 }
 
 // pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that
