@@ -94,7 +94,7 @@ func TestHistoryCannotBeRead(t *testing.T) {
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Contains(t, errOut, "what was paid is not proven")
-	require.Contains(t, out, "not proven  what is paid was not compared with the histories of the accounts: the history of the float account: ")
+	require.Contains(t, out, "not proven  what is paid was not all compared with the histories of the accounts: the history of the float account: ")
 	s.srv.ClearFaults()
 	code, out, errOut = s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
@@ -281,4 +281,42 @@ func (o payeeOnly) Transactions(ctx context.Context, id prepaid.AccountID, param
 			left--
 		}
 	}
+}
+
+// A proof that breaks off says so, whatever it has marked before.
+func TestProofBreaksOff(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	const history = "GET /accounts/{id}/transactions"
+	s.srv.Inject(history, prepaidtest.Answer(204, "").Times(4)) // three of the float account, one of a payee
+	s.srv.Inject(history, prepaidtest.Answer(500, "").Always())
+	code, out, errOut := s.run("-workers", "1")
+	require.Equal(t, exitUnfinished, code, out+errOut)
+	require.Equal(t, "1", count(out, stateUnseen))
+	require.Equal(t, "1", count(out, statePaid))
+	require.Contains(t, out, "not proven  1 payment that the service reported as made, in no history yet")
+	require.Contains(t, out, "not proven  what is paid was not all compared with the histories of the accounts: line 3: ")
+}
+
+// What a person said of a payment is neither proven nor the service's word.
+func TestResolvedIsNotProven(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	s.srv.Inject(transferOperation, prepaidtest.Answer(500, "").Always())
+	code, out, _ := s.run()
+	require.Equal(t, exitUnfinished, code)
+	require.Equal(t, "2", count(out, stateInDoubt))
+	resolve := func(i int, resolution journal.Resolution) {
+		j, err := journal.Open(s.journal(), journal.Options{})
+		require.NoError(t, err)
+		defer j.Close()
+		require.NoError(t, j.Resolve(s.requestID(i), resolution))
+	}
+	resolve(0, journal.Moved("1234"))
+	s.srv.ClearFaults()
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	require.Contains(t, out, "proven      what is paid is in the histories of the accounts, but for 1 payment that a person resolved\n")
+	require.Equal(t, []string{statePaid, "1234", codeResolved}, s.summary()[0][3:6])
+	require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
 }
