@@ -130,6 +130,7 @@ func (p *payer) compare(due *proof, item *prepaid.Transaction) {
 	reference := p.list.hash(item.Reference)
 	if want, ok := due.open[reference]; ok && item.Amount.Abs() == want.amount {
 		delete(due.open, reference)
+		delete(due.another, reference) // its id is no id of this history
 		return
 	}
 	row := due.rows[item.ID]
@@ -143,16 +144,16 @@ func (p *payer) compare(due *proof, item *prepaid.Transaction) {
 		due.another[row] = "an earlier payment under this key of another amount or to another account"
 	case !own && item.Amount.Abs() != want.amount:
 		due.another[row] = "which the history shows with another amount"
-	default:
-		return
 	}
-	delete(due.open, row)
 }
 
 // reportAnother marks the rows for which the service returned another payment.
 func (p *payer) reportAnother(due *proof) error {
 	if len(due.another) == 0 {
 		return nil
+	}
+	for row := range due.another {
+		delete(due.open, row)
 	}
 	for row, err := range p.list.payments() {
 		if err != nil {

@@ -192,6 +192,16 @@ func TestHistoryOfAnotherForm(t *testing.T) {
 		"other ids": func(_ *stage, item *prepaid.Transaction) {
 			item.ID, item.ParentID = "9"+item.ID, ""
 		},
+		"ids of other movements": func(s *stage, item *prepaid.Transaction) { // the opening, which is first, has that of a payment
+			if string(item.AccountID) != s.float {
+				return
+			}
+			if n, _ := strconv.Atoi(string(item.ID)); item.Reference == "" || item.Amount.Sign() > 0 {
+				item.ID = prepaid.TransactionID(strconv.Itoa(n + 1))
+			} else {
+				item.ID = "9" + item.ID
+			}
+		},
 		"ids of others": func(s *stage, item *prepaid.Transaction) { // each has that of the payment before it
 			if string(item.AccountID) == s.float {
 				n, _ := strconv.Atoi(string(item.ID))
@@ -319,4 +329,20 @@ func TestResolvedIsNotProven(t *testing.T) {
 	require.Contains(t, out, "proven      what is paid is in the histories of the accounts, but for 1 payment that a person resolved\n")
 	require.Equal(t, []string{statePaid, "1234", codeResolved}, s.summary()[0][3:6])
 	require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
+}
+
+// One transaction that was reported for two rows proves one of them at most.
+func TestReportedForTwoRows(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.write("emp-0," + s.accounts[0] + ",5.00,SALARY")
+	code, _, errOut := s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.srv.Inject(transferOperation, prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+		`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
+	s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+	code, out, errOut := s.run()
+	require.Equal(t, exitUnfinished, code, out+errOut)
+	require.Equal(t, "1", count(out, statePaid))
+	require.Equal(t, "1", count(out, stateUnseen))
 }

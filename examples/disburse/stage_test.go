@@ -178,4 +178,6 @@ func writing(text string, end error) func(io.Writer) error {
 }
 
 // journal is where the journal lies when no flag says it.
-func (s *stage) journal() string { return filepath.Join(filepath.Dir(s.file), s.runName+".test.journal") }
+func (s *stage) journal() string {
+	return filepath.Join(filepath.Dir(s.file), s.runName+".test.journal")
+}
