@@ -137,6 +137,7 @@ type RetryPolicy struct {
 	// TokenHold bounds how long a failed token request holds off the next one: 1 s. Meanwhile calls fail at once with the
 	// error of refused credentials, and after any other failure they wait, 250 ms at first. As long, and at most 1 s, calls
 	// wait for another token when the one that replaced a rejected token is rejected too. A nanosecond is as good as none.
+	// A renewal that fails while the token is still valid is held off for 1 s to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 

@@ -57,8 +57,10 @@ const (
 // With RequestTypeReplace neither the account being replaced nor any that is lost, replaced or closed is a match.
 //
 // Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
-// created and does not show up within Settle, or shows up in the company under another client_id, which ends the wait:
-// it names ProgramClientID and company. Then fix the client_id before anything else. Safety: the creation is never repeated once it may have arrived.
+// created and does not show up within Settle, or shows up in the company under another client_id, which ends the wait: it
+// names ProgramClientID and company. Then fix the client_id before anything else. With Again, a key that the company has
+// under another client_id is ErrNotSeen too, and nothing is created: if that account belongs to another program, run Issue
+// without Again. Safety: the creation is never repeated once it may have arrived.
 //
 // API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
@@ -93,8 +95,11 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	if summary != nil {
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
-	find.Settle = params.Settle
-	account, err := s.findIssued(ctx, find)
+	find.Settle, look = params.Settle, s.findIssued
+	if find.ExternalAccountID == "" { // an account under another client_id may be another program's, and this one be late
+		look = s.findCreated
+	}
+	account, err := look(ctx, find)
 	if err == nil {
 		return &Issued{Account: account, Created: true}, nil
 	}
@@ -113,7 +118,10 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 	// One page is enough to notice a wrong setting early; if this look fails, the ones by key still decide.
 	page, failed := s.SearchCompanyPage(ctx, find.CompanyID, SearchCompanyParams{Paging: Paging{Size: elsewherePage}})
 	if failed == nil && slices.ContainsFunc(page.Items, find.isElsewhere) {
-		return nil, find.notSeen(true)
+		if find.ExternalAccountID != "" {
+			return nil, find.notSeen("the account has another client_id")
+		}
+		return nil, find.notSeen("the company has an account with this client_account_key under another client_id")
 	}
 	return s.findCreated(ctx, find)
 }
@@ -137,7 +145,7 @@ type FindCreatedParams struct {
 	Settle time.Duration
 }
 
-// isElsewhere reports whether a is the account of this creation, but of another program than ProgramClientID.
+// isElsewhere reports whether a is the account of this creation, or has its key at least, under another client_id.
 func (p FindCreatedParams) isElsewhere(a Account) bool {
 	return a.ProgramClientID != "" && a.ProgramClientID != p.ProgramClientID && a.ClientAccountKey == p.ClientAccountKey && p.matches(&a)
 }
@@ -146,7 +154,7 @@ func (p FindCreatedParams) isElsewhere(a Account) bool {
 type notSeenError struct {
 	program   string
 	company   CompanyID
-	elsewhere bool // the company has the account under another client_id
+	elsewhere string // what the company has under another client_id; empty for nothing
 }
 
 func (e *notSeenError) Error() string {
@@ -157,21 +165,21 @@ func (e *notSeenError) Error() string {
 	if e.company != 0 {
 		text += fmt.Sprintf(" of company %d", e.company)
 	}
-	if e.elsewhere {
-		text += ": the account has another client_id"
+	if e.elsewhere != "" {
+		text += ": " + e.elsewhere
 	}
 	return text
 }
 
 func (e *notSeenError) Unwrap() error { return ErrNotSeen }
 
-func (p FindCreatedParams) notSeen(elsewhere bool) error {
+func (p FindCreatedParams) notSeen(elsewhere string) error {
 	return &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: &notSeenError{p.ProgramClientID, p.CompanyID, elsewhere}}
 }
 
 func seenElsewhere(err error) bool {
 	e, ok := errors.AsType[*notSeenError](err)
-	return ok && e.elsewhere
+	return ok && e.elsewhere != ""
 }
 
 // issueError puts what is known of the creation in front of what a look for it met; sent is the call whose times
@@ -245,7 +253,7 @@ func (s *AccountsService) look(ctx context.Context, params FindCreatedParams) (*
 	}
 	switch len(found) {
 	case 0:
-		return nil, params.notSeen(false)
+		return nil, params.notSeen("")
 	case 1:
 		return found[0], nil
 	}

@@ -21,8 +21,9 @@ import (
 type register struct {
 	delay   time.Duration // until a new account can be found
 	answer  func(made step) step
-	search  step // instead of searching, when set
-	noTwice bool // fail the test at a second creation
+	search  step   // instead of searching, when set
+	noTwice bool   // fail the test at a second creation
+	other   string // an account of another program, which only a search by company returns
 	t       *testing.T
 
 	mu       sync.Mutex
@@ -62,6 +63,9 @@ func (s *register) RoundTrip(r *http.Request) (*http.Response, error) {
 		return s.search(r)
 	}
 	var rows []string
+	if s.other != "" && strings.HasPrefix(r.URL.Path, "/3.0/accounts/company/") {
+		rows = append(rows, s.other)
+	}
 	for _, account := range s.accounts {
 		if !time.Now().Before(account.seen) {
 			rows = append(rows, account.row)
@@ -192,12 +196,15 @@ func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	s := newStage(t)
 	params := issueParams()
 	params.Account.CompanyID, params.ProgramClientID = prepaid.CompanyID(prepaidtest.DefaultCompany), "wrong-id"
-	for _, outcome := range []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed} {
+	for i, elsewhere := range []string{
+		"the account has another client_id", "the company has an account with this client_account_key under another client_id",
+	} {
+		outcome := []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed}[i]
 		began := time.Now()
 		_, err := s.client.Accounts.Issue(t.Context(), params)
 		require.ErrorIs(t, err, prepaid.ErrNotSeen)
 		require.Equal(t, outcome, prepaid.OutcomeOf(err))
-		require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: the account has another client_id`, prepaidtest.DefaultCompany))
+		require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: %s`, prepaidtest.DefaultCompany, elsewhere))
 		require.Less(t, time.Since(began), time.Second)
 		params.Again = true
 	}
@@ -206,6 +213,19 @@ func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	issued, err := s.client.Accounts.Issue(t.Context(), params)
 	require.NoError(t, err)
 	require.False(t, issued.Created, "fixed, it is found")
+}
+
+// A key is unique within its program only: after a lost response, an account of another program with the same key does not
+// end the wait for the new one.
+func TestIssueLostBesideAnotherProgram(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{t: t, delay: 9 * time.Second, noTwice: true, answer: func(step) step { return broken(errCut) }}
+		service.other = strings.Replace(row(9, "active"), `"company_id":7`, `"company_id":7,"client_id":"other"`, 1)
+		issued, err := issue(t, service, nil)
+		require.NoError(t, err)
+		require.EqualValues(t, "acc-1", issued.Account.ID)
+	})
 }
 
 // Nothing is created when a look before it fails, finds several, or the parameters are wrong.

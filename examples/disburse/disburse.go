@@ -121,7 +121,7 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		job: d.job, list: l, journal: j, sender: client.Accounts, began: time.Now(), grace: d.settings.grace, report: d.say.fault,
 		booking: d.settings.booking, onRead: d.say.progressed,
 		changed: make(map[prepaid.RequestID]bool), elsewhere: make(map[prepaid.RequestID]bool),
-		unseen: make(map[prepaid.RequestID]bool), another: make(map[prepaid.TransactionID]bool),
+		unseen: make(map[prepaid.RequestID]bool),
 	}
 	d.say.progress("paying", "payments", l.total.Count-pl.paid.Count)
 	p.onRound = func(round int) {
@@ -173,25 +173,27 @@ func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, 
 		plural(e.made, "payment"), e.took.Round(time.Millisecond), float64(e.made)/e.took.Seconds(), plural(e.requests, "request"), e.refused)
 	d.say.row("summary", "%s", d.job.summary)
 	code := r.exitCode()
-	switch {
-	case r[stateUnseen].Count > 0:
+	unseen := r[stateUnseen].Count
+	if unseen > 0 {
 		d.say.row("not proven", "%s that the service reported as made, in no history yet: that does not prove that no money moved",
-			plural(int64(r[stateUnseen].Count), "payment"))
+			plural(int64(unseen), "payment"))
+	}
+	switch {
 	case r[statePaid].Count == 0:
-	case e.unproven == nil:
-		d.say.row("proven", "what is paid is in the histories of the accounts")
-	default:
-		d.say.row("not proven", "what is paid was not compared with the histories of the accounts: %v", e.unproven)
+	case e.unproven != nil:
+		d.say.row("not proven", "what is paid was not all compared with the histories of the accounts: %v", e.unproven)
 		code = exitUnfinished
 		if stopped == nil {
 			stopped = errors.New("what was paid is not proven")
 		}
+	case unseen == 0:
+		d.say.proven(r[statePaid].Count, p.resolved)
 	}
 	if stopped != nil { // what was not tried in this run may stand as refused by an earlier one
 		code = exitUnfinished
 	}
 	if code == exitUnfinished && stopped == nil {
-		stopped = errors.New("not all payments came to an end")
+		stopped = errors.New("not all payments are settled and proven")
 	}
 	if code == exitUnfinished {
 		d.say.row("unfinished", "run the same command again")

@@ -242,7 +242,7 @@ func TestDoubtThatRemains(t *testing.T) {
 	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(2), prepaidtest.DropBeforeCommit().Times(16))
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code)
-	require.Contains(t, errOut, "not all payments came to an end; the last trouble: prepaid: Accounts.Transfer: outcome unknown")
+	require.Contains(t, errOut, "not all payments are settled and proven; the last trouble: prepaid: Accounts.Transfer: outcome unknown")
 	require.Equal(t, rounds*6, s.transfers())
 	require.Equal(t, "6", count(out, stateInDoubt))
 	require.Contains(t, out, "run the same command again")

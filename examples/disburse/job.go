@@ -147,9 +147,12 @@ func (j *job) sourceReference(p payment) string {
 	return fmt.Sprintf("%s/%s/%x", j.run, p.key, sum[:4])
 }
 
-// isOwnReference reports whether a reference has the form of those of this run. The service may show others, or none.
-func (j *job) isOwnReference(text string) bool {
-	return strings.HasPrefix(text, j.run+"/") && strings.Count(text, "/") == 2
+// ownReference returns the part of a source reference of this run that names run and key. Of any other text, and of one
+// that the service has cut or rewritten, ok is false.
+func (j *job) ownReference(text string) (named string, ok bool) {
+	key, hash, ok := strings.Cut(strings.TrimPrefix(text, j.run+"/"), "/")
+	ok = ok && strings.HasPrefix(text, j.run+"/") && isName(key, longestKey) && len(hash) == 8 && strings.Trim(hash, "0123456789abcdef") == ""
+	return j.run + "/" + key, ok
 }
 
 // day reads a calendar day, at midnight UTC wherever the program runs.

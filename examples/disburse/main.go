@@ -51,7 +51,8 @@ Exit status:
   0  every row is paid (with -dry-run: nothing stands against the run)
   1  finished, but rows were refused, or an earlier payment was returned: see the summary
   2  nothing was sent: the command line, environment, file, journal or float account is wrong
-  3  unfinished, or the output could not be written: run the same command again
+  3  unfinished, not found in the histories yet, or the output could not be written: run
+     the same command again
 
 `
 

@@ -39,11 +39,11 @@ type payer struct {
 
 	mu        sync.Mutex
 	changed   map[prepaid.RequestID]bool // not as they were when they were first sent
-	elsewhere map[prepaid.RequestID]bool // answered with another payment than the row's
+	elsewhere map[prepaid.RequestID]bool // the service returned another payment than the row's
 	unseen    map[prepaid.RequestID]bool // reported as paid, and in no history yet
 	trouble   error                      // of the last payment that was not made
 
-	another map[prepaid.TransactionID]bool // of the float account's history; used by one goroutine
+	resolved int // payments that stand as paid because a person said so; counted by tally
 }
 
 // pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that

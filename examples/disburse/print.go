@@ -57,6 +57,18 @@ func (s *printer) result(r result, all journal.Total) {
 	s.total("together", all)
 }
 
+// proven says what was found. What a person resolved is not looked for.
+func (s *printer) proven(paid, resolved int) {
+	text := "what is paid is in the histories of the accounts"
+	switch {
+	case resolved == paid:
+		text = "nothing: a person resolved what is paid, and that is not looked for"
+	case resolved > 0:
+		text += ", but for " + plural(int64(resolved), "payment") + " that a person resolved"
+	}
+	s.row("proven", "%s", text)
+}
+
 // progress begins a bar when errOut is a terminal, in place of the one before. most is -1 when it is not known.
 func (s *printer) progress(doing, unit string, most int) {
 	s.progressEnds()

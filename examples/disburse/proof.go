@@ -26,56 +26,83 @@ type historian interface {
 
 // expectation is how the float account's history shows a payment that was made as the row says.
 type expectation struct {
-	amount    prepaid.Amount
-	reference uint64 // hash of the source reference, which names account and amount
+	amount prepaid.Amount
+	named  uint64 // hash of the begin of the source reference, which names run and key
+}
+
+// proof is what is still to be found in the histories.
+type proof struct {
+	open    map[uint64]expectation           // by the hash of the source reference, which names run, key, account and amount
+	rows    map[prepaid.TransactionID]uint64 // the same hash by the reported id; 0 for an id that was reported twice
+	another map[uint64]string                // rows of which the history shows another payment, and what it shows
+	began   time.Time                        // when the first of it began
+
+	mu    sync.Mutex // workers claim
+	taken map[claim]bool
+}
+
+// claim is an item of an account's history that was found to be one payment, and so is no other.
+type claim struct {
+	account prepaid.AccountID
+	item    prepaid.TransactionID
 }
 
 // prove looks for each payment that the service reported as made. The service returns the cached response for a request
 // id that it knows, whatever is asked under it: with a journal that is new, lost or exchanged, an earlier payment would be
 // taken for this one although it was of another amount or to somebody else. The source reference of a payment names both,
-// so the history of the float account shows which one it was, whatever the clocks say. Where that history does not carry
-// the reference, the account that was to be paid knows. What is seen nowhere is marked as such: it proves nothing.
+// so the history of the float account shows which one it was, whatever the clocks and the ids say. Where that history does
+// not carry the reference, the account that was to be paid may. What is seen nowhere is marked as such: it proves nothing.
 func (p *payer) prove(ctx context.Context, history historian) error {
-	open, began, err := p.reportedPaid()
-	if err != nil || len(open) == 0 {
+	due, err := p.reportedPaid()
+	if err != nil || len(due.open) == 0 {
 		return err
 	}
-	recent := began.Add(-proofMargin)
+	recent := due.began.Add(-proofMargin)
 	for look := range 2 { // a history may be late
 		if look > 0 && !sleep(ctx, p.booking) {
 			return ctx.Err()
 		}
-		if err := p.readFloat(ctx, history, open, prepaid.ListTransactionsParams{From: recent}); err != nil || len(open) == 0 {
+		if err := p.readFloat(ctx, history, due, prepaid.ListTransactionsParams{From: recent}); err != nil || len(due.open) == 0 {
 			return err
 		}
 	}
 	// What was paid before its journal was lost is older, but no payment of this run is older than its id may be.
 	earlier := prepaid.ListTransactionsParams{From: p.job.date.Add(-dayEarliest - proofMargin), Before: recent}
 	if earlier.From.Before(recent) {
-		if err := p.readFloat(ctx, history, open, earlier); err != nil || len(open) == 0 {
+		if err := p.readFloat(ctx, history, due, earlier); err != nil || len(due.open) == 0 {
 			return err
 		}
 	}
-	return p.askPayees(ctx, history, open)
+	return p.askPayees(ctx, history, due)
 }
 
-// reportedPaid returns what is to be proven, and when the first of it began.
-func (p *payer) reportedPaid() (open map[prepaid.TransactionID]expectation, began time.Time, err error) {
-	open = make(map[prepaid.TransactionID]expectation)
+// reportedPaid returns what is to be proven.
+func (p *payer) reportedPaid() (*proof, error) {
+	due := &proof{
+		open: make(map[uint64]expectation), rows: make(map[prepaid.TransactionID]uint64),
+		another: make(map[uint64]string), taken: make(map[claim]bool),
+	}
 	for row, err := range p.list.payments() {
 		if err != nil {
-			return nil, began, err
+			return nil, err
 		}
 		e, paid := p.entryPaid(row)
 		if !paid {
 			continue
 		}
-		open[e.TransactionID] = expectation{amount: row.amount, reference: p.list.hash(p.job.params(row).SourceReference)}
-		if began.IsZero() || e.Began.Before(began) {
-			began = e.Began
+		reference := p.job.sourceReference(row)
+		named, _ := p.job.ownReference(reference)
+		hash := p.list.hash(reference)
+		due.open[hash] = expectation{amount: row.amount, named: p.list.hash(named)}
+		if _, twice := due.rows[e.TransactionID]; twice { // it is one payment, and so cannot show which of the two
+			hash = 0
+		}
+		due.rows[e.TransactionID] = hash
+		if due.began.IsZero() || e.Began.Before(due.began) {
+			due.began = e.Began
 		}
 	}
-	return open, began, nil
+	return due, nil
 }
 
 // entryPaid returns the entry of a row that the service reported as paid. What a person has resolved stands.
@@ -84,60 +111,76 @@ func (p *payer) entryPaid(row payment) (journal.Entry, bool) {
 	return e, known && e.State == journal.StateDone && !e.Resolved
 }
 
-// readFloat goes through the history of the float account and takes out of open what it shows.
-func (p *payer) readFloat(ctx context.Context, history historian, open map[prepaid.TransactionID]expectation, window prepaid.ListTransactionsParams) error {
+// readFloat goes through the history of the float account and takes out of due what it shows.
+func (p *payer) readFloat(ctx context.Context, history historian, due *proof, window prepaid.ListTransactionsParams) error {
 	window.Paging = prepaid.Paging{Size: proofPage, Prefetch: 1}
 	for item, err := range history.Transactions(ctx, p.job.float, window) {
 		if err != nil {
 			return fmt.Errorf("the history of the float account: %w", err)
 		}
 		p.onRead()
-		want, asked := open[item.ID]
-		switch {
-		case !asked:
-		case item.Amount.Abs() != want.amount || p.job.isOwnReference(item.Reference) && p.list.hash(item.Reference) != want.reference:
-			p.another[item.ID] = true
-			delete(open, item.ID)
-		case p.list.hash(item.Reference) == want.reference:
-			delete(open, item.ID)
-		}
+		p.compare(due, item)
 	}
-	return p.reportAnother()
+	return p.reportAnother(due)
+}
+
+// compare looks whether an item of the float account's history is a payment that is due, or another one in its place.
+// A reference that the service has cut or rewritten shows neither.
+func (p *payer) compare(due *proof, item *prepaid.Transaction) {
+	reference := p.list.hash(item.Reference)
+	if want, ok := due.open[reference]; ok && item.Amount.Abs() == want.amount {
+		delete(due.open, reference)
+		delete(due.another, reference) // its id is no id of this history
+		return
+	}
+	row := due.rows[item.ID]
+	want, ok := due.open[row]
+	if !ok {
+		return
+	}
+	named, own := p.job.ownReference(item.Reference)
+	switch {
+	case own && reference != row && p.list.hash(named) == want.named:
+		due.another[row] = "an earlier payment under this key of another amount or to another account"
+	case !own && item.Amount.Abs() != want.amount:
+		due.another[row] = "which the history shows with another amount"
+	}
 }
 
 // reportAnother marks the rows for which the service returned another payment.
-func (p *payer) reportAnother() error {
-	if len(p.another) == 0 {
+func (p *payer) reportAnother(due *proof) error {
+	if len(due.another) == 0 {
 		return nil
+	}
+	for row := range due.another {
+		delete(due.open, row)
 	}
 	for row, err := range p.list.payments() {
 		if err != nil {
 			return err
 		}
-		if e, paid := p.entryPaid(row); paid && p.another[e.TransactionID] && !p.isMarked(p.elsewhere, e.RequestID) {
-			p.markAnother(row, e)
+		e, paid := p.entryPaid(row)
+		shown, another := due.another[p.list.hash(p.job.sourceReference(row))]
+		if paid && another && !p.isMarked(p.elsewhere, e.RequestID) {
+			p.mark(p.elsewhere, e.RequestID)
+			wrong := &rowError{line: row.line}
+			wrong.add("", fmt.Sprintf("the service returned transaction %s, %s", e.TransactionID, shown))
+			p.report(wrong)
 		}
 	}
 	return nil
 }
 
-func (p *payer) markAnother(row payment, e journal.Entry) {
-	p.mark(p.elsewhere, e.RequestID)
-	wrong := &rowError{line: row.line}
-	wrong.add("", fmt.Sprintf("the service returned transaction %s, an earlier payment under this key of another amount or to another account", e.TransactionID))
-	p.report(wrong)
-}
-
 // askPayees looks for the open payments in the histories of the accounts that were to be paid.
-func (p *payer) askPayees(ctx context.Context, history historian, open map[prepaid.TransactionID]expectation) error {
+func (p *payer) askPayees(ctx context.Context, history historian, due *proof) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan payment)
 	var workers sync.WaitGroup
-	for range min(p.job.workers, len(open)) {
+	for range min(p.job.workers, len(due.open)) {
 		workers.Go(func() {
 			for row := range queue {
-				if err := p.askPayee(ctx, history, row); err != nil {
+				if err := p.askPayee(ctx, history, due, row); err != nil {
 					stop(err)
 				}
 			}
@@ -149,8 +192,8 @@ func (p *payer) askPayees(ctx context.Context, history historian, open map[prepa
 			if err != nil {
 				return err
 			}
-			e, paid := p.entryPaid(row)
-			if _, asked := open[e.TransactionID]; !paid || !asked {
+			_, paid := p.entryPaid(row)
+			if _, asked := due.open[p.list.hash(p.job.sourceReference(row))]; !paid || !asked {
 				continue
 			}
 			select {
@@ -169,13 +212,16 @@ func (p *payer) askPayees(ctx context.Context, history historian, open map[prepa
 	return err
 }
 
-// askPayee looks into the history of the account that was to be paid. It marks a row of which that shows nothing, or
-// another amount.
-func (p *payer) askPayee(ctx context.Context, history historian, row payment) error {
+// askPayee looks into the history of the account that was to be paid, and marks a row that it does not show. A payment is
+// shown by the id that was reported for it. Where ids do not connect, an item of the same amount and reference counts, but
+// for one row only, and not one from before this journal: an earlier run may have paid the same.
+func (p *payer) askPayee(ctx context.Context, history historian, due *proof, row payment) error {
 	e, _ := p.entryPaid(row)
+	unique := due.rows[e.TransactionID] != 0
 	window := prepaid.ListTransactionsParams{
 		From: p.job.date.Add(-dayEarliest - proofMargin), Paging: prepaid.Paging{Size: proofPage},
 	}
+	var alike []claim
 	for item, err := range history.Transactions(ctx, row.account, window) {
 		if errors.Is(err, prepaid.ErrNotFound) {
 			break
@@ -184,17 +230,34 @@ func (p *payer) askPayee(ctx context.Context, history historian, row payment) er
 			return fmt.Errorf("line %d: the history of the account: %w", row.line, err)
 		}
 		p.onRead()
-		own := item.ID == e.TransactionID || item.ParentID == e.TransactionID
-		switch {
-		case item.Amount == row.amount && (own || item.ParentID == "" && item.Reference == row.reference):
-			return nil
-		case own:
-			p.markAnother(row, e)
+		if item.Amount != row.amount {
+			continue // such as a fee
+		}
+		if unique && (item.ID == e.TransactionID || item.ParentID == e.TransactionID) {
 			return nil
 		}
+		_, reported := due.rows[item.ID]
+		if !reported && item.ParentID == "" && item.Reference == row.reference && !item.OccurredAt.Before(e.Began.Add(-proofMargin)) {
+			alike = append(alike, claim{row.account, item.ID})
+		}
 	}
-	p.mark(p.unseen, e.RequestID)
+	if !due.take(alike) {
+		p.mark(p.unseen, e.RequestID)
+	}
 	return nil
+}
+
+// take claims the first of what is alike that no other row has claimed, and reports whether there was one.
+func (d *proof) take(alike []claim) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range alike {
+		if !d.taken[c] {
+			d.taken[c] = true
+			return true
+		}
+	}
+	return false
 }
 
 // sleep returns false when ctx ended first.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -93,7 +94,7 @@ func TestHistoryCannotBeRead(t *testing.T) {
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Contains(t, errOut, "what was paid is not proven")
-	require.Contains(t, out, "not proven  what is paid was not compared with the histories of the accounts: the history of the float account: ")
+	require.Contains(t, out, "not proven  what is paid was not all compared with the histories of the accounts: the history of the float account: ")
 	s.srv.ClearFaults()
 	code, out, errOut = s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
@@ -155,34 +156,193 @@ func TestHistoryWithoutReferences(t *testing.T) {
 	s := newStage(t, 2)
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
-	client := s.srv.Client()
-	l, _, err := openList(s.job(), func(err error) { t.Error(err) })
-	require.NoError(t, err)
-	defer l.file.Close()
-	j, err := journal.Open(s.journal(), journal.Options{})
-	require.NoError(t, err)
-	defer j.Close()
-	p := &payer{
-		job: l.job, list: l, journal: j, onRead: func() {}, report: func(err error) { t.Error(err) },
-		elsewhere: make(map[prepaid.RequestID]bool), unseen: make(map[prepaid.RequestID]bool), another: make(map[prepaid.TransactionID]bool),
-	}
-	require.NoError(t, p.prove(t.Context(), bare{client.Accounts}))
+	p, errs := s.proving(s.srv.Client().Accounts, func(item *prepaid.Transaction) { item.Reference = "" })
+	require.Empty(t, errs)
 	require.Empty(t, p.unseen)
 	require.Empty(t, p.elsewhere)
 }
 
-// bare is a history without references.
-type bare struct{ historian }
+// proving proves what the journal has, with histories whose items were changed, and returns what was reported.
+func (s *stage) proving(client historian, change func(*prepaid.Transaction)) (*payer, []string) {
+	s.t.Helper()
+	l, _, err := openList(s.job(), func(err error) { s.t.Error(err) })
+	require.NoError(s.t, err)
+	defer l.file.Close()
+	j, err := journal.Open(s.journal(), journal.Options{})
+	require.NoError(s.t, err)
+	defer j.Close()
+	var reported []string
+	p := &payer{
+		job: l.job, list: l, journal: j, onRead: func() {}, report: func(err error) { reported = append(reported, err.Error()) },
+		elsewhere: make(map[prepaid.RequestID]bool), unseen: make(map[prepaid.RequestID]bool),
+	}
+	require.NoError(s.t, p.prove(s.t.Context(), altered{client, change}))
+	return p, reported
+}
 
-func (b bare) Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error] {
+// A service may rewrite references, number histories otherwise than responses, and book fees beside a payment. None of that
+// is another payment.
+func TestHistoryOfAnotherForm(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *stage, item *prepaid.Transaction){
+		"cut": func(_ *stage, item *prepaid.Transaction) {
+			item.Reference = item.Reference[:max(0, len(item.Reference)-3)]
+		},
+		"upper case": func(_ *stage, item *prepaid.Transaction) { item.Reference = strings.ToUpper(item.Reference) },
+		"other ids": func(_ *stage, item *prepaid.Transaction) {
+			item.ID, item.ParentID = "9"+item.ID, ""
+		},
+		"ids of other movements": func(s *stage, item *prepaid.Transaction) { // the opening, which is first, has that of a payment
+			if string(item.AccountID) != s.float {
+				return
+			}
+			if n, _ := strconv.Atoi(string(item.ID)); item.Reference == "" || item.Amount.Sign() > 0 {
+				item.ID = prepaid.TransactionID(strconv.Itoa(n + 1))
+			} else {
+				item.ID = "9" + item.ID
+			}
+		},
+		"ids of others": func(s *stage, item *prepaid.Transaction) { // each has that of the payment before it
+			if string(item.AccountID) == s.float {
+				n, _ := strconv.Atoi(string(item.ID))
+				item.ID = prepaid.TransactionID(strconv.Itoa(n + 2))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, 3)
+			s.runName = "2026" // without letters, upper case is no other run
+			code, _, errOut := s.run()
+			require.Equal(t, exitPaid, code, errOut)
+			p, errs := s.proving(s.srv.Client().Accounts, func(item *prepaid.Transaction) { change(s, item) })
+			require.Empty(t, errs)
+			require.Empty(t, p.unseen)
+			require.Empty(t, p.elsewhere)
+		})
+	}
+}
+
+// altered is a history whose items were changed.
+type altered struct {
+	historian
+
+	change func(*prepaid.Transaction)
+}
+
+func (a altered) Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error] {
 	return func(yield func(*prepaid.Transaction, error) bool) {
-		for item, err := range b.historian.Transactions(ctx, id, params) {
+		for item, err := range a.historian.Transactions(ctx, id, params) {
 			if item != nil {
-				item.Reference = ""
+				a.change(item)
 			}
 			if !yield(item, err) {
 				return
 			}
 		}
 	}
+}
+
+// One item of a payee's history proves one row, one from before this journal none, and a fee next to it disproves none.
+func TestPayeeHistory(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*prepaid.Transaction)
+		items  int // of the payee's history that are left
+		unseen int
+	}{
+		{"both", func(item *prepaid.Transaction) { item.ID, item.ParentID = "9"+item.ID, "" }, 2, 0},
+		{"one", func(item *prepaid.Transaction) { item.ID, item.ParentID = "9"+item.ID, "" }, 1, 1},
+		{"earlier", func(item *prepaid.Transaction) {
+			item.ID, item.ParentID, item.OccurredAt = "9"+item.ID, "", item.OccurredAt.Add(-7*24*time.Hour)
+		}, 2, 2},
+		{"only a fee", func(item *prepaid.Transaction) { item.Amount = prepaid.MustAmount("0.50") }, 2, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, 1)
+			s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+			code, _, errOut := s.run()
+			require.Equal(t, exitPaid, code, errOut)
+			p, errs := s.proving(payeeOnly{s.srv.Client().Accounts, prepaid.AccountID(s.accounts[0]), c.items}, c.change)
+			require.Empty(t, errs)
+			require.Len(t, p.unseen, c.unseen)
+			require.Empty(t, p.elsewhere)
+		})
+	}
+}
+
+// payeeOnly shows the first items of one account, and no others.
+type payeeOnly struct {
+	historian
+
+	account prepaid.AccountID
+	items   int
+}
+
+func (o payeeOnly) Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error] {
+	return func(yield func(*prepaid.Transaction, error) bool) {
+		left := o.items
+		for item, err := range o.historian.Transactions(ctx, id, params) {
+			if id != o.account || left == 0 || !yield(item, err) {
+				return
+			}
+			left--
+		}
+	}
+}
+
+// A proof that breaks off says so, whatever it has marked before.
+func TestProofBreaksOff(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	const history = "GET /accounts/{id}/transactions"
+	s.srv.Inject(history, prepaidtest.Answer(204, "").Times(4)) // three of the float account, one of a payee
+	s.srv.Inject(history, prepaidtest.Answer(500, "").Always())
+	code, out, errOut := s.run("-workers", "1")
+	require.Equal(t, exitUnfinished, code, out+errOut)
+	require.Equal(t, "1", count(out, stateUnseen))
+	require.Equal(t, "1", count(out, statePaid))
+	require.Contains(t, out, "not proven  1 payment that the service reported as made, in no history yet")
+	require.Contains(t, out, "not proven  what is paid was not all compared with the histories of the accounts: line 3: ")
+}
+
+// What a person said of a payment is neither proven nor the service's word.
+func TestResolvedIsNotProven(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 2)
+	s.srv.Inject(transferOperation, prepaidtest.Answer(500, "").Always())
+	code, out, _ := s.run()
+	require.Equal(t, exitUnfinished, code)
+	require.Equal(t, "2", count(out, stateInDoubt))
+	resolve := func(i int, resolution journal.Resolution) {
+		j, err := journal.Open(s.journal(), journal.Options{})
+		require.NoError(t, err)
+		defer j.Close()
+		require.NoError(t, j.Resolve(s.requestID(i), resolution))
+	}
+	resolve(0, journal.Moved("1234"))
+	s.srv.ClearFaults()
+	code, out, errOut := s.run()
+	require.Equal(t, exitPaid, code, out+errOut)
+	require.Contains(t, out, "proven      what is paid is in the histories of the accounts, but for 1 payment that a person resolved\n")
+	require.Equal(t, []string{statePaid, "1234", codeResolved}, s.summary()[0][3:6])
+	require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
+}
+
+// One transaction that was reported for two rows proves one of them at most.
+func TestReportedForTwoRows(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	s.write("emp-0," + s.accounts[0] + ",5.00,SALARY")
+	code, _, errOut := s.run()
+	require.Equal(t, exitPaid, code, errOut)
+	s.srv.Inject(transferOperation, prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+		`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
+	s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+	code, out, errOut := s.run()
+	require.Equal(t, exitUnfinished, code, out+errOut)
+	require.Equal(t, "1", count(out, statePaid))
+	require.Equal(t, "1", count(out, stateUnseen))
 }

@@ -33,6 +33,7 @@ type stage struct {
 	accounts []string
 	opening  prepaid.Amount
 	date     string
+	runName  string
 }
 
 func newStage(t *testing.T, payments int, options ...prepaidtest.Option) *stage {
@@ -40,7 +41,7 @@ func newStage(t *testing.T, payments int, options ...prepaidtest.Option) *stage 
 	srv := prepaidtest.NewServer(t, append([]prepaidtest.Option{prepaidtest.NoRateLimit()}, options...)...)
 	s := &stage{
 		t: t, srv: srv, file: filepath.Join(t.TempDir(), "payments.csv"), opening: prepaid.MustAmount("1000000"),
-		settings: new(quick(srv.Config())), date: time.Now().UTC().Format(time.DateOnly),
+		settings: new(quick(srv.Config())), date: time.Now().UTC().Format(time.DateOnly), runName: "test",
 	}
 	s.float = srv.AddAccount(prepaidtest.SeedAccount{Balance: s.opening.String()})
 	for range payments {
@@ -67,7 +68,7 @@ func (s *stage) write(rows ...string) {
 }
 
 func (s *stage) args(more ...string) []string {
-	return append([]string{"-file", s.file, "-run", "test", "-date", s.date, "-float", s.float}, more...)
+	return append([]string{"-file", s.file, "-run", s.runName, "-date", s.date, "-float", s.float}, more...)
 }
 
 func (s *stage) run(more ...string) (code int, out, errOut string) {
@@ -86,7 +87,7 @@ func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, er
 func (s *stage) job() *job {
 	day, err := time.Parse(time.DateOnly, s.date)
 	require.NoError(s.t, err)
-	return &job{file: s.file, run: "test", date: day, environment: prepaid.EnvironmentTest, float: prepaid.AccountID(s.float), workers: 2}
+	return &job{file: s.file, run: s.runName, date: day, environment: prepaid.EnvironmentTest, float: prepaid.AccountID(s.float), workers: 2}
 }
 
 func (s *stage) requestID(i int) prepaid.RequestID {
@@ -177,4 +178,6 @@ func writing(text string, end error) func(io.Writer) error {
 }
 
 // journal is where the journal lies when no flag says it.
-func (s *stage) journal() string { return filepath.Join(filepath.Dir(s.file), "test.test.journal") }
+func (s *stage) journal() string {
+	return filepath.Join(filepath.Dir(s.file), s.runName+".test.journal")
+}

@@ -27,6 +27,9 @@ const (
 	stateInDoubt  = "in doubt"
 )
 
+// codeResolved stands where a person said what became of a payment, and not the service.
+const codeResolved = "resolved"
+
 func states() []string {
 	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateUnseen, stateNotSent, stateInDoubt}
 }
@@ -63,8 +66,12 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 		return stateNotSent, "", e
 	case inDoubt(e):
 		return stateInDoubt, "", e
+	case e.State == journal.StateDone && e.Resolved:
+		return statePaid, codeResolved, e
 	case e.State == journal.StateDone:
 		return statePaid, "", e
+	case e.Resolved:
+		return stateRejected, codeResolved, e
 	case e.Code == "" && e.CorrelationID != "":
 		return stateRejected, "transfer_failed", e // a 200 that says that nothing moved
 	}
@@ -99,11 +106,15 @@ func (p *payer) tally(r result, each func(row payment, state, code string, e jou
 	for _, state := range states() {
 		r[state] = new(journal.Total)
 	}
+	p.resolved = 0
 	for row, err := range p.list.payments() {
 		if err != nil {
 			return err
 		}
 		state, code, e := p.standing(row)
+		if state == statePaid && e.Resolved {
+			p.resolved++
+		}
 		if err := addTo(r[state], row.amount); err != nil {
 			return err
 		}
