@@ -65,7 +65,7 @@ func decodeCardholder(d *jsontext.Decoder, c *Cardholder) error {
 // encodeCardholder writes a Cardholder, each unchanged member as it was received.
 func encodeCardholder(e *jsontext.Encoder, c Cardholder) error {
 	if c.received == "" {
-		return errors.ErrUnsupported // nothing is special about it
+		return json.MarshalEncode(e, (*plainCardholder)(&c)) // nothing is special about it
 	}
 	return putBack(e, reflect.ValueOf(&c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
 }

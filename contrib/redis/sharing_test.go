@@ -40,7 +40,7 @@ func (a *arrivals) busiest(window time.Duration) int {
 func TestLimitHoldsWhateverHappens(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	options := LimiterOptions{Allowance: 60, Window: 500 * time.Millisecond, Lease: 200 * time.Millisecond, Replicas: 4}
+	options := LimiterOptions{Allowance: 60, Window: time.Second, Lease: 400 * time.Millisecond, Replicas: 4}
 	seen := &arrivals{}
 	stop := make(chan struct{})
 	var group sync.WaitGroup
@@ -59,10 +59,10 @@ func TestLimitHoldsWhateverHappens(t *testing.T) {
 		})
 	}
 	for _, act := range []func(){s.freeze, s.thaw, s.kill, s.start, s.kill, s.start} {
-		time.Sleep(800 * time.Millisecond)
+		time.Sleep(1600 * time.Millisecond)
 		act()
 	}
-	time.Sleep(800 * time.Millisecond)
+	time.Sleep(1600 * time.Millisecond)
 	close(stop)
 	group.Wait()
 	most := seen.busiest(options.Window)
