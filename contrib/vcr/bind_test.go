@@ -21,10 +21,16 @@ func transfer(t *testing.T, c *prepaid.Client, id prepaid.RequestID, from, to pr
 
 func requireContradiction(t *testing.T, err error, places ...string) {
 	t.Helper()
+	requireContradictionAfter(t, prepaid.OutcomeNotProcessed, err, places...)
+}
+
+// requireContradictionAfter is one whose call has another outcome than a call that stands alone.
+func requireContradictionAfter(t *testing.T, outcome prepaid.Outcome, err error, places ...string) {
+	t.Helper()
 	missing, ok := errors.AsType[*prepaidvcr.UnrecordedError](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, places, missing.Contradicting)
-	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+	require.Equal(t, outcome, prepaid.OutcomeOf(err))
 	require.ErrorContains(t, err, "the one like it is about another value in "+places[0])
 }
 
@@ -109,9 +115,12 @@ func TestRequestIDsOfRepeatedPayments(t *testing.T) {
 		}
 		return err
 	}
-	for _, test := range []struct{ recorded, replayed, wrong []prepaid.RequestID }{
-		{[]prepaid.RequestID{a, a}, []prepaid.RequestID{b, b}, []prepaid.RequestID{a, b}},
-		{[]prepaid.RequestID{a, b}, []prepaid.RequestID{b, a}, []prepaid.RequestID{a, a}},
+	for _, test := range []struct {
+		recorded, replayed, wrong []prepaid.RequestID
+		outcome                   prepaid.Outcome
+	}{
+		{[]prepaid.RequestID{a, a}, []prepaid.RequestID{b, b}, []prepaid.RequestID{a, b}, prepaid.OutcomeNotProcessed},
+		{[]prepaid.RequestID{a, b}, []prepaid.RequestID{b, a}, []prepaid.RequestID{a, a}, prepaid.OutcomeApplied}, // by the first call
 	} {
 		var recorded error
 		path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) { recorded = pay(c, test.recorded...) })
@@ -120,7 +129,7 @@ func TestRequestIDsOfRepeatedPayments(t *testing.T) {
 		require.NoError(t, pay(c, test.replayed...))
 		require.NoError(t, recorder.Stop())
 		_, c = replay(t, path, prepaidvcr.Options{AllowUnused: true})
-		requireContradiction(t, pay(c, test.wrong...), "body.request_id")
+		requireContradictionAfter(t, test.outcome, pay(c, test.wrong...), "body.request_id")
 		srv = prepaidtest.NewServer(t)
 		from, to = account(srv, "100.00"), account(srv, "")
 	}
