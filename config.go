@@ -117,7 +117,7 @@ type Config struct {
 // zero value of each field is its stated default.
 type RetryPolicy struct {
 	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those answered with 429 do not
-	// count, nor does one 401, or one 400 of a report start, that is answered with another token, nor the first read of a
+	// count, nor does one 401, or one 400 of a report start, that is followed by another token, nor the first read of a
 	// call that is lost because the service closes a kept connection: it is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
 	// MinWait is the pause before the second attempt, doubled for each further one, half of it jitter: 250 ms.

@@ -57,7 +57,7 @@
 //   - read: changes nothing, sent again after trouble;
 //   - repeated: fails safe when it arrives late (a block, a deletion), sent again after trouble;
 //   - keyed: carries a [RequestID], sent again with the same bytes after a pause when it was cut off or met a 502, 503 or
-//     504, because the service answers a finished request id from its cache for 30 days. It is not sent again after a
+//     504, because the service returns the cached response for a finished request id for 30 days. It is not sent again after a
 //     500, which ends the call at once with [OutcomeUnknown];
 //   - never repeated: not sent again once it may have arrived.
 //
@@ -104,7 +104,7 @@
 //
 // What an error or a log record prints never holds personal data, amounts, references or the service's own text, unless
 // [Config].ShowDescriptions adds that in the test environment; a correlation id may appear. The rest stays in fields: an
-// [APIError] prints as status and code, and keeps the answer's header and body in its fields, a [CallError] keeps account
+// [APIError] prints as status and code, and keeps the response's header and body in its fields, a [CallError] keeps account
 // and request id.
 //
 // # Amounts and times

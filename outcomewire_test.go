@@ -33,7 +33,7 @@ func sayReset(conn net.Conn, _ *fixture) {
 	_ = conn.Close()
 }
 
-// sayWell answers with the recorded success.
+// sayWell responds with the recorded success.
 func sayWell(conn net.Conn, f *fixture) {
 	var head strings.Builder
 	for name, value := range f.Response.Header {

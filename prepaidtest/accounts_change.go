@@ -62,7 +62,7 @@ func bindPortal(b *binder) *PortalIdentifier {
 	return nil
 }
 
-// createAccount answers POST /accounts. Its row has 404 for an account id that is invalid or not found.
+// createAccount handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
 func (s *Server) createAccount(c *call) reply {
 	var in createInput
 	if refusal := c.bindBody(in.bind); refusal != nil {
