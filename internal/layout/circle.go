@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+func (p *pkg) longest() (string, int) {
+	name, most := "", 0
+	for _, file := range slices.Sorted(maps.Keys(p.lines)) {
+		if p.lines[file] > most {
+			name, most = file, p.lines[file]
+		}
+	}
+	return name, most
+}
+
+func (p *pkg) countArrows() int {
+	n := 0
+	for _, to := range p.arrows {
+		n += len(to)
+	}
+	return n
+}
+
+func (p *pkg) mutualPairs() int {
+	n := 0
+	for from, to := range p.arrows {
+		for other := range to {
+			if from < other && p.arrows[other][from] != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// largestCircle returns the most files of which each needs, directly or through others, the names of every other.
+func (p *pkg) largestCircle() []string {
+	var best []string
+	files := slices.Sorted(maps.Keys(p.lines))
+	reach := make(map[string]map[string]bool, len(files))
+	for _, file := range files {
+		reach[file] = p.reachable(file)
+	}
+	for _, file := range files {
+		circle := slices.DeleteFunc(slices.Clone(files), func(other string) bool {
+			return !(reach[file][other] && reach[other][file])
+		})
+		if len(circle) > len(best) {
+			best = circle
+		}
+	}
+	return best
+}
+
+func (p *pkg) reachable(from string) map[string]bool {
+	seen := map[string]bool{}
+	for open := []string{from}; len(open) > 0; {
+		file := open[0]
+		open = open[1:]
+		for to := range p.arrows[file] {
+			if !seen[to] {
+				seen[to] = true
+				open = append(open, to)
+			}
+		}
+	}
+	return seen
+}
+
+func (p *pkg) printCircle(out io.Writer, circle []string) {
+	for _, from := range circle {
+		for _, to := range slices.Sorted(maps.Keys(p.arrows[from])) {
+			if slices.Contains(circle, to) {
+				fmt.Fprintf(out, "%s -> %s: %s\n", from, to, strings.Join(slices.Sorted(maps.Keys(p.arrows[from][to])), " "))
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// uses counts what one file names of another: functions, types, variables, fields and methods.
+type uses map[string]int
+
+// pkg is one package, as its files use one another's names.
+type pkg struct {
+	lines     map[string]int
+	testFiles int
+	arrows    map[string]map[string]uses
+}
+
+// listed is a package as go list prints it.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles, Imports        []string
+	TestGoFiles             []string
+	XTestGoFiles            []string
+	Module                  *struct {
+		Path string
+		Main bool
+	}
+}
+
+func list(ctx context.Context, arguments ...string) ([]listed, error) {
+	command := exec.CommandContext(ctx, "go", append([]string{"list", "-json"}, arguments...)...) //nolint:gosec // of this program
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	printed, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, problems.String())
+	}
+	var all []listed
+	for decoder := json.NewDecoder(bytes.NewReader(printed)); ; {
+		var one listed
+		if err := decoder.Decode(&one); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+}
+
+// load reads the package in directory with its types. What it imports comes from what the compiler wrote.
+func load(ctx context.Context, directory string) (*pkg, error) {
+	all, err := list(ctx, "-export", "-deps", "./"+filepath.ToSlash(directory))
+	if err != nil {
+		return nil, err
+	}
+	exports := make(map[string]string, len(all))
+	for _, one := range all {
+		exports[one.ImportPath] = one.Export
+	}
+	target := all[len(all)-1] // go list prints dependencies first
+	p := &pkg{
+		lines: make(map[string]int), testFiles: len(target.TestGoFiles) + len(target.XTestGoFiles),
+		arrows: make(map[string]map[string]uses),
+	}
+	set := token.NewFileSet()
+	files := make([]*ast.File, len(target.GoFiles))
+	for i, name := range target.GoFiles {
+		if files[i], err = parser.ParseFile(set, filepath.Join(target.Dir, name), nil, parser.SkipObjectResolution); err != nil {
+			return nil, err
+		}
+		p.lines[name] = set.File(files[i].Pos()).LineCount() - 1
+	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	config := types.Config{Importer: importer.ForCompiler(set, "gc", open)}
+	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
+	checked, err := config.Check(target.ImportPath, set, files, info)
+	if err != nil {
+		return nil, err
+	}
+	for use, object := range info.Uses {
+		if object.Pkg() == checked && object.Pos().IsValid() {
+			p.add(filepath.Base(set.Position(use.Pos()).Filename), filepath.Base(set.Position(object.Pos()).Filename), object.Name())
+		}
+	}
+	return p, nil
+}
+
+func (p *pkg) add(from, to, name string) {
+	if from == to {
+		return
+	}
+	if p.arrows[from] == nil {
+		p.arrows[from] = make(map[string]uses)
+	}
+	if p.arrows[from][to] == nil {
+		p.arrows[from][to] = make(uses)
+	}
+	p.arrows[from][to][name]++
+}
+
+// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may.
+func upwardImports(ctx context.Context) ([]string, error) {
+	all, err := list(ctx, "./...")
+	if err != nil {
+		return nil, err
+	}
+	var faults []string
+	for _, one := range all {
+		for at := 0; ; {
+			next := strings.Index(one.ImportPath[at:], "/internal/")
+			if next < 0 {
+				break
+			}
+			owner := one.ImportPath[:at+next]
+			at += next + 1
+			for _, imported := range one.Imports {
+				if imported == owner {
+					faults = append(faults, fmt.Sprintf("%s imports %s, which is above it", one.ImportPath, imported))
+				}
+			}
+		}
+	}
+	return faults, nil
+}

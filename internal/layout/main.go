@@ -1,0 +1,81 @@
+// Command layout measures how the package at the root of the repository is divided, and holds it to its limits: how many
+// files it has and how long they are, how many of them need one another's names, and which packages import which.
+//
+//	go run ./internal/layout [-v] [package directory]
+//
+// Run it at the root of the repository. It prints the figures, with -v every arrow of the largest circle as well, and ends
+// with 1 when a limit is exceeded. The limits are those of the client; another directory is measured only.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// The limits of the package at the root. If you raise one, explain why in the commit message.
+const (
+	mostFiles     = 35
+	mostTestFiles = 60
+	mostLines     = 450
+	largestCircle = 15
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run returns the exit code: 0 when every limit is kept, 1 when one is not, 2 for wrong arguments.
+func run(arguments []string, out, problems io.Writer) int {
+	flags := flag.NewFlagSet("layout", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	verbose := flags.Bool("v", false, "print every arrow of the largest circle")
+	if flags.Parse(arguments) != nil || flags.NArg() > 1 {
+		return 2
+	}
+	directory := "."
+	if flags.NArg() == 1 {
+		directory = flags.Arg(0)
+	}
+	ctx := context.Background()
+	p, err := load(ctx, directory)
+	if err != nil {
+		fmt.Fprintln(problems, "layout:", err)
+		return 1
+	}
+	circle := p.largestCircle()
+	longest, lines := p.longest()
+	fmt.Fprintf(out, "%d files, %d test files, the longest %s with %d lines\n", len(p.lines), p.testFiles, longest, lines)
+	fmt.Fprintf(out, "%d arrows, %d mutual pairs, largest circle: %d files: %s\n", p.countArrows(), p.mutualPairs(), len(circle), strings.Join(circle, " "))
+	if *verbose {
+		p.printCircle(out, circle)
+	}
+	if directory != "." {
+		return 0
+	}
+	faults := overLimit(map[string][2]int{
+		"Go files": {len(p.lines), mostFiles}, "test files": {p.testFiles, mostTestFiles},
+		"lines in " + longest: {lines, mostLines}, "files in the largest circle": {len(circle), largestCircle},
+	})
+	upward, err := upwardImports(ctx)
+	if err != nil {
+		fmt.Fprintln(problems, "layout:", err)
+		return 1
+	}
+	faults = append(faults, upward...)
+	for _, fault := range faults {
+		fmt.Fprintln(problems, "layout:", fault)
+	}
+	return min(len(faults), 1)
+}
+
+func overLimit(figures map[string][2]int) []string {
+	var faults []string
+	for what, f := range figures {
+		if f[0] > f[1] {
+			faults = append(faults, fmt.Sprintf("%d %s, at most %d", f[0], what, f[1]))
+		}
+	}
+	return faults
+}
