@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // Environment says which of the service's two environments [Config].BaseURL belongs to. The zero value is
@@ -155,7 +157,7 @@ func (c Config) check(v *validator) {
 	c.checkBaseURL(v)
 	if c.Vendor == "" {
 		v.fault("vendor", ruleRequired)
-	} else if !isToken(c.Vendor) {
+	} else if !ascii.IsName(c.Vendor) {
 		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
 	}
 	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
@@ -245,12 +247,6 @@ func isLoopback(host string) bool {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
-}
-
-func isToken(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
-	})
 }
 
 // withDefaults fills in what was left zero.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // inFlight keeps two requests with one request id from being under way at once, and a request id from standing for two
@@ -76,7 +78,7 @@ func (f *inFlight) enter(ctx context.Context, r *request) (turn, error) {
 	case !t.notBefore.IsZero() && t.state.payment != t.payment, known && was != t.payment:
 		err = ErrRequestIDReused
 	case wait > 0:
-		err = sleep(ctx, wait)
+		err = pause.For(ctx, wait)
 	}
 	if err != nil {
 		<-t.state.head

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -147,9 +149,9 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.reference("source_reference", params.SourceReference)
 	v.reference("destination_reference", params.DestinationReference)
 	v.required("destination_account_info.bsb", params.Destination.BSB)
-	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, isDigit[rune])
+	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_number", params.Destination.AccountNumber)
-	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, isDigit[rune])
+	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_name", params.Destination.AccountName)
 	v.required("bsb", params.BSB)
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
@@ -223,7 +225,7 @@ func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
 		switch {
 		case modelsFailure && id == "" && kind != scalarOther:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
-		case !isDigits(id) || strings.Trim(id, "0") == "":
+		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
 			return a.undecodable(errNotATransactionID)
 		}
 		r.TransactionID = TransactionID(id)

@@ -9,7 +9,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "the client does not wait before the next call", file: "inflight.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "err = sleep(ctx, wait)", new: "err = nil",
+			old: "err = pause.For(ctx, wait)", new: "err = nil",
 		},
 		{
 			name: "the wait leaves out the attempt", file: "repeat.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
