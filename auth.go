@@ -87,7 +87,7 @@ var opToken = operation{
 }
 
 // fetchToken makes one POST /token, in as many attempts as Retry allows. It is the token manager's only way out.
-func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
+func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials
 	r := request{
 		op:   opToken,
@@ -148,7 +148,7 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 }
 
 // tokenOptions connect the token manager with the client's log and trace.
-func (c *Client) tokenOptions() tokenOptions {
+func (c *core) tokenOptions() tokenOptions {
 	return tokenOptions{
 		hold:   c.config.Retry.TokenHold,
 		logger: c.log,
