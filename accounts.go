@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -234,7 +236,7 @@ func (a AccountSummary) LogValue() slog.Value { return redactedValue(a) }
 
 var opGetAccount = operation{
 	Operation: Operation{"Accounts.Get", "GET", "/accounts/{id}"},
-	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
 // Get returns an account with the groups asked for; all seven are taken.
@@ -256,14 +258,14 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 func includeQuery(include []Include) query {
 	q := make(query, 0, len(include))
 	for _, group := range include {
-		q = q.with(string(group), "1")
+		q = q.With(string(group), "1")
 	}
 	return q
 }
 
 var opAccountStatus = operation{
 	Operation: Operation{"Accounts.Status", "GET", "/accounts/{id}/status"},
-	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
 // Status returns the reduced account, without first and last transaction.
@@ -281,7 +283,7 @@ func (s *AccountsService) Status(ctx context.Context, id AccountID) (*AccountSum
 
 var opSetStatus = operation{
 	Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
-	class:     classReplayable, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
@@ -315,7 +317,7 @@ type SetPlasticEnabledParams struct {
 
 var opSetPlasticEnabled = operation{
 	Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
-	class:     classReplayable, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetPlasticEnabled sets the plastic flag of an account. Read it back with Status after [OutcomeUnknown].
@@ -335,4 +337,13 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 	return send(ctx, s.client, request{
 		op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
 	})
+}
+
+func (v *validator) includes(include []Include, allowed ...Include) {
+	for i, group := range include {
+		field := "include[" + strconv.Itoa(i) + "]"
+		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
+			v.value(field, "is not taken by this operation")
+		}
+	}
 }

@@ -121,7 +121,7 @@ func TestCanaryValidation(t *testing.T) {
 func TestCanaryUndecodable(t *testing.T) {
 	t.Parallel()
 	text := errors.New(canaryOf("Decoder", "Error"))
-	a := &attempt{status: 200, mediaType: canaryOf("Decoder", "Type")}
+	a := &response{status: 200, mediaType: canaryOf("Decoder", "Type")}
 	for _, err := range []error{
 		&jsonv2.SemanticError{Err: text, JSONPointer: jsontext.Pointer("/" + text.Error())}, &jsontext.SyntacticError{Err: text},
 		fmt.Errorf("%s: %w", text, &jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, ErrAmountSyntax)}),

@@ -76,7 +76,7 @@ func (c *Client) Close() error {
 	if c.manager != nil {
 		c.manager.Close()
 	}
-	c.closeIdle()
+	c.sender.CloseIdle()
 	return nil
 }
 
@@ -120,13 +120,4 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 		result.MediaType = last.Header.Get("Content-Type")
 	}
 	return result, nil
-}
-
-// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
-func skew(service, local time.Time) time.Duration {
-	difference := service.Sub(local.Truncate(time.Second))
-	if difference.Abs() <= time.Second {
-		return 0
-	}
-	return difference
 }

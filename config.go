@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/oauth2"
+
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
@@ -143,6 +145,23 @@ type RetryPolicy struct {
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
+// Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
+// [SearchAccountsParams].ProgramClientID). The zero value is no credentials.
+type Credentials struct {
+	// ClientID is the OAuth client id.
+	ClientID string `json:"client_id" yaml:"client_id"`
+	// ClientSecret is the OAuth client secret. It never prints.
+	ClientSecret Secret `json:"client_secret" yaml:"client_secret"`
+}
+
+// TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
+// token was refused. A nil one leaves the built-in token manager in place.
+type TokenSource interface {
+	// Token returns a token to use now. When rejected is not nil, the service has just answered 401 to it; returning
+	// the same token again ends the call with that 401.
+	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
+}
+
 // Validate returns all faults of c at once as a *ValidationError.
 func (c Config) Validate() error {
 	v := validator{}
@@ -212,6 +231,11 @@ func (c Config) check(v *validator) {
 	if c.ShowDescriptions && c.Environment != EnvironmentTest {
 		v.fault("show_descriptions", "is for the test environment only")
 	}
+}
+
+// isCodeWord reports whether code has the form of all codes that the reference shows.
+func isCodeWord(code string) bool {
+	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
 }
 
 const maxMaxResponseBytes = 1 << 30

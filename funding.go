@@ -93,7 +93,7 @@ type RedeemFundingParams struct {
 func fundingOperation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
+		class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
 	}
 }
 

@@ -26,10 +26,10 @@ func (w scalingWire) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // scalingClient has a limiter that always has a slot.
-func scalingClient(tb testing.TB, body string) *Client {
+func scalingClient(tb testing.TB, transport http.RoundTripper) *Client {
 	tb.Helper()
 	client, err := NewClient(Config{
-		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: scalingWire(body),
+		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: transport,
 		Credentials: Credentials{ClientID: "bench", ClientSecret: NewSecret("secret")},
 		Limiter:     newSlotLimiter(1<<17, time.Millisecond, 1, 0),
 	})
@@ -49,7 +49,7 @@ func scalingPage(n int) string {
 func BenchmarkItems(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			client := scalingClient(b, scalingPage(n))
+			client := scalingClient(b, scalingWire(scalingPage(n)))
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := client.Accounts.SearchCompanyPage(b.Context(), 7, SearchCompanyParams{}); err != nil {
@@ -65,7 +65,7 @@ func BenchmarkItems(b *testing.B) {
 func BenchmarkCallers(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			client := scalingClient(b, scalingAccount)
+			client := scalingClient(b, scalingWire(scalingAccount))
 			b.ReportAllocs()
 			for b.Loop() {
 				var callers sync.WaitGroup

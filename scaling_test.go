@@ -39,7 +39,7 @@ func growsFaster(few, many allocated) bool {
 func TestItemsCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
-		client := scalingClient(t, scalingPage(n))
+		client := scalingClient(t, scalingWire(scalingPage(n)))
 		cost := measureAllocated(func() {
 			page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, SearchCompanyParams{})
 			require.NoError(t, err)
@@ -55,9 +55,8 @@ func TestItemsCostInProportion(t *testing.T) {
 func TestCallersCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
-		client := scalingClient(t, scalingAccount)
-		together := &gatheringWire{next: client.transport, n: n}
-		client.transport = together
+		together := &gatheringWire{next: scalingWire(scalingAccount), n: n}
+		client := scalingClient(t, together)
 		_, err := client.Token(t.Context())
 		require.NoError(t, err)
 		cost := measureAllocated(func() {

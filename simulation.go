@@ -75,7 +75,7 @@ type SimulationResult struct {
 func simulation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneCall, modelsFailure: true,
+		class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, modelsFailure: true,
 	}
 }
 
@@ -156,7 +156,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	}
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
 	result := &SimulationResult{}
-	err := s.client.do(ctx, &r, func(a *attempt) error { return result.decode(a) })
+	err := s.client.do(ctx, &r, func(a *response) error { return result.decode(a) })
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 }
 
 // decode wants success to be there: a missing one must not read as a refusal.
-func (r *SimulationResult) decode(a *attempt) error {
+func (r *SimulationResult) decode(a *response) error {
 	var answer struct {
 		SimulationResult
 		Success *bool `json:"success"`
