@@ -81,7 +81,7 @@ func NewClient(config Config) (*Client, error) {
 	}
 	c.setTransport()
 	if c.limiter == nil {
-		c.limiter = newClientLimiter(config)
+		c.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	if c.tokens == nil {
 		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
