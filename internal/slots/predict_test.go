@@ -31,6 +31,7 @@ func TestSlotLimiterDeadline(t *testing.T) {
 			cause, ok := errors.AsType[*Refused](err)
 			require.True(t, ok)
 			require.Equal(t, wait, cause.Wait)
+			require.ErrorContains(t, err, wait.String())
 		}
 		refused(7*time.Second, 8*time.Second)
 		refused(8*time.Second, 8*time.Second) // the slot arrives as the context ends
