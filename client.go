@@ -84,7 +84,7 @@ func NewClient(config Config) (*Client, error) {
 		c.limiter = newClientLimiter(config)
 	}
 	if c.tokens == nil {
-		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
+		c.manager = c.newTokenManager()
 		c.tokens = c.manager
 	}
 	c.Accounts = &AccountsService{client: c}
