@@ -86,7 +86,7 @@ func NewClient(config Config) (*Client, error) {
 		c.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	if c.tokens == nil {
-		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
+		c.manager = c.newTokenManager()
 		c.tokens = c.manager
 	}
 	c.Accounts = &AccountsService{client: c}
