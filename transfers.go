@@ -214,14 +214,14 @@ func turnResult(outcome Outcome) turns.Result {
 }
 
 // withheld is the error of a movement that was not sent because of an earlier one with its request id.
-func (c *Client) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
+func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
 	failure := &CallError{
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, repeats: c.repeats,
 	}
 	if outcome == OutcomeUnknown {
 		failure.NotBefore = r.notBefore
 	}
-	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
+	k := &call{request: r, core: c, began: time.Now(), traces: c.tracesOf(ctx)}
 	k.observeDone(k.observeCall(ctx), failure)
 	return failure
 }
