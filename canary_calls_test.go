@@ -2,9 +2,13 @@ package prepaid
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
 	"encoding/base64"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"reflect"
@@ -48,7 +52,7 @@ func canaryCreate() CreateAccountParams {
 
 func canarySealed(t *testing.T) SealedPINParams {
 	t.Helper()
-	envelope, err := testPINKey(t, PINKeyOptions{}).Seal(pinSecret(canaryOf("Sent", "OTP"), canaryOf("Sent", "PIN")))
+	envelope, err := canaryPINKey(t).Seal(PINSecret{OTP: NewSecret(canaryOf("Sent", "OTP")), PIN: NewSecret(canaryOf("Sent", "PIN"))})
 	require.NoError(t, err)
 	return SealedPINParams{OperationID: someUUID, DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), Envelope: *envelope}
 }
@@ -219,4 +223,18 @@ func TestCanaryCallsAreComplete(t *testing.T) {
 		}
 	}
 	require.Len(t, listed, count)
+}
+
+// canaryRSA is the operator's private key.
+var canaryRSA = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+func canaryPINKey(t *testing.T) *PINKey {
+	t.Helper()
+	private, err := canaryRSA()
+	require.NoError(t, err)
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	require.NoError(t, err)
+	key, err := NewPINKey(der, PINKeyOptions{})
+	require.NoError(t, err)
+	return key
 }

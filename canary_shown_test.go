@@ -2,8 +2,8 @@ package prepaid
 
 import (
 	"fmt"
-	"io"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -110,16 +110,35 @@ func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
 	}
 }
 
-func canaryCapture() *Capture {
+// canaryCapture has captured a response.
+func canaryCapture(t *testing.T) *Capture {
+	t.Helper()
 	c := &Capture{}
-	c.last.Store(&Response{Body: []byte(canaryOf("Response", "Body"))})
+	client := limitClient(t, answerReport(`{"member":"`+canaryOf("Response", "Body")+`"}`))
+	_, err := client.Reporting.Result(WithCapture(t.Context(), c), ReportRun{Template: "t", ID: "1"})
+	require.Error(t, err)
+	require.NotEmpty(t, canariesIn(string(c.Last().Body)))
 	return c
 }
 
 // canaryReader has read a part of a report, so that its buffers hold data.
-func canaryReader() *ReportReader {
-	body := `{"reportdata":"` + canaryOf("Report", "Data") + `\n` + strings.Repeat(`row\n`, 9) + `","totalrecords":10}`
-	r := newReportReader(ReportRun{Template: "t", ID: "1"}, io.NopCloser(strings.NewReader(body)), nil)
-	_, _ = r.Read(make([]byte, 40))
-	return r
+func canaryReader(t *testing.T) *ReportReader {
+	t.Helper()
+	client := limitClient(t, answerReport(`{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`))
+	reader, err := client.Reporting.Open(t.Context(), ReportRun{Template: "t", ID: "1"}, WaitOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = reader.Close() })
+	_, err = reader.Read(make([]byte, 40))
+	require.NoError(t, err)
+	return reader
+}
+
+// answerReport responds to everything but a token request with body.
+func answerReport(body string) roundTripFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			return limitAnswer(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+		}
+		return limitAnswer(http.StatusOK, body), nil
+	}
 }

@@ -91,7 +91,7 @@ func canaryTypes(t *testing.T) []canaryType {
 		sampleOf[Transaction](), sampleOf[TransferFailedError](), sampleOf[TransferParams](), sampleOf[TransferResult](), sampleOf[TransportError](),
 		sampleOf[UpdateAccountParams](), sampleOf[UpdateHookParams](), sampleOf[ValidationError](), sampleOf[WalletDevice](),
 		sampleOf[WalletProvisioning](), sampleOf[WalletToken](),
-		pointerTo(canaryCapture()), pointerTo(canaryReader()), pointerTo(testPINKey(t, PINKeyOptions{})), pointerTo(new(NewSecret(canaryOf("Secret", "value")))),
+		pointerTo(canaryCapture(t)), pointerTo(canaryReader(t)), pointerTo(canaryPINKey(t)), pointerTo(new(NewSecret(canaryOf("Secret", "value")))),
 	}
 }
 

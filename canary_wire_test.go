@@ -57,7 +57,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 		"gzip":                ok + "Content-Encoding: gzip\r\nContent-Length: 18\r\n\r\n" + echo,
 		"switching":           "HTTP/1.1 101 Switching Protocols\r\nUpgrade: " + echo + "\r\nConnection: Upgrade\r\n\r\n" + echo,
 		"early hints":         "HTTP/1.1 103 Early Hints\r\nLink: " + echo + "\r\n\r\n" + echo + "\r\n\r\n",
-		"large header":        ok + "A: " + strings.Repeat(echo, maxHeaderBytes/len(echo)+500) + "\r\n\r\n",
+		"large header":        ok + "A: " + strings.Repeat(echo, 1<<20/len(echo)+500) + "\r\n\r\n",
 		"204 with a body":     "HTTP/1.1 204 " + echo + "\r\nContent-Length: 9\r\n\r\n" + echo,
 		"two answers":         ok + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" + ok + "A: " + echo + "\r\n\r\n",
 		"page":                ok + "Content-Type: text/html\r\nContent-Length: 18\r\n\r\n<html>" + echo,

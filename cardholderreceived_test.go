@@ -143,7 +143,7 @@ func TestCardholderIsComparable(t *testing.T) {
 		EmailAddress: "a@example.com",
 	}
 	eachReading(t, func(t *testing.T, escaped bool) {
-		sent, err := putsBack(t, plain, escaped, func(c *Cardholder) { require.True(t, *c == own, "%#v", c.received) })
+		sent, err := putsBack(t, plain, escaped, func(c *Cardholder) { require.True(t, *c == own, "%#v", *c) })
 		require.NoError(t, err)
 		want := asMap(t, plain)
 		delete(want, "title") // no value, so nothing that could be lost
@@ -157,7 +157,7 @@ func TestCardholderIsComparable(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.True(t, first == second)
-		require.NotContains(t, fmt.Sprintf("%v %+v %#v", first, &first, first)+logged(t, first, false), "Western")
+		require.NotContains(t, fmt.Sprintf("%v %+v %#v", first, &first, first), "Western")
 		asJSON, err := json.Marshal(first)
 		require.NoError(t, err)
 		own := own
@@ -242,7 +242,10 @@ func TestCardholderOnAPage(t *testing.T) {
 		require.Len(t, page.Items, 3)
 		for i, state := range []string{"Western Australia", "WA", ""} {
 			held := page.Items[i].Personal
-			require.Equal(t, state != "WA", held.received != "")
+			own := Cardholder{
+				FirstName: "A", LastName: "B", DateOfBirth: Date{1990, time.May, 3}, PrimaryAddress: Address{State: state, Country: "AU"},
+			}
+			require.Equal(t, state == "WA", *held == own, "only what would be refused is kept as received")
 			sent := sends(t, "update", func(ctx context.Context, c *Client) error {
 				return callUpdate(ctx, c, UpdateAccountParams{Registration: held})
 			})
@@ -263,15 +266,4 @@ func TestCardholderTwiceIsTheLast(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, asMap(t, last), sent)
 	})
-}
-
-// A service that writes every date with a time, or every empty member, does not make long lists slow.
-func TestCardholderIsKeptAtLittleCost(t *testing.T) {
-	for _, member := range []string{`"title":""`, `"sex":"X"`, `"date_of_birth":"1990-05-03T14:00:00Z"`} {
-		body := []byte(`{"personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
-			`"primary_address":{"state":"WA","country":"AU"},` + member + `}}`)
-		var account Account
-		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, readWire(body, &account)) }), 20.0, member)
-		require.NotEmpty(t, account.Personal.received)
-	}
 }

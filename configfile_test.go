@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -188,7 +189,7 @@ func environment(t *testing.T) map[string]string {
 	t.Helper()
 	variables := map[string]string{"PREPAID_CLIENT_SECRET_FILE": ""}
 	for name, value := range settings(t, reflect.ValueOf(fullConfig()), "") {
-		variables[envName(name)] = fmt.Sprint(value.Interface())
+		variables[variable(name)] = fmt.Sprint(value.Interface())
 	}
 	variables["PREPAID_REFUSAL_CODES"] = "insufficient_funds, closed_2"
 	variables["PREPAID_CLIENT_SECRET"] = "s3cret"
@@ -219,7 +220,9 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	}
 	config, err := ConfigFromEnv()
 	require.Equal(t, Config{}, config)
-	faults := faultsOf(err)
+	refused, ok := errors.AsType[*ValidationError](err)
+	require.True(t, ok)
+	faults := refused.Faults
 	require.Len(t, faults, 14)
 	require.NotContains(t, err.Error(), "qzxwv")
 	for _, fault := range faults {
@@ -250,7 +253,7 @@ func TestWrappingPageHasEverySetting(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("docs", "wrapping.md"))
 	require.NoError(t, err)
 	for name := range settings(t, reflect.ValueOf(fullConfig()), "") {
-		require.Contains(t, string(page), "| `"+name+"` | `"+envName(name)+"` |")
+		require.Contains(t, string(page), "| `"+name+"` | `"+variable(name)+"` |")
 	}
 	_, rest, found := strings.Cut(string(page), "```yaml\n")
 	require.True(t, found)
@@ -263,4 +266,9 @@ func TestWrappingPageHasEverySetting(t *testing.T) {
 	require.NoError(t, decoder.Decode(&file))
 	file.Prepaid.Credentials.ClientSecret = NewSecret("s")
 	require.NoError(t, file.Prepaid.Validate())
+}
+
+// variable is the environment's name of a setting, by the rule of docs/wrapping.md.
+func variable(setting string) string {
+	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(setting, "credentials."), ".", "_"))
 }

@@ -2,6 +2,7 @@ package prepaid_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -218,4 +219,32 @@ func TestE2EFindCreated(t *testing.T) {
 	})
 	require.ErrorIs(t, err, prepaid.ErrNotSeen)
 	require.Len(t, s.AccountIDs(), 2)
+}
+
+// With a wrong client_id the card is made and shows up in the company only: the error names the settings at once, and run
+// again nothing is created.
+func TestE2EIssueUnderAWrongClientID(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	params := prepaid.IssueParams{
+		Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Registration: cardholder()},
+		ProgramClientID: "wrong-id",
+	}
+	for i, elsewhere := range []string{
+		"the account has another client_id", "the company has an account with this client_account_key under another client_id",
+	} {
+		outcome := []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed}[i]
+		began := time.Now()
+		_, err := s.client.Accounts.Issue(t.Context(), params)
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.Equal(t, outcome, prepaid.OutcomeOf(err))
+		require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: %s`, prepaidtest.DefaultCompany, elsewhere))
+		require.Less(t, time.Since(began), time.Second)
+		params.Again = true
+	}
+	require.Equal(t, []int{201}, s.statuses("POST /accounts"))
+	params.ProgramClientID = prepaidtest.DefaultProgramClientID
+	issued, err := s.client.Accounts.Issue(t.Context(), params)
+	require.NoError(t, err)
+	require.False(t, issued.Created, "fixed, it is found")
 }

@@ -231,7 +231,7 @@ func callWithBody(t *testing.T, c fixtureCase, f *fixture, body any) error {
 			StatusCode: f.Response.Status, Header: maps.Clone(header), Request: r, Body: io.NopCloser(bytes.NewReader(content)),
 		}, nil
 	}))
-	if f.Operation == opToken.Name {
+	if f.Operation == "Token" {
 		config.TokenSource = nil
 	}
 	client, err := NewClient(config)

@@ -164,7 +164,7 @@ func (c fixtureCall[T]) fails(outcome string, known Outcome, check func(t *testi
 		require.Equal(t, known, call.Outcome)
 		require.Equal(t, known, OutcomeOf(err))
 		require.Equal(t, known == OutcomeUnknown, errors.Is(err, ErrOutcomeUnknown))
-		if f.Operation != opToken.Name {
+		if f.Operation != "Token" {
 			require.Equal(t, 1, call.Attempts)
 		}
 		check(t, f, err)
@@ -254,7 +254,7 @@ func (c fixtureCase) run(t *testing.T, f *fixture) {
 	var log bytes.Buffer
 	config := fixtureConfig(wire)
 	config.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if f.Operation == opToken.Name {
+	if f.Operation == "Token" {
 		config.TokenSource = nil
 	}
 	client, err := NewClient(config)

@@ -216,7 +216,7 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 			TokenSource: prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token"})),
 		})
 		require.NoError(t, err)
-		_, err = client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{CompanyID: company, Registration: cardholder()})
+		_, err = client.Accounts.Create(t.Context(), newCardParams())
 		require.Equal(t, test.outcome, prepaid.OutcomeOf(err), "%v", err)
 		require.EqualValues(t, 1, transport.tries.Load())
 		require.ErrorIs(t, err, test.err)

@@ -58,7 +58,10 @@ func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config,
 	t.Cleanup(transport.CloseIdleConnections)
 	config = srv.Config()
 	config.Transport, config.AttemptTimeout, config.Retry = transport, 0, prepaid.RetryPolicy{}
-	return srv, config, seed(srv, "100.00"), seed(srv, "0.00")
+	seed := func(balance string) prepaid.AccountID {
+		return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	}
+	return srv, config, seed("100.00"), seed("0.00")
 }
 
 // A transfer goes on after its response was lost, for as long as it may take. With the default settings neither the

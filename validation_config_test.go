@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"errors"
 	"maps"
 	"math"
 	"os"
@@ -260,12 +259,4 @@ func TestConfigFromEnvForATokenSource(t *testing.T) {
 	client, err := NewClient(config)
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
-}
-
-// An error that is no refusal has no faults.
-func TestValidationFaultsOf(t *testing.T) {
-	t.Parallel()
-	require.Nil(t, faultsOf(errors.New("x")))
-	require.Nil(t, faultsOf(nil))
-	require.Len(t, faultsOf(&CallError{Err: &ValidationError{Faults: make([]Fault, 2)}}), 2)
 }

@@ -1,8 +1,11 @@
 package prepaid
 
 import (
+	"encoding/json"
+
 	"context"
 	"encoding/base64"
+	"github.com/stretchr/testify/require"
 	"strings"
 	"testing"
 )
@@ -85,7 +88,7 @@ func callInitiate(ctx context.Context, c *Client, p InitiatePINParams) error {
 }
 
 func validSealed() SealedPINParams {
-	return SealedPINParams{OperationID: someUUID, DeviceID: "d", IPAddress: "i", Envelope: validPINEnvelope()}
+	return SealedPINParams{OperationID: someUUID, DeviceID: "d", IPAddress: "i", Envelope: validSealedEnvelope()}
 }
 
 // Section 4.7. The reference marks nothing as required and shows no form of ip_address and communication_method: all
@@ -144,5 +147,38 @@ func TestValidationPIN(t *testing.T) {
 				fault{"operation_id", ""}, fault{"device_id", ""}, fault{"ip_address", ""}, fault{"encrypted_data", ""},
 				fault{"public_key_fingerprint", ""}, fault{"encrypted_key", ""}, fault{"iv", ""})
 		})
+	}
+}
+
+func validSealedEnvelope() PINEnvelope {
+	return PINEnvelope{
+		EncryptedData: strings.Repeat("0a", 32), PublicKeyFingerprint: "any form", EncryptedKey: strings.Repeat("fF", 256),
+		OAEPHashingAlgorithm: PINHashSHA512, IV: strings.Repeat("9E", 16),
+	}
+}
+
+// An envelope that arrives without the name of its hash is sent without it; one that was sealed here always names it.
+func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
+	t.Parallel()
+	whole, err := json.Marshal(validSealedEnvelope())
+	require.NoError(t, err)
+	const hash = `"oaep_hashing_algorithm":"SHA512",`
+	for arrived, named := range map[string]bool{
+		string(whole): true,
+		strings.Replace(string(whole), hash, "", 1):                               false,
+		strings.Replace(string(whole), hash, `"oaep_hashing_algorithm":null,`, 1): false,
+	} {
+		params := validSealed()
+		params.Envelope = PINEnvelope{}
+		require.NoError(t, json.Unmarshal([]byte(arrived), &params.Envelope))
+		for name, call := range map[string]func(*PINService, context.Context, SealedPINParams) (*PINResponse, error){
+			"validate": (*PINService).Validate, "execute": (*PINService).Execute,
+		} {
+			sent := sends(t, name, func(ctx context.Context, c *Client) error {
+				_, err := call(c.PIN, ctx, params)
+				return err
+			})
+			require.Equal(t, named, strings.Contains(sent.body, "oaep_hashing_algorithm"), sent.body)
+		}
 	}
 }
