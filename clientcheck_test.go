@@ -13,6 +13,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 const oneCategory = `[{"code":5411,"description":"Grocery"}]`
@@ -33,20 +34,20 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				service := split{
-					scripted(after(time.Second, grant(1, "3600"))),
-					scripted(after(2*time.Second, answered(200, "application/json; charset=utf-8", oneCategory, tc.headers...))),
+				service := harness.Split{
+					Tokens: harness.NewScript(harness.After(time.Second, harness.Grant(1, "3600"))),
+					Calls:  harness.NewScript(harness.After(2*time.Second, harness.Respond(200, "application/json; charset=utf-8", oneCategory, tc.headers...))),
 				}
-				result, err := newCoreClient(t, credentialed(service)).Check(t.Context())
+				result, err := harness.NewClient(t, harness.CredentialsConfig(service)).Check(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, &prepaid.CheckResult{
 					TokenLifetime: time.Hour - 2*time.Second, ClockSkew: tc.skew, RoundTrip: 2 * time.Second,
 					MediaType: "application/json; charset=utf-8",
 				}, result)
-				request := service.calls.requests()[0]
-				require.Equal(t, "/3.0/policy/mccodes?page_number=1&page_size=1", request.target)
-				require.Equal(t, http.MethodGet, request.method)
-				require.Len(t, service.calls.requests(), 1)
+				request := service.Calls.Requests()[0]
+				require.Equal(t, "/3.0/policy/mccodes?page_number=1&page_size=1", request.Target)
+				require.Equal(t, http.MethodGet, request.Method)
+				require.Len(t, service.Calls.Requests(), 1)
 			})
 		})
 	}
@@ -55,9 +56,9 @@ func TestCheck(t *testing.T) {
 // An empty list is a good answer, and a token of unknown life has none to tell.
 func TestCheckWithoutDetails(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(answered(204, "", ""))
-	result, err := newCoreClient(t, config).Check(t.Context())
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(204, "", ""))
+	result, err := harness.NewClient(t, config).Check(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, result.TokenLifetime)
 	require.Zero(t, result.ClockSkew)
@@ -67,7 +68,7 @@ func TestCheckWithoutDetails(t *testing.T) {
 // Each thing that is wrong with a deployment has its own error.
 func TestCheckFailures(t *testing.T) {
 	t.Parallel()
-	granted := scripted(grant(1, "3600"))
+	granted := harness.NewScript(harness.Grant(1, "3600"))
 	is := func(target error) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
 			t.Helper()
@@ -75,35 +76,35 @@ func TestCheckFailures(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		service split
+		service harness.Split
 		check   func(t *testing.T, err error)
 	}{
-		"wrong credentials": {split{scripted(serviceError(401, "invalid_client")), scripted(answered(200, vendorJSON, oneCategory))}, func(t *testing.T, err error) {
+		"wrong credentials": {harness.Split{Tokens: harness.NewScript(harness.ServiceError(401, "invalid_client")), Calls: harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))}, func(t *testing.T, err error) {
 			t.Helper()
 			require.ErrorIs(t, err, prepaid.ErrUnauthorized)
 			_, ok := errors.AsType[*prepaid.TokenError](err)
 			require.True(t, ok)
 		}},
-		"wrong address": {split{scripted(answered(404, "text/html", htmlPage)), nil}, func(t *testing.T, err error) {
+		"wrong address": {harness.Split{Tokens: harness.NewScript(harness.Respond(404, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
 			t.Helper()
 			require.ErrorIs(t, err, prepaid.ErrNotFound)
 			_, ok := errors.AsType[*prepaid.TokenError](err)
 			require.True(t, ok)
 		}},
-		"no way there": {split{scripted(unreachable(syscall.EHOSTUNREACH)), nil}, func(t *testing.T, err error) {
+		"no way there": {harness.Split{Tokens: harness.NewScript(harness.Unreachable(syscall.EHOSTUNREACH)), Calls: nil}, func(t *testing.T, err error) {
 			t.Helper()
 			cause, ok := errors.AsType[*prepaid.TransportError](err)
 			require.True(t, ok)
 			require.False(t, cause.Sent)
 		}},
-		"not on the whitelist": {split{granted, scripted(serviceError(403, "forbidden"))}, is(prepaid.ErrForbidden)},
-		"refused":              {split{granted, scripted(serviceError(401, "unauthorized"))}, is(prepaid.ErrUnauthorized)},
-		"something else answers": {split{granted, scripted(answered(200, "text/html", htmlPage))}, func(t *testing.T, err error) {
+		"not on the whitelist": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(403, "forbidden"))}, is(prepaid.ErrForbidden)},
+		"refused":              {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(401, "unauthorized"))}, is(prepaid.ErrUnauthorized)},
+		"something else answers": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage))}, func(t *testing.T, err error) {
 			t.Helper()
 			_, ok := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, ok)
 		}},
-		"something else gives tokens": {split{scripted(answered(200, "text/html", htmlPage)), nil}, func(t *testing.T, err error) {
+		"something else gives tokens": {harness.Split{Tokens: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
 			t.Helper()
 			_, ok := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, ok)
@@ -112,9 +113,9 @@ func TestCheckFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				result, err := newCoreClient(t, credentialed(tc.service)).Check(t.Context())
+				result, err := harness.NewClient(t, harness.CredentialsConfig(tc.service)).Check(t.Context())
 				require.Nil(t, result)
-				require.NotEqual(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
+				require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
 				tc.check(t, err)
 			})
 		})
@@ -124,10 +125,10 @@ func TestCheckFailures(t *testing.T) {
 // A source of the caller's that gives nothing fails the check and does not crash it.
 func TestCheckWithEmptySource(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(answered(200, vendorJSON, oneCategory))
-	config.TokenSource = tokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, nil }) //nolint:nilnil // the fault
-	_, err := newCoreClient(t, config).Check(t.Context())
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))
+	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, nil }) //nolint:nilnil // the fault
+	_, err := harness.NewClient(t, config).Check(t.Context())
 	_, ok := errors.AsType[*prepaid.TokenError](err)
 	require.True(t, ok)
 }

@@ -11,15 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // After Close nothing is sent, by no operation; Close may be called again, also from several sides.
 func TestCallsAfterClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := split{scripted(grant(1, "3600")), scripted(wellAnswered(opGet()))}
-		client := newCoreClient(t, credentialed(service))
-		require.NoError(t, opGet().call(t.Context(), client))
+		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		for range 3 {
 			go func() {
 				if err := client.Close(); err != nil {
@@ -28,12 +29,12 @@ func TestCallsAfterClose(t *testing.T) {
 			}()
 		}
 		require.NoError(t, client.Close())
-		for _, op := range coreOps() {
-			err := op.call(t.Context(), client)
-			failure := callError(t, err)
+		for _, op := range harness.Ops() {
+			err := op.Call(t.Context(), client)
+			failure := harness.CallError(t, err)
 			require.ErrorIs(t, err, prepaid.ErrClosed)
 			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
-			require.Equal(t, op.name, failure.Operation)
+			require.Equal(t, op.Name, failure.Operation)
 		}
 		_, err := client.Token(t.Context())
 		require.ErrorIs(t, err, prepaid.ErrClosed)
@@ -42,8 +43,8 @@ func TestCallsAfterClose(t *testing.T) {
 		for _, err := range client.Accounts.Search(t.Context(), prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"}) {
 			require.ErrorIs(t, err, prepaid.ErrClosed)
 		}
-		require.Len(t, service.tokens.requests(), 1)
-		require.Len(t, service.calls.requests(), 1)
+		require.Len(t, service.Tokens.Requests(), 1)
+		require.Len(t, service.Calls.Requests(), 1)
 	})
 }
 
@@ -52,18 +53,18 @@ func TestCloseEndsTokenExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool
-		service := split{
-			scripted(func(r *http.Request) (*http.Response, error) {
+		service := harness.Split{
+			Tokens: harness.NewScript(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
 				time.Sleep(time.Second) // slow to let go
 				ended.Store(true)
 				return nil, r.Context().Err()
 			}),
-			scripted(wellAnswered(opTransfer())),
+			Calls: harness.NewScript(harness.Succeed(harness.OpTransfer())),
 		}
-		client := newCoreClient(t, credentialed(service))
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
 		failed := make(chan error, 1)
-		go func() { failed <- opTransfer().call(t.Context(), client) }()
+		go func() { failed <- harness.OpTransfer().Call(t.Context(), client) }()
 		synctest.Wait()
 		began := time.Now()
 		require.NoError(t, client.Close())
@@ -71,8 +72,8 @@ func TestCloseEndsTokenExchange(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(began))
 		err := <-failed
 		require.ErrorIs(t, err, prepaid.ErrClosed)
-		require.Equal(t, prepaid.OutcomeNotProcessed, callError(t, err).Outcome)
-		require.Empty(t, service.calls.requests())
+		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+		require.Empty(t, service.Calls.Requests())
 	})
 }
 
@@ -80,30 +81,30 @@ func TestCloseEndsTokenExchange(t *testing.T) {
 func TestCloseDuringCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(after(time.Second, answered(503, "", "")), wellAnswered(opGet()))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(harness.After(time.Second, harness.Respond(503, "", "")), harness.Succeed(harness.OpGet()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		time.AfterFunc(500*time.Millisecond, func() { _ = client.Close() })
-		require.ErrorIs(t, opGet().call(t.Context(), client), prepaid.ErrServer)
-		require.Len(t, service.requests(), 1)
+		require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), prepaid.ErrServer)
+		require.Len(t, service.Requests(), 1)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		service := split{scripted(grant(1, "3600")), scripted(broken(errCut), wellAnswered(opTransfer()))}
-		client := newCoreClient(t, credentialed(service))
+		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
 		time.AfterFunc(time.Second, func() { _ = client.Close() }) // in the pause before the replay
-		err := opTransfer().call(t.Context(), client)
-		require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
-		require.ErrorIs(t, err, errCut)
+		err := harness.OpTransfer().Call(t.Context(), client)
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+		require.ErrorIs(t, err, harness.ErrCut)
 		require.ErrorIs(t, err, prepaid.ErrClosed)
-		require.Len(t, service.calls.requests(), 1)
+		require.Len(t, service.Calls.Requests(), 1)
 	})
 	synctest.Test(t, func(t *testing.T) { // the same with a token source of the caller's
-		service := scripted(broken(errCut), wellAnswered(opTransfer()))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		time.AfterFunc(time.Second, func() { _ = client.Close() })
-		err := opTransfer().call(t.Context(), client)
-		require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome)
+		err := harness.OpTransfer().Call(t.Context(), client)
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
 		require.ErrorIs(t, err, prepaid.ErrClosed)
-		require.Len(t, service.requests(), 1)
+		require.Len(t, service.Requests(), 1)
 	})
 }
 
@@ -112,15 +113,15 @@ func TestIdleClientLeaksNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for range 10 {
-			service := split{scripted(grant(1, "3600")), scripted(wellAnswered(opGet()))}
-			config := credentialed(service)
+			service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
+			config := harness.CredentialsConfig(service)
 			config.Limiter = nil
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)
-			require.NoError(t, opGet().call(t.Context(), client))
+			require.NoError(t, harness.OpGet().Call(t.Context(), client))
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			require.Error(t, opGet().call(ctx, client))
+			require.Error(t, harness.OpGet().Call(ctx, client))
 		}
 	})
 }
@@ -131,15 +132,15 @@ func TestCloseAndConnections(t *testing.T) {
 	closed := func(t *testing.T, transport http.RoundTripper) chan struct{} {
 		t.Helper()
 		gone := make(chan struct{})
-		server := newWireServer(t, func(_ int, p *peer) {
-			p.succeed(opGet())
-			p.hang()
+		server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+			p.Succeed(harness.OpGet())
+			p.Hang()
 			close(gone)
 		})
-		config := coreConfig(server.address)
+		config := harness.Config(server.Address)
 		config.Transport = transport
-		client := newCoreClient(t, config)
-		require.NoError(t, opGet().call(t.Context(), client))
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		require.NoError(t, client.Close())
 		return gone
 	}

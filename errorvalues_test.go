@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // OutcomeOf finds the outcome through any wrapping. Of joined errors an unknown one decides, otherwise the first;
@@ -137,7 +138,7 @@ func TestErrorsCanBeBuilt(t *testing.T) {
 // Funding names the correlation id that was sent, also when it failed.
 func TestCallErrorNamesCorrelationID(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(serviceError(400, "invalid_request"))
-	require.Equal(t, "mine-1", callError(t, opRedeem().call(t.Context(), newCoreClient(t, config))).CorrelationID)
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.ServiceError(400, "invalid_request"))
+	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, config))).CorrelationID)
 }

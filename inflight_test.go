@@ -10,25 +10,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // Two calls with one request id are never under way at once: the service would not know the second for a repeat.
 func TestSameRequestIDTakesTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(after(3*time.Second, wellAnswered(opTransfer())))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		var calls sync.WaitGroup
 		for range 4 {
 			calls.Go(func() {
-				if err := opTransfer().call(t.Context(), client); err != nil {
+				if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		calls.Wait()
-		require.Equal(t, 1, service.most)
-		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.gaps())
+		require.Equal(t, 1, service.Most)
+		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.Gaps())
 	})
 }
 
@@ -36,11 +37,11 @@ func TestSameRequestIDTakesTurns(t *testing.T) {
 func TestRepeatAfterUnknownWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(broken(errCut), wellAnswered(opTransfer()))
-		config := clockConfig(service)
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		config := harness.ClockConfig(service)
 		config.Retry.MaxAttempts = 1
-		client := newCoreClient(t, config)
-		unknown := callError(t, opTransfer().call(t.Context(), client))
+		client := harness.NewClient(t, config)
+		unknown := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
 		require.Equal(t, prepaid.OutcomeUnknown, unknown.Outcome)
 		require.Equal(t, unknown.LastSent.Add(40*time.Second), unknown.NotBefore)
 		require.Equal(t, unknown.NotBefore, client.Accounts.NotBefore(unknown.LastSent))
@@ -48,18 +49,18 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second) // no room for the wait: not begun, nothing sent
 		defer cancel()
 		began := time.Now()
-		failure := callError(t, opTransfer().call(ctx, client))
+		failure := harness.CallError(t, harness.OpTransfer().Call(ctx, client))
 		require.Zero(t, time.Since(began))
 		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "the first may have been applied")
 		require.ErrorIs(t, failure, context.DeadlineExceeded)
 		require.EqualValues(t, "pay-1", failure.RequestID)
 		require.Equal(t, unknown.NotBefore, failure.NotBefore)
-		require.Len(t, service.requests(), 1)
+		require.Len(t, service.Requests(), 1)
 
-		require.NoError(t, opTransfer().call(t.Context(), client))
-		require.Equal(t, []time.Duration{40 * time.Second}, service.gaps())
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Equal(t, []time.Duration{40 * time.Second}, service.Gaps())
 		began = time.Now()
-		require.NoError(t, opTransfer().call(t.Context(), client))
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
 		require.Zero(t, time.Since(began), "no doubt is left")
 	})
 }
@@ -68,22 +69,22 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 func TestWaitForTurnEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(after(time.Minute/3, wellAnswered(opTransfer())))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(harness.After(time.Minute/3, harness.Succeed(harness.OpTransfer())))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		var first sync.WaitGroup
 		first.Go(func() {
-			if err := opTransfer().call(t.Context(), client); err != nil {
+			if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
 				t.Error(err)
 			}
 		})
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		failure := callError(t, opTransfer().call(ctx, client))
+		failure := harness.CallError(t, harness.OpTransfer().Call(ctx, client))
 		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
 		require.ErrorIs(t, failure, context.DeadlineExceeded)
 		first.Wait()
-		require.Len(t, service.requests(), 1)
+		require.Len(t, service.Requests(), 1)
 	})
 }
 
@@ -92,9 +93,9 @@ func TestIssueAgainLooksFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
-		client := newCoreClient(t, clockConfig(service))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
-			Account: newCardParams(), ProgramClientID: "acme", Again: true,
+			Account: harness.NewCardParams(), ProgramClientID: "acme", Again: true,
 		})
 		require.NoError(t, err)
 		require.False(t, issued.Created)
@@ -106,7 +107,7 @@ func TestIssueAgainLooksFirst(t *testing.T) {
 func TestCancelledLooksSaySo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client := newCoreClient(t, clockConfig(&register{}))
+		client := harness.NewClient(t, harness.ClockConfig(&register{}))
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		_, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"})
@@ -115,7 +116,7 @@ func TestCancelledLooksSaySo(t *testing.T) {
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 	})
 	synctest.Test(t, func(t *testing.T) {
-		client := newCoreClient(t, clockConfig(&ledger{}))
+		client := harness.NewClient(t, harness.ClockConfig(&ledger{}))
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
@@ -131,8 +132,8 @@ func TestCancelledLooksSaySo(t *testing.T) {
 func TestPanicGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(wellAnswered(opTransfer()))
-		config := clockConfig(service)
+		service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+		config := harness.ClockConfig(service)
 		first := true
 		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
 			if first {
@@ -141,11 +142,11 @@ func TestPanicGivesTheTurnBack(t *testing.T) {
 			}
 			return nil
 		})
-		client := newCoreClient(t, config)
-		require.Panics(t, func() { _ = opTransfer().call(t.Context(), client) })
+		client := harness.NewClient(t, config)
+		require.Panics(t, func() { _ = harness.OpTransfer().Call(t.Context(), client) })
 		began := time.Now()
-		require.NoError(t, opTransfer().call(t.Context(), client))
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
 		require.Equal(t, 40*time.Second, time.Since(began), "as after an unknown outcome")
-		require.Len(t, service.requests(), 1)
+		require.Len(t, service.Requests(), 1)
 	})
 }

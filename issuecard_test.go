@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // lateCard is a service that shows a created account after a delay, and refuses transfers.
@@ -25,14 +26,14 @@ func (s *lateCard) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/transfer"):
 		s.transfers++
-		return answered(403, "", "")(r)
+		return harness.Respond(403, "", "")(r)
 	case r.Method == http.MethodPost:
 		s.created = append(s.created, time.Now())
-		return answered(201, vendorJSON, row)(r)
+		return harness.Respond(201, harness.VendorJSON, row)(r)
 	case len(s.created) == 0 || time.Since(s.created[0]) < s.delay:
-		return answered(204, "", "")(r)
+		return harness.Respond(204, "", "")(r)
 	}
-	return answered(200, vendorJSON, "["+row+"]", "X-TotalPages: 1")(r)
+	return harness.Respond(200, harness.VendorJSON, "["+row+"]", "X-TotalPages: 1")(r)
 }
 
 // A card that takes longer than Issue looks is waited for, and never created a second time.
@@ -45,7 +46,7 @@ func TestIssueAndLoadCardSeenLate(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				service := &lateCard{delay: delay}
-				err := issueAndLoad(t.Context(), newCoreClient(t, clockConfig(service)), "float", time.Now(), false)
+				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", time.Now(), false)
 				require.ErrorIs(t, err, want)
 				require.Len(t, service.created, 1)
 				require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // A capture holds the last complete answer, whatever its status, with fields that this version does not know.
@@ -19,18 +20,18 @@ func TestCapture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"account_id":"acc-1","company_id":7,"balance":1,"status":"active","loyalty_points":7}`
-		service := scripted(
-			answered(503, "", ""), after(2*time.Second, answered(200, vendorJSON, body, "X-Trace: abc")),
-			serviceError(404, "not_found"), broken(errCut),
+		service := harness.NewScript(
+			harness.Respond(503, "", ""), harness.After(2*time.Second, harness.Respond(200, harness.VendorJSON, body, "X-Trace: abc")),
+			harness.ServiceError(404, "not_found"), harness.Broken(harness.ErrCut),
 		)
-		config := clockConfig(service)
+		config := harness.ClockConfig(service)
 		config.Retry = prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Second, MaxWait: time.Second}
-		client := newCoreClient(t, config)
+		client := harness.NewClient(t, config)
 		var seen prepaid.Capture
 		require.Nil(t, seen.Last())
 		ctx := prepaid.WithCapture(t.Context(), &seen)
 
-		require.NoError(t, opGet().call(ctx, client))
+		require.NoError(t, harness.OpGet().Call(ctx, client))
 		last := seen.Last()
 		require.Equal(t, "Accounts.Get", last.Operation)
 		require.Equal(t, 200, last.StatusCode)
@@ -39,12 +40,12 @@ func TestCapture(t *testing.T) {
 		require.Equal(t, 2, last.Attempts)
 		require.InDelta(t, 2750*time.Millisecond, last.Duration, float64(251*time.Millisecond))
 
-		require.ErrorIs(t, opGet().call(ctx, client), prepaid.ErrNotFound)
+		require.ErrorIs(t, harness.OpGet().Call(ctx, client), prepaid.ErrNotFound)
 		require.Equal(t, 404, seen.Last().StatusCode)
 		require.Contains(t, string(seen.Last().Body), "words of the service")
 		require.Equal(t, body, string(last.Body), "an earlier answer stays as it was")
 
-		require.ErrorIs(t, opGet().call(ctx, client), errCut)
+		require.ErrorIs(t, harness.OpGet().Call(ctx, client), harness.ErrCut)
 		require.Equal(t, 404, seen.Last().StatusCode, "an exchange without an answer is none")
 	})
 }
@@ -52,10 +53,10 @@ func TestCapture(t *testing.T) {
 // An answer prints without header and body.
 func TestCapturedResponseIsRedacted(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(answered(200, vendorJSON, accountJSON, "X-Secret: CANARY"))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, harness.AccountJSON, "X-Secret: CANARY"))
 	var seen prepaid.Capture
-	require.NoError(t, opGet().call(prepaid.WithCapture(t.Context(), &seen), newCoreClient(t, config)))
+	require.NoError(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &seen), harness.NewClient(t, config)))
 	var log strings.Builder
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "response", *seen.Last())
 	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s", *seen.Last(), *seen.Last(), *seen.Last(), seen.Last()), log.String()} {
@@ -69,27 +70,27 @@ func TestCapturedResponseIsRedacted(t *testing.T) {
 // A nil capture is no capture.
 func TestNilCaptureAndTrace(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(wellAnswered(opGet()))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
 	ctx := prepaid.WithTrace(prepaid.WithCapture(t.Context(), nil), nil)
-	require.NoError(t, opGet().call(ctx, newCoreClient(t, config)))
+	require.NoError(t, harness.OpGet().Call(ctx, harness.NewClient(t, config)))
 }
 
 // One capture may be shared by calls side by side; bodies do not mix.
 func TestCaptureSideBySide(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(wellAnswered(opGet()))
-	client := newCoreClient(t, config)
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	client := harness.NewClient(t, config)
 	var shared prepaid.Capture
 	var calls sync.WaitGroup
 	for range 16 {
 		calls.Go(func() {
 			for range 20 {
-				if err := opGet().call(prepaid.WithCapture(t.Context(), &shared), client); err != nil {
+				if err := harness.OpGet().Call(prepaid.WithCapture(t.Context(), &shared), client); err != nil {
 					t.Error(err)
 				}
-				if string(shared.Last().Body) != accountJSON {
+				if string(shared.Last().Body) != harness.AccountJSON {
 					t.Error("a body of pieces")
 				}
 			}

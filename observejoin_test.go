@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // The context of CallStart is that of every later hook of the call, whether or not something is sent.
@@ -20,8 +21,8 @@ func TestCallStart(t *testing.T) {
 		mark, _ := ctx.Value(traceMark{}).(string)
 		return mark
 	}
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(serviceError(503, ""), wellAnswered(opTransfer()))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.ServiceError(503, ""), harness.Succeed(harness.OpTransfer()))
 	config.AttemptTimeout = 500 * time.Millisecond
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
@@ -39,8 +40,8 @@ func TestCallStart(t *testing.T) {
 			j.note("%s%s", c.Outcome, marked(ctx))
 		},
 	}
-	client := newCoreClient(t, config)
-	require.NoError(t, opTransfer().call(t.Context(), client))
+	client := harness.NewClient(t, config)
+	require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
 	require.Equal(t, []string{
 		"start Accounts.Transfer", "attempt 1 in call", "done 1 in call", "attempt 2 in call", "done 2 in call", "applied in call",
 	}, j.lines)
@@ -60,10 +61,10 @@ func TestCallStartThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := coreConfig("https://cards.example")
-			config.Transport = scripted(wellAnswered(opGet()))
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
 			config.Trace = &prepaid.Trace{CallStart: hook}
-			require.NoError(t, opGet().call(t.Context(), newCoreClient(t, config)))
+			require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, config)))
 		})
 	}
 }
@@ -77,11 +78,11 @@ func TestJoinTraces(t *testing.T) {
 	}
 	broken := &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") }}
 	inner := prepaid.JoinTraces(called("B"), nil, broken, called("C"))
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(wellAnswered(opGet()))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
 	config.Trace = prepaid.JoinTraces(called("A"), inner, prepaid.JoinTraces(), called("D"))
 	ctx := prepaid.WithTrace(t.Context(), prepaid.JoinTraces(called("E"), called("F")))
-	require.NoError(t, opGet().call(ctx, newCoreClient(t, config)))
+	require.NoError(t, harness.OpGet().Call(ctx, harness.NewClient(t, config)))
 	require.Equal(t, []string{"A", "B", "C", "D", "E", "F"}, j.lines)
 }
 
@@ -90,8 +91,8 @@ func TestJoinTraces(t *testing.T) {
 func TestTraceOfWhatWasWithheld(t *testing.T) {
 	t.Parallel()
 	var j journal
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript()
 	config.Trace = &prepaid.Trace{
 		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
 			j.note("start %s", op.Name)
@@ -99,7 +100,7 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 		},
 		CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) { j.note("%s", c.Outcome) },
 	}
-	_, err := newCoreClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+	_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(time.Now().AddDate(0, 0, -30), "payroll"), Amount: prepaid.MustAmount("1"),
 		SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
 	})
@@ -110,14 +111,14 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 // A caller tells an attempt that took too long by the Timeout of its error, as with net/http.
 func TestAttemptTimeoutSaysSo(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
+	config := harness.Config("https://cards.example")
 	config.AttemptTimeout = time.Millisecond
 	config.Retry.MaxAttempts = 1
-	config.Transport = scripted(func(r *http.Request) (*http.Response, error) {
+	config.Transport = harness.NewScript(func(r *http.Request) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	})
-	err := opGet().call(t.Context(), newCoreClient(t, config))
+	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
 	late, ok := errors.AsType[interface {
 		error
 		Timeout() bool

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // journal notes what a trace is told, under a name.
@@ -58,30 +59,30 @@ func TestTraceOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
 		var marks []string
-		marked := func(next step) step {
+		marked := func(next harness.Step) harness.Step {
 			return func(r *http.Request) (*http.Response, error) {
 				mark, _ := r.Context().Value(traceMark{}).(string)
 				marks = append(marks, mark)
 				return next(r)
 			}
 		}
-		service := split{
-			scripted(after(time.Second, grant(1, "3600"))),
-			scripted(
-				marked(after(time.Second, answered(503, "", "", "Retry-After: 3"))),
-				marked(after(2*time.Second, wellAnswered(opTransfer()))),
+		service := harness.Split{
+			Tokens: harness.NewScript(harness.After(time.Second, harness.Grant(1, "3600"))),
+			Calls: harness.NewScript(
+				marked(harness.After(time.Second, harness.Respond(503, "", "", "Retry-After: 3"))),
+				marked(harness.After(2*time.Second, harness.Succeed(harness.OpTransfer()))),
 			),
 		}
-		config := credentialed(service)
+		config := harness.CredentialsConfig(service)
 		config.Trace = j.trace("A")
 		config.AttemptTimeout, config.Retry.InFlightWait = 3*time.Second, time.Millisecond // less than Retry-After asks for
 		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
 			time.Sleep(5 * time.Millisecond)
 			return nil
 		})
-		client := newCoreClient(t, config)
+		client := harness.NewClient(t, config)
 		ctx := prepaid.WithTrace(prepaid.WithTrace(t.Context(), j.trace("B")), j.trace("C"))
-		require.NoError(t, opTransfer().call(ctx, client))
+		require.NoError(t, harness.OpTransfer().Call(ctx, client))
 		synctest.Wait()
 		const transfer = "Accounts.Transfer POST /accounts/{id}/transfer"
 		token := []string{
@@ -121,24 +122,24 @@ func TestTraceOrder(t *testing.T) {
 func TestTraceOfWhatWasNotSent(t *testing.T) {
 	t.Parallel()
 	var j journal
-	config := coreConfig("https://cards.example")
+	config := harness.Config("https://cards.example")
 	config.Trace = j.trace("A")
-	config.Transport = scripted(serviceError(401, "invalid_token"))
+	config.Transport = harness.NewScript(harness.ServiceError(401, "invalid_token"))
 	errNone := errors.New("none")
-	config.TokenSource = tokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	config.TokenSource = harness.TokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 		if rejected != nil {
 			return nil, errNone
 		}
 		return &oauth2.Token{AccessToken: "token-1"}, nil
 	})
-	client := newCoreClient(t, config)
+	client := harness.NewClient(t, config)
 	_, err := client.Accounts.Get(t.Context(), "..")
 	require.Error(t, err)
 	require.Len(t, j.lines, 1)
 	require.Regexp(t, `^A call Accounts.Get rejected 0 attempts .*: prepaid: Accounts.Get: rejected: invalid input: id must not be`, j.lines[0])
 
 	j.lines = nil
-	require.ErrorIs(t, opGet().call(t.Context(), client), errNone)
+	require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), errNone)
 	require.Len(t, j.lines, 3, "%s", j.lines)
 	require.Regexp(t, `^A start `, j.lines[0])
 	require.Regexp(t, `^A done 1 status 401 `, j.lines[1])
@@ -150,9 +151,9 @@ func TestTracePanics(t *testing.T) {
 	t.Parallel()
 	var records recordingHandler
 	var j journal
-	config := coreConfig("https://cards.example")
+	config := harness.Config("https://cards.example")
 	config.Logger = records.logger()
-	config.Transport = scripted(serviceError(429, "slow"), wellAnswered(opTransfer()))
+	config.Transport = harness.NewScript(harness.ServiceError(429, "slow"), harness.Succeed(harness.OpTransfer()))
 	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
 		time.Sleep(2 * time.Millisecond)
 		return nil
@@ -167,7 +168,7 @@ func TestTracePanics(t *testing.T) {
 		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { return nil }, //nolint:nilnil // the fault
 	})
 	ctx = prepaid.WithTrace(ctx, j.trace("B"))
-	require.NoError(t, opTransfer().call(ctx, newCoreClient(t, config)))
+	require.NoError(t, harness.OpTransfer().Call(ctx, harness.NewClient(t, config)))
 	require.Len(t, j.lines, 7, "the others are told all the same")
 	text := records.text()
 	require.Equal(t, 7, strings.Count(text, "a trace hook panicked"))
@@ -177,18 +178,18 @@ func TestTracePanics(t *testing.T) {
 // A hook that observes may be added to a context that others share.
 func TestTracesOfSiblingContexts(t *testing.T) {
 	t.Parallel()
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(wellAnswered(opGet()))
-	client := newCoreClient(t, config)
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	client := harness.NewClient(t, config)
 	var common, left, right journal
 	parent := t.Context()
 	for range 3 { // so many that a slice has room to spare
 		parent = prepaid.WithTrace(parent, common.trace("P"))
 	}
 	first, second := prepaid.WithTrace(parent, left.trace("L")), prepaid.WithTrace(parent, right.trace("R"))
-	require.NoError(t, opGet().call(first, client))
-	require.NoError(t, opGet().call(second, client))
-	require.NoError(t, opGet().call(second, client))
+	require.NoError(t, harness.OpGet().Call(first, client))
+	require.NoError(t, harness.OpGet().Call(second, client))
+	require.NoError(t, harness.OpGet().Call(second, client))
 	require.Len(t, common.lines, 27)
 	require.Len(t, left.lines, 3)
 	require.Len(t, right.lines, 6)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // archive is a correct service with one history: its clock, its order and its page sizes are its own, and somebody adds
@@ -66,7 +67,7 @@ func (a *archive) serve(r *http.Request) (*http.Response, error) {
 	number, _ := strconv.Atoi(query.Get("page_number"))
 	size, err := strconv.Atoi(query.Get("page_size"))
 	if err != nil {
-		return serviceError(400, "invalid_request")(r)
+		return harness.ServiceError(400, "invalid_request")(r)
 	}
 	size = min(max(size, a.least), a.most)
 	total := (len(found) + size - 1) / size
@@ -80,16 +81,16 @@ func (a *archive) serve(r *http.Request) (*http.Response, error) {
 		fmt.Sprint("X-PageSize: ", size), fmt.Sprint("X-TotalPages: ", total), fmt.Sprint("X-TotalItems: ", len(found)),
 		"Date: " + a.now().UTC().Format(http.TimeFormat),
 	}
-	answer := serviceError(400, "invalid_request")
+	answer := harness.ServiceError(400, "invalid_request")
 	if total == 0 {
-		answer = answered(204, "", "", headers...)
+		answer = harness.Respond(204, "", "", headers...)
 	} else if number >= 1 && number <= total {
 		var rows []string
 		for _, f := range found[(number-1)*size : min(number*size, len(found))] {
 			rows = append(rows, fmt.Sprintf(`{"id":%q,"account_id":"acc-1","type":"1118","amount":-5,"fee_amount":0,`+
 				`"running_balance_amount":1,"occurred_at":%q}`, f.id, f.at.UTC().Format(time.RFC3339)))
 		}
-		answer = answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
+		answer = harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
 	}
 	if a.write != nil {
 		a.write(a)
@@ -164,7 +165,7 @@ func requireWhole(t *testing.T, service *archive, random *rand.Rand, late bool, 
 			a.add(at)
 		}
 	}
-	client := newCoreClient(t, clockConfig(service))
+	client := harness.NewClient(t, harness.ClockConfig(service))
 	seen := map[string]int{}
 	for item, err := range client.Accounts.Transactions(t.Context(), "acc-1", prepaid.ListTransactionsParams{Paging: paging}) {
 		require.NoError(t, err)
@@ -191,9 +192,9 @@ func TestHistoryBoundsWithFraction(t *testing.T) {
 	for n := range 6 {
 		service.add(at.Add(time.Duration(n) * time.Second))
 	}
-	config := coreConfig("https://cards.example")
+	config := harness.Config("https://cards.example")
 	config.Transport = service
-	client := newCoreClient(t, config)
+	client := harness.NewClient(t, config)
 	for _, c := range []struct {
 		params prepaid.ListTransactionsParams
 		want   []string
@@ -248,8 +249,8 @@ func TestHistoryRefetchesAnOvertakenPage(t *testing.T) {
 			}
 			return service.serve(r)
 		}
-		script := scripted(slow)
-		client := newCoreClient(t, clockConfig(script))
+		script := harness.NewScript(slow)
+		client := harness.NewClient(t, harness.ClockConfig(script))
 		seen := map[prepaid.TransactionID]int{}
 		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 3}}
 		for item, err := range client.Accounts.Transactions(t.Context(), "acc-1", params) {

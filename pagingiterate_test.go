@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // How an iteration finds its end, with and without pages fetched ahead: nothing lost, nothing twice, and no page
@@ -16,38 +17,38 @@ import (
 func TestIterationEnds(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		pages []step
+		pages []harness.Step
 		ids   []string
 		asked int // pages, when none is fetched ahead
 		is    error
 	}{
-		"one page":                  {[]step{pageOf(1, 2, "2 1 2")}, ids(1, 2), 1, nil},
-		"three pages":               {[]step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
-		"full last page":            {[]step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
-		"nothing":                   {[]step{answered(204, "", "")}, nil, 1, nil},
-		"nothing, told":             {[]step{answered(204, "", "", "X-TotalPages: 0")}, nil, 1, nil},
-		"empty array":               {[]step{answered(200, vendorJSON, "[]")}, nil, 1, nil},
-		"untold, short page":        {[]step{pageOf(1, 2, ""), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
-		"untold, empty page":        {[]step{pageOf(1, 2, ""), pageOf(3, 4, ""), answered(200, vendorJSON, "[]")}, ids(1, 4), 3, nil},
-		"untold, 204":               {[]step{pageOf(1, 2, ""), answered(204, "", "")}, ids(1, 2), 2, nil},
-		"untold, longer pages":      {[]step{pageOf(1, 2, ""), pageOf(3, 5, ""), pageOf(6, 6, "")}, ids(1, 6), 3, nil},
-		"garbage headers":           {[]step{pageOf(1, 2, "x y z"), pageOf(3, 3, "x y z")}, ids(1, 3), 2, nil},
-		"one bare account":          {[]step{answered(200, vendorJSON, accountJSON), answered(204, "", "")}, ids(1, 1), 1, nil},
-		"bare accounts for ever":    {[]step{answered(200, vendorJSON, accountJSON), answered(200, vendorJSON, accountJSON)}, ids(1, 1), 1, nil},
-		"a bare last account":       {[]step{pageOf(1, 2, "2 2 3"), answered(200, vendorJSON, strings.Replace(accountJSON, "acc-1", "acc-3", 1), "X-TotalPages: 2")}, ids(1, 3), 2, nil},
-		"untold, the same page":     {[]step{pageOf(1, 2, ""), pageOf(1, 2, "")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
-		"told, the same page":       {[]step{pageOf(1, 2, "2 5 9"), pageOf(1, 2, "2 5 9")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
-		"all seen, the same page":   {[]step{pageOf(1, 2, "2 5 2"), pageOf(1, 2, "2 5 2")}, ids(1, 2), 2, nil},
-		"the list shrinks":          {[]step{pageOf(1, 2, "2 3 5"), pageOf(3, 3, "2 2 3")}, ids(1, 3), 2, prepaid.ErrListIncomplete},
-		"the list shrinks to none":  {[]step{pageOf(1, 2, "2 3 5"), answered(204, "", "", "X-TotalPages: 1")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
-		"a page is gone":            {[]step{pageOf(1, 2, "2 3 5"), serviceError(400, "invalid_request")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
-		"the list grows":            {[]step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
-		"the headers go missing":    {[]step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
-		"the headers come late":     {[]step{pageOf(1, 2, ""), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
-		"a smaller size is applied": {[]step{pageOf(1, 1, "1 2 2"), pageOf(2, 2, "1 2 2")}, ids(1, 2), 2, nil},
-		"an error in the middle":    {[]step{pageOf(1, 2, "2 4 8"), pageOf(3, 4, "2 4 8"), serviceError(500, "server_error")}, ids(1, 4), 3, prepaid.ErrServer},
-		"an error at the start":     {[]step{serviceError(403, "forbidden")}, nil, 1, prepaid.ErrForbidden},
-		"nonsense in the middle":    {[]step{pageOf(1, 2, "2 4 8"), answered(200, vendorJSON, `[{}]`)}, ids(1, 2), 2, nil},
+		"one page":                  {[]harness.Step{pageOf(1, 2, "2 1 2")}, ids(1, 2), 1, nil},
+		"three pages":               {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
+		"full last page":            {[]harness.Step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
+		"nothing":                   {[]harness.Step{harness.Respond(204, "", "")}, nil, 1, nil},
+		"nothing, told":             {[]harness.Step{harness.Respond(204, "", "", "X-TotalPages: 0")}, nil, 1, nil},
+		"empty array":               {[]harness.Step{harness.Respond(200, harness.VendorJSON, "[]")}, nil, 1, nil},
+		"untold, short page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
+		"untold, empty page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, ""), harness.Respond(200, harness.VendorJSON, "[]")}, ids(1, 4), 3, nil},
+		"untold, 204":               {[]harness.Step{pageOf(1, 2, ""), harness.Respond(204, "", "")}, ids(1, 2), 2, nil},
+		"untold, longer pages":      {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 5, ""), pageOf(6, 6, "")}, ids(1, 6), 3, nil},
+		"garbage headers":           {[]harness.Step{pageOf(1, 2, "x y z"), pageOf(3, 3, "x y z")}, ids(1, 3), 2, nil},
+		"one bare account":          {[]harness.Step{harness.Respond(200, harness.VendorJSON, harness.AccountJSON), harness.Respond(204, "", "")}, ids(1, 1), 1, nil},
+		"bare accounts for ever":    {[]harness.Step{harness.Respond(200, harness.VendorJSON, harness.AccountJSON), harness.Respond(200, harness.VendorJSON, harness.AccountJSON)}, ids(1, 1), 1, nil},
+		"a bare last account":       {[]harness.Step{pageOf(1, 2, "2 2 3"), harness.Respond(200, harness.VendorJSON, strings.Replace(harness.AccountJSON, "acc-1", "acc-3", 1), "X-TotalPages: 2")}, ids(1, 3), 2, nil},
+		"untold, the same page":     {[]harness.Step{pageOf(1, 2, ""), pageOf(1, 2, "")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
+		"told, the same page":       {[]harness.Step{pageOf(1, 2, "2 5 9"), pageOf(1, 2, "2 5 9")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
+		"all seen, the same page":   {[]harness.Step{pageOf(1, 2, "2 5 2"), pageOf(1, 2, "2 5 2")}, ids(1, 2), 2, nil},
+		"the list shrinks":          {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 3, "2 2 3")}, ids(1, 3), 2, prepaid.ErrListIncomplete},
+		"the list shrinks to none":  {[]harness.Step{pageOf(1, 2, "2 3 5"), harness.Respond(204, "", "", "X-TotalPages: 1")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
+		"a page is gone":            {[]harness.Step{pageOf(1, 2, "2 3 5"), harness.ServiceError(400, "invalid_request")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
+		"the list grows":            {[]harness.Step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
+		"the headers go missing":    {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
+		"the headers come late":     {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
+		"a smaller size is applied": {[]harness.Step{pageOf(1, 1, "1 2 2"), pageOf(2, 2, "1 2 2")}, ids(1, 2), 2, nil},
+		"an error in the middle":    {[]harness.Step{pageOf(1, 2, "2 4 8"), pageOf(3, 4, "2 4 8"), harness.ServiceError(500, "server_error")}, ids(1, 4), 3, prepaid.ErrServer},
+		"an error at the start":     {[]harness.Step{harness.ServiceError(403, "forbidden")}, nil, 1, prepaid.ErrForbidden},
+		"nonsense in the middle":    {[]harness.Step{pageOf(1, 2, "2 4 8"), harness.Respond(200, harness.VendorJSON, `[{}]`)}, ids(1, 2), 2, nil},
 	} {
 		for _, prefetch := range []int{0, 1, 3} {
 			t.Run(name, func(t *testing.T) {
@@ -61,13 +62,13 @@ func TestIterationEnds(t *testing.T) {
 					require.True(t, ok)
 				case tc.is != nil:
 					require.ErrorIs(t, err, tc.is)
-					require.Equal(t, "Accounts.SearchCompany", callError(t, err).Operation)
-					require.Equal(t, prepaid.OutcomeNotProcessed == callError(t, err).Outcome, tc.is != prepaid.ErrForbidden)
+					require.Equal(t, "Accounts.SearchCompany", harness.CallError(t, err).Operation)
+					require.Equal(t, prepaid.OutcomeNotProcessed == harness.CallError(t, err).Outcome, tc.is != prepaid.ErrForbidden)
 				default:
 					require.NoError(t, err)
 				}
 				if prefetch == 0 {
-					require.Len(t, service.requests(), tc.asked)
+					require.Len(t, service.Requests(), tc.asked)
 				}
 			})
 		}
@@ -93,14 +94,14 @@ func TestIterationBreak(t *testing.T) {
 	for range searchCompany(t.Context(), client, prepaid.Paging{}) {
 		break
 	}
-	require.Len(t, service.requests(), 1)
+	require.Len(t, service.Requests(), 1)
 	seen := 0
 	for range searchCompany(t.Context(), client, prepaid.Paging{}) {
 		if seen++; seen == 3 {
 			break
 		}
 	}
-	require.Len(t, service.requests(), 3)
+	require.Len(t, service.Requests(), 3)
 }
 
 // An iterator may be used again: it starts anew.
@@ -128,7 +129,7 @@ func TestIterationOfInvalidRequest(t *testing.T) {
 		require.Len(t, failures, 1)
 		_, ok := errors.AsType[*prepaid.ValidationError](failures[0])
 		require.True(t, ok)
-		require.Empty(t, service.requests())
+		require.Empty(t, service.Requests())
 	}
 }
 

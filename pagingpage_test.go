@@ -14,16 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // pageOf is a page of accounts numbered from first to last, with the headers given as "size pages items"; a dash
 // leaves one out.
-func pageOf(first, last int, headers string) step {
+func pageOf(first, last int, headers string) harness.Step {
 	var rows []string
 	for number := first; number <= last; number++ {
 		rows = append(rows, fmt.Sprintf(`{"account_id":"acc-%d","company_id":7,"balance":1,"status":"active"}`, number))
 	}
-	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(headers)...)
+	return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(headers)...)
 }
 
 func pagingHeaders(headers string) (lines []string) {
@@ -36,23 +37,23 @@ func pagingHeaders(headers string) (lines []string) {
 }
 
 // pages answers by page_number, counted from 1; a number beyond the list is refused, as the service may.
-func pages(list ...step) step {
+func pages(list ...harness.Step) harness.Step {
 	return func(r *http.Request) (*http.Response, error) {
 		number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
 		if err != nil || number < 1 || number > len(list) {
-			return serviceError(400, "invalid_request")(r)
+			return harness.ServiceError(400, "invalid_request")(r)
 		}
 		return list[number-1](r)
 	}
 }
 
-func pagedClient(t *testing.T, list ...step) (*prepaid.Client, *script) {
+func pagedClient(t *testing.T, list ...harness.Step) (*prepaid.Client, *harness.Script) {
 	t.Helper()
-	service := scripted(pages(list...))
-	config := coreConfig("https://cards.example")
+	service := harness.NewScript(pages(list...))
+	config := harness.Config("https://cards.example")
 	config.Transport = service
 	config.Retry.MaxAttempts = 1
-	return newCoreClient(t, config), service
+	return harness.NewClient(t, config), service
 }
 
 func searchCompany(ctx context.Context, c *prepaid.Client, paging prepaid.Paging) iter.Seq2[*prepaid.Account, error] {
@@ -78,10 +79,10 @@ func ids(first, last int) []string {
 	return list
 }
 
-func asked(service *script) []string {
+func asked(service *harness.Script) []string {
 	var numbers []string
-	for _, request := range service.requests() {
-		_, query, _ := strings.Cut(request.target, "?")
+	for _, request := range service.Requests() {
+		_, query, _ := strings.Cut(request.Target, "?")
 		numbers = append(numbers, query)
 	}
 	return numbers
@@ -116,7 +117,7 @@ func TestPageHeaders(t *testing.T) {
 func TestPageLast(t *testing.T) {
 	t.Parallel()
 	client, _ := pagedClient(t,
-		pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"), pageOf(6, 6, ""), pageOf(1, 0, ""), answered(204, "", ""))
+		pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"), pageOf(6, 6, ""), pageOf(1, 0, ""), harness.Respond(204, "", ""))
 	for number, last := range []bool{false, false, true, false, true, true} {
 		page, err := client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{
 			ProgramClientID: "acme", ClientAccountKey: "k", Paging: prepaid.Paging{Page: number + 1},
@@ -162,11 +163,11 @@ func TestPagedOperations(t *testing.T) {
 			return err
 		},
 	} {
-		service := scripted(answered(204, "", ""))
-		config := coreConfig("https://cards.example")
+		service := harness.NewScript(harness.Respond(204, "", ""))
+		config := harness.Config("https://cards.example")
 		config.Transport = service
-		require.NoError(t, call(t.Context(), newCoreClient(t, config)))
-		require.Equal(t, "/3.0"+want, service.requests()[0].target)
+		require.NoError(t, call(t.Context(), harness.NewClient(t, config)))
+		require.Equal(t, "/3.0"+want, service.Requests()[0].Target)
 	}
 }
 
@@ -174,21 +175,21 @@ func TestPagedOperations(t *testing.T) {
 func TestPageForms(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
-		accountJSON:                      1,
-		"[" + accountJSON + "]":          1,
-		" [ ] ":                          0,
-		`[{"status":"active"}]`:          -1,
-		`[` + accountJSON + `,null]`:     -1,
-		`[` + accountJSON + `,{}]`:       -1,
-		`{"balance":1}`:                  -1,
-		`{"error":"x"}`:                  -1,
-		`null`:                           -1,
-		`"accounts"`:                     -1,
-		`[` + accountJSON:                -1,
-		`[` + accountJSON + `] trailing`: -1,
-		``:                               -1,
+		harness.AccountJSON:                      1,
+		"[" + harness.AccountJSON + "]":          1,
+		" [ ] ":                                  0,
+		`[{"status":"active"}]`:                  -1,
+		`[` + harness.AccountJSON + `,null]`:     -1,
+		`[` + harness.AccountJSON + `,{}]`:       -1,
+		`{"balance":1}`:                          -1,
+		`{"error":"x"}`:                          -1,
+		`null`:                                   -1,
+		`"accounts"`:                             -1,
+		`[` + harness.AccountJSON:                -1,
+		`[` + harness.AccountJSON + `] trailing`: -1,
+		``:                                       -1,
 	} {
-		client, _ := pagedClient(t, answered(200, vendorJSON, body))
+		client, _ := pagedClient(t, harness.Respond(200, harness.VendorJSON, body))
 		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
 		if want < 0 {
 			_, ok := errors.AsType[*prepaid.DecodeError](err)
@@ -224,7 +225,7 @@ func TestCollect(t *testing.T) {
 			require.EqualValues(t, ids(1, 4)[i], account.ID, "each item has its own memory")
 		}
 	}
-	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"), serviceError(403, "forbidden"))
+	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"), harness.ServiceError(403, "forbidden"))
 	accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), 10)
 	require.Len(t, accounts, 2)
 	require.ErrorIs(t, err, prepaid.ErrForbidden)

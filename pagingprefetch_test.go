@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // countedPages answers count pages of one account each, in a time that falls from page to page, so that later ones
 // overtake earlier ones.
-func countedPages(count int) step {
-	var list []step
+func countedPages(count int) harness.Step {
+	var list []harness.Step
 	for number := 1; number <= count; number++ {
-		list = append(list, after(time.Duration(1000-10*number)*time.Millisecond, pageOf(number, number, fmt.Sprint("1 ", count, " ", count))))
+		list = append(list, harness.After(time.Duration(1000-10*number)*time.Millisecond, pageOf(number, number, fmt.Sprint("1 ", count, " ", count))))
 	}
 	return pages(list...)
 }
@@ -45,11 +46,11 @@ func TestPrefetchWindow(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const count = 20
-				service := scripted(countedPages(count))
-				config := clockConfig(service)
+				service := harness.NewScript(countedPages(count))
+				config := harness.ClockConfig(service)
 				limiter := &lanes{}
 				config.Limiter = limiter
-				client := newCoreClient(t, config)
+				client := harness.NewClient(t, config)
 				var ahead []int
 				got, taken := []string{}, 0
 				for account, err := range searchCompany(t.Context(), client, prepaid.Paging{Prefetch: prefetch}) {
@@ -57,10 +58,10 @@ func TestPrefetchWindow(t *testing.T) {
 					synctest.Wait()
 					got = append(got, string(account.ID))
 					taken++
-					ahead = append(ahead, len(service.requests())-taken)
+					ahead = append(ahead, len(service.Requests())-taken)
 				}
 				require.Equal(t, ids(1, count), got)
-				require.Len(t, service.requests(), count, "each page once, and none beyond the last")
+				require.Len(t, service.Requests(), count, "each page once, and none beyond the last")
 				for i, pages := range ahead {
 					window := count
 					if i < 10 {
@@ -68,7 +69,7 @@ func TestPrefetchWindow(t *testing.T) {
 					}
 					require.Equal(t, min(window, prefetch, count-i-1), pages, "ahead after page %d", i+1)
 				}
-				require.LessOrEqual(t, service.most, prefetch+1)
+				require.LessOrEqual(t, service.Most, prefetch+1)
 				require.Equal(t, prepaid.LaneCall, limiter.seen[0], "what the caller waits for")
 				require.Contains(t, limiter.seen, prepaid.LaneBulk, "what is fetched ahead stands back")
 			})
@@ -84,15 +85,15 @@ func TestPrefetchWithoutEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ids(1, 5), got)
 	require.Equal(t, []string{"page_number=1&page_size=100", "page_number=2&page_size=100", "page_number=3&page_size=100"}, asked(service))
-	require.Equal(t, 1, service.most)
+	require.Equal(t, 1, service.Most)
 }
 
 // Leaving early, or a context that ends, cancels what is under way and leaves no goroutine: the bubble would not end.
 func TestPrefetchLeavesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(countedPages(50))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(countedPages(50))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		began, seen := time.Now(), 0
 		for range searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 16}) {
 			if seen++; seen == 8 {
@@ -100,26 +101,26 @@ func TestPrefetchLeavesNothing(t *testing.T) {
 			}
 		}
 		require.Less(t, time.Since(began), 6*time.Second)
-		require.Equal(t, 0, service.open, "nothing is under way once the loop is left")
+		require.Equal(t, 0, service.Open, "nothing is under way once the loop is left")
 	})
 	synctest.Test(t, func(t *testing.T) {
-		service := scripted(countedPages(50))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(countedPages(50))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		_, err := collected(searchCompany(ctx, client, prepaid.Paging{Prefetch: 16}))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, 0, service.open)
+		require.Equal(t, 0, service.Open)
 	})
 	synctest.Test(t, func(t *testing.T) { // a panic of the loop's body
-		service := scripted(countedPages(50))
-		client := newCoreClient(t, clockConfig(service))
+		service := harness.NewScript(countedPages(50))
+		client := harness.NewClient(t, harness.ClockConfig(service))
 		require.Panics(t, func() {
 			for range searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 16}) {
 				panic("in the loop")
 			}
 		})
-		require.Equal(t, 0, service.open)
+		require.Equal(t, 0, service.Open)
 	})
 }
 
@@ -127,12 +128,12 @@ func TestPrefetchLeavesNothing(t *testing.T) {
 func TestPrefetchErrorInItsPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var list []step
+		var list []harness.Step
 		for number := 1; number <= 9; number++ {
-			list = append(list, after(time.Second, pageOf(number, number, "1 9 9")))
+			list = append(list, harness.After(time.Second, pageOf(number, number, "1 9 9")))
 		}
-		list[5] = func(r *http.Request) (*http.Response, error) { return serviceError(403, "forbidden")(r) } // at once
-		client := newCoreClient(t, clockConfig(scripted(pages(list...))))
+		list[5] = func(r *http.Request) (*http.Response, error) { return harness.ServiceError(403, "forbidden")(r) } // at once
+		client := harness.NewClient(t, harness.ClockConfig(harness.NewScript(pages(list...))))
 		got, err := collected(searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 4}))
 		require.Equal(t, ids(1, 5), got)
 		require.ErrorIs(t, err, prepaid.ErrForbidden)

@@ -12,16 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // history is a page of transactions at the given moments, whose ids begin with the first of them.
-func history(headers []string, moments ...string) step {
+func history(headers []string, moments ...string) harness.Step {
 	var rows []string
 	for i, moment := range moments {
 		rows = append(rows, fmt.Sprintf(`{"id":"t-%s-%d","account_id":"acc-1","type":"1118","amount":-5,"fee_amount":0,`+
 			`"running_balance_amount":1,"occurred_at":%q,"reference":"ref"}`, moments[0], i, moment))
 	}
-	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
+	return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
 }
 
 func windowOf(t *testing.T, target string) (start, end string) {
@@ -48,16 +49,16 @@ func TestTransactionWindow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				slow := func(day string) step {
-					return after(5*time.Second, history([]string{"X-TotalPages: 3"}, "1999-12-31T20:00:"+day+"Z"))
+				slow := func(day string) harness.Step {
+					return harness.After(5*time.Second, history([]string{"X-TotalPages: 3"}, "1999-12-31T20:00:"+day+"Z"))
 				}
-				service := scripted(slow("01"), slow("02"), slow("03"))
-				client := newCoreClient(t, clockConfig(service))
+				service := harness.NewScript(slow("01"), slow("02"), slow("03"))
+				client := harness.NewClient(t, harness.ClockConfig(service))
 				items, err := prepaid.Collect(client.Accounts.Transactions(t.Context(), "acc-1", tc.params), 10)
 				require.NoError(t, err)
 				require.Len(t, items, 3)
-				for _, request := range service.requests() {
-					start, end := windowOf(t, request.target)
+				for _, request := range service.Requests() {
+					start, end := windowOf(t, request.Target)
 					require.Equal(t, tc.start, start)
 					require.Equal(t, tc.end, end)
 				}
@@ -70,15 +71,15 @@ func TestTransactionWindow(t *testing.T) {
 func TestTransactionsBefore(t *testing.T) {
 	t.Parallel()
 	month := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	service := scripted(
+	service := harness.NewScript(
 		history(nil, "2026-12-01T00:00:00Z", "2026-12-01T00:00:00.5Z"),
 		history(nil, "2026-11-30T23:59:59.999Z", "2026-12-01T00:00:00Z"),
 		history(nil, "2026-11-01T00:00:00+10:00"),
 		history(nil, "2026-12-01T00:00:00Z", "2026-11-30T23:59:59Z"),
 	)
-	config := coreConfig("https://cards.example")
+	config := harness.Config("https://cards.example")
 	config.Transport = service
-	client := newCoreClient(t, config)
+	client := harness.NewClient(t, config)
 	items, err := prepaid.Collect(client.Accounts.Transactions(t.Context(), "acc-1", prepaid.ListTransactionsParams{Before: month}), 10)
 	require.NoError(t, err)
 	var seen []string
@@ -86,7 +87,7 @@ func TestTransactionsBefore(t *testing.T) {
 		seen = append(seen, item.OccurredAt.Format(time.RFC3339Nano))
 	}
 	require.Equal(t, []string{"2026-11-30T23:59:59.999Z", "2026-10-31T14:00:00Z"}, seen)
-	require.Len(t, service.requests(), 3)
+	require.Len(t, service.Requests(), 3)
 
 	page, err := client.Accounts.TransactionsPage(t.Context(), "acc-1", prepaid.ListTransactionsParams{Before: month})
 	require.NoError(t, err)
@@ -97,14 +98,14 @@ func TestTransactionsBefore(t *testing.T) {
 // Two ends are a mistake.
 func TestTransactionsWithTwoEnds(t *testing.T) {
 	t.Parallel()
-	service := scripted(history(nil))
-	config := coreConfig("https://cards.example")
+	service := harness.NewScript(history(nil))
+	config := harness.Config("https://cards.example")
 	config.Transport = service
-	client := newCoreClient(t, config)
+	client := harness.NewClient(t, config)
 	_, err := prepaid.Collect(client.Accounts.Transactions(t.Context(), "acc-1",
 		prepaid.ListTransactionsParams{To: time.Now(), Before: time.Now()}), 1)
 	invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 	require.True(t, ok)
 	require.Equal(t, "before", invalid.Faults[0].Field)
-	require.Empty(t, service.requests())
+	require.Empty(t, service.Requests())
 }

@@ -111,7 +111,8 @@ func (p *pkg) add(from, to, name string) {
 	p.arrows[from][to][name]++
 }
 
-// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may.
+// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may, and
+// what tests share.
 func upwardImports(ctx context.Context) ([]string, error) {
 	all, err := list(ctx, "./...")
 	if err != nil {
@@ -122,6 +123,9 @@ func upwardImports(ctx context.Context) ([]string, error) {
 		for at := 0; ; {
 			next := strings.Index(one.ImportPath[at:], "/internal/")
 			if next < 0 {
+				break
+			}
+			if strings.HasPrefix(one.ImportPath[at+next:], "/internal/tests/") {
 				break
 			}
 			owner := one.ImportPath[:at+next]
