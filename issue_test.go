@@ -353,3 +353,84 @@ func TestFindCreatedEndsWithContext(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(began))
 	})
 }
+
+// A creation whose answer was lost and that shows up late is not made twice by an Issue that was told so.
+func TestIssueAgainLooksFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
+			Account: harness.NewCardParams(), ProgramClientID: "acme", Again: true,
+		})
+		require.NoError(t, err)
+		require.False(t, issued.Created)
+		require.Zero(t, service.created)
+	})
+}
+
+// A cancelled look says that it was cancelled.
+func TestCancelledLooksSaySo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&register{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"})
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&ledger{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
+		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
+		finding, err := client.Accounts.FindMovement(ctx, query)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.False(t, finding.To.After(time.Now()))
+	})
+}
+
+// lateCard is a service that shows a created account after a delay, and refuses transfers.
+type lateCard struct {
+	delay     time.Duration
+	created   []time.Time
+	transfers int
+}
+
+func (s *lateCard) RoundTrip(r *http.Request) (*http.Response, error) {
+	const row = `{"account_id":"acc-1","external_account_id":"ext-1","company_id":42,"balance":0,"status":"active","client_account_key":"emp-7"}`
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/transfer"):
+		s.transfers++
+		return harness.Respond(403, "", "")(r)
+	case r.Method == http.MethodPost:
+		s.created = append(s.created, time.Now())
+		return harness.Respond(201, harness.VendorJSON, row)(r)
+	case len(s.created) == 0 || time.Since(s.created[0]) < s.delay:
+		return harness.Respond(204, "", "")(r)
+	}
+	return harness.Respond(200, harness.VendorJSON, "["+row+"]", "X-TotalPages: 1")(r)
+}
+
+// A card that takes longer than Issue looks is waited for, and never created a second time.
+func TestIssueAndLoadCardSeenLate(t *testing.T) {
+	t.Parallel()
+	for delay, want := range map[time.Duration]error{
+		time.Second: prepaid.ErrForbidden, 5 * time.Minute: prepaid.ErrForbidden, time.Hour: prepaid.ErrNotSeen,
+	} {
+		t.Run(fmt.Sprint(delay), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &lateCard{delay: delay}
+				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", time.Now(), false)
+				require.ErrorIs(t, err, want)
+				require.Len(t, service.created, 1)
+				require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)
+			})
+		})
+	}
+}

@@ -1,4 +1,4 @@
-package prepaid_test
+package faults
 
 import (
 	"context"
@@ -85,46 +85,6 @@ func TestWaitForTurnEndsWithContext(t *testing.T) {
 		require.ErrorIs(t, failure, context.DeadlineExceeded)
 		first.Wait()
 		require.Len(t, service.Requests(), 1)
-	})
-}
-
-// A creation whose answer was lost and that shows up late is not made twice by an Issue that was told so.
-func TestIssueAgainLooksFirst(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
-		client := harness.NewClient(t, harness.ClockConfig(service))
-		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
-			Account: harness.NewCardParams(), ProgramClientID: "acme", Again: true,
-		})
-		require.NoError(t, err)
-		require.False(t, issued.Created)
-		require.Zero(t, service.created)
-	})
-}
-
-// A cancelled look says that it was cancelled.
-func TestCancelledLooksSaySo(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		client := harness.NewClient(t, harness.ClockConfig(&register{}))
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
-		_, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"})
-		require.ErrorIs(t, err, prepaid.ErrNotSeen)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-	})
-	synctest.Test(t, func(t *testing.T) {
-		client := harness.NewClient(t, harness.ClockConfig(&ledger{}))
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
-		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
-		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
-		finding, err := client.Accounts.FindMovement(ctx, query)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
-		require.False(t, finding.To.After(time.Now()))
 	})
 }
 
