@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 func companyID(text string) (int64, bool) {
@@ -13,7 +15,7 @@ func companyID(text string) (int64, bool) {
 
 type createInput struct {
 	companyID                     int64
-	load                          money
+	load                          wire.Money
 	registration                  Personal
 	nameOnCard, key, displayName  string
 	initiatingUser                string
@@ -27,36 +29,36 @@ type createInput struct {
 	requestType, accountToReplace string
 }
 
-func (in *createInput) bind(b *binder) {
+func (in *createInput) bind(b *wire.Reader) {
 	in.plastic, in.requestType, in.holderType = true, "new", 1
-	b.integer("company_id", &in.companyID).required()
-	b.loadAmount("initial_load_amount", &in.load).required()
-	b.object("registration", in.registration.bind).required()
-	b.string("name_on_card", &in.nameOnCard).min(2).max(19).form(isNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
-	b.string("client_account_key", &in.key).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-	b.string("display_name", &in.displayName).max(100)
-	b.string("initiating_user_id", &in.initiatingUser)
-	b.boolean("is_plastic_enabled", &in.plastic)
-	b.dateTime("plastic_expiry", &in.plasticExpiry)
+	b.Integer("company_id", &in.companyID).Required()
+	b.LoadAmount("initial_load_amount", &in.load).Required()
+	b.Object("registration", in.registration.bind).Required()
+	b.String("name_on_card", &in.nameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
+	b.String("client_account_key", &in.key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.String("display_name", &in.displayName).Max(100)
+	b.String("initiating_user_id", &in.initiatingUser)
+	b.Boolean("is_plastic_enabled", &in.plastic)
+	b.DateTime("plastic_expiry", &in.plasticExpiry)
 	in.portal = bindPortal(b)
-	b.string("mdes_config_id", &in.mdesConfigID).max(10)
-	b.dateTime("account_expiry", &in.accountExpiry)
-	b.dateTime("gift_card_expiry", &in.giftExpiry)
-	b.string("corresponding_account_id", &in.corresponding)
-	holder := b.integer("card_holder_type", &in.holderType)
-	if holder.usable && in.holderType != 1 && in.holderType != 2 {
-		holder.fault("must be 1 or 2")
+	b.String("mdes_config_id", &in.mdesConfigID).Max(10)
+	b.DateTime("account_expiry", &in.accountExpiry)
+	b.DateTime("gift_card_expiry", &in.giftExpiry)
+	b.String("corresponding_account_id", &in.corresponding)
+	holder := b.Integer("card_holder_type", &in.holderType)
+	if holder.Usable && in.holderType != 1 && in.holderType != 2 {
+		holder.Fault("must be 1 or 2")
 	}
-	b.string("request_type", &in.requestType).oneOf("new", "replace")
-	replaced := b.string("account_id_to_replace", &in.accountToReplace)
+	b.String("request_type", &in.requestType).OneOf("new", "replace")
+	replaced := b.String("account_id_to_replace", &in.accountToReplace)
 	if in.requestType == "replace" {
-		replaced.required()
+		replaced.Required()
 	}
 }
 
-func bindPortal(b *binder) *PortalIdentifier {
+func bindPortal(b *wire.Reader) *PortalIdentifier {
 	portal := new(PortalIdentifier)
-	if b.object("portal_identifier", portal.bind).usable {
+	if b.Object("portal_identifier", portal.bind).Usable {
 		return portal
 	}
 	return nil
@@ -105,7 +107,7 @@ func (s *Server) createAccount(c *call) reply {
 		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
 	}
 	o := a.appendCreated(nil)
-	return c.encoded(http.StatusCreated, o.end())
+	return c.encoded(http.StatusCreated, o.End())
 }
 
 // updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
@@ -116,11 +118,11 @@ func (s *Server) updateAccount(c *call) reply {
 		registration                     Personal
 		portal                           *PortalIdentifier
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("client_account_key", &in.key).seen(&in.hasKey).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-		b.string("display_name", &in.displayName).seen(&in.hasDisplayName).max(100)
-		b.string("initiating_user_id", &in.initiatingUser)
-		b.object("registration", in.registration.bind).required()
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+		b.String("display_name", &in.displayName).Seen(&in.hasDisplayName).Max(100)
+		b.String("initiating_user_id", &in.initiatingUser)
+		b.Object("registration", in.registration.bind).Required()
 		in.portal = bindPortal(b)
 	}); refusal != nil {
 		return *refusal
@@ -143,8 +145,8 @@ func (s *Server) updateAccount(c *call) reply {
 // putStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
 func (s *Server) putStatus(c *call) reply {
 	var status string
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("status", &status).required().oneOf(accountStatuses()...)
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("status", &status).Required().OneOf(accountStatuses()...)
 	}); refusal != nil {
 		return *refusal
 	}
@@ -155,9 +157,9 @@ func (s *Server) putStatus(c *call) reply {
 func (s *Server) putPlastic(c *call) reply {
 	var enabled bool
 	var initiatingUser string
-	if refusal := c.bindBody(func(b *binder) {
-		b.boolean("plastic_enabled", &enabled).required()
-		b.string("initiating_user_id", &initiatingUser)
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.Boolean("plastic_enabled", &enabled).Required()
+		b.String("initiating_user_id", &initiatingUser)
 	}); refusal != nil {
 		return *refusal
 	}

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // message is one webhook message on its way.
@@ -34,7 +36,7 @@ type message struct {
 type messageBody struct {
 	ID          string          `json:"id"`
 	HookID      string          `json:"hook_id"`
-	Timestamp   stamp           `json:"timestamp"`
+	Timestamp   wire.DateTime   `json:"timestamp"`
 	Type        string          `json:"type"`
 	CompanyID   int64           `json:"company_id,omitzero"`
 	Transaction json.RawMessage `json:"transaction,omitzero"`
@@ -93,7 +95,7 @@ func (s *Server) newMessage(hookID, kind string, at time.Time, company int64, tr
 	m := &message{id: s.ids.uuid(), kind: kind, at: at}
 	// Strings, numbers and times always marshal.
 	m.body, _ = json.Marshal(messageBody{
-		ID: m.id, HookID: hookID, Timestamp: stamp(at), Type: kind, CompanyID: company, Transaction: transaction,
+		ID: m.id, HookID: hookID, Timestamp: wire.DateTime(at), Type: kind, CompanyID: company, Transaction: transaction,
 	})
 	return m
 }

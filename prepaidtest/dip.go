@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // dipKey is an application with one of its keys.
@@ -26,16 +28,16 @@ func (s *Server) AddApplication(applicationID, keyID string) {
 // again, so that 32 bytes of each are kept for good.
 func (s *Server) exchangeKey(c *call) reply {
 	var application, key, ephemeral string
-	var faults faultList
-	if refusal := c.bindBodyInto(&faults, func(b *binder) {
-		b.string("application_id", &application).required().form(isUUID, "must be a UUID")
-		b.string("key_id", &key).required().form(isUUID, "must be a UUID")
-		b.string("ephemeral_key", &ephemeral).required()
+	var faults wire.Faults
+	if refusal := c.bindBodyInto(&faults, func(b *wire.Reader) {
+		b.String("application_id", &application).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("key_id", &key).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("ephemeral_key", &ephemeral).Required()
 	}); refusal != nil {
 		return *refusal
 	}
-	if len(faults.found) > 0 {
-		return c.refuse(http.StatusBadRequest, dipCode(faults.found[0].field), faults.describe())
+	if len(faults.Found) > 0 {
+		return c.refuse(http.StatusBadRequest, dipCode(faults.Found[0].Field), faults.Describe())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,19 +85,4 @@ func dipCode(field string) string {
 		return "bad_" + field
 	}
 	return "invalid_request"
-}
-
-// isUUID checks the 8-4-4-4-12 form.
-func isUUID(text string) bool {
-	if len(text) != 36 {
-		return false
-	}
-	for i, c := range []byte(text) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		hexadecimal := (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')
-		if dash != (c == '-') || (!dash && !hexadecimal) {
-			return false
-		}
-	}
-	return true
 }

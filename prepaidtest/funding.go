@@ -3,6 +3,8 @@ package prepaidtest
 import (
 	"net/http"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // redemption is an approved funding redemption, for its reversal and refunds.
@@ -10,8 +12,8 @@ type redemption struct {
 	account     string
 	originating int64
 	correlation string
-	amount      money
-	refunded    money
+	amount      wire.Money
+	refunded    wire.Money
 	reversed    bool
 	item        int64
 }
@@ -29,35 +31,33 @@ func (c *call) declined() reply { return c.json(http.StatusOK, fundingBody{Outco
 
 // fundingInput has the members that redemptions and refunds share.
 type fundingInput struct {
-	amount                                    money
+	amount                                    wire.Money
 	account, nameLocation, currency, acceptor string
 	correlation, category, terminal, acquirer string
 	originating, parent                       int64
 }
 
-func (in *fundingInput) bind(b *binder) {
-	b.decimal("amount", &in.amount, false).required().limit(in.amount >= 0, "must not be negative")
-	b.string("account_id", &in.account).required()
-	b.string("merchant_name_location", &in.nameLocation).required()
-	b.integer("originating_transaction", &in.originating).required()
-	b.string("currency", &in.currency).required().form(isNumericCurrency, "must be an ISO 4217 numeric code")
-	b.string("card_acceptor_id", &in.acceptor).required()
-	b.string("correlation_id", &in.correlation).required()
-	b.string("merchant_category", &in.category).required().form(isCategory, "must have four digits")
-	b.string("terminal_id", &in.terminal).required()
-	b.string("acquirer_id", &in.acquirer).required()
+func (in *fundingInput) bind(b *wire.Reader) {
+	b.Decimal("amount", &in.amount, false).Required().Limit(in.amount >= 0, "must not be negative")
+	b.String("account_id", &in.account).Required()
+	b.String("merchant_name_location", &in.nameLocation).Required()
+	b.Integer("originating_transaction", &in.originating).Required()
+	b.String("currency", &in.currency).Required().Form(isNumericCurrency, "must be an ISO 4217 numeric code")
+	b.String("card_acceptor_id", &in.acceptor).Required()
+	b.String("correlation_id", &in.correlation).Required()
+	b.String("merchant_category", &in.category).Required().Form(wire.IsFourDigits, "must have four digits")
+	b.String("terminal_id", &in.terminal).Required()
+	b.String("acquirer_id", &in.acquirer).Required()
 }
 
-func (in *fundingInput) entry(code typeCode, amount money) entry {
+func (in *fundingInput) entry(code typeCode, amount wire.Money) entry {
 	return entry{
 		code: code, amount: amount, parent: in.parent, reference: in.nameLocation,
 		merchant: merchant{acceptor: in.acceptor, terminal: in.terminal, acquirer: in.acquirer, category: in.category},
 	}
 }
 
-func isNumericCurrency(text string) bool { return len(text) == 3 && isDigits(text) }
-
-func isCategory(text string) bool { return len(text) == 4 && isDigits(text) }
+func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigits(text) }
 
 // redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
@@ -65,10 +65,10 @@ func (s *Server) redeem(c *call) reply {
 	var in fundingInput
 	var exception string
 	var clearing bool
-	if refusal := c.bindBody(func(b *binder) {
+	if refusal := c.bindBody(func(b *wire.Reader) {
 		in.bind(b)
-		b.string("funding_exception", &exception).required().oneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
-		b.boolean("clearing_adjustment", &clearing).required()
+		b.String("funding_exception", &exception).Required().OneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
+		b.Boolean("clearing_adjustment", &clearing).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -91,12 +91,12 @@ func (s *Server) reverseRedemption(c *call) reply {
 	var account, correlation string
 	var originating, parent int64
 	var clearing bool
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("account_id", &account).required()
-		b.integer("originating_transaction", &originating).required()
-		b.string("correlation_id", &correlation).required()
-		b.integer("parent_transaction_id", &parent).required()
-		b.boolean("clearing_adjustment", &clearing).required()
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("account_id", &account).Required()
+		b.Integer("originating_transaction", &originating).Required()
+		b.String("correlation_id", &correlation).Required()
+		b.Integer("parent_transaction_id", &parent).Required()
+		b.Boolean("clearing_adjustment", &clearing).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -121,9 +121,9 @@ func (s *Server) reverseRedemption(c *call) reply {
 func (s *Server) refund(c *call) reply {
 	var in fundingInput
 	var hasParent bool
-	if refusal := c.bindBody(func(b *binder) {
+	if refusal := c.bindBody(func(b *wire.Reader) {
 		in.bind(b)
-		b.integer("parent_transaction_id", &in.parent).seen(&hasParent)
+		b.Integer("parent_transaction_id", &in.parent).Seen(&hasParent)
 	}); refusal != nil {
 		return *refusal
 	}

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // hookConfig is what a caller sets (2.13).
@@ -33,15 +35,15 @@ type hook struct {
 }
 
 type hookBody struct {
-	ID                  string  `json:"id"`
-	URI                 string  `json:"uri"`
-	Scope               []int64 `json:"scope"`
-	Filter              string  `json:"filter_spec"`
-	Enabled             bool    `json:"enabled"`
-	Reliability         string  `json:"reliability_mode"`
-	LastUndeliverable   *string `json:"last_undeliverable"`
-	LastUndeliverableAt *stamp  `json:"last_undeliverable_timestamp"`
-	KeyID               string  `json:"hmac_key_id"`
+	ID                  string         `json:"id"`
+	URI                 string         `json:"uri"`
+	Scope               []int64        `json:"scope"`
+	Filter              string         `json:"filter_spec"`
+	Enabled             bool           `json:"enabled"`
+	Reliability         string         `json:"reliability_mode"`
+	LastUndeliverable   *string        `json:"last_undeliverable"`
+	LastUndeliverableAt *wire.DateTime `json:"last_undeliverable_timestamp"`
+	KeyID               string         `json:"hmac_key_id"`
 }
 
 const (
@@ -55,20 +57,20 @@ func (h *hook) body() hookBody {
 	}
 	if n := len(h.undeliverable); n > 0 && h.reliability == reliabilityStore {
 		body.LastUndeliverable = new(h.undeliverable[n-1].id)
-		body.LastUndeliverableAt = new(stamp(h.undeliverable[n-1].at))
+		body.LastUndeliverableAt = new(wire.DateTime(h.undeliverable[n-1].at))
 	}
 	return body
 }
 
 // listHooks answers GET /hooks.
 func (s *Server) listHooks(c *call) reply {
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) { q.paging(&page) }); refusal != nil {
+	var page wire.PageRequest
+	if refusal := c.bindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return paged(c, page, s.hookOrder, func(to []byte, h *hook) []byte { return appendJSON(to, h.body()) })
+	return paged(c, page, s.hookOrder, func(to []byte, h *hook) []byte { return wire.AppendJSON(to, h.body()) })
 }
 
 // getHook answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
@@ -89,32 +91,32 @@ func (c *call) hookNotFound() reply {
 
 // bindHook reads the members of a hook into config, which holds the present values for a change.
 func (s *Server) bindHook(c *call, config *hookConfig, whole bool) (sent hookSent, refusal *reply) {
-	var faults faultList
-	refusal = c.bindBodyInto(&faults, func(b *binder) { sent = s.bindHookMembers(b, config, whole) })
-	if refusal != nil || len(faults.found) == 0 {
+	var faults wire.Faults
+	refusal = c.bindBodyInto(&faults, func(b *wire.Reader) { sent = s.bindHookMembers(b, config, whole) })
+	if refusal != nil || len(faults.Found) == 0 {
 		return sent, refusal
 	}
-	return sent, new(c.refuse(http.StatusBadRequest, hookCode(faults.found[0].field), faults.describe()))
+	return sent, new(c.refuse(http.StatusBadRequest, hookCode(faults.Found[0].Field), faults.Describe()))
 }
 
-func (s *Server) bindHookMembers(b *binder, config *hookConfig, whole bool) (sent hookSent) {
+func (s *Server) bindHookMembers(b *wire.Reader, config *hookConfig, whole bool) (sent hookSent) {
 	var scope []int64
-	members := []bound{
-		b.string("uri", &config.uri).form(s.isHookURI, "must be a valid HTTPS URI").seen(&sent.uri),
-		b.integers("scope", &scope).seen(&sent.scope),
-		b.string("filter_spec", &config.filter).form(s.isFilter, "is not a known filter"),
-		b.boolean("enabled", &config.enabled).seen(&sent.enabled),
-		b.string("reliability_mode", &config.reliability).oneOf(reliabilityNone, reliabilityStore),
-		b.string("hmac_key_id", &config.keyID).form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
-		b.string("hmac_key_secret", &config.secret).form(isKeySecret, "must have exactly 64 hex characters"),
+	members := []wire.Value{
+		b.String("uri", &config.uri).Form(s.isHookURI, "must be a valid HTTPS URI").Seen(&sent.uri),
+		b.Integers("scope", &scope).Seen(&sent.scope),
+		b.String("filter_spec", &config.filter).Form(s.isFilter, "is not a known filter"),
+		b.Boolean("enabled", &config.enabled).Seen(&sent.enabled),
+		b.String("reliability_mode", &config.reliability).OneOf(reliabilityNone, reliabilityStore),
+		b.String("hmac_key_id", &config.keyID).Form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
+		b.String("hmac_key_secret", &config.secret).Form(isKeySecret, "must have exactly 64 hex characters"),
 	}
-	members[1].limit(len(scope) > 0, "must name at least one company")
+	members[1].Limit(len(scope) > 0, "must name at least one company")
 	if sent.scope {
 		config.scope = scope
 	}
 	if whole {
 		for _, member := range members {
-			member.required()
+			member.Required()
 		}
 	}
 	return sent
@@ -216,8 +218,8 @@ func (s *Server) deleteHook(c *call) reply {
 
 // listUndeliverable answers GET /hooks/{id}/undeliverable with complete messages, oldest first.
 func (s *Server) listUndeliverable(c *call) reply {
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) { q.paging(&page) }); refusal != nil {
+	var page wire.PageRequest
+	if refusal := c.bindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
 	s.mu.RLock()
@@ -233,14 +235,14 @@ func (s *Server) listUndeliverable(c *call) reply {
 // unknown.
 func (s *Server) dismissUndeliverable(c *call) reply {
 	var ids []string
-	var faults faultList
-	if refusal := c.bindBodyInto(&faults, func(b *binder) {
-		b.strings("message_ids", &ids).required().limit(len(ids) > 0, "must have at least one id")
+	var faults wire.Faults
+	if refusal := c.bindBodyInto(&faults, func(b *wire.Reader) {
+		b.Strings("message_ids", &ids).Required().Limit(len(ids) > 0, "must have at least one id")
 	}); refusal != nil {
 		return *refusal
 	}
-	if len(faults.found) > 0 || len(ids) == 0 {
-		return c.unusable(faults.describe())
+	if len(faults.Found) > 0 || len(ids) == 0 {
+		return c.unusable(faults.Describe())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // SeedAccount is the state of an account to begin with, in wire words. The zero value is an active account of
@@ -56,7 +58,7 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 	defer s.mu.Unlock()
 	owner := s.companies[valueOr(seed.CompanyID, DefaultCompany)]
 	status := valueOr(seed.Status, "active")
-	balance, err := parseMoney(valueOr(seed.Balance, "0"))
+	balance, err := wire.ParseMoney(valueOr(seed.Balance, "0"))
 	switch {
 	case owner == nil:
 		s.fail("AddAccount: the company does not exist")
@@ -75,7 +77,7 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 }
 
 // addSeed puts a checked account in place. It needs s.mu.
-func (s *Server) addSeed(owner *company, seed SeedAccount, balance money) string {
+func (s *Server) addSeed(owner *company, seed SeedAccount, balance wire.Money) string {
 	now := s.clock.now()
 	a := s.newAccount(owner, now)
 	a.id, a.externalID = valueOr(seed.ID, a.id), valueOr(seed.ExternalID, a.externalID)
@@ -163,7 +165,7 @@ func (s *Server) SetStatus(eaid, status string) {
 func (s *Server) Adjust(eaid, amount string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	value, err := parseMoney(amount)
+	value, err := wire.ParseMoney(amount)
 	if err != nil {
 		s.fail("Adjust: amount %v", err)
 		return

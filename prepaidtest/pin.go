@@ -4,6 +4,8 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // pinChange is a PIN change under way.
@@ -26,11 +28,11 @@ type pinBody struct {
 // Any communication_method is taken: the reference shows no values.
 func (s *Server) initiatePIN(c *call) reply {
 	var eaid, device, address, method string
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("eaid", &eaid).required()
-		b.string("device_id", &device).required()
-		b.string("ip_address", &address).required()
-		b.string("communication_method", &method).required()
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("eaid", &eaid).Required()
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("communication_method", &method).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -74,10 +76,10 @@ func (s *Server) executePIN(c *call) reply {
 func (s *Server) sealedPIN(c *call, use func(id string, change *pinChange, pin string) reply) reply {
 	var device, address, id string
 	var sealed envelope
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("device_id", &device).required()
-		b.string("ip_address", &address).required()
-		b.string("operation_id", &id).required().form(isUUID, "must be a UUID")
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("operation_id", &id).Required().Form(wire.IsUUID, "must be a UUID")
 		sealed.bind(b)
 	}); refusal != nil {
 		return *refusal

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const (
@@ -91,7 +93,7 @@ func csvReport(text string) ReportFunc {
 // startReport answers GET /reporting/templates/{templatename}.
 func (s *Server) startReport(c *call) reply {
 	var headers bool
-	if refusal := c.bindQuery(func(q *query) { q.requiredBoolean("include_column_headers", &headers) }); refusal != nil {
+	if refusal := c.bindQuery(func(q *wire.Query) { q.RequiredBoolean("include_column_headers", &headers) }); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()

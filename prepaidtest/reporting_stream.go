@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // streamHead is how much of a report is held back, so that a run that fails at once can still be answered 500.
@@ -145,7 +147,7 @@ func (s *Server) settlement(counts []int) ReportFunc {
 				records++
 				if err := rows.Write([]string{
 					strconv.FormatInt(i.id, 10), i.parentID(), i.account, string(i.code), i.amount.String(), currency, i.fee.String(),
-					i.running.String(), stamp(i.occurredAt).String(), i.merchant.acceptor, i.merchant.terminal, i.merchant.category,
+					i.running.String(), wire.DateTime(i.occurredAt).String(), i.merchant.acceptor, i.merchant.terminal, i.merchant.category,
 				}); err != nil {
 					return records, err
 				}

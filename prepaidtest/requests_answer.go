@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // maxLoggedAnswer bounds what is kept of an answer's body.
@@ -30,7 +32,7 @@ func maskAnswer(c *call, answer reply) string {
 		return string(shown)
 	}
 	if slices.ContainsFunc(secretAnswers(), func(name string) bool { return bytes.Contains(shown, []byte(name)) }) {
-		members, err := parseObject(body)
+		members, err := wire.ParseObject(body)
 		if err != nil || !hide(members, secretAnswers()) {
 			return masked // cannot be read, so it cannot be masked in parts
 		}

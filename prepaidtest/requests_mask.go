@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -106,7 +107,7 @@ func maskBody(body []byte, readable bool) string {
 	shown := body
 	if !readable || !plain || suspicious(squeezed) || bytes.Contains(body, []byte("://")) {
 		var err error
-		if shown, err = maskMembers(quoteLoadAmount(body)); err != nil {
+		if shown, err = maskMembers(wire.QuoteLoadAmount(body)); err != nil {
 			return masked
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,7 +41,7 @@ func TestRequests_HideSecretsInEveryForm(t *testing.T) {
 		for _, name := range names {
 			text := strings.ReplaceAll(form, "%", name)
 			require.NotContains(t, maskBody([]byte(text), false), canary, text)
-			if members, err := parseObject([]byte(text)); err == nil {
+			if members, err := wire.ParseObject([]byte(text)); err == nil {
 				require.NotContains(t, maskBody([]byte(text), true), canary, "%s: %d members read", text, len(members))
 			}
 		}

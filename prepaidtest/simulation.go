@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // authorisation is a simulated transaction that later ones can refer to.
@@ -12,7 +14,7 @@ type authorisation struct {
 	id       string
 	account  string
 	kind     string
-	amount   money // as asked for
+	amount   wire.Money // as asked for
 	merchant merchant
 	item     int64
 	state    authorisationState
@@ -31,7 +33,7 @@ const (
 type simulated struct {
 	kind, account, authorisation               string
 	bankName, location, locationCode, currency string
-	amount                                     money
+	amount                                     wire.Money
 	merchant                                   merchant
 }
 
@@ -45,33 +47,33 @@ type simulateBody struct {
 
 // bind reads the members. 2.15 marks none as required; what no transaction can be without is required here. Located and
 // authorised say whether the operation has the place and authorization_id.
-func (in *simulated) bind(located, authorised bool) func(*binder) {
-	return func(b *binder) {
-		b.string("transaction_type", &in.kind).required().oneOf("Purchase", "Withdrawal", "PosCredit")
-		b.string("account_id", &in.account).required()
-		b.decimal("amount", &in.amount, true).required()
-		b.string("acquirer_id", &in.merchant.acquirer)
-		b.string("merchant_id", &in.merchant.acceptor)
-		b.string("terminal_id", &in.merchant.terminal)
-		b.string("mcc", &in.merchant.category).form(isCategory, "must have four digits")
+func (in *simulated) bind(located, authorised bool) func(*wire.Reader) {
+	return func(b *wire.Reader) {
+		b.String("transaction_type", &in.kind).Required().OneOf("Purchase", "Withdrawal", "PosCredit")
+		b.String("account_id", &in.account).Required()
+		b.Decimal("amount", &in.amount, true).Required()
+		b.String("acquirer_id", &in.merchant.acquirer)
+		b.String("merchant_id", &in.merchant.acceptor)
+		b.String("terminal_id", &in.merchant.terminal)
+		b.String("mcc", &in.merchant.category).Form(wire.IsFourDigits, "must have four digits")
 		if located {
-			b.string("bank_name", &in.bankName)
-			b.string("location", &in.location)
-			b.string("location_code", &in.locationCode)
-			b.string("currency_code", &in.currency)
+			b.String("bank_name", &in.bankName)
+			b.String("location", &in.location)
+			b.String("location_code", &in.locationCode)
+			b.String("currency_code", &in.currency)
 		}
 		if authorised {
-			b.string("authorization_id", &in.authorisation)
+			b.String("authorization_id", &in.authorisation)
 		}
 	}
 }
 
-func (in *simulated) entry(code typeCode, amount money, parent int64) entry {
+func (in *simulated) entry(code typeCode, amount wire.Money, parent int64) entry {
 	return entry{code: code, amount: amount, parent: parent, merchant: in.merchant, reference: in.location}
 }
 
 // signed is the effect of a transaction on the balance.
-func signed(kind string, amount money) money {
+func signed(kind string, amount wire.Money) wire.Money {
 	if kind == "PosCredit" {
 		return amount
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // restore puts a saved state in place of that of a server that has none and does not run. What would later go
@@ -103,13 +105,13 @@ func (s *Server) restoreAccounts(d *stateDocument) error {
 
 // adopt makes the restored items the account's own and checks them.
 func (a *account) adopt(last int64) bool {
-	var sum money
+	var sum wire.Money
 	for n := range a.items {
 		i := &a.items[n]
 		i.account = a.id
 		var ok, paid bool
-		sum, ok = sum.plus(i.amount)
-		sum, paid = sum.plus(-i.fee)
+		sum, ok = sum.Plus(i.amount)
+		sum, paid = sum.Plus(-i.fee)
 		if !ok || !paid || sum != i.running || i.id > last {
 			return false
 		}

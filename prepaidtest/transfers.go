@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // transferCacheLife is how long the answer to a request_id is kept (section 8).
@@ -99,17 +101,17 @@ func (s *Server) forgetTransfers(now time.Time) {
 func (s *Server) transfer(c *call) reply {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference, destination string
-		amount                                                                   money
+		amount                                                                   wire.Money
 		kind                                                                     int64
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("initiator_username", &in.initiator)
-		b.string("request_id", &in.requestID).max(100)
-		b.decimal("amount", &in.amount, false).required().positive()
-		b.string("source_reference", &in.sourceReference).required().max(75)
-		b.string("destination_reference", &in.destinationReference).required().max(75)
-		b.string("destination_account_id", &in.destination).required()
-		b.integer("transaction_type", &in.kind).required()
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("initiator_username", &in.initiator)
+		b.String("request_id", &in.requestID).Max(100)
+		b.Decimal("amount", &in.amount, false).Required().Positive()
+		b.String("source_reference", &in.sourceReference).Required().Max(75)
+		b.String("destination_reference", &in.destinationReference).Required().Max(75)
+		b.String("destination_account_id", &in.destination).Required()
+		b.Integer("transaction_type", &in.kind).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -147,20 +149,20 @@ func (s *Server) directEntryOut(c *call) reply {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference string
 		bankBSB, accountNumber, accountName, bsb                    string
-		amount                                                      money
+		amount                                                      wire.Money
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("initiating_user_id", &in.initiator)
-		b.string("request_id", &in.requestID).max(100)
-		b.decimal("amount", &in.amount, false).required().positive()
-		b.string("source_reference", &in.sourceReference).required().max(75)
-		b.string("destination_reference", &in.destinationReference).required().max(75)
-		b.object("destination_account_info", func(b *binder) {
-			b.string("bsb", &in.bankBSB).required().form(isBSB, "must have six digits")
-			b.string("account_number", &in.accountNumber).required().form(isDigits, "may have digits only")
-			b.string("account_name", &in.accountName).required()
-		}).required()
-		b.string("bsb", &in.bsb).required()
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("initiating_user_id", &in.initiator)
+		b.String("request_id", &in.requestID).Max(100)
+		b.Decimal("amount", &in.amount, false).Required().Positive()
+		b.String("source_reference", &in.sourceReference).Required().Max(75)
+		b.String("destination_reference", &in.destinationReference).Required().Max(75)
+		b.Object("destination_account_info", func(b *wire.Reader) {
+			b.String("bsb", &in.bankBSB).Required().Form(isBSB, "must have six digits")
+			b.String("account_number", &in.accountNumber).Required().Form(wire.IsDigits, "may have digits only")
+			b.String("account_name", &in.accountName).Required()
+		}).Required()
+		b.String("bsb", &in.bsb).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -185,4 +187,4 @@ func (s *Server) directEntryOut(c *call) reply {
 	})
 }
 
-func isBSB(text string) bool { return len(text) == 6 && isDigits(text) }
+func isBSB(text string) bool { return len(text) == 6 && wire.IsDigits(text) }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // WalletToken is a card in a mobile wallet (2.9), in wire words.
@@ -79,7 +81,7 @@ type WalletDevice struct {
 
 // newWalletToken fills in what a token must have.
 func (s *Server) newWalletToken(a *account, now time.Time) WalletToken {
-	at := stamp(now).String()
+	at := wire.DateTime(now).String()
 	return WalletToken{
 		StorageTechnology: "secure_element",
 		Device:            WalletDevice{DeviceID: "****" + s.ids.hex(2), DeviceName: "Test phone", DeviceType: "phone"},
@@ -129,15 +131,15 @@ func (s *Server) provisionWallet(c *call) reply {
 		reference, initiatingUser, nonce, signature string
 		certificates                                []string
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("token_unique_reference", &in.reference).form(isTokenReference, "must have 48 characters")
-		b.string("initiating_user_id", &in.initiatingUser)
-		nonce, signature := b.string("nonce", &in.nonce), b.string("nonce_signature", &in.signature)
-		certificates := b.strings("certificates", &in.certificates)
+	if refusal := c.bindBody(func(b *wire.Reader) {
+		b.String("token_unique_reference", &in.reference).Form(isTokenReference, "must have 48 characters")
+		b.String("initiating_user_id", &in.initiatingUser)
+		nonce, signature := b.String("nonce", &in.nonce), b.String("nonce_signature", &in.signature)
+		certificates := b.Strings("certificates", &in.certificates)
 		if certified {
-			nonce.required().min(1)
-			signature.required().min(1)
-			certificates.required().limit(len(in.certificates) > 0, "must have at least one element")
+			nonce.Required().Min(1)
+			signature.Required().Min(1)
+			certificates.Required().Limit(len(in.certificates) > 0, "must have at least one element")
 		}
 	}); refusal != nil {
 		return *refusal
@@ -148,21 +150,21 @@ func (s *Server) provisionWallet(c *call) reply {
 	if a == nil {
 		return c.accountNotFound()
 	}
-	var faults faultList
+	var faults wire.Faults
 	for field, value := range map[string]string{
 		"registration.sex": a.personal.Sex, "registration.email_address": a.personal.EmailAddress,
 		"registration.mobile_number": a.personal.MobileNumber,
 	} {
 		if value == "" {
-			faults.add(field, "is needed to tokenise a card")
+			faults.Add(field, "is needed to tokenise a card")
 		}
 	}
 	if a.status != "active" {
-		faults.add("status", "must be active")
+		faults.Add("status", "must be active")
 	}
-	if len(faults.found) > 0 {
-		slices.SortFunc(faults.found, func(a, b inputFault) int { return strings.Compare(a.field, b.field) })
-		return c.unusable(faults.describe())
+	if len(faults.Found) > 0 {
+		slices.SortFunc(faults.Found, func(a, b wire.Fault) int { return strings.Compare(a.Field, b.Field) })
+		return c.unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.now())
 	if in.reference != "" {

@@ -11,23 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const mediaOctets = "application/octet-stream"
-
-// stamp is a date-time in the reference's form.
-type stamp time.Time
-
-// MarshalJSON writes whole seconds in UTC.
-func (s stamp) MarshalJSON() ([]byte, error) {
-	return []byte(`"` + s.String() + `"`), nil
-}
-
-// IsZero serves omitzero.
-func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
-
-// String prints the wire form.
-func (s stamp) String() string { return time.Time(s).UTC().Format(timeLayout) }
 
 // errorBody is the shape of every error (section 7).
 type errorBody struct {
@@ -41,7 +29,7 @@ type reply struct {
 	contentType string // none when empty
 	body        []byte
 	problem     errorBody // what body says, of an error that the server made
-	page        *pageInfo
+	page        *wire.PageInfo
 	retryAfter  int                   // seconds; no header when 0
 	at          time.Time             // of the Date header, on the server's clock
 	stream      func(io.Writer) error // writes the body instead of body
@@ -63,7 +51,7 @@ type call struct {
 }
 
 func (c *call) json(status int, value any) reply {
-	return c.encoded(status, appendJSON(nil, value))
+	return c.encoded(status, wire.AppendJSON(nil, value))
 }
 
 // encoded answers with a JSON text.
@@ -98,31 +86,31 @@ func (c *call) accountNotFound() reply {
 func done(status int) reply { return reply{status: status} }
 
 // bindBody reads the JSON body. It returns a refusal, or nil when all is well.
-func (c *call) bindBody(bind func(*binder)) *reply {
-	var faults faultList
+func (c *call) bindBody(bind func(*wire.Reader)) *reply {
+	var faults wire.Faults
 	if refusal := c.bindBodyInto(&faults, bind); refusal != nil {
 		return refusal
 	}
-	if len(faults.found) > 0 {
-		return new(c.unusable(faults.describe()))
+	if len(faults.Found) > 0 {
+		return new(c.unusable(faults.Describe()))
 	}
 	return nil
 }
 
 // bindBodyInto leaves faults of single members to the caller, for operations that have a code for each.
-func (c *call) bindBodyInto(faults *faultList, bind func(*binder)) *reply {
+func (c *call) bindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *reply {
 	settings := &c.server.settings
 	if !settings.lenient && !c.hasMediaType(c.server.mediaType()) {
 		return new(c.unusable("Content-Type must be " + c.server.mediaType()))
 	}
-	members, err := parseObject(quoteLoadAmount(c.body))
+	members, err := wire.ParseObject(wire.QuoteLoadAmount(c.body))
 	if err != nil {
 		return new(c.unusable("the body " + err.Error()))
 	}
 	c.readable = true
-	b := &binder{members: members, faults: faults, lenient: settings.lenient, now: c.at}
+	b := &wire.Reader{Members: members, Faults: faults, Lenient: settings.lenient, Now: c.at}
 	bind(b)
-	b.finish()
+	b.Finish()
 	return nil
 }
 
@@ -135,54 +123,18 @@ func (c *call) hasMediaType(want string) bool {
 	return len(parameters) == 0 || (len(parameters) == 1 && has && strings.EqualFold(charset, "utf-8"))
 }
 
-func (c *call) bindQuery(bind func(*query)) *reply {
+func (c *call) bindQuery(bind func(*wire.Query)) *reply {
 	values, err := url.ParseQuery(c.request.URL.RawQuery)
 	if err != nil {
 		return new(c.unusable("the query cannot be read"))
 	}
-	q := &query{values: values, faults: new(faultList), lenient: c.server.settings.lenient}
+	q := &wire.Query{Values: values, Faults: new(wire.Faults), Lenient: c.server.settings.lenient}
 	bind(q)
-	q.finish()
-	if len(q.faults.found) > 0 {
-		return new(c.unusable(q.faults.describe()))
+	q.Finish()
+	if len(q.Faults.Found) > 0 {
+		return new(c.unusable(q.Faults.Describe()))
 	}
 	return nil
-}
-
-// quoteLoadAmount puts quotes around an initial_load_amount in octal or hexadecimal, which JSON itself does not
-// allow and the reference does. A name has no escaped quote before it and a colon behind it; a value that reads
-// the same has not both.
-func quoteLoadAmount(body []byte) []byte {
-	const name = `"initial_load_amount"`
-	for from := 0; ; {
-		at := bytes.Index(body[from:], []byte(name))
-		if at < 0 {
-			return body
-		}
-		at, from = from+at, from+at+len(name)
-		rest, isName := bytes.CutPrefix(bytes.TrimLeft(body[from:], jsonSpace), []byte(":"))
-		if isName && (at == 0 || body[at-1] != '\\') {
-			rest = bytes.TrimLeft(rest, jsonSpace)
-			return quoteNumber(body, len(body)-len(rest))
-		}
-	}
-}
-
-// jsonSpace is what JSON allows between its parts.
-const jsonSpace = " \t\r\n"
-
-// quoteNumber quotes the number that begins at from when it has a leading zero, a prefix included.
-func quoteNumber(body []byte, from int) []byte {
-	rest := body[from:]
-	length := bytes.IndexAny(rest, ",}"+jsonSpace)
-	if length < 2 || rest[0] != '0' || rest[1] == '.' || rest[1] == 'e' || rest[1] == 'E' {
-		return body
-	}
-	quoted := append([]byte(nil), body[:from]...)
-	quoted = append(quoted, '"')
-	quoted = append(quoted, rest[:length]...)
-	quoted = append(quoted, '"')
-	return append(quoted, rest[length:]...)
 }
 
 func (a reply) header(h http.Header) {
@@ -194,7 +146,7 @@ func (a reply) header(h http.Header) {
 		h["Content-Type"] = nil // or net/http would guess one
 	}
 	if a.page != nil {
-		a.page.header(h)
+		a.page.Header(h)
 	}
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(a.retryAfter))
@@ -263,4 +215,25 @@ func (c *resumed) Read(p []byte) (int, error) {
 		return c.ahead.Read(p)
 	}
 	return c.Conn.Read(p)
+}
+
+// paged answers with one page of items, each appended in its wire form; with 204 when there are none at all.
+func paged[T any](c *call, request wire.PageRequest, items []T, write func(to []byte, item T) []byte) reply {
+	from, to, info, ok := c.server.settings.pageSizes.Page(request, len(items))
+	if !ok {
+		return c.unusable("invalid fields: page_number is beyond X-TotalPages")
+	}
+	if from == to {
+		return reply{status: http.StatusNoContent, page: info}
+	}
+	text := append(c.server.pages.get(), '[')
+	for i, item := range items[from:to] {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = write(text, item)
+	}
+	answer := c.encoded(http.StatusOK, append(text, ']'))
+	answer.page, answer.pooled = info, true
+	return answer
 }
