@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -171,11 +172,11 @@ func (s *Server) reindex(a *account, key string) {
 }
 
 // searchAccounts answers GET /accounts.
-func (s *Server) searchAccounts(c *call) reply {
+func (s *Server) searchAccounts(c *exchange.Call) exchange.Response {
 	var key accountKey
 	var with include
 	var page wire.PageRequest
-	if refusal := c.bindQuery(func(q *wire.Query) {
+	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.RequiredString("client_id", &key.clientID)
 		q.RequiredString("client_account_key", &key.key)
 		q.Flag("with_personal", &with.personal)
@@ -188,7 +189,7 @@ func (s *Server) searchAccounts(c *call) reply {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return paged(c, page, s.byKey[key], func(to []byte, a *account) []byte { return a.append(to, with) })
+	return exchange.Paged(c, page, s.byKey[key], func(to []byte, a *account) []byte { return a.append(to, with) })
 }
 
 // companyFilter is the query of the company search; what is empty does not filter.
@@ -206,11 +207,11 @@ func (f companyFilter) matches(a *account) bool {
 
 // searchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
 // error.
-func (s *Server) searchCompany(c *call) reply {
+func (s *Server) searchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
 	var with include
 	var page wire.PageRequest
-	if refusal := c.bindQuery(func(q *wire.Query) {
+	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.String("client_id", &filter.clientID)
 		q.String("program_id", &filter.programID)
 		q.OneOf("status", &filter.status, accountStatuses())
@@ -222,9 +223,9 @@ func (s *Server) searchCompany(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	id, ok := companyID(c.params[0])
+	id, ok := companyID(c.Params[0])
 	if !ok {
-		return c.unusable("invalid fields: companyid must be a number")
+		return c.Unusable("invalid fields: companyid must be a number")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -236,17 +237,17 @@ func (s *Server) searchCompany(c *call) reply {
 			}
 		}
 	}
-	answer := paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
+	answer := exchange.Paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
 	if s.settings.noCompanyPaging {
-		answer.page = nil
+		answer.Page = nil
 	}
 	return answer
 }
 
 // getAccount answers GET /accounts/{id}.
-func (s *Server) getAccount(c *call) reply {
+func (s *Server) getAccount(c *exchange.Call) exchange.Response {
 	var with include
-	if refusal := c.bindQuery(func(q *wire.Query) {
+	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.Flag("with_personal", &with.personal)
 		q.Flag("with_directentry", &with.directEntry)
 		q.Flag("with_freetext", &with.freeText)
@@ -257,35 +258,35 @@ func (s *Server) getAccount(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply { return c.encoded(http.StatusOK, a.append(nil, with)) })
+	return s.withAccount(c, func(a *account) exchange.Response { return c.Encoded(http.StatusOK, a.append(nil, with)) })
 }
 
 // getStatus answers GET /accounts/{id}/status.
-func (s *Server) getStatus(c *call) reply {
-	return s.withAccount(c, func(a *account) reply {
+func (s *Server) getStatus(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *account) exchange.Response {
 		o := a.appendReduced(nil)
-		return c.encoded(http.StatusOK, o.End())
+		return c.Encoded(http.StatusOK, o.End())
 	})
 }
 
 // transactions responds to GET /accounts/{id}/transactions, oldest first unless the server is set otherwise.
-func (s *Server) transactions(c *call) reply {
+func (s *Server) transactions(c *exchange.Call) exchange.Response {
 	var start, end time.Time
 	var page wire.PageRequest
-	if refusal := c.bindQuery(func(q *wire.Query) {
+	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.DateTime("start_date", &start)
 		q.DateTime("end_date", &end)
 		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply {
+	return s.withAccount(c, func(a *account) exchange.Response {
 		items := between(a.items, start, end)
 		if s.settings.newestFirst {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}
-		return paged(c, page, items, appendItem)
+		return exchange.Paged(c, page, items, appendItem)
 	})
 }
 
@@ -304,12 +305,12 @@ func between(items []item, start, end time.Time) []item {
 }
 
 // withAccount finds the account of the path and reads it under the lock.
-func (s *Server) withAccount(c *call, read func(*account) reply) reply {
+func (s *Server) withAccount(c *exchange.Call, read func(*account) exchange.Response) exchange.Response {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	a := s.accounts[c.params[0]]
+	a := s.accounts[c.Params[0]]
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
 	return read(a)
 }

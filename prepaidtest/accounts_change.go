@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -65,28 +66,28 @@ func bindPortal(b *wire.Reader) *PortalIdentifier {
 }
 
 // createAccount handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
-func (s *Server) createAccount(c *call) reply {
+func (s *Server) createAccount(c *exchange.Call) exchange.Response {
 	var in createInput
-	if refusal := c.bindBody(in.bind); refusal != nil {
+	if refusal := c.BindBody(in.bind); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	owner := s.companies[in.companyID]
 	if owner == nil {
-		return c.unusable("invalid fields: company_id is no company")
+		return c.Unusable("invalid fields: company_id is no company")
 	}
 	if in.requestType == "replace" {
 		old := s.accounts[in.accountToReplace]
 		if old == nil {
-			return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
+			return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
 		}
 		if old.status != "lost_or_stolen" {
-			return c.refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
+			return c.Refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
 	if in.corresponding != "" && s.accounts[in.corresponding] == nil {
-		return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
+		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
 	now := s.clock.now()
 	a := s.newAccount(owner, now)
@@ -107,18 +108,18 @@ func (s *Server) createAccount(c *call) reply {
 		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
 	}
 	o := a.appendCreated(nil)
-	return c.encoded(http.StatusCreated, o.End())
+	return c.Encoded(http.StatusCreated, o.End())
 }
 
 // updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
-func (s *Server) updateAccount(c *call) reply {
+func (s *Server) updateAccount(c *exchange.Call) exchange.Response {
 	var in struct {
 		key, displayName, initiatingUser string
 		hasKey, hasDisplayName           bool
 		registration                     Personal
 		portal                           *PortalIdentifier
 	}
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
 		b.String("display_name", &in.displayName).Seen(&in.hasDisplayName).Max(100)
 		b.String("initiating_user_id", &in.initiatingUser)
@@ -143,9 +144,9 @@ func (s *Server) updateAccount(c *call) reply {
 }
 
 // putStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
-func (s *Server) putStatus(c *call) reply {
+func (s *Server) putStatus(c *exchange.Call) exchange.Response {
 	var status string
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("status", &status).Required().OneOf(accountStatuses()...)
 	}); refusal != nil {
 		return *refusal
@@ -154,10 +155,10 @@ func (s *Server) putStatus(c *call) reply {
 }
 
 // putPlastic answers PUT /accounts/{id}/plastic.
-func (s *Server) putPlastic(c *call) reply {
+func (s *Server) putPlastic(c *exchange.Call) exchange.Response {
 	var enabled bool
 	var initiatingUser string
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.Boolean("plastic_enabled", &enabled).Required()
 		b.String("initiating_user_id", &initiatingUser)
 	}); refusal != nil {
@@ -166,13 +167,13 @@ func (s *Server) putPlastic(c *call) reply {
 	return s.changeAccount(c, func(a *account) { a.plastic = enabled })
 }
 
-func (s *Server) changeAccount(c *call, change func(*account)) reply {
+func (s *Server) changeAccount(c *exchange.Call, change func(*account)) exchange.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.accounts[c.params[0]]
+	a := s.accounts[c.Params[0]]
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
 	change(a)
-	return done(http.StatusOK)
+	return exchange.Done(http.StatusOK)
 }

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -101,10 +102,10 @@ func (s *Server) newMessage(hookID, kind string, at time.Time, company int64, tr
 }
 
 // ping asks a receiver for a successful answer. The caller waits for it.
-func (s *Server) ping(c *call, hookID string, config hookConfig) bool {
+func (s *Server) ping(c *exchange.Call, hookID string, config hookConfig) bool {
 	m := s.newMessage(hookID, s.settings.webhooks.pingType, s.clock.now(), 0, nil)
 	m.attempts = 1
-	return s.dispatchPing(c.request.Context(), hookID, config, m)
+	return s.dispatchPing(c.Request.Context(), hookID, config, m)
 }
 
 // announce hands a booked item to the hooks that watch the company. It needs s.mu.
@@ -244,7 +245,7 @@ func (s *Server) transmit(ctx context.Context, config hookConfig, body []byte) (
 	if err != nil {
 		return 0, "the address cannot be used"
 	}
-	request.Header.Set("Content-Type", s.mediaType())
+	request.Header.Set("Content-Type", s.form.MediaType)
 	s.settings.webhooks.signature.sign(request.Header, config, body)
 	response, err := s.sender.Do(request)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -23,11 +24,13 @@ type fundingBody struct {
 	TransactionID int64  `json:"transaction_id,omitzero"`
 }
 
-func (c *call) approved(id int64) reply {
-	return c.json(http.StatusOK, fundingBody{Outcome: "approved", TransactionID: id})
+func approved(c *exchange.Call, id int64) exchange.Response {
+	return c.JSON(http.StatusOK, fundingBody{Outcome: "approved", TransactionID: id})
 }
 
-func (c *call) declined() reply { return c.json(http.StatusOK, fundingBody{Outcome: "declined"}) }
+func declined(c *exchange.Call) exchange.Response {
+	return c.JSON(http.StatusOK, fundingBody{Outcome: "declined"})
+}
 
 // fundingInput has the members that redemptions and refunds share.
 type fundingInput struct {
@@ -61,11 +64,11 @@ func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigit
 
 // redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
-func (s *Server) redeem(c *call) reply {
+func (s *Server) redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var exception string
 	var clearing bool
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		in.bind(b)
 		b.String("funding_exception", &exception).Required().OneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
 		b.Boolean("clearing_adjustment", &clearing).Required()
@@ -76,22 +79,22 @@ func (s *Server) redeem(c *call) reply {
 	defer s.mu.Unlock()
 	a := s.accounts[in.account]
 	if a == nil || a.status != "active" || !a.room(-in.amount) {
-		return c.declined()
+		return declined(c)
 	}
 	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.now())
 	s.redeemed[booked.id] = &redemption{
 		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
 	}
-	return c.approved(booked.id)
+	return approved(c, booked.id)
 }
 
 // reverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
 // with the same originating_transaction and correlation_id, and gives back what was not refunded before.
-func (s *Server) reverseRedemption(c *call) reply {
+func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64
 	var clearing bool
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("account_id", &account).Required()
 		b.Integer("originating_transaction", &originating).Required()
 		b.String("correlation_id", &correlation).Required()
@@ -105,23 +108,23 @@ func (s *Server) reverseRedemption(c *call) reply {
 	made := s.redeemed[parent]
 	if made == nil || made.account != account || made.originating != originating || made.correlation != correlation ||
 		made.reversed || made.amount == made.refunded {
-		return c.declined()
+		return declined(c)
 	}
 	credit := made.amount - made.refunded
 	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.now())
 	if !ok {
-		return c.declined()
+		return declined(c)
 	}
 	made.reversed = true
-	return c.approved(id)
+	return approved(c, id)
 }
 
 // refund answers POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
 // account and correlation_id that was not reversed, and all its refunds may not exceed it.
-func (s *Server) refund(c *call) reply {
+func (s *Server) refund(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var hasParent bool
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		in.bind(b)
 		b.Integer("parent_transaction_id", &in.parent).Seen(&hasParent)
 	}); refusal != nil {
@@ -132,16 +135,16 @@ func (s *Server) refund(c *call) reply {
 	made := s.redeemed[in.parent]
 	if hasParent && (made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed ||
 		in.amount > made.amount-made.refunded) {
-		return c.declined()
+		return declined(c)
 	}
 	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.now())
 	if !ok {
-		return c.declined()
+		return declined(c)
 	}
 	if hasParent {
 		made.refunded += in.amount
 	}
-	return c.approved(id)
+	return approved(c, id)
 }
 
 // credit books onto an account that exists and can take money. It needs s.mu.

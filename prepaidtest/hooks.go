@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -63,40 +64,40 @@ func (h *hook) body() hookBody {
 }
 
 // listHooks answers GET /hooks.
-func (s *Server) listHooks(c *call) reply {
+func (s *Server) listHooks(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
-	if refusal := c.bindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
+	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return paged(c, page, s.hookOrder, func(to []byte, h *hook) []byte { return wire.AppendJSON(to, h.body()) })
+	return exchange.Paged(c, page, s.hookOrder, func(to []byte, h *hook) []byte { return wire.AppendJSON(to, h.body()) })
 }
 
 // getHook answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
 // that.
-func (s *Server) getHook(c *call) reply {
+func (s *Server) getHook(c *exchange.Call) exchange.Response {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	h := s.hooks[c.params[0]]
+	h := s.hooks[c.Params[0]]
 	if h == nil {
-		return c.hookNotFound()
+		return hookNotFound(c)
 	}
-	return c.json(http.StatusOK, h.body())
+	return c.JSON(http.StatusOK, h.body())
 }
 
-func (c *call) hookNotFound() reply {
-	return c.refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
+func hookNotFound(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
 }
 
 // bindHook reads the members of a hook into config, which holds the present values for a change.
-func (s *Server) bindHook(c *call, config *hookConfig, whole bool) (sent hookSent, refusal *reply) {
+func (s *Server) bindHook(c *exchange.Call, config *hookConfig, whole bool) (sent hookSent, refusal *exchange.Response) {
 	var faults wire.Faults
-	refusal = c.bindBodyInto(&faults, func(b *wire.Reader) { sent = s.bindHookMembers(b, config, whole) })
+	refusal = c.BindBodyInto(&faults, func(b *wire.Reader) { sent = s.bindHookMembers(b, config, whole) })
 	if refusal != nil || len(faults.Found) == 0 {
 		return sent, refusal
 	}
-	return sent, new(c.refuse(http.StatusBadRequest, hookCode(faults.Found[0].Field), faults.Describe()))
+	return sent, new(c.Refuse(http.StatusBadRequest, hookCode(faults.Found[0].Field), faults.Describe()))
 }
 
 func (s *Server) bindHookMembers(b *wire.Reader, config *hookConfig, whole bool) (sent hookSent) {
@@ -135,29 +136,29 @@ func hookCode(field string) string {
 }
 
 // createHook answers POST /hooks. All members are required, since none is marked optional.
-func (s *Server) createHook(c *call) reply {
+func (s *Server) createHook(c *exchange.Call) exchange.Response {
 	var config hookConfig
 	if _, refusal := s.bindHook(c, &config, true); refusal != nil {
 		return *refusal
 	}
 	if !s.mayWatch(config.scope) {
-		return c.refuse(http.StatusUnauthorized, "unauthorized", "the caller cannot access a company of the scope")
+		return c.Refuse(http.StatusUnauthorized, "unauthorized", "the caller cannot access a company of the scope")
 	}
 	h := &hook{hookConfig: config, id: s.ids.uuid()}
 	if config.enabled && !s.ping(c, h.id, config) {
-		return c.noResponse()
+		return noResponse(c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hooks[h.id] = h
 	s.hookOrder = append(s.hookOrder, h)
-	return c.json(http.StatusCreated, struct {
+	return c.JSON(http.StatusCreated, struct {
 		ID string `json:"id"`
 	}{h.id})
 }
 
-func (c *call) noResponse() reply {
-	return c.refuse(http.StatusBadRequest, "no_response", "the ping to the hook failed")
+func noResponse(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusBadRequest, "no_response", "the ping to the hook failed")
 }
 
 func (s *Server) mayWatch(scope []int64) bool {
@@ -168,31 +169,31 @@ func (s *Server) mayWatch(scope []int64) bool {
 
 // updateHook answers PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
 // gets another address. Nothing changes when the ping fails.
-func (s *Server) updateHook(c *call) reply {
+func (s *Server) updateHook(c *exchange.Call) exchange.Response {
 	s.mu.RLock()
-	h := s.hooks[c.params[0]]
+	h := s.hooks[c.Params[0]]
 	var config hookConfig
 	if h != nil {
 		config = h.hookConfig
 	}
 	s.mu.RUnlock()
 	if h == nil {
-		return c.hookNotFound()
+		return hookNotFound(c)
 	}
 	sent, refusal := s.bindHook(c, &config, false)
 	if refusal != nil {
 		return *refusal
 	}
 	if sent.scope && !s.mayWatch(config.scope) {
-		return c.refuse(http.StatusBadRequest, "invalid_scope", "the caller cannot access a company of the scope")
+		return c.Refuse(http.StatusBadRequest, "invalid_scope", "the caller cannot access a company of the scope")
 	}
 	if config.enabled && (sent.enabled || sent.uri) && !s.ping(c, h.id, config) {
-		return c.noResponse()
+		return noResponse(c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h.deleted {
-		return c.hookNotFound()
+		return hookNotFound(c)
 	}
 	// Another change may have come in while the receiver thought about the ping: only what was sent is set.
 	config = h.hookConfig
@@ -200,55 +201,55 @@ func (s *Server) updateHook(c *call) reply {
 		return *refusal
 	}
 	h.hookConfig = config
-	return done(http.StatusOK)
+	return exchange.Done(http.StatusOK)
 }
 
 // deleteHook answers DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only answer
 // beside 401 and 500.
-func (s *Server) deleteHook(c *call) reply {
+func (s *Server) deleteHook(c *exchange.Call) exchange.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h := s.hooks[c.params[0]]; h != nil {
+	if h := s.hooks[c.Params[0]]; h != nil {
 		h.deleted = true
 		delete(s.hooks, h.id)
 		s.hookOrder = without(s.hookOrder, func(other *hook) bool { return other == h })
 	}
-	return done(http.StatusNoContent)
+	return exchange.Done(http.StatusNoContent)
 }
 
 // listUndeliverable answers GET /hooks/{id}/undeliverable with complete messages, oldest first.
-func (s *Server) listUndeliverable(c *call) reply {
+func (s *Server) listUndeliverable(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
-	if refusal := c.bindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
+	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	h := s.hooks[c.params[0]]
+	h := s.hooks[c.Params[0]]
 	if h == nil {
-		return c.hookNotFound()
+		return hookNotFound(c)
 	}
-	return paged(c, page, h.undeliverable, func(to []byte, m *message) []byte { return append(to, m.body...) })
+	return exchange.Paged(c, page, h.undeliverable, func(to []byte, m *message) []byte { return append(to, m.body...) })
 }
 
 // dismissUndeliverable answers POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
 // unknown.
-func (s *Server) dismissUndeliverable(c *call) reply {
+func (s *Server) dismissUndeliverable(c *exchange.Call) exchange.Response {
 	var ids []string
 	var faults wire.Faults
-	if refusal := c.bindBodyInto(&faults, func(b *wire.Reader) {
+	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
 		b.Strings("message_ids", &ids).Required().Limit(len(ids) > 0, "must have at least one id")
 	}); refusal != nil {
 		return *refusal
 	}
 	if len(faults.Found) > 0 || len(ids) == 0 {
-		return c.unusable(faults.Describe())
+		return c.Unusable(faults.Describe())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.hooks[c.params[0]]
+	h := s.hooks[c.Params[0]]
 	if h == nil {
-		return c.hookNotFound()
+		return hookNotFound(c)
 	}
 	stored, dismissed := make(map[string]bool, len(h.undeliverable)), make(map[string]bool, len(ids))
 	for _, m := range h.undeliverable {
@@ -257,11 +258,11 @@ func (s *Server) dismissUndeliverable(c *call) reply {
 	for _, id := range ids {
 		dismissed[id] = true
 		if !stored[id] {
-			return c.refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
+			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
 		}
 	}
 	h.undeliverable = without(h.undeliverable, func(m *message) bool { return dismissed[m.id] })
-	return done(http.StatusNoContent)
+	return exchange.Done(http.StatusNoContent)
 }
 
 // isHookURI accepts https, with user information too, and http on loopback when the server is set so.

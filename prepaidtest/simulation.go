@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -97,15 +98,15 @@ func (s *Server) usable(in *simulated) (*account, string) {
 }
 
 // simulateTransact answers POST /simulation/transact.
-func (s *Server) simulateTransact(c *call) reply {
+func (s *Server) simulateTransact(c *exchange.Call) exchange.Response {
 	var in simulated
-	if refusal := c.bindBody(in.bind(true, false)); refusal != nil {
+	if refusal := c.BindBody(in.bind(true, false)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failed := func(message string) reply {
-		return c.json(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
+	failed := func(message string) exchange.Response {
+		return c.JSON(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
 	}
 	a, problem := s.usable(&in)
 	if problem != "" {
@@ -124,7 +125,7 @@ func (s *Server) simulateTransact(c *call) reply {
 	if made == nil {
 		return failed(outOfRange)
 	}
-	return c.json(http.StatusOK, simulateBody{
+	return c.JSON(http.StatusOK, simulateBody{
 		Reference: new(strconv.FormatInt(made.item, 10)), Authorisation: &made.id, Success: true, Message: "Approved",
 	})
 }
@@ -170,7 +171,7 @@ func (s *Server) matching(in *simulated, state authorisationState) *authorisatio
 
 // simulateAdvice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
 // purchase has taken place. A matched authorisation keeps its id with the new amount.
-func (s *Server) simulateAdvice(c *call) reply {
+func (s *Server) simulateAdvice(c *exchange.Call) exchange.Response {
 	return s.follow(c, true, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		if made == nil {
 			made = s.open(a, in, codePurchase)
@@ -190,7 +191,7 @@ func (s *Server) simulateAdvice(c *call) reply {
 }
 
 // simulateReverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
-func (s *Server) simulateReverse(c *call) reply {
+func (s *Server) simulateReverse(c *exchange.Call) exchange.Response {
 	return s.follow(c, false, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		switch {
 		case made == nil || made.kind != "Purchase":
@@ -209,9 +210,9 @@ func (s *Server) simulateReverse(c *call) reply {
 }
 
 // follow carries out what refers to an authorisation, which is nil when none matches.
-func (s *Server) follow(c *call, advice bool, effect func(*account, *simulated, *authorisation) (*authorisation, string)) reply {
+func (s *Server) follow(c *exchange.Call, advice bool, effect func(*account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
 	var in simulated
-	if refusal := c.bindBody(in.bind(true, true)); refusal != nil {
+	if refusal := c.BindBody(in.bind(true, true)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
@@ -229,9 +230,9 @@ func (s *Server) follow(c *call, advice bool, effect func(*account, *simulated, 
 		made, problem = effect(a, &in, s.matching(&in, authorisationOpen))
 	}
 	if problem != "" {
-		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
+		return c.JSON(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
 	}
-	return c.json(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
+	return c.JSON(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
 }
 
 // mistyped holds rule 2 of 4.6. It needs s.mu.
@@ -243,7 +244,7 @@ func (s *Server) mistyped(in *simulated) bool {
 // simulateClear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
 // booked whatever the balance and, by then, the account's status: the merchant has been paid. What the range of
 // money does not hold is not booked, and the authorisation stays open.
-func (s *Server) simulateClear(c *call) reply {
+func (s *Server) simulateClear(c *exchange.Call) exchange.Response {
 	return s.later(c, jobClear)
 }
 
@@ -271,7 +272,7 @@ func (s *Server) clear(a *account, in *simulated, at time.Time) {
 
 // simulateReverseClear answers POST /simulation/reverse_clear. It books a clearing reversal whether there is a
 // clearing or not, unless MatchedReversalsOnly is set; a matching clearing becomes its parent.
-func (s *Server) simulateReverseClear(c *call) reply {
+func (s *Server) simulateReverseClear(c *exchange.Call) exchange.Response {
 	return s.later(c, jobReverseClear)
 }
 
@@ -291,19 +292,19 @@ func (s *Server) reverseClear(a *account, in *simulated, at time.Time) {
 }
 
 // later accepts a request now and carries it out after the simulation delay.
-func (s *Server) later(c *call, effect jobKind) reply {
+func (s *Server) later(c *exchange.Call, effect jobKind) exchange.Response {
 	var in simulated
-	if refusal := c.bindBody(in.bind(false, true)); refusal != nil {
+	if refusal := c.BindBody(in.bind(false, true)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, problem := s.usable(&in); problem != "" {
-		return c.json(http.StatusOK, simulateBody{Message: problem})
+		return c.JSON(http.StatusOK, simulateBody{Message: problem})
 	}
 	if s.mistyped(&in) {
-		return c.json(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
+		return c.JSON(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
 	}
 	s.clock.after(s.settings.simulationDelay, job{kind: effect, input: &in})
-	return c.json(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
+	return c.JSON(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
 }

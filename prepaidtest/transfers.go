@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -33,23 +34,23 @@ type transferBody struct {
 	CorrelationID string `json:"correlation_id"`
 }
 
-// failedTransferBody has an empty transaction_id, in the form chosen with FailedTransfer.
-func (c *call) failedTransfer() reply {
-	correlation := c.server.ids.uuid()
-	switch c.server.settings.failedTransfer {
+// failTransfer responds with an empty transaction_id, in the form chosen with FailedTransfer.
+func (s *Server) failTransfer(c *exchange.Call) exchange.Response {
+	correlation := s.ids.uuid()
+	switch s.settings.failedTransfer {
 	case EmptyNull:
-		return c.json(http.StatusOK, struct {
+		return c.JSON(http.StatusOK, struct {
 			TransactionID *int64 `json:"transaction_id"`
 			CorrelationID string `json:"correlation_id"`
 		}{nil, correlation})
 	case EmptyAbsent:
-		return c.json(http.StatusOK, struct {
+		return c.JSON(http.StatusOK, struct {
 			CorrelationID string `json:"correlation_id"`
 		}{correlation})
 	case EmptyZero:
-		return c.json(http.StatusOK, transferBody{0, correlation})
+		return c.JSON(http.StatusOK, transferBody{0, correlation})
 	}
-	return c.json(http.StatusOK, struct {
+	return c.JSON(http.StatusOK, struct {
 		TransactionID string `json:"transaction_id"`
 		CorrelationID string `json:"correlation_id"`
 	}{"", correlation})
@@ -59,21 +60,21 @@ func (c *call) failedTransfer() reply {
 // (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
 // made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
 // running is carried out too.
-func (s *Server) pay(c *call, requestID string, move func(now time.Time) (id int64, refusal *reply)) reply {
+func (s *Server) pay(c *exchange.Call, requestID string, move func(now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.now()
 	s.forgetTransfers(now)
-	key := transferKey{c.route.name(), requestID}
+	key := transferKey{c.Route.Name(), requestID}
 	cached, known := s.transfers[key]
-	if known && cached.serial <= c.cached {
-		return reply{status: http.StatusOK, contentType: s.mediaType(), body: cached.body}
+	if known && cached.serial <= c.Cached {
+		return exchange.Response{Status: http.StatusOK, ContentType: c.Form.MediaType, Body: cached.body}
 	}
 	id, refusal := move(now)
 	if refusal != nil {
 		return *refusal
 	}
-	answer := c.json(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.uuid()})
+	answer := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.uuid()})
 	if requestID == "" {
 		return answer
 	}
@@ -81,7 +82,7 @@ func (s *Server) pay(c *call, requestID string, move func(now time.Time) (id int
 		s.settings.logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
 	}
 	if !known {
-		s.transfers[key] = cachedTransfer{body: answer.body, expires: now.Add(transferCacheLife), serial: s.cached.Add(1)}
+		s.transfers[key] = cachedTransfer{body: answer.Body, expires: now.Add(transferCacheLife), serial: s.cached.Add(1)}
 		s.transferQ = append(s.transferQ, key)
 	}
 	return answer
@@ -98,13 +99,13 @@ func (s *Server) forgetTransfers(now time.Time) {
 // transfer answers POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
 // destination that does not exist or can take no money are failed transfers: 200 with an empty transaction_id,
 // and not cached.
-func (s *Server) transfer(c *call) reply {
+func (s *Server) transfer(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference, destination string
 		amount                                                                   wire.Money
 		kind                                                                     int64
 	}
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("initiator_username", &in.initiator)
 		b.String("request_id", &in.requestID).Max(100)
 		b.Decimal("amount", &in.amount, false).Required().Positive()
@@ -115,14 +116,14 @@ func (s *Server) transfer(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(now time.Time) (int64, *reply) {
-		source, destination := s.accounts[c.params[0]], s.accounts[in.destination]
+	return s.pay(c, in.requestID, func(now time.Time) (int64, *exchange.Response) {
+		source, destination := s.accounts[c.Params[0]], s.accounts[in.destination]
 		if source == nil {
-			return 0, new(c.unusable("the source account does not exist"))
+			return 0, new(c.Unusable("the source account does not exist"))
 		}
 		if source.status != "active" || destination == nil || destination == source || !destination.receives() ||
 			!source.room(-in.amount) || !destination.room(in.amount) {
-			return 0, new(c.failedTransfer())
+			return 0, new(s.failTransfer(c))
 		}
 		code := codeCardToCard
 		if strconv.FormatInt(in.kind, 10) == string(codeLoad) {
@@ -145,13 +146,13 @@ func (a *account) receives() bool {
 
 // directEntryOut answers POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
 // payment that cannot be made is refused with 400, unless EmptyIDForFailedDirectEntry is set.
-func (s *Server) directEntryOut(c *call) reply {
+func (s *Server) directEntryOut(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference string
 		bankBSB, accountNumber, accountName, bsb                    string
 		amount                                                      wire.Money
 	}
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("initiating_user_id", &in.initiator)
 		b.String("request_id", &in.requestID).Max(100)
 		b.Decimal("amount", &in.amount, false).Required().Positive()
@@ -166,17 +167,17 @@ func (s *Server) directEntryOut(c *call) reply {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(now time.Time) (int64, *reply) {
-		failed := func(description string) *reply {
+	return s.pay(c, in.requestID, func(now time.Time) (int64, *exchange.Response) {
+		failed := func(description string) *exchange.Response {
 			if s.settings.emptyDirectEntry {
-				return new(c.failedTransfer())
+				return new(s.failTransfer(c))
 			}
-			return new(c.unusable(description))
+			return new(c.Unusable(description))
 		}
-		source := s.accounts[c.params[0]]
+		source := s.accounts[c.Params[0]]
 		switch {
 		case source == nil:
-			return 0, new(c.unusable("the source account does not exist"))
+			return 0, new(c.Unusable("the source account does not exist"))
 		case source.status != "active":
 			return 0, failed("the source account is not active")
 		case !source.room(-in.amount):

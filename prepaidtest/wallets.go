@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -98,12 +99,12 @@ func (s *Server) newWalletToken(a *account, now time.Time) WalletToken {
 func (s *Server) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.hex(20)) }
 
 // walletTokens answers GET /accounts/{id}/tokens; 204 when there are none (section 1).
-func (s *Server) walletTokens(c *call) reply {
-	return s.withAccount(c, func(a *account) reply {
+func (s *Server) walletTokens(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *account) exchange.Response {
 		if len(a.wallet) == 0 {
-			return done(http.StatusNoContent)
+			return exchange.Done(http.StatusNoContent)
 		}
-		return c.json(http.StatusOK, a.wallet)
+		return c.JSON(http.StatusOK, a.wallet)
 	})
 }
 
@@ -121,17 +122,17 @@ type walletBody struct {
 
 // provisionWallet answers POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
 // is not active, or lacks sex, email_address or mobile_number, cannot be provisioned.
-func (s *Server) provisionWallet(c *call) reply {
-	provider := c.params[1]
+func (s *Server) provisionWallet(c *exchange.Call) exchange.Response {
+	provider := c.Params[1]
 	certified := provider == s.settings.walletWithCertificates
 	if !certified && !slices.Contains(s.settings.otherWallets, provider) {
-		return c.refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
+		return c.Refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
 	}
 	var in struct {
 		reference, initiatingUser, nonce, signature string
 		certificates                                []string
 	}
-	if refusal := c.bindBody(func(b *wire.Reader) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("token_unique_reference", &in.reference).Form(isTokenReference, "must have 48 characters")
 		b.String("initiating_user_id", &in.initiatingUser)
 		nonce, signature := b.String("nonce", &in.nonce), b.String("nonce_signature", &in.signature)
@@ -146,9 +147,9 @@ func (s *Server) provisionWallet(c *call) reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.accounts[c.params[0]]
+	a := s.accounts[c.Params[0]]
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
 	var faults wire.Faults
 	for field, value := range map[string]string{
@@ -164,7 +165,7 @@ func (s *Server) provisionWallet(c *call) reply {
 	}
 	if len(faults.Found) > 0 {
 		slices.SortFunc(faults.Found, func(a, b wire.Fault) int { return strings.Compare(a.Field, b.Field) })
-		return c.unusable(faults.Describe())
+		return c.Unusable(faults.Describe())
 	}
 	token := s.newWalletToken(a, s.clock.now())
 	if in.reference != "" {
@@ -181,7 +182,7 @@ func (s *Server) provisionWallet(c *call) reply {
 	} else {
 		body.DigitizationData = s.opaque(128)
 	}
-	return c.json(http.StatusOK, body)
+	return c.JSON(http.StatusOK, body)
 }
 
 func isTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }
