@@ -143,10 +143,10 @@ func (a *account) append(to []byte, with include) []byte {
 // newAccount makes an account of a company; the caller fills in the rest and adds it.
 func (s *Server) newAccount(owner *company, now time.Time) *account {
 	return &account{
-		id: "EA" + s.ids.digits(14), externalID: "X" + s.ids.digits(12),
-		cardNumber: "512345******" + s.ids.digits(4), company: owner, productType: owner.ProductType,
+		id: "EA" + s.ids.Digits(14), externalID: "X" + s.ids.Digits(12),
+		cardNumber: "512345******" + s.ids.Digits(4), company: owner, productType: owner.ProductType,
 		accountType: "proxy", plastic: true, plasticExpiry: expires(now.AddDate(4, 0, 0)), accountExpiry: expires(now.AddDate(4, 0, 0)),
-		bpayReference: s.ids.digits(9), directEntry: s.ids.digits(9), holderType: 1,
+		bpayReference: s.ids.Digits(9), directEntry: s.ids.Digits(9), holderType: 1,
 	}
 }
 

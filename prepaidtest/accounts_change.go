@@ -89,7 +89,7 @@ func (s *Server) createAccount(c *exchange.Call) exchange.Response {
 	if in.corresponding != "" && s.accounts[in.corresponding] == nil {
 		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
-	now := s.clock.now()
+	now := s.clock.Now()
 	a := s.newAccount(owner, now)
 	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, register(in.registration)
 	a.nameOnCard, a.clientAccountKey, a.displayName = in.nameOnCard, in.key, in.displayName

@@ -47,7 +47,7 @@ func (s *Server) issueToken(c *exchange.Call) exchange.Response {
 	if same != 1 {
 		return c.Refuse(http.StatusUnauthorized, "invalid_client", "the client credentials are incorrect")
 	}
-	token := s.ids.hex(24)
+	token := s.ids.Hex(24)
 	s.mu.Lock()
 	for old, expires := range s.tokens {
 		if !c.At.Before(expires) {

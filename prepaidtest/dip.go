@@ -75,7 +75,7 @@ func (s *Server) exchangeKey(c *exchange.Call) exchange.Response {
 	if err != nil {
 		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
-	nonce := s.ids.bytes(sealer.NonceSize())
+	nonce := s.ids.Bytes(sealer.NonceSize())
 	return c.Octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
 }
 

@@ -54,7 +54,7 @@ func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	s.mu.Unlock()
 	s.work.Go(func() {
 		s.pause(d, nil)
-		s.clock.settle()
+		s.clock.Settle()
 		s.carryOut(&c).Release()
 		s.mu.Lock()
 		s.settled(1)

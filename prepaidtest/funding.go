@@ -81,7 +81,7 @@ func (s *Server) redeem(c *exchange.Call) exchange.Response {
 	if a == nil || a.status != "active" || !a.room(-in.amount) {
 		return declined(c)
 	}
-	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.now())
+	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.Now())
 	s.redeemed[booked.id] = &redemption{
 		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
 	}
@@ -111,7 +111,7 @@ func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 		return declined(c)
 	}
 	credit := made.amount - made.refunded
-	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.now())
+	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -137,7 +137,7 @@ func (s *Server) refund(c *exchange.Call) exchange.Response {
 		in.amount > made.amount-made.refunded) {
 		return declined(c)
 	}
-	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.now())
+	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.Now())
 	if !ok {
 		return declined(c)
 	}

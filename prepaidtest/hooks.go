@@ -144,7 +144,7 @@ func (s *Server) createHook(c *exchange.Call) exchange.Response {
 	if !s.mayWatch(config.scope) {
 		return c.Refuse(http.StatusUnauthorized, "unauthorized", "the caller cannot access a company of the scope")
 	}
-	h := &hook{hookConfig: config, id: s.ids.uuid()}
+	h := &hook{hookConfig: config, id: s.ids.UUID()}
 	if config.enabled && !s.ping(c, h.id, config) {
 		return noResponse(c)
 	}

@@ -173,7 +173,7 @@ func (s *Server) book(a *account, e entry, at time.Time) (item, bool) {
 	if e.merchant.category == "" {
 		e.merchant.category = s.settings.noCategory
 	}
-	booked := item{entry: e, id: s.ids.transaction(), account: a.id, running: balance, occurredAt: at}
+	booked := item{entry: e, id: s.ids.Transaction(), account: a.id, running: balance, occurredAt: at}
 	a.balance = balance
 	a.items = append(a.items, booked)
 	return booked, true

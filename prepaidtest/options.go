@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -114,7 +115,7 @@ func (s *settings) validate() error {
 	check(s.vendor != "" && !strings.ContainsAny(s.vendor, " /;+"), "Vendor: must be one word")
 	check(s.clientID != "" && s.clientSecret != "" && !strings.Contains(s.clientID, ":"), "Credentials: both are required, and no colon in the id")
 	check(s.pageSizes.Valid(), "PageSizes: must rise and begin at 1 or above")
-	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clockEnd())), "StartAt: must be from 1970 to 2200")
+	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clock.End())), "StartAt: must be from 1970 to 2200")
 	check(s.tokenLifetime > 0, "TokenLifetime: must be positive")
 	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
 	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")

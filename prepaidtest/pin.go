@@ -46,14 +46,14 @@ func (s *Server) initiatePIN(c *exchange.Call) exchange.Response {
 	if a.personal.MobileNumber == "" || a.personal.EmailAddress == "" {
 		return c.Unusable("the registration needs mobile_number and email_address")
 	}
-	now := s.clock.now()
+	now := s.clock.Now()
 	for id, old := range s.pinChanges {
 		if !now.Before(old.expires) {
 			delete(s.pinChanges, id)
 		}
 	}
-	id := s.ids.uuid()
-	s.pinChanges[id] = &pinChange{account: eaid, device: device, otp: s.ids.digits(6), expires: now.Add(s.settings.otpLifetime)}
+	id := s.ids.UUID()
+	s.pinChanges[id] = &pinChange{account: eaid, device: device, otp: s.ids.Digits(6), expires: now.Add(s.settings.otpLifetime)}
 	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
@@ -97,7 +97,7 @@ func (s *Server) sealedPIN(c *exchange.Call, use func(id string, change *pinChan
 	defer s.mu.Unlock()
 	change := s.pinChanges[id]
 	switch {
-	case change == nil || change.finished || !s.clock.now().Before(change.expires):
+	case change == nil || change.finished || !s.clock.Now().Before(change.expires):
 		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
 	case change.device != device:
 		s.wrongTry(change)

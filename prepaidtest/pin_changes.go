@@ -31,7 +31,7 @@ func (c PINChange) Format(f fmt.State, _ rune) {
 // PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
 // first. An unknown EAID fails the test.
 func (s *Server) PINChanges(eaid string) []PINChange {
-	now := s.clock.now()
+	now := s.clock.Now()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.known(eaid) == nil {

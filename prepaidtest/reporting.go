@@ -103,7 +103,7 @@ func (s *Server) startReport(c *exchange.Call) exchange.Response {
 	if !known {
 		return c.Unusable("invalid fields: templatename is no template")
 	}
-	now := s.clock.now()
+	now := s.clock.Now()
 	if last := s.lastRun[c.Params[0]]; last != nil && now.Before(last.ready) {
 		return c.Refuse(http.StatusConflict, "duplicate_request", "a run of the template has not finished")
 	}
@@ -113,7 +113,7 @@ func (s *Server) startReport(c *exchange.Call) exchange.Response {
 		}
 	}
 	run := &reportRun{
-		id: s.ids.uuid(), template: c.Params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay),
+		id: s.ids.UUID(), template: c.Params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay),
 	}
 	s.beginRun(from, run)
 	s.runs[run.id], s.lastRun[run.template] = run, run
@@ -126,7 +126,7 @@ func (r *reportRun) gone(now time.Time) bool { return !now.Before(r.requested.Ad
 // error while the run is under way, and 400 for a run that does not exist or is older than four hours.
 func (s *Server) reportResult(c *exchange.Call) exchange.Response {
 	s.mu.RLock()
-	now := s.clock.now()
+	now := s.clock.Now()
 	run := s.runs[c.Params[1]]
 	var write ReportFunc
 	if run != nil {

@@ -70,7 +70,7 @@ func (r Request) Format(f fmt.State, _ rune) {
 }
 
 // Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
-func (s *Server) Requests() []Request { return s.requests.all() }
+func (s *Server) Requests() []Request { return s.requests.All() }
 
 func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *Fault, took time.Duration) {
 	entry := Request{
@@ -92,7 +92,7 @@ func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *Fault
 		}
 		entry.Body = maskBody(c.Body, c.Readable)
 		entry.Answer = maskAnswer(c, answer)
-		s.requests.add(entry)
+		s.requests.Add(entry)
 	}
 	if s.settings.logger != nil {
 		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),

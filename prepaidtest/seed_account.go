@@ -92,7 +92,7 @@ func (add *seedAccount) inRange() bool {
 // is none. It needs s.mu.
 func (s *Server) putSeedAccount(add seedAccount) {
 	a := s.accounts[s.addSeed(s.companies[add.CompanyID], add.SeedAccount, 0)]
-	opened := s.clock.now()
+	opened := s.clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)
 	}

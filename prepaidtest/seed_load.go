@@ -51,9 +51,9 @@ func (s *Server) Load(r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("prepaidtest: the seed document %w", err)
 	}
-	s.clock.settle()
+	s.clock.Settle()
 	faults := new(wire.Faults)
-	b := &wire.Reader{Members: members, Faults: faults, Now: s.clock.now(), Document: true}
+	b := &wire.Reader{Members: members, Faults: faults, Now: s.clock.Now(), Document: true}
 	document := seedDocument{reports: make(map[string]template)}
 	b.Objects("companies", document.bindCompany)
 	b.Objects("accounts", document.bindAccount)
@@ -158,7 +158,7 @@ func (s *Server) putSeeds(d seedDocument) {
 	}
 	maps.Copy(s.templates, d.reports)
 	for _, add := range d.hooks {
-		h := &hook{hookConfig: add.hookConfig, id: s.ids.uuid()}
+		h := &hook{hookConfig: add.hookConfig, id: s.ids.UUID()}
 		s.hooks[h.id] = h
 		s.hookOrder = append(s.hookOrder, h)
 	}

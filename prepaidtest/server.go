@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 )
 
 // Server is one emulator with its own state. Make it with NewServer in a test or with Start in a program. It is
@@ -25,12 +28,12 @@ type Server struct {
 
 	settings settings
 	routes   exchange.Table
-	clock    *clock
-	ids      *identifiers
+	clock    *clock.Clock
+	ids      *ids.Source
 	rates    *rateLimiter
 	faults   *armoury[Fault]
 	mishaps  *armoury[DeliveryFault]
-	requests *ring[Request]
+	requests *ring.Ring[Request]
 	form     *exchange.Form
 
 	tb       testing.TB // nil when started by a program
@@ -69,7 +72,7 @@ type Server struct {
 	pin        *pinIdentity // nil until first needed
 	hooks      map[string]*hook
 	hookOrder  []*hook
-	deliveries *ring[Delivery]
+	deliveries *ring.Ring[Delivery]
 	pending    int // messages queued or on their way, and requests that run on
 	idle       []chan struct{}
 }
@@ -111,11 +114,11 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	}
 	s := &Server{
 		settings: settings, tb: tb,
-		ids:      newIdentifiers(settings.seed),
+		ids:      ids.New(settings.seed),
 		rates:    newRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   newArmoury(AnyOperation, settings.seed, 1, func(f Fault) schedule { return f.schedule }),
 		mishaps:  newArmoury("", settings.seed, 2, func(f DeliveryFault) schedule { return f.schedule }),
-		requests: newRing[Request](settings.requestLog), deliveries: newRing[Delivery](settings.requestLog),
+		requests: ring.New[Request](settings.requestLog), deliveries: ring.New[Delivery](settings.requestLog),
 		stopping: make(chan struct{}), sending: make(chan struct{}, 8), sender: newSender(settings.webhooks),
 		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
 		tokens: make(map[string]time.Time), transfers: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
@@ -129,7 +132,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		MediaType: "application/vnd." + settings.vendor + "+json", Lenient: settings.lenient, QuotedStrings: settings.quotedStrings,
 		PageSizes: settings.pageSizes,
 	}
-	s.clock = newClock(settings.start, settings.frozen, s.perform)
+	s.clock = clock.New(settings.start, settings.frozen)
 	s.pinKey = sync.OnceValues(s.makePINIdentity)
 	s.templates[DailySettlement] = template{}
 	if err := s.begin(); err != nil {
@@ -214,7 +217,7 @@ func (s *Server) Close() error {
 		faults = append(faults, s.http.Close())
 		s.front.Stop()
 	}
-	s.clock.close()
+	s.clock.Close()
 	s.work.Wait()
 	s.sender.CloseIdleConnections()
 	faults = append(faults, s.keep(), s.file.close())
@@ -247,14 +250,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := time.Now()
-	s.clock.settle()
-	c := &exchange.Call{Form: s.form, Request: r, At: s.clock.now()}
+	s.clock.Settle()
+	c := &exchange.Call{Form: s.form, Request: r, At: s.clock.Now()}
 	if !c.ReadBody(w, limited) {
 		return
 	}
 	c.Cached = s.cached.Load()
 	answer, fault := s.answer(c)
-	answer.At = s.clock.now()
+	answer.At = s.clock.Now()
 	fault.disguise(&answer)
 	switch { // in the log before the caller can look, but for the answers that are made while they are sent
 	case fault.takesOver():

@@ -148,12 +148,12 @@ const outOfRange = "The balance would be out of range"
 
 // open books an authorisation under a new id; nil when the range of money does not hold it. It needs s.mu.
 func (s *Server) open(a *account, in *simulated, code typeCode) *authorisation {
-	booked, ok := s.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.now())
+	booked, ok := s.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
 	if !ok {
 		return nil
 	}
 	made := &authorisation{
-		id: s.ids.digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
+		id: s.ids.Digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
 	}
 	s.approvals[made.id] = made
 	return made
@@ -180,7 +180,7 @@ func (s *Server) simulateAdvice(c *exchange.Call) exchange.Response {
 			}
 			return made, ""
 		}
-		booked, ok := s.postAll(a, s.clock.now(),
+		booked, ok := s.postAll(a, s.clock.Now(),
 			in.entry(codePurchaseReversal, made.amount, made.item), in.entry(codePurchase, -in.amount, made.item))
 		if !ok {
 			return nil, outOfRange
@@ -199,7 +199,7 @@ func (s *Server) simulateReverse(c *exchange.Call) exchange.Response {
 		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
 			return nil, "The amount is more than was authorised"
 		}
-		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now()); !ok {
+		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
 			return nil, outOfRange
 		}
 		if made.amount -= in.amount; made.amount == 0 {
@@ -305,6 +305,6 @@ func (s *Server) later(c *exchange.Call, effect jobKind) exchange.Response {
 	if s.mistyped(&in) {
 		return c.JSON(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
 	}
-	s.clock.after(s.settings.simulationDelay, job{kind: effect, input: &in})
+	s.clock.After(s.settings.simulationDelay, &job{server: s, kind: effect, input: &in})
 	return c.JSON(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -14,7 +15,7 @@ const stateVersion = 2
 // same state always makes the same text.
 type stateDocument struct {
 	Version        int                  `json:"version"`
-	Clock          savedClock           `json:"clock"`
+	Clock          clock.State          `json:"clock"`
 	IDs            savedIDs             `json:"ids"`
 	Companies      []savedCompany       `json:"companies"`
 	Accounts       []savedAccount       `json:"accounts"`
@@ -31,12 +32,6 @@ type stateDocument struct {
 	PINIdentity    *savedPINIdentity    `json:"pin_identity,omitzero"`
 	Hooks          []savedHook          `json:"hooks"`
 	Tasks          []savedTask          `json:"tasks"`
-}
-
-// savedClock has the time of a frozen clock, and of another its lead over real time.
-type savedClock struct {
-	At    time.Time     `json:"at,omitzero"`
-	Ahead time.Duration `json:"ahead_ns,omitzero"`
 }
 
 type savedIDs struct {

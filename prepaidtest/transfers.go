@@ -36,7 +36,7 @@ type transferBody struct {
 
 // failTransfer responds with an empty transaction_id, in the form chosen with FailedTransfer.
 func (s *Server) failTransfer(c *exchange.Call) exchange.Response {
-	correlation := s.ids.uuid()
+	correlation := s.ids.UUID()
 	switch s.settings.failedTransfer {
 	case EmptyNull:
 		return c.JSON(http.StatusOK, struct {
@@ -63,7 +63,7 @@ func (s *Server) failTransfer(c *exchange.Call) exchange.Response {
 func (s *Server) pay(c *exchange.Call, requestID string, move func(now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.clock.now()
+	now := s.clock.Now()
 	s.forgetTransfers(now)
 	key := transferKey{c.Route.Name(), requestID}
 	cached, known := s.transfers[key]
@@ -74,7 +74,7 @@ func (s *Server) pay(c *exchange.Call, requestID string, move func(now time.Time
 	if refusal != nil {
 		return *refusal
 	}
-	answer := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.uuid()})
+	answer := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.UUID()})
 	if requestID == "" {
 		return answer
 	}

@@ -85,18 +85,18 @@ func (s *Server) newWalletToken(a *account, now time.Time) WalletToken {
 	at := wire.DateTime(now).String()
 	return WalletToken{
 		StorageTechnology: "secure_element",
-		Device:            WalletDevice{DeviceID: "****" + s.ids.hex(2), DeviceName: "Test phone", DeviceType: "phone"},
-		LastCommentID:     s.ids.digits(8), TokenType: "embedded_secure_element_token",
-		TokenRequestorID: s.ids.digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
+		Device:            WalletDevice{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
+		LastCommentID:     s.ids.Digits(8), TokenType: "embedded_secure_element_token",
+		TokenRequestorID: s.ids.Digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
 		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
-		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.digits(4),
+		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.Digits(4),
 		TokenUniqueReference: s.tokenReference(),
 	}
 }
 
 // tokenReference has 48 characters.
-func (s *Server) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.hex(20)) }
+func (s *Server) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.Hex(20)) }
 
 // walletTokens answers GET /accounts/{id}/tokens; 204 when there are none (section 1).
 func (s *Server) walletTokens(c *exchange.Call) exchange.Response {
@@ -167,7 +167,7 @@ func (s *Server) provisionWallet(c *exchange.Call) exchange.Response {
 		slices.SortFunc(faults.Found, func(a, b wire.Fault) int { return strings.Compare(a.Field, b.Field) })
 		return c.Unusable(faults.Describe())
 	}
-	token := s.newWalletToken(a, s.clock.now())
+	token := s.newWalletToken(a, s.clock.Now())
 	if in.reference != "" {
 		token.TokenUniqueReference = in.reference
 	}
@@ -187,7 +187,7 @@ func (s *Server) provisionWallet(c *exchange.Call) exchange.Response {
 
 func isTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }
 
-func (s *Server) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.bytes(n)) }
+func (s *Server) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.Bytes(n)) }
 
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
 func (s *Server) AddWalletToken(eaid string, token WalletToken) {
@@ -200,7 +200,7 @@ func (s *Server) AddWalletToken(eaid string, token WalletToken) {
 
 // putWalletToken is AddWalletToken for a caller that holds s.mu.
 func (s *Server) putWalletToken(a *account, token WalletToken) {
-	usual := s.newWalletToken(a, s.clock.now())
+	usual := s.newWalletToken(a, s.clock.Now())
 	for _, field := range []struct{ have, want *string }{
 		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},
 		{&token.TokenType, &usual.TokenType}, {&token.TokenRequestorID, &usual.TokenRequestorID},
