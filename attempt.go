@@ -364,7 +364,7 @@ func (c *attempts) anyToken(ctx context.Context, rejected, suspect *oauth2.Token
 	if c.core.manager == nil { // a source of the caller's own is asked again after a 401 only
 		return suspect, nil
 	}
-	token, err := c.core.manager.spareFor(ctx, suspect)
+	token, err := c.core.manager.Spare(ctx, suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		return suspect, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // TokenSourceFrom adapts an oauth2.TokenSource. It is asked once more after a 401; the same token again ends the
@@ -110,7 +112,7 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 }
 
 // tokenSeconds is a token's lifetime in whole seconds. The reference has a number there: a fraction is cut off, and
-// anything beyond tokenLongestLife is that.
+// anything beyond token.MaxLife counts as that.
 type tokenSeconds int64
 
 // UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
@@ -126,16 +128,16 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 		return errNotANumber
 	}
 	seconds, _ := strconv.ParseFloat(string(text), 64) // of JSON's grammar; too large is infinite
-	*s = tokenSeconds(max(0, min(seconds, tokenLongestLife.Seconds())))
+	*s = tokenSeconds(max(0, min(seconds, token.MaxLife.Seconds())))
 	return nil
 }
 
-// tokenOptions connect the token manager with the client's log and trace.
-func (c *core) tokenOptions() tokenOptions {
-	return tokenOptions{
-		hold:               c.config.Retry.TokenHold,
-		logger:             c.observer.log,
-		renewed:            func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
-		rejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
-	}
+// newTokenManager returns a manager that fetches with c and reports to its log and traces.
+func (c *core) newTokenManager() *tokenManager {
+	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
+		Hold:               c.config.Retry.TokenHold,
+		Logger:             c.observer.log,
+		Renewed:            func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
+		RejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
+	})}
 }

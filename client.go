@@ -43,7 +43,7 @@ func NewClient(config Config) (*Client, error) {
 	c := new(Client)
 	c.core.begin(config, base)
 	if c.tokens == nil {
-		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
+		c.manager = c.newTokenManager()
 		c.tokens = c.manager
 	}
 	c.Accounts = &AccountsService{client: c}

@@ -2,12 +2,17 @@ package prepaid
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/url"
 	"strings"
 	"sync/atomic"
 
+	"golang.org/x/oauth2"
+
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/token"
+	"github.com/cardprograms/prepaid/internal/turns"
 )
 
 // version is the SDK's own, in the User-Agent.
@@ -24,7 +29,7 @@ type core struct {
 	manager  *tokenManager // tokens, when built in
 	observer observer
 	closed   atomic.Bool
-	keyed    inFlight
+	turns    *turns.Guard // of keyed calls
 	repeats  *repeatRule
 
 	mediaType   string
@@ -40,7 +45,7 @@ type core struct {
 func (c *core) begin(config Config, base *url.URL) {
 	c.config, c.base, c.limiter, c.tokens = config, base, config.Limiter, config.TokenSource
 	c.repeats = config.repeatRule()
-	c.keyed.repeats = c.repeats
+	c.turns = turns.New(c.repeats.notBefore)
 	c.observer = observer{log: config.Logger, traces: config.Trace.flat()}
 	wire := "application/vnd." + config.Vendor + "+json"
 	c.mediaType = strings.ToLower(wire)
@@ -52,7 +57,7 @@ func (c *core) begin(config Config, base *url.URL) {
 	}
 	c.sender = exchange.NewSender(config.Transport, NewTransport)
 	if c.limiter == nil {
-		c.limiter = newClientLimiter(config)
+		c.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 }
 
@@ -82,3 +87,26 @@ func (c *core) bearer(token string) []string {
 
 // validator returns the validator of a request whose values are checked only if the caller wants it.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
+
+// tokenManager is the built-in TokenSource.
+type tokenManager struct{ *token.Manager }
+
+// Token implements TokenSource.
+func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	current, err := m.Manager.Token(ctx, rejected)
+	return current, closedAbove(err)
+}
+
+// Spare returns a token other than suspect.
+func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
+	spare, err := m.Manager.Spare(ctx, suspect)
+	return spare, closedAbove(err)
+}
+
+// closedAbove returns the client's own error for that of a closed manager.
+func closedAbove(err error) error {
+	if errors.Is(err, token.ErrClosed) {
+		return ErrClosed
+	}
+	return err
+}

@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -101,31 +100,5 @@ func TestPINEnvelopeJSON(t *testing.T) {
 				require.Equal(t, envelope, decoded)
 			}
 		})
-	}
-}
-
-// An envelope that arrives without the name of its hash is sent without it; one that was sealed here always names it.
-func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
-	t.Parallel()
-	whole, err := json.Marshal(validPINEnvelope())
-	require.NoError(t, err)
-	const hash = `"oaep_hashing_algorithm":"SHA512",`
-	for arrived, named := range map[string]bool{
-		string(whole): true,
-		strings.Replace(string(whole), hash, "", 1):                               false,
-		strings.Replace(string(whole), hash, `"oaep_hashing_algorithm":null,`, 1): false,
-	} {
-		params := validSealed()
-		params.Envelope = PINEnvelope{}
-		require.NoError(t, json.Unmarshal([]byte(arrived), &params.Envelope))
-		for name, call := range map[string]func(*PINService, context.Context, SealedPINParams) (*PINResponse, error){
-			"validate": (*PINService).Validate, "execute": (*PINService).Execute,
-		} {
-			sent := sends(t, name, func(ctx context.Context, c *Client) error {
-				_, err := call(c.PIN, ctx, params)
-				return err
-			})
-			require.Equal(t, named, strings.Contains(sent.body, "oaep_hashing_algorithm"), sent.body)
-		}
 	}
 }

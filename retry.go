@@ -99,7 +99,7 @@ func (c *retries) next(ctx context.Context) bool {
 	if a.succeeded(&c.op) {
 		c.effect.outcome = OutcomeApplied
 		if c.how.suspect != nil {
-			c.core.manager.adopt(c.token, c.how.suspect)
+			c.core.manager.Adopt(c.token, c.how.suspect)
 		}
 		return false
 	}
