@@ -52,7 +52,7 @@ func accountStatuses() []AccountStatus {
 }
 
 // Known reports whether the reference lists the status.
-func (s AccountStatus) Known() bool { return known(s, accountStatuses()) }
+func (s AccountStatus) Known() bool { return slices.Contains(accountStatuses(), s) }
 
 // ProductType is the kind of product. The zero value is none.
 type ProductType string
@@ -68,7 +68,7 @@ const (
 
 // Known reports whether the reference lists the type.
 func (t ProductType) Known() bool {
-	return known(t, []ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty})
+	return slices.Contains([]ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty}, t)
 }
 
 // AccountType tells a proxy card from a salary-packaging ledger. The zero value is none.
@@ -83,7 +83,7 @@ const (
 
 // Known reports whether the reference lists the type.
 func (t AccountType) Known() bool {
-	return known(t, []AccountType{AccountTypeProxy, AccountTypeLedger})
+	return slices.Contains([]AccountType{AccountTypeProxy, AccountTypeLedger}, t)
 }
 
 // CardholderType says whose card it is. The zero value is not told.

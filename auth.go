@@ -42,30 +42,6 @@ func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Tok
 	}
 }
 
-// Token returns the access token that a call made now would use. Treat it as a secret.
-//
-// Errors: *[TokenError]. Safety: repeated.
-//
-// API: POST /token.
-func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
-	if c.closed.Load() {
-		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
-	}
-	token, err := c.tokens.Token(ctx, nil)
-	if err == nil && token != nil && token.AccessToken != "" {
-		return token, nil
-	}
-	if err == nil {
-		err = errNoToken
-	}
-	if ended := ctx.Err(); ended != nil {
-		err = ended
-	} else if !errors.Is(err, ErrClosed) {
-		err = tokenError(err)
-	}
-	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
-}
-
 var opToken = operation{
 	Operation: Operation{"Token", "POST", "/token"},
 	class:     classToken, kind: responseJSON, success: []int{200}, lane: laneToken,

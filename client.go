@@ -2,11 +2,14 @@ package prepaid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/oauth2"
 )
 
 // Client calls the service. It is immutable and safe for concurrent use: make one per process with [NewClient].
@@ -80,6 +83,30 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// Token returns the access token that a call made now would use. Treat it as a secret.
+//
+// Errors: *[TokenError]. Safety: repeated.
+//
+// API: POST /token.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
+	if c.closed.Load() {
+		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
+	}
+	token, err := c.tokens.Token(ctx, nil)
+	if err == nil && token != nil && token.AccessToken != "" {
+		return token, nil
+	}
+	if err == nil {
+		err = errNoToken
+	}
+	if ended := ctx.Err(); ended != nil {
+		err = ended
+	} else if !errors.Is(err, ErrClosed) {
+		err = tokenError(err)
+	}
+	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
+}
+
 // CheckResult says what [Client.Check] saw. The zero value is not used.
 type CheckResult struct {
 	// TokenLifetime is what is left of the access token.
@@ -120,4 +147,18 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 		result.MediaType = last.Header.Get("Content-Type")
 	}
 	return result, nil
+}
+
+// fetch makes a call whose response is one JSON value.
+func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
+	result := new(T)
+	if err := c.do(ctx, &r, func(a *response) error { return decodeJSON(a, result) }); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// send makes a call whose response has no body to read: an attempt with one has not succeeded.
+func send(ctx context.Context, c *Client, r request) error {
+	return c.do(ctx, &r, func(*response) error { return nil })
 }

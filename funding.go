@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ const (
 
 // Known reports whether the reference lists the exception.
 func (e FundingException) Known() bool {
-	return known(e, []FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted})
+	return slices.Contains([]FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted}, e)
 }
 
 // RedeemFundingParams is a redemption; every field is required. The zero value lacks them.

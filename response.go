@@ -88,8 +88,8 @@ func (r *response) saysError(kind responseKind) ErrorCode {
 	return code
 }
 
-// anyForm takes what is JSON but for names that stand twice and bad UTF-8.
-var anyForm = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+// syntaxOptions takes what is JSON but for names that stand twice and bad UTF-8.
+var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // errorShape reads the shape of section 7. Any other body has no code; a description of another type is no description.
 func (r *response) errorShape() (code ErrorCode, description string) {
@@ -97,12 +97,12 @@ func (r *response) errorShape() (code ErrorCode, description string) {
 		Error       ErrorCode      `json:"error"`
 		Description jsontext.Value `json:"error_description"`
 	}
-	if json.Unmarshal(r.body, &shape, anyForm) != nil {
+	if json.Unmarshal(r.body, &shape, syntaxOptions) != nil {
 		return "", ""
 	}
 	switch shape.Description.Kind() {
 	case '"':
-		_ = json.Unmarshal(shape.Description, &description, anyForm)
+		_ = json.Unmarshal(shape.Description, &description, syntaxOptions)
 	case '0':
 		description = string(shape.Description)
 	}

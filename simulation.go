@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"slices"
 )
 
 // SimulationService makes card activity in the test environment; everywhere else each call fails with
@@ -25,7 +26,7 @@ const (
 
 // Known reports whether the reference lists the type.
 func (t SimulatedType) Known() bool {
-	return known(t, []SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit})
+	return slices.Contains([]SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit}, t)
 }
 
 // SimulateParams is the input of all five calls (reference section 2.15); a field set for a call that does not take

@@ -3,6 +3,7 @@ package prepaid
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -77,11 +78,11 @@ const (
 
 // Known reports whether the reference names the code.
 func (t TransactionType) Known() bool {
-	return known(t, []TransactionType{
+	return slices.Contains([]TransactionType{
 		TransactionTypeClearing, TransactionTypePOSCredit, TransactionTypeClearingCreditBack,
 		TransactionTypePurchaseAuthorisation, TransactionTypePurchaseAuthorisationReversal, TransactionTypeClearingReversal,
 		TransactionTypeATMCashAuthorisation, TransactionTypeLoad,
-	})
+	}, t)
 }
 
 // ListTransactionsParams selects by time. The zero value selects all.
