@@ -25,12 +25,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/envelope/envelopetest"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 func testPINKey(t testing.TB, options PINKeyOptions) *PINKey {
 	t.Helper()
-	key, err := NewPINKey(envelopetest.Certificate(t, &envelopetest.Key().PublicKey), options)
+	key, err := NewPINKey(operator.Certificate(t, &operator.Key().PublicKey), options)
 	require.NoError(t, err)
 	return key
 }
@@ -46,13 +46,13 @@ func requirePINFaults(t *testing.T, err error, want ...Fault) {
 
 func TestNewPINKeyReportsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
-	identity := envelopetest.Certificate(t, &rsa.PublicKey{N: envelopetest.Key().N, E: 1})
+	identity := operator.Certificate(t, &rsa.PublicKey{N: operator.Key().N, E: 1})
 	_, err := NewPINKey(identity, PINKeyOptions{})
 	requirePINFaults(t, err, Fault{Field: "certificate", Rule: "must have an RSA key that crypto/rsa can use with these hashes"})
 
 	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	expired := envelopetest.Certificate(t, elliptical.Public(), func(c *x509.Certificate) {
+	expired := operator.Certificate(t, elliptical.Public(), func(c *x509.Certificate) {
 		c.NotAfter = time.Now().Add(-time.Minute)
 	})
 	key, err := NewPINKey(expired, PINKeyOptions{
@@ -80,10 +80,10 @@ func TestNewPINKeyReportsAllFaultsAtOnce(t *testing.T) {
 
 func TestPINKeyValidity(t *testing.T) {
 	t.Parallel()
-	envelopetest.Key() // generated outside the bubble
+	operator.Key() // generated outside the bubble
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		certificate := envelopetest.Certificate(t, &envelopetest.Key().PublicKey, func(c *x509.Certificate) {
+		certificate := operator.Certificate(t, &operator.Key().PublicKey, func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = start.Add(time.Hour), start.Add(2*time.Hour)
 		})
 		early := Fault{Field: "certificate", Rule: "must be valid already"}
@@ -119,7 +119,7 @@ func TestPINKeyValidity(t *testing.T) {
 
 func TestPINKeyFingerprint(t *testing.T) {
 	t.Parallel()
-	der := envelopetest.Certificate(t, &envelopetest.Key().PublicKey)
+	der := operator.Certificate(t, &operator.Key().PublicKey)
 
 	calls := 0
 	key, err := NewPINKey(der, PINKeyOptions{Fingerprint: func(c *x509.Certificate) string {
@@ -208,7 +208,7 @@ func TestSealOpens(t *testing.T) {
 			require.Empty(t, sealed.faults(""))
 			for _, hash := range []crypto.Hash{crypto.SHA256, crypto.SHA512} {
 				for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA256, crypto.SHA512} {
-					payload, err := envelopetest.Open(envelopetest.Key(), sealed.EncryptedData, sealed.EncryptedKey, sealed.IV, hash, mgf1)
+					payload, err := operator.Open(operator.Key(), sealed.EncryptedData, sealed.EncryptedKey, sealed.IV, hash, mgf1)
 					if hash != c.wantHash || mgf1 != c.wantMGF1 {
 						require.Error(t, err, "%v and MGF1 with %v", hash, mgf1)
 						continue

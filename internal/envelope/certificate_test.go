@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/envelope/envelopetest"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 // The private key of another party.
@@ -43,9 +43,9 @@ func keyOf(data []byte) (Key, string) {
 
 func TestParseCertificateReadsEveryForm(t *testing.T) {
 	t.Parallel()
-	der := envelopetest.Certificate(t, &envelopetest.Key().PublicKey)
-	other := envelopetest.Certificate(t, &otherKey().PublicKey)
-	certificate := envelopetest.PEM("CERTIFICATE", der)
+	der := operator.Certificate(t, &operator.Key().PublicKey)
+	other := operator.Certificate(t, &otherKey().PublicKey)
+	certificate := operator.PEM("CERTIFICATE", der)
 	private, err := x509.MarshalPKCS8PrivateKey(otherKey())
 	require.NoError(t, err)
 	sum := sha256.Sum256(der)
@@ -55,9 +55,9 @@ func TestParseCertificateReadsEveryForm(t *testing.T) {
 		"text around":       slices.Concat([]byte("0 s:CN = operator\n"), certificate, []byte("\r\n \t\n")),
 		"CRLF":              bytes.ReplaceAll(certificate, []byte("\n"), []byte("\r\n")),
 		"byte order mark":   slices.Concat([]byte("\ufeff"), certificate),
-		"chain":             slices.Concat(certificate, envelopetest.PEM("CERTIFICATE", other)),
-		"private key first": slices.Concat(envelopetest.PEM("PRIVATE KEY", private), certificate),
-		"text between":      slices.Concat(envelopetest.PEM("PRIVATE KEY", private), []byte("Bag Attributes\n"), certificate),
+		"chain":             slices.Concat(certificate, operator.PEM("CERTIFICATE", other)),
+		"private key first": slices.Concat(operator.PEM("PRIVATE KEY", private), certificate),
+		"text between":      slices.Concat(operator.PEM("PRIVATE KEY", private), []byte("Bag Attributes\n"), certificate),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,9 +71,9 @@ func TestParseCertificateReadsEveryForm(t *testing.T) {
 
 func TestCertificatesAreRefused(t *testing.T) {
 	t.Parallel()
-	der := envelopetest.Certificate(t, &envelopetest.Key().PublicKey)
-	certificate := envelopetest.PEM("CERTIFICATE", der)
-	other := envelopetest.PEM("CERTIFICATE", envelopetest.Certificate(t, &otherKey().PublicKey))
+	der := operator.Certificate(t, &operator.Key().PublicKey)
+	certificate := operator.PEM("CERTIFICATE", der)
+	other := operator.PEM("CERTIFICATE", operator.Certificate(t, &otherKey().PublicKey))
 	damaged := bytes.Replace(certificate, certificate[100:104], []byte("!?!?"), 1)
 	cut := certificate[:len(certificate)/2]
 	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -82,8 +82,8 @@ func TestCertificatesAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	weak, err := rsa.GenerateKey(rand.Reader, 1024)
 	require.NoError(t, err)
-	modulus := envelopetest.Key().N
-	even := &rsa.PublicKey{N: new(big.Int).Add(modulus, big.NewInt(1)), E: envelopetest.Key().E}
+	modulus := operator.Key().N
+	even := &rsa.PublicKey{N: new(big.Int).Add(modulus, big.NewInt(1)), E: operator.Key().E}
 	identity := &rsa.PublicKey{N: modulus, E: 1}
 
 	const (
@@ -107,15 +107,15 @@ func TestCertificatesAreRefused(t *testing.T) {
 		"damaged PEM":                {damaged, wellFormed},
 		"damaged, then the issuer":   {slices.Concat(damaged, other), wellFormed},
 		"cut short, then the issuer": {slices.Concat(cut, []byte("\n"), other), wellFormed},
-		"PEM of junk":                {envelopetest.PEM("CERTIFICATE", []byte("junk")), content},
-		"PEM of DER and junk":        {envelopetest.PEM("CERTIFICATE", slices.Concat(der, []byte{0})), content},
-		"junk block before":          {slices.Concat(envelopetest.PEM("CERTIFICATE", []byte("junk")), certificate), content},
-		"no certificate block":       {envelopetest.PEM("PUBLIC KEY", der), "must have a PEM block of type CERTIFICATE"},
-		"ECDSA":                      {envelopetest.Certificate(t, elliptical.Public()), "must have an RSA key"},
-		"Ed25519":                    {envelopetest.Certificate(t, edwards), "must have an RSA key"},
-		"RSA 1,024":                  {envelopetest.Certificate(t, &weak.PublicKey), "must have an RSA key of at least 2,048 bits"},
-		"even modulus":               {envelopetest.Certificate(t, even), unusable},
-		"exponent 1":                 {envelopetest.Certificate(t, identity), unusable},
+		"PEM of junk":                {operator.PEM("CERTIFICATE", []byte("junk")), content},
+		"PEM of DER and junk":        {operator.PEM("CERTIFICATE", slices.Concat(der, []byte{0})), content},
+		"junk block before":          {slices.Concat(operator.PEM("CERTIFICATE", []byte("junk")), certificate), content},
+		"no certificate block":       {operator.PEM("PUBLIC KEY", der), "must have a PEM block of type CERTIFICATE"},
+		"ECDSA":                      {operator.Certificate(t, elliptical.Public()), "must have an RSA key"},
+		"Ed25519":                    {operator.Certificate(t, edwards), "must have an RSA key"},
+		"RSA 1,024":                  {operator.Certificate(t, &weak.PublicKey), "must have an RSA key of at least 2,048 bits"},
+		"even modulus":               {operator.Certificate(t, even), unusable},
+		"exponent 1":                 {operator.Certificate(t, identity), unusable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,8 +141,8 @@ func TestPublicKeyBoundary(t *testing.T) {
 
 // Any bytes give a key or a rule, and nothing panics.
 func FuzzCertificate(f *testing.F) {
-	der := envelopetest.Certificate(f, &envelopetest.Key().PublicKey)
-	certificate := envelopetest.PEM("CERTIFICATE", der)
+	der := operator.Certificate(f, &operator.Key().PublicKey)
+	certificate := operator.PEM("CERTIFICATE", der)
 	f.Add(der)
 	f.Add(certificate)
 	f.Add(slices.Concat(certificate[:200], certificate))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/envelope/envelopetest"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 // In FIPS 140-only mode, which is chosen when a program starts, Go's SHA-1 panics: the test runs itself again.
@@ -40,7 +40,7 @@ func TestFIPSOnlyMode(t *testing.T) {
 	require.NoError(t, err)
 	again := exec.CommandContext(t.Context(), program, "-test.run=^TestFIPSOnlyMode$", "-test.v")
 	again.Env = append(os.Environ(), "GODEBUG=fips140=only",
-		variable+"="+base64.StdEncoding.EncodeToString(envelopetest.Certificate(t, &envelopetest.Key().PublicKey)))
+		variable+"="+base64.StdEncoding.EncodeToString(operator.Certificate(t, &operator.Key().PublicKey)))
 	out, err := again.CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Contains(t, string(out), "--- PASS: TestFIPSOnlyMode")

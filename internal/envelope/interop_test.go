@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/envelope/envelopetest"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 // runTool executes an outside program and returns what it wrote.
@@ -32,9 +32,9 @@ func runTool(t *testing.T, stdin []byte, program string, arguments ...string) ([
 
 func keyPEM(t *testing.T) []byte {
 	t.Helper()
-	private, err := x509.MarshalPKCS8PrivateKey(envelopetest.Key())
+	private, err := x509.MarshalPKCS8PrivateKey(operator.Key())
 	require.NoError(t, err)
-	return envelopetest.PEM("PRIVATE KEY", private)
+	return operator.PEM("PRIVATE KEY", private)
 }
 
 func TestOpenSSLOpensTheEnvelope(t *testing.T) {
@@ -81,7 +81,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 func TestOpenSSLAgreesOnTheFingerprint(t *testing.T) {
 	t.Parallel()
 	openssl := requireTool(t, "openssl")
-	data := envelopetest.PEM("CERTIFICATE", envelopetest.Certificate(t, &envelopetest.Key().PublicKey))
+	data := operator.PEM("CERTIFICATE", operator.Certificate(t, &operator.Key().PublicKey))
 	certificate, rule := ParseCertificate(data)
 	require.Empty(t, rule)
 	out, err := runTool(t, data, openssl, "x509", "-noout", "-fingerprint", "-sha256")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cardprograms/prepaid/internal/envelope/envelopetest"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 // hashCases are the names of the OAEP hash and of its mask function's hash; the same when empty.
@@ -24,7 +24,7 @@ var hashCases = []struct{ hash, mgf1 string }{
 
 func testKey(t testing.TB, hash, mgf1 string) Key {
 	t.Helper()
-	key, rule := NewKey(&envelopetest.Key().PublicKey, Hash(hash), Hash(mgf1))
+	key, rule := NewKey(&operator.Key().PublicKey, Hash(hash), Hash(mgf1))
 	require.Empty(t, rule)
 	return key
 }
@@ -37,7 +37,7 @@ func seal(t testing.TB, key Key, otp, pin string) Sealed {
 }
 
 func open(private *rsa.PrivateKey, s Sealed, hash, mgf1 crypto.Hash) (string, error) {
-	return envelopetest.Open(private, s.Data, s.Key, s.IV, hash, mgf1)
+	return operator.Open(private, s.Data, s.Key, s.IV, hash, mgf1)
 }
 
 func TestHash(t *testing.T) {
@@ -63,7 +63,7 @@ func TestSealOpens(t *testing.T) {
 			require.Len(t, sealed.IV, 2*BlockSize)
 			want := Hash(cmp.Or(c.mgf1, c.hash))
 			for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA256, crypto.SHA512} {
-				payload, err := open(envelopetest.Key(), sealed, Hash(c.hash), mgf1)
+				payload, err := open(operator.Key(), sealed, Hash(c.hash), mgf1)
 				if mgf1 != want {
 					require.Error(t, err, "MGF1 with %v", mgf1)
 					continue
@@ -86,7 +86,7 @@ func TestSealPayload(t *testing.T) {
 		{"<&>", "é€😀\u2028", `{"otp":"<&>","pin":"é€😀` + "\u2028" + `"}`},
 		{" ", "\n\x00\x1f", `{"otp":" ","pin":"\n\u0000\u001f"}`},
 	} {
-		payload, err := open(envelopetest.Key(), seal(t, key, c.otp, c.pin), crypto.SHA256, 0)
+		payload, err := open(operator.Key(), seal(t, key, c.otp, c.pin), crypto.SHA256, 0)
 		require.NoError(t, err)
 		require.Equal(t, c.payload, payload)
 	}
@@ -144,7 +144,7 @@ func TestSealNeverRepeatsKeyOrVector(t *testing.T) {
 		seen[value] = true
 	}
 	for _, sealed := range envelopes {
-		ephemeral, err := envelopetest.Unwrap(envelopetest.Key(), sealed.Key, crypto.SHA256, 0)
+		ephemeral, err := operator.Unwrap(operator.Key(), sealed.Key, crypto.SHA256, 0)
 		require.NoError(t, err)
 		require.NotEqual(t, make([]byte, 16), ephemeral)
 		fresh(hex.EncodeToString(ephemeral)) // in one set with the vectors: neither may be the other
@@ -158,9 +158,9 @@ func TestTamperedEnvelopeDoesNotOpenToTheSecret(t *testing.T) {
 	t.Parallel()
 	key := testKey(t, "SHA256", "")
 	sealed := seal(t, key, "123456", "4821")
-	ephemeral, err := envelopetest.Unwrap(envelopetest.Key(), sealed.Key, crypto.SHA256, 0)
+	ephemeral, err := operator.Unwrap(operator.Key(), sealed.Key, crypto.SHA256, 0)
 	require.NoError(t, err)
-	original, err := envelopetest.Decrypt(ephemeral, sealed.Data, sealed.IV)
+	original, err := operator.Decrypt(ephemeral, sealed.Data, sealed.IV)
 	require.NoError(t, err)
 
 	flip := func(value string, at int) string {
@@ -170,24 +170,24 @@ func TestTamperedEnvelopeDoesNotOpenToTheSecret(t *testing.T) {
 		return hex.EncodeToString(raw)
 	}
 	for at := 0; at < 256; at += 17 {
-		_, err := envelopetest.Unwrap(envelopetest.Key(), flip(sealed.Key, at), crypto.SHA256, 0)
+		_, err := operator.Unwrap(operator.Key(), flip(sealed.Key, at), crypto.SHA256, 0)
 		require.Error(t, err, "byte %d of the key", at)
 	}
 	for at := range len(sealed.IV) / 2 {
-		payload, _ := envelopetest.Decrypt(ephemeral, sealed.Data, flip(sealed.IV, at))
+		payload, _ := operator.Decrypt(ephemeral, sealed.Data, flip(sealed.IV, at))
 		require.NotEqual(t, original, payload, "byte %d of the vector", at)
 	}
 	for at := range len(sealed.Data) / 2 {
-		payload, _ := envelopetest.Decrypt(ephemeral, flip(sealed.Data, at), sealed.IV)
+		payload, _ := operator.Decrypt(ephemeral, flip(sealed.Data, at), sealed.IV)
 		require.NotEqual(t, original, payload, "byte %d of the data", at)
 	}
 
 	_, err = open(otherKey(), sealed, crypto.SHA256, 0)
 	require.Error(t, err, "another private key")
-	_, err = open(envelopetest.Key(), sealed, crypto.SHA512, 0)
+	_, err = open(operator.Key(), sealed, crypto.SHA512, 0)
 	require.Error(t, err, "another hash")
 	mixed := sealed
 	mixed.Key = seal(t, key, "123456", "4821").Key
-	payload, _ := open(envelopetest.Key(), mixed, crypto.SHA256, 0)
+	payload, _ := open(operator.Key(), mixed, crypto.SHA256, 0)
 	require.NotEqual(t, original, payload, "the key of another envelope")
 }

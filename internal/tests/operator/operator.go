@@ -1,5 +1,6 @@
-// Package envelopetest is the operator's side of an envelope, for tests: a private key, certificates of it, and Open.
-package envelopetest
+// Package operator is the operator's side of a PIN envelope, for tests: a private key, certificates, and how to open what was
+// sealed.
+package operator
 
 import (
 	"bytes"
