@@ -8,6 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // Environment says which of the service's two environments [Config].BaseURL belongs to. The zero value is
@@ -155,7 +158,7 @@ func (c Config) check(v *validator) {
 	c.checkBaseURL(v)
 	if c.Vendor == "" {
 		v.fault("vendor", ruleRequired)
-	} else if !isToken(c.Vendor) {
+	} else if !ascii.IsName(c.Vendor) {
 		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
 	}
 	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
@@ -247,12 +250,6 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-func isToken(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
-	})
-}
-
 // withDefaults fills in what was left zero.
 func (c Config) withDefaults() Config {
 	orDuration(&c.AttemptTimeout, 30*time.Second)
@@ -262,7 +259,7 @@ func (c Config) withDefaults() Config {
 	orDuration(&c.Retry.MaxRetryAfter, 15*time.Second)
 	orDuration(&c.Retry.MaxThrottleWait, time.Minute)
 	orDuration(&c.Retry.InFlightWait, 10*time.Second)
-	orDuration(&c.Retry.TokenHold, tokenHold)
+	orDuration(&c.Retry.TokenHold, token.DefaultHold)
 	if c.MaxResponseBytes == 0 {
 		c.MaxResponseBytes = 32 << 20
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // CallError is the error of every call: what was tried, what is known of its effect, and why it failed. A
@@ -146,7 +148,7 @@ func (e *APIError) Is(target error) bool {
 // prints when it looks like those that are.
 func printableCode(code ErrorCode) string {
 	const longest = 64
-	if len(code) > longest || strings.ContainsFunc(string(code), func(r rune) bool { return !isLower(r) && r != '_' }) {
+	if len(code) > longest || strings.ContainsFunc(string(code), func(r rune) bool { return !ascii.IsLower(r) && r != '_' }) {
 		return "unlisted code"
 	}
 	return string(code)
@@ -171,7 +173,7 @@ func printableText(text string) string {
 func printableMediaType(mediaType string) string {
 	const longest = 100
 	kind, subtype, slash := strings.Cut(mediaType, "/")
-	if len(mediaType) > longest || !slash && kind != "" || !isToken(kind) || !isToken(strings.ReplaceAll(subtype, "+", "")) {
+	if len(mediaType) > longest || !slash && kind != "" || !ascii.IsName(kind) || !ascii.IsName(strings.ReplaceAll(subtype, "+", "")) {
 		return "?"
 	}
 	return mediaType

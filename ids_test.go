@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 func TestTransactionIDJSON(t *testing.T) {
@@ -226,7 +228,7 @@ func FuzzMCC(f *testing.F) {
 			require.Equal(t, m, parsed)
 		}
 		var text string
-		if json.Unmarshal(data, &text) == nil && len(text) != 4 && (text == "" || !isDigits(text) || len(text) > 4) {
+		if json.Unmarshal(data, &text) == nil && len(text) != 4 && (text == "" || !ascii.IsDigits(text) || len(text) > 4) {
 			require.Equal(t, MCC(text), m, "odd text changed")
 		}
 	})

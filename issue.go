@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // IssueParams is a creation that can be found again. The zero value lacks the required fields.
@@ -229,12 +231,12 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 		settle = defaultSettle
 	}
 	until := time.Now().Add(settle)
-	for pause := firstLookPause; ; pause = min(pause*2, lastLookPause) {
+	for wait := firstLookPause; ; wait = min(wait*2, lastLookPause) {
 		account, err := s.look(ctx, params)
-		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(pause).After(until) {
+		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(wait).After(until) {
 			return account, err
 		}
-		if ended := sleep(ctx, pause); ended != nil {
+		if ended := pause.For(ctx, wait); ended != nil {
 			return nil, cutShort(ended, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // propagate adds the trace context of Config.Propagate to the header of one attempt.
@@ -29,7 +31,7 @@ func (c *call) propagate(ctx context.Context, header http.Header) {
 // isTraceHeader reports whether a header may come from outside. The others are the client's own or the connection's;
 // with an idempotency key net/http would repeat a POST by itself.
 func isTraceHeader(name string) bool {
-	if name == "" || !isToken(name) {
+	if name == "" || !ascii.IsName(name) {
 		return false
 	}
 	name = strings.ToLower(name)

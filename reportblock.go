@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // Nearly all of a report is ASCII whose only specials are two-byte escapes. Such text is taken in blocks: what is rare is
@@ -72,7 +74,7 @@ func plainPrefix(p []byte) (n int) {
 		in := (*[32]byte)(p[n:])
 		a, b := binary.LittleEndian.Uint64(in[:8]), binary.LittleEndian.Uint64(in[8:16])
 		c, d := binary.LittleEndian.Uint64(in[16:24]), binary.LittleEndian.Uint64(in[24:])
-		if (a|b|c|d|(a-' '*ones)|(b-' '*ones)|(c-' '*ones)|(d-' '*ones))&tops != 0 {
+		if (a|b|c|d|(a-' '*ascii.Ones)|(b-' '*ascii.Ones)|(c-' '*ascii.Ones)|(d-' '*ascii.Ones))&ascii.Tops != 0 {
 			break
 		}
 		n += 32
@@ -153,7 +155,7 @@ scan:
 }
 
 // backslashes sets the top bit of bytes that are a backslash, in a word that is ASCII. Only the lowest mark is reliable.
-func backslashes(word uint64) uint64 { return (word ^ '\\'*ones - ones) & tops }
+func backslashes(word uint64) uint64 { return (word ^ '\\'*ascii.Ones - ascii.Ones) & ascii.Tops }
 
 // firstMark is the number of the first byte with its top bit set, of the 32 in four words; 32 if there is none.
 func firstMark(a, b, c, d uint64) int {

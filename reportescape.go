@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // unescape writes text of the JSON string at hand into dst: until dst is full, the buffered input is used up,
@@ -25,7 +27,7 @@ func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bo
 			}
 		}
 		n += d.copyText(dst[n:], rows)
-		if n == len(dst) || d.pos == d.end || isPlain(d.buf[d.pos]) {
+		if n == len(dst) || d.pos == d.end || ascii.IsPlain(d.buf[d.pos]) {
 			continue
 		}
 		var r rune
@@ -63,7 +65,7 @@ func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
 			low, high := binary.LittleEndian.Uint64(from[:8]), binary.LittleEndian.Uint64(from[8:])
 			binary.LittleEndian.PutUint64(to[:8], low)
 			binary.LittleEndian.PutUint64(to[8:], high)
-			marks, highMarks := specialBytes(low), specialBytes(high)
+			marks, highMarks := ascii.Special(low), ascii.Special(high)
 			if marks|highMarks == 0 {
 				w += 16
 				r += 16
@@ -85,7 +87,7 @@ func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
 			w += n
 			r += n
 		}
-		for w < len(dst) && r < len(src) && isPlain(src[r]) { // near the end of either
+		for w < len(dst) && r < len(src) && ascii.IsPlain(src[r]) { // near the end of either
 			dst[w] = src[r]
 			w++
 			r++
@@ -120,21 +122,6 @@ func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
 			return w, r
 		}
 	}
-}
-
-// isPlain says whether a byte stands for itself in a string, and is ASCII.
-func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
-
-const (
-	ones = 0x0101010101010101 // each byte of a word 1
-	tops = 0x80 * ones        // its top bit
-)
-
-// specialBytes sets the top bit of bytes that need care: a subtraction borrows where the byte is a quote, a
-// backslash or below space, and bytes above ASCII have it from the start. Only the lowest mark is reliable, for a
-// borrow goes on into the bytes above.
-func specialBytes(word uint64) uint64 {
-	return ((word ^ '"'*ones - ones) | (word ^ '\\'*ones - ones) | (word - ' '*ones) | word) & tops
 }
 
 // copyRunes copies whole, valid runes above ASCII, as many as stand in a row in src and fit into dst.

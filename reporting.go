@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // ReportingService runs reports from templates. It is reached through [Client].Reporting; its zero value is not
@@ -179,7 +181,7 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOpt
 		if wait.OnProgress != nil {
 			wait.OnProgress(ReportProgress{Polls: poll})
 		}
-		if ended := sleep(ctx, wait.pause(poll)); ended != nil {
+		if ended := pause.For(ctx, wait.pause(poll)); ended != nil {
 			return nil, cutShort(ended, err)
 		}
 	}
@@ -243,24 +245,9 @@ func (s *ReportingService) startInTurn(ctx context.Context, template string, par
 		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) || OutcomeOf(err) != OutcomeRejected {
 			return run, err
 		}
-		if ended := sleep(ctx, params.Wait.pause(poll)); ended != nil {
+		if ended := pause.For(ctx, params.Wait.pause(poll)); ended != nil {
 			return nil, cutShort(ended, err)
 		}
-	}
-}
-
-// sleep waits. It refuses at once a wait that would outlast the deadline, and ends with the context.
-func sleep(ctx context.Context, wait time.Duration) error {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait && ctx.Err() == nil {
-		return context.DeadlineExceeded
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

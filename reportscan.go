@@ -3,6 +3,8 @@ package prepaid
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // scanRow finds the fields of the row that text starts with, and where its line end is. It takes the rows that
@@ -65,5 +67,5 @@ func closesField(rest []byte) bool {
 // csvMarks sets the top bit of bytes that are a comma, a quote or a newline. A byte above a mark may be marked in
 // error, see specialBytes.
 func csvMarks(word uint64) uint64 {
-	return ((word ^ ','*ones - ones) | (word ^ '"'*ones - ones) | (word ^ '\n'*ones - ones)) &^ word & tops
+	return ((word ^ ','*ascii.Ones - ascii.Ones) | (word ^ '"'*ascii.Ones - ascii.Ones) | (word ^ '\n'*ascii.Ones - ascii.Ones)) &^ word & ascii.Tops
 }

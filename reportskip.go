@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // maxCountLength bounds the written form of totalrecords.
@@ -22,7 +24,7 @@ func (d *reportDecoder) totalRecords() (int64, error) {
 	switch {
 	case c == '"':
 		text, err = d.shortString(space[:0])
-	case isDigit(c) || c == '-':
+	case ascii.IsDigit(c) || c == '-':
 		text, err = d.number(space[:0])
 	default:
 		return 0, d.fault(rule)
@@ -47,7 +49,7 @@ func parseCount(text string) (int64, bool) {
 		mantissa, exponent = text[:i], text[i+1:]
 	}
 	whole, fraction, point := strings.Cut(mantissa, ".")
-	if !allDigits(whole) || len(whole) > 1 && whole[0] == '0' || point && !allDigits(fraction) {
+	if !ascii.IsDigits(whole) || len(whole) > 1 && whole[0] == '0' || point && !ascii.IsDigits(fraction) {
 		return 0, false
 	}
 	shift, err := strconv.Atoi(exponent)
@@ -89,7 +91,7 @@ func (d *reportDecoder) skipValue(depth int) error {
 		return d.literal("false")
 	case c == 'n':
 		return d.literal("null")
-	case isDigit(c) || c == '-':
+	case ascii.IsDigit(c) || c == '-':
 		_, err = d.number(nil)
 		return err
 	}
@@ -167,10 +169,10 @@ func (d *reportDecoder) number(keep []byte) ([]byte, error) {
 	digits := func() error {
 		if c, err := d.peek(); err != nil {
 			return err
-		} else if !isDigit(c) {
+		} else if !ascii.IsDigit(c) {
 			return d.fault("want a digit")
 		}
-		for d.need(1) && isDigit(d.buf[d.pos]) {
+		for d.need(1) && ascii.IsDigit(d.buf[d.pos]) {
 			take()
 		}
 		return nil
@@ -215,13 +217,4 @@ func (d *reportDecoder) literal(word string) error {
 		d.pos++
 	}
 	return nil
-}
-
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return s != ""
 }

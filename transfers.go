@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/turns"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -147,9 +150,9 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.reference("source_reference", params.SourceReference)
 	v.reference("destination_reference", params.DestinationReference)
 	v.required("destination_account_info.bsb", params.Destination.BSB)
-	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, isDigit[rune])
+	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_number", params.Destination.AccountNumber)
-	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, isDigit[rune])
+	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_name", params.Destination.AccountName)
 	v.required("bsb", params.BSB)
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
@@ -172,16 +175,18 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 || err != nil { // which the call reports
 		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
-	turn, err := s.client.keyed.enter(ctx, &r)
-	r.notBefore, r.moved = turn.notBefore, turn.moved
+	turn, err := s.client.turns.Enter(ctx, turns.Payment{
+		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded,
+	})
+	r.notBefore, r.moved = turn.NotBefore, turn.Applied
 	switch {
-	case errors.Is(err, ErrRequestIDReused):
-		return nil, s.client.withheld(ctx, r, OutcomeRejected, err)
+	case errors.Is(err, turns.ErrOtherPayment):
+		return nil, s.client.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
 	case err != nil:
 		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also when a limiter or token source of the caller's panics
-	defer func() { turn.leave(outcome, notBefore) }()
+	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
 	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
@@ -191,6 +196,21 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 		return nil, err
 	}
 	return result, nil
+}
+
+// errInFlight stands for the call that may be under way when one with its request id is not sent.
+var errInFlight = errors.New("a call with this request id may still be under way")
+
+// turnResult returns what a turn has to know of an outcome.
+func turnResult(outcome Outcome) turns.Result {
+	switch outcome {
+	case OutcomeApplied:
+		return turns.Applied
+	case OutcomeRejected, OutcomeNotProcessed:
+		return turns.NotApplied
+	case OutcomeUnknown:
+	}
+	return turns.Unknown
 }
 
 // withheld is the error of a movement that was not sent because of an earlier one with its request id.
@@ -223,7 +243,7 @@ func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
 		switch {
 		case modelsFailure && id == "" && kind != scalarOther:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
-		case !isDigits(id) || strings.Trim(id, "0") == "":
+		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
 			return a.undecodable(errNotATransactionID)
 		}
 		r.TransactionID = TransactionID(id)

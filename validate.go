@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 const (
@@ -158,20 +160,17 @@ func (v *validator) match(field, value, rule string, shortest, longest int, allo
 	}
 }
 
-func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
-func isLower(r rune) bool { return r >= 'a' && r <= 'z' }
-
 func (v *validator) countryAlpha2(field, value string) {
-	v.match(field, value, "must be an ISO 3166 alpha-2 code, two capital letters", 2, 2, isUpper)
+	v.match(field, value, "must be an ISO 3166 alpha-2 code, two capital letters", 2, 2, ascii.IsUpper)
 }
 
 func (v *validator) countryAlpha3(field, value string) {
-	v.match(field, value, "must be an ISO 3166 alpha-3 code, three capital letters", 3, 3, isUpper)
+	v.match(field, value, "must be an ISO 3166 alpha-3 code, three capital letters", 3, 3, ascii.IsUpper)
 }
 
 func (v *validator) postcode(field, value string) {
 	v.match(field, value, "must be at most 30 letters and digits", 1, 30, func(r rune) bool {
-		return isDigit(r) || isUpper(r) || isLower(r)
+		return ascii.IsDigit(r) || ascii.IsUpper(r) || ascii.IsLower(r)
 	})
 }
 
@@ -194,7 +193,7 @@ func isPlainEmail(value string) bool {
 	last, at := byte('.'), false
 	for _, c := range []byte(value) {
 		switch {
-		case isDigit(c), isLower(rune(c)), isUpper(rune(c)), c == '_', c == '-', c == '+':
+		case ascii.IsDigit(c), ascii.IsLower(rune(c)), ascii.IsUpper(rune(c)), c == '_', c == '-', c == '+':
 		case last != '.' && last != '@' && (c == '.' || c == '@' && !at):
 			at = at || c == '@'
 		default:
@@ -207,7 +206,7 @@ func isPlainEmail(value string) bool {
 
 func (v *validator) nameOnCard(field, value string) {
 	v.match(field, value, "must be 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop (no space)", 2, 19, func(r rune) bool {
-		return isDigit(r) || isUpper(r) || r == '-' || r == '/' || r == '.'
+		return ascii.IsDigit(r) || ascii.IsUpper(r) || r == '-' || r == '/' || r == '.'
 	})
 }
 
@@ -217,7 +216,7 @@ func (v *validator) accountKey(field, value string) {
 
 func (v *validator) currency(field, value string) {
 	if v.required(field, value) {
-		v.match(field, value, "must be three digits (ISO 4217 numeric)", 3, 3, isDigit[rune])
+		v.match(field, value, "must be three digits (ISO 4217 numeric)", 3, 3, ascii.IsDigit[rune])
 	}
 }
 

@@ -8,8 +8,8 @@ func mutants() []mutant {
 			old: "if !c.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
 		},
 		{
-			name: "the client does not wait before the next call", file: "inflight.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "err = sleep(ctx, wait)", new: "err = nil",
+			name: "the client does not wait before the next call", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "case wait > 0:", new: "case false && wait > 0:",
 		},
 		{
 			name: "the wait leaves out the attempt", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
