@@ -1,4 +1,4 @@
-package prepaid
+package exchange
 
 import (
 	"crypto/tls"
@@ -12,11 +12,11 @@ import (
 // neverLeft is the only rule that decides whether a request without a response is known not to have reached the service.
 // With an [*http.Transport] it is enough that it asked for a connection and never got one. With any other RoundTripper
 // the hooks, or a failed dial, may be about one path of several: its error has to say so, see [NotSent].
-func (c *core) neverLeft(w *connectionWatch, err error) bool {
+func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
-	case w.connections.Load() > 0:
+	case x.connections.Load() > 0:
 		return false
-	case c.netHTTP && (w.asked.Load() || len(c.owned) > 0): // a protocol registered with the caller's may not ask
+	case s.netHTTP && (x.asked.Load() || s.owned != nil): // a protocol registered with the caller's may not ask
 		return true
 	}
 	return NotSent(err)
@@ -24,8 +24,7 @@ func (c *core) neverLeft(w *connectionWatch, err error) bool {
 
 // NotSent reports whether err, the error of a RoundTripper, says that the request never left: every leaf of its tree has
 // a method NotSent() bool that returns true, and no error above a leaf has one that returns false. So a transport that
-// tried two paths has to be certain of both. A [Client] applies this rule to a [Config].Transport that is not an
-// [*http.Transport]. For the error of a call use [OutcomeOf].
+// tried two paths has to be certain of both.
 func NotSent(err error) bool {
 	word, says := err.(interface{ NotSent() bool })
 	if says && !word.NotSent() {
@@ -46,18 +45,9 @@ func NotSent(err error) bool {
 	return !slices.ContainsFunc(wrapped, func(one error) bool { return !NotSent(one) })
 }
 
-// Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
-//
-//	config.Transport = otelhttp.NewTransport(prepaid.Wrappable(prepaid.NewTransport()))
-//
-// A wrapper hides from the [Client] what it knows of an [*http.Transport]. Wrappable keeps it: [NotSent] is true for an
-// error after which t asked for a connection and never got one, and such calls are not processed and are repeated, as
-// without the wrapper. A request with Close set opens its own connection, over HTTP/1.1 unless t speaks HTTP/2 only. The
-// wrapper must return errors unchanged or wrapped, and must not clear Close. A nil t is that of [NewTransport].
+// Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for an error after which t asked for a
+// connection and never got one, and a request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
-	if t == nil {
-		t = NewTransport()
-	}
 	return wrappable{kept: t, fresh: freshOf(t)}
 }
 

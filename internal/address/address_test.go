@@ -1,4 +1,4 @@
-package prepaid
+package address
 
 import (
 	"net/url"
@@ -11,12 +11,12 @@ import (
 func TestQueryEncodesAsValuesDo(t *testing.T) {
 	t.Parallel()
 	pairs := [][2]string{{"page_size", "10"}, {"a", "x y"}, {"first_name", "Zo\u00eb & \"+\""}, {"z", ""}, {"page_number", "1"}, {"a", "again"}, {"b=", "/?#%"}}
-	var q query
+	var q Query
 	values := url.Values{}
 	for _, p := range pairs {
-		q = q.with(p[0], p[1])
+		q = q.With(p[0], p[1])
 		values.Set(p[0], p[1])
 		require.Equal(t, values.Encode(), q.encode())
 	}
-	require.Empty(t, query(nil).encode())
+	require.Empty(t, Query(nil).encode())
 }
