@@ -1,28 +1,21 @@
 package prepaid
 
 import (
-	"bytes"
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid/internal/tests/operator"
@@ -244,79 +237,6 @@ func TestSealRefuses(t *testing.T) {
 	}
 }
 
-// pinFailure keeps what testify says of a failed assertion: it follows unexported fields and pointers.
-type pinFailure struct{ text string }
-
-func (f *pinFailure) Errorf(format string, arguments ...any) {
-	f.text += fmt.Sprintf(format, arguments...)
-}
-
-func TestPINNeverPrints(t *testing.T) {
-	t.Parallel()
-	const otp, pin = "CANARY-OTP-91827364", "CANARY-PIN-56473829"
-	leaked := func(text string) bool {
-		text = strings.ToLower(text)
-		for _, canary := range []string{otp, pin} {
-			for _, form := range []string{
-				canary,
-				hex.EncodeToString([]byte(canary)),
-				strings.Trim(fmt.Sprintf("% x", canary), " "),
-				base64.RawStdEncoding.EncodeToString([]byte(canary))[:24],
-				strings.Trim(fmt.Sprint([]byte(canary)), "[]"),
-			} {
-				if strings.Contains(text, strings.ToLower(form)) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	for _, verb := range []string{"%v", "%q", "%x", "%X", "% x", "%d"} { // the search itself can find
-		require.True(t, leaked(fmt.Sprintf(verb, []byte(otp))) || leaked(fmt.Sprintf(verb, pin)), verb)
-	}
-
-	secret := pinSecret(otp, pin)
-	key := testPINKey(t, PINKeyOptions{})
-	envelope, err := key.Seal(secret)
-	require.NoError(t, err)
-	_, noPIN := key.Seal(PINSecret{OTP: NewSecret(otp)})
-	require.Error(t, noPIN)
-	_, badPIN := key.Seal(pinSecret(otp, pin+"\xff"))
-	require.Error(t, badPIN)
-	_, noKey := (*PINKey)(nil).Seal(secret)
-	require.Error(t, noKey)
-	type request struct {
-		Secret *PINSecret
-		hidden PINSecret
-	}
-
-	for name, value := range map[string]any{
-		"secret": secret, "secret pointer": &secret, "within": request{&secret, secret},
-		"list": []PINSecret{secret}, "map": map[string]PINSecret{"a": secret},
-		"key": key, "envelope": *envelope, "envelope pointer": envelope,
-		"error no pin": noPIN, "error bad pin": badPIN, "error no key": noKey,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d"} {
-				require.False(t, leaked(fmt.Sprintf(verb, value)), verb)
-			}
-			encoded, err := json.Marshal(value)
-			require.NoError(t, err)
-			require.False(t, leaked(string(encoded)), "json")
-			var failed pinFailure
-			assert.Equal(&failed, reflect.Zero(reflect.TypeOf(value)).Interface(), value)
-			require.Contains(t, failed.text, "Not equal")
-			require.False(t, leaked(failed.text), "testify")
-			var log bytes.Buffer
-			slog.New(slog.NewTextHandler(&log, nil)).Info("pin", "value", value)
-			slog.New(slog.NewJSONHandler(&log, nil)).Info("pin", "value", value)
-			require.Contains(t, log.String(), "value")
-			require.False(t, leaked(log.String()), "slog")
-		})
-	}
-}
-
 func validPINEnvelope() PINEnvelope {
 	return PINEnvelope{
 		EncryptedData:        strings.Repeat("0a", 32),
@@ -408,32 +328,6 @@ func TestPINEnvelopeJSON(t *testing.T) {
 				require.Equal(t, envelope, decoded)
 			}
 		})
-	}
-}
-
-// An envelope that arrives without the name of its hash is sent without it; one that was sealed here always names it.
-func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
-	t.Parallel()
-	whole, err := json.Marshal(validPINEnvelope())
-	require.NoError(t, err)
-	const hash = `"oaep_hashing_algorithm":"SHA512",`
-	for arrived, named := range map[string]bool{
-		string(whole): true,
-		strings.Replace(string(whole), hash, "", 1):                               false,
-		strings.Replace(string(whole), hash, `"oaep_hashing_algorithm":null,`, 1): false,
-	} {
-		params := validSealed()
-		params.Envelope = PINEnvelope{}
-		require.NoError(t, json.Unmarshal([]byte(arrived), &params.Envelope))
-		for name, call := range map[string]func(*PINService, context.Context, SealedPINParams) (*PINResponse, error){
-			"validate": (*PINService).Validate, "execute": (*PINService).Execute,
-		} {
-			sent := sends(t, name, func(ctx context.Context, c *Client) error {
-				_, err := call(c.PIN, ctx, params)
-				return err
-			})
-			require.Equal(t, named, strings.Contains(sent.body, "oaep_hashing_algorithm"), sent.body)
-		}
 	}
 }
 

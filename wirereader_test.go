@@ -105,7 +105,7 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 func TestWireReaderReadsTheFixtures(t *testing.T) {
 	t.Parallel()
 	body := func(name string) []byte {
-		file, err := os.ReadFile("testdata/" + name + ".json")
+		file, err := os.ReadFile("internal/tests/contract/testdata/" + name + ".json")
 		require.NoError(t, err)
 		var fixture struct {
 			Response struct {
