@@ -1,18 +1,20 @@
-package prepaidtest
+// Package ring keeps the newest entries of a log, so that it does not grow with the number of requests. A Ring is safe for
+// concurrent use.
+package ring
 
 import "sync"
 
-// ring keeps the newest entries up to its size, so that a log does not grow with the number of requests.
-type ring[T any] struct {
+// Ring keeps the newest entries up to its size, so that a log does not grow with the number of requests.
+type Ring[T any] struct {
 	mu      sync.Mutex
 	size    int
 	entries []T
 	oldest  int
 }
 
-func newRing[T any](size int) *ring[T] { return &ring[T]{size: size} }
+func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
-func (r *ring[T]) add(entry T) {
+func (r *Ring[T]) Add(entry T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -25,8 +27,8 @@ func (r *ring[T]) add(entry T) {
 	}
 }
 
-// all returns a copy, oldest first.
-func (r *ring[T]) all() []T {
+// All returns a copy, oldest first.
+func (r *Ring[T]) All() []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	entries := make([]T, 0, len(r.entries))

@@ -1,4 +1,4 @@
-package prepaidtest
+package wire
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// money is an amount in ten-thousandths of a currency unit: exact, and large enough for any program.
-type money int64
+// Money is an amount in ten-thousandths of a currency unit: exact, and large enough for any program.
+type Money int64
 
 const (
 	moneyDecimals = 4
@@ -18,8 +18,8 @@ const (
 // errMoney says that a text is no amount this emulator can hold. It never quotes the text.
 var errMoney = errors.New("must be a decimal number with at most four decimals")
 
-// parseMoney reads a JSON number: base ten, optional fraction and exponent, no leading zero.
-func parseMoney(text string) (money, error) {
+// ParseMoney reads a JSON number: base ten, optional fraction and exponent, no leading zero.
+func ParseMoney(text string) (Money, error) {
 	rest, negative := strings.CutPrefix(text, "-")
 	mantissa, exponentText, hasExponent := strings.Cut(strings.ToLower(rest), "e")
 	whole, fraction, hasPoint := strings.Cut(mantissa, ".")
@@ -30,7 +30,7 @@ func parseMoney(text string) (money, error) {
 			return 0, errMoney
 		}
 	}
-	if !isDigits(whole) || (hasPoint && !isDigits(fraction)) || (len(whole) > 1 && whole[0] == '0') {
+	if !IsDigits(whole) || (hasPoint && !IsDigits(fraction)) || (len(whole) > 1 && whole[0] == '0') {
 		return 0, errMoney
 	}
 	// The value is digits × 10^shift ten-thousandths.
@@ -52,12 +52,12 @@ func parseMoney(text string) (money, error) {
 	if negative {
 		value = -value
 	}
-	return money(value), nil
+	return Money(value), nil
 }
 
 // parseLoadAmount reads initial_load_amount in every written form of 4.4: decimal, 0 or 0o for octal, 0x for
 // hexadecimal; with a decimal point always base ten.
-func parseLoadAmount(text string) (money, error) {
+func parseLoadAmount(text string) (Money, error) {
 	if text == "" || strings.HasPrefix(text, "-") {
 		return 0, errors.New("must be zero or more")
 	}
@@ -70,23 +70,23 @@ func parseLoadAmount(text string) (money, error) {
 		for len(lower) > 1 && lower[0] == '0' && lower[1] != '.' {
 			lower = lower[1:]
 		}
-		return parseMoney(lower)
+		return ParseMoney(lower)
 	case strings.HasPrefix(lower, "0o"):
 		digits, base = lower[2:], 8
-	case len(lower) > 1 && lower[0] == '0' && isDigits(lower):
+	case len(lower) > 1 && lower[0] == '0' && IsDigits(lower):
 		digits, base = lower[1:], 8
 	default:
-		return parseMoney(lower)
+		return ParseMoney(lower)
 	}
 	value, err := strconv.ParseUint(digits, base, 63)
 	if err != nil || value > math.MaxInt64/moneyUnit {
 		return 0, errors.New("must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x")
 	}
-	return money(value * moneyUnit), nil
+	return Money(value * moneyUnit), nil
 }
 
-// plus adds and reports false when the sum cannot be held.
-func (m money) plus(other money) (money, bool) {
+// Plus adds and reports false when the sum cannot be held.
+func (m Money) Plus(other Money) (Money, bool) {
 	sum := m + other
 	if (other > 0 && sum < m) || (other < 0 && sum > m) {
 		return 0, false
@@ -95,9 +95,9 @@ func (m money) plus(other money) (money, bool) {
 }
 
 // String prints plain decimals, at least two.
-func (m money) String() string { return string(m.append(nil)) }
+func (m Money) String() string { return string(m.append(nil)) }
 
-func (m money) append(to []byte) []byte {
+func (m Money) append(to []byte) []byte {
 	value := uint64(m)
 	if m < 0 {
 		to, value = append(to, '-'), -value
@@ -113,16 +113,11 @@ func (m money) append(to []byte) []byte {
 }
 
 // MarshalJSON writes a JSON number.
-func (m money) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
+func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
 
-func isDigits(text string) bool {
-	if text == "" {
-		return false
-	}
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Money) UnmarshalJSON(text []byte) error {
+	var err error
+	*m, err = ParseMoney(string(text))
+	return err
 }

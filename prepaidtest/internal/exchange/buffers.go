@@ -1,4 +1,4 @@
-package prepaidtest
+package exchange
 
 import "sync"
 

@@ -1,4 +1,4 @@
-package prepaidtest
+package wire
 
 import (
 	"math/rand/v2"
@@ -14,14 +14,14 @@ func TestMoneyReadsJSONNumbersExactly(t *testing.T) {
 		"-7.25": "-7.25", "1e2": "100.00", "12.5E-2": "0.125", "1E+3": "1000.00", "922337203685477.5807": "922337203685477.5807",
 		"1.50000000000000000000000000": "1.50", "0e20": "0.00", "100e-6": "0.0001",
 	} {
-		got, err := parseMoney(text)
+		got, err := ParseMoney(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, got.String(), text)
 	}
 	for _, text := range []string{
 		"", "-", "+1", ".5", "1.", "010", "0x10", "1,5", "1 ", "NaN", "1e", "1e99", "0.00001", "922337203685477.5808", "1_000", "1e1.5", "--1",
 	} {
-		_, err := parseMoney(text)
+		_, err := ParseMoney(text)
 		require.ErrorIs(t, err, errMoney, text)
 	}
 }
@@ -29,8 +29,8 @@ func TestMoneyReadsJSONNumbersExactly(t *testing.T) {
 func TestMoneyPrintsWhatItReads(t *testing.T) {
 	t.Parallel()
 	for range 2000 {
-		want := money(rand.Int64() - rand.Int64())
-		got, err := parseMoney(want.String())
+		want := Money(rand.Int64() - rand.Int64())
+		got, err := ParseMoney(want.String())
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
@@ -38,13 +38,13 @@ func TestMoneyPrintsWhatItReads(t *testing.T) {
 
 func TestMoneyAdditionNoticesItsRange(t *testing.T) {
 	t.Parallel()
-	most, err := parseMoney("922337203685477.5807")
+	most, err := ParseMoney("922337203685477.5807")
 	require.NoError(t, err)
-	_, ok := most.plus(1)
+	_, ok := most.Plus(1)
 	require.False(t, ok)
-	_, ok = (-most).plus(-2)
+	_, ok = (-most).Plus(-2)
 	require.False(t, ok)
-	sum, ok := most.plus(-most)
+	sum, ok := most.Plus(-most)
 	require.True(t, ok)
 	require.Zero(t, sum)
 }
