@@ -1,4 +1,4 @@
-package prepaid
+package envelope
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 // runTool executes an outside program and returns what it wrote.
@@ -28,43 +30,42 @@ func runTool(t *testing.T, stdin []byte, program string, arguments ...string) ([
 	return out.Bytes(), nil
 }
 
-func pinTestKeyPEM(t *testing.T) []byte {
+func keyPEM(t *testing.T) []byte {
 	t.Helper()
-	private, err := x509.MarshalPKCS8PrivateKey(pinTestKey())
+	private, err := x509.MarshalPKCS8PrivateKey(operator.Key())
 	require.NoError(t, err)
-	return pemBlock("PRIVATE KEY", private)
+	return operator.PEM("PRIVATE KEY", private)
 }
 
 func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 	t.Parallel()
 	openssl := requireTool(t, "openssl")
 	keyFile := filepath.Join(t.TempDir(), "key.pem")
-	require.NoError(t, os.WriteFile(keyFile, pinTestKeyPEM(t), 0o600))
+	require.NoError(t, os.WriteFile(keyFile, keyPEM(t), 0o600))
 
-	unwrap := func(t *testing.T, envelope *PINEnvelope, mgf1 string) ([]byte, error) {
-		wrapped, err := hex.DecodeString(envelope.EncryptedKey)
+	unwrap := func(t *testing.T, sealed Sealed, hash, mgf1 string) ([]byte, error) {
+		wrapped, err := hex.DecodeString(sealed.Key)
 		require.NoError(t, err)
 		arguments := []string{
 			"pkeyutl", "-decrypt", "-inkey", keyFile, "-pkeyopt", "rsa_padding_mode:oaep",
-			"-pkeyopt", "rsa_oaep_md:" + strings.ToLower(string(envelope.OAEPHashingAlgorithm)),
+			"-pkeyopt", "rsa_oaep_md:" + strings.ToLower(hash),
 		}
 		if mgf1 != "" { // OpenSSL has the same default
 			arguments = append(arguments, "-pkeyopt", "rsa_mgf1_md:"+strings.ToLower(mgf1))
 		}
 		return runTool(t, wrapped, openssl, arguments...)
 	}
-	for _, c := range pinHashCases {
+	for _, c := range hashCases {
 		t.Run(fmt.Sprintf("%s MGF1 %s", c.hash, c.mgf1), func(t *testing.T) {
 			t.Parallel()
-			envelope, err := testPINKey(t, PINKeyOptions{Hash: c.hash, MGF1Hash: c.mgf1}).Seal(pinSecret("12\"34é", "0042"))
-			require.NoError(t, err)
-			ephemeral, err := unwrap(t, envelope, c.mgf1)
+			sealed := seal(t, testKey(t, c.hash, c.mgf1), "12\"34é", "0042")
+			ephemeral, err := unwrap(t, sealed, c.hash, c.mgf1)
 			require.NoError(t, err)
 			require.Len(t, ephemeral, 16)
 
-			data, err := hex.DecodeString(envelope.EncryptedData)
+			data, err := hex.DecodeString(sealed.Data)
 			require.NoError(t, err)
-			payload, err := runTool(t, data, openssl, "enc", "-d", "-aes-128-cbc", "-K", hex.EncodeToString(ephemeral), "-iv", envelope.IV)
+			payload, err := runTool(t, data, openssl, "enc", "-d", "-aes-128-cbc", "-K", hex.EncodeToString(ephemeral), "-iv", sealed.IV)
 			require.NoError(t, err)
 			require.Equal(t, `{"otp":"12\"34é","pin":"0042"}`, string(payload))
 		})
@@ -72,9 +73,7 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 
 	t.Run("another MGF1 hash fails", func(t *testing.T) {
 		t.Parallel()
-		envelope, err := testPINKey(t, PINKeyOptions{}).Seal(pinSecret("1", "2"))
-		require.NoError(t, err)
-		ephemeral, err := unwrap(t, envelope, "SHA1")
+		ephemeral, err := unwrap(t, seal(t, testKey(t, "SHA256", ""), "1", "2"), "SHA256", "SHA1")
 		require.True(t, err != nil || len(ephemeral) != 16, "opened with SHA1")
 	})
 }
@@ -82,51 +81,50 @@ func TestOpenSSLOpensTheEnvelope(t *testing.T) {
 func TestOpenSSLAgreesOnTheFingerprint(t *testing.T) {
 	t.Parallel()
 	openssl := requireTool(t, "openssl")
-	certificate := pemBlock("CERTIFICATE", pinTestCertificate(t, &pinTestKey().PublicKey))
-	key, err := NewPINKey(certificate, PINKeyOptions{})
-	require.NoError(t, err)
-	out, err := runTool(t, certificate, openssl, "x509", "-noout", "-fingerprint", "-sha256")
+	data := operator.PEM("CERTIFICATE", operator.Certificate(t, &operator.Key().PublicKey))
+	certificate, rule := ParseCertificate(data)
+	require.Empty(t, rule)
+	out, err := runTool(t, data, openssl, "x509", "-noout", "-fingerprint", "-sha256")
 	require.NoError(t, err)
 	_, fingerprint, found := strings.Cut(strings.TrimSpace(string(out)), "=")
 	require.True(t, found)
-	require.Equal(t, strings.ToLower(strings.ReplaceAll(fingerprint, ":", "")), key.Fingerprint())
+	require.Equal(t, strings.ToLower(strings.ReplaceAll(fingerprint, ":", "")), Fingerprint(certificate))
 }
 
-// nodeOpen reads {"key": PEM, "envelope": {…}} and writes the payload. Node has one option for both hashes.
+// nodeOpen reads {"key": PEM, "hash": …, "envelope": {…}} and writes the payload. Node has one option for both hashes.
 const nodeOpen = `
 const crypto = require('node:crypto');
-const { key, envelope } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+const { key, hash, envelope } = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
 const bytes = (name) => Buffer.from(envelope[name], 'hex');
 const ephemeral = crypto.privateDecrypt({
   key,
   padding: crypto.constants.RSA_PKCS1_OAEP_PADDING,
-  oaepHash: envelope.oaep_hashing_algorithm.toLowerCase(),
-}, bytes('encrypted_key'));
-const aes = crypto.createDecipheriv('aes-128-cbc', ephemeral, bytes('iv'));
-process.stdout.write(Buffer.concat([aes.update(bytes('encrypted_data')), aes.final()]));
+  oaepHash: hash.toLowerCase(),
+}, bytes('Key'));
+const aes = crypto.createDecipheriv('aes-128-cbc', ephemeral, bytes('IV'));
+process.stdout.write(Buffer.concat([aes.update(bytes('Data')), aes.final()]));
 `
 
 func TestNodeOpensTheEnvelope(t *testing.T) {
 	t.Parallel()
 	node := requireTool(t, "node")
-	open := func(t *testing.T, options PINKeyOptions) ([]byte, error) {
-		envelope, err := testPINKey(t, options).Seal(pinSecret("12\"34é", "0042"))
-		require.NoError(t, err)
-		input, err := json.Marshal(map[string]any{"key": string(pinTestKeyPEM(t)), "envelope": envelope})
+	open := func(t *testing.T, hash, mgf1 string) ([]byte, error) {
+		sealed := seal(t, testKey(t, hash, mgf1), "12\"34é", "0042")
+		input, err := json.Marshal(map[string]any{"key": string(keyPEM(t)), "hash": hash, "envelope": sealed})
 		require.NoError(t, err)
 		return runTool(t, input, node, "-e", nodeOpen)
 	}
-	for _, hash := range []PINHash{"", PINHashSHA256, PINHashSHA512} {
-		t.Run("hash "+string(hash), func(t *testing.T) {
+	for _, hash := range []string{"SHA256", "SHA512"} {
+		t.Run(hash, func(t *testing.T) {
 			t.Parallel()
-			payload, err := open(t, PINKeyOptions{Hash: hash})
+			payload, err := open(t, hash, "")
 			require.NoError(t, err)
 			require.Equal(t, `{"otp":"12\"34é","pin":"0042"}`, string(payload))
 		})
 	}
 	t.Run("another MGF1 hash fails", func(t *testing.T) {
 		t.Parallel()
-		_, err := open(t, PINKeyOptions{MGF1Hash: "SHA1"})
+		_, err := open(t, "SHA256", "SHA1")
 		require.Error(t, err)
 	})
 }

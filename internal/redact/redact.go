@@ -1,4 +1,14 @@
-package prepaid
+// Package redact prints structs without the fields that hold personal data.
+//
+// Which fields those are stands in their tag, next to the type that holds them: the value of redact:"personal" or
+// redact:"content" prints as "[REDACTED]" when it is set; of an address with redact:"user" only the user information is hidden.
+// [Format] and [LogValue] are what a type with such a field calls from its methods of the same names. They show the fields
+// that are set, by name, whatever the verb. A nested struct prints as it prints by itself, so it needs the two methods too if
+// it has personal data.
+//
+// JSON is unchanged: a queue between two services would write the mask back as the name. The package does not look into
+// values, and does not know which data is personal.
+package redact
 
 import (
 	"fmt"
@@ -9,12 +19,11 @@ import (
 	"strings"
 )
 
-// Personal data and other content print as "[REDACTED]" when set. Which fields they are stands in their tag,
-// redact:"personal" or redact:"content", next to the type that holds them; of an address with redact:"user" only the
-// user information is hidden. JSON is untouched, for a queue between two services would write the mask back as the name.
+// Mark replaces every value that must not be seen.
+const Mark = "[REDACTED]"
 
-// formatRedacted prints a struct for any verb: set fields by name, marked ones without their value.
-func formatRedacted(f fmt.State, _ rune, v any) {
+// Format prints a struct for any verb: set fields by name, marked ones without their value.
+func Format(f fmt.State, _ rune, v any) {
 	value := reflect.ValueOf(v)
 	var b strings.Builder
 	name, _, _ := strings.Cut(value.Type().Name(), "[") // without the type's own arguments
@@ -32,8 +41,8 @@ func formatRedacted(f fmt.State, _ rune, v any) {
 	_, _ = f.Write([]byte(b.String()))
 }
 
-// redactedValue is the same as a slog group.
-func redactedValue(v any) slog.Value {
+// LogValue returns the same as a slog group.
+func LogValue(v any) slog.Value {
 	var attrs []slog.Attr
 	for name, field := range setFields(reflect.ValueOf(v)) {
 		attrs = append(attrs, slog.Any(name, field))
@@ -49,7 +58,7 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 			if !field.IsExported() || content.IsZero() {
 				continue
 			}
-			var shown any = redacted
+			var shown any = Mark
 			if mark, marked := field.Tag.Lookup("redact"); mark == "user" {
 				shown = withoutUser(content.String())
 			} else if !marked {
@@ -65,12 +74,12 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 	}
 }
 
-// withoutUser returns an address with its user information masked; what is no address is masked as a whole, also one
-// without a host: user:password@host alone is read as a scheme and its path.
+// withoutUser returns an address with its user information masked. Anything else is masked as a whole, including an address
+// without a host: user:password@host alone is parsed as a scheme and its path.
 func withoutUser(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" {
-		return redacted
+		return Mark
 	}
 	if parsed.User == nil {
 		return address
@@ -80,5 +89,5 @@ func withoutUser(address string) string {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
-	return scheme + "//" + redacted + "@" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
+	return scheme + "//" + Mark + "@" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
 }

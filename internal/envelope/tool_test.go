@@ -1,4 +1,4 @@
-package prepaid
+package envelope
 
 import (
 	"os"
