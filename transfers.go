@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -220,10 +221,10 @@ func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
 			return a.undecodable(errMissingMember)
 		}
 		r.CorrelationID = *answer.CorrelationID
-		kind, text := jsonScalar(answer.TransactionID)
+		kind, text := number.Scalar(answer.TransactionID)
 		id := string(text)
 		switch {
-		case modelsFailure && id == "" && kind != scalarOther:
+		case modelsFailure && id == "" && kind != number.Other:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
 		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
 			return a.undecodable(errNotATransactionID)
