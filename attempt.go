@@ -375,7 +375,7 @@ func (c *call) anyToken(ctx context.Context) (*oauth2.Token, error) {
 	if c.client.manager == nil { // a source of the caller's own is asked again after a 401 only
 		return c.suspect, nil
 	}
-	token, err := c.client.manager.spareFor(ctx, c.suspect)
+	token, err := c.client.manager.Spare(ctx, c.suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		return c.suspect, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
@@ -129,7 +130,7 @@ func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 }
 
 // tokenSeconds is a token's lifetime in whole seconds. The reference has a number there: a fraction is cut off, and
-// anything beyond tokenLongestLife is that.
+// anything beyond token.MaxLife counts as that.
 type tokenSeconds int64
 
 // UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
@@ -145,22 +146,45 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 		return errNotANumber
 	}
 	seconds, _ := strconv.ParseFloat(string(text), 64) // of JSON's grammar; too large is infinite
-	*s = tokenSeconds(max(0, min(seconds, tokenLongestLife.Seconds())))
+	*s = tokenSeconds(max(0, min(seconds, token.MaxLife.Seconds())))
 	return nil
 }
 
-// tokenOptions connect the token manager with the client's log and trace.
-func (c *Client) tokenOptions() tokenOptions {
-	return tokenOptions{
-		hold:   c.config.Retry.TokenHold,
-		logger: c.log,
-		renewed: func(took time.Duration, err error) {
+// tokenManager is the built-in TokenSource.
+type tokenManager struct{ *token.Manager }
+
+// newTokenManager returns a manager that fetches with c and reports to its log and traces.
+func (c *Client) newTokenManager() *tokenManager {
+	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
+		Hold:   c.config.Retry.TokenHold,
+		Logger: c.log,
+		Renewed: func(took time.Duration, err error) {
 			for _, t := range c.traces {
 				if t.TokenRenewed != nil {
 					c.guarded(func() { t.TokenRenewed(context.Background(), took, err) })
 				}
 			}
 		},
-		rejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
+		RejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
+	})}
+}
+
+// Token implements TokenSource.
+func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	current, err := m.Manager.Token(ctx, rejected)
+	return current, closedAbove(err)
+}
+
+// Spare returns a token other than suspect.
+func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
+	spare, err := m.Manager.Spare(ctx, suspect)
+	return spare, closedAbove(err)
+}
+
+// closedAbove returns the client's own error for that of a closed manager.
+func closedAbove(err error) error {
+	if errors.Is(err, token.ErrClosed) {
+		return ErrClosed
 	}
+	return err
 }

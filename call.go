@@ -202,7 +202,7 @@ func (c *call) next(ctx context.Context) bool {
 	if a.succeeded(&c.op) {
 		c.outcome = OutcomeApplied
 		if c.suspect != nil {
-			c.client.manager.adopt(c.token, c.suspect)
+			c.client.manager.Adopt(c.token, c.suspect)
 		}
 		return false
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/turns"
 )
 
 // version is the SDK's own, in the User-Agent.
@@ -45,7 +47,7 @@ type Client struct {
 	log       *slog.Logger
 	traces    []*Trace
 	closed    atomic.Bool
-	keyed     inFlight
+	turns     *turns.Guard // of keyed calls
 	repeats   *repeatRule
 
 	mediaType   string
@@ -69,7 +71,7 @@ func NewClient(config Config) (*Client, error) {
 	}
 	c := &Client{config: config, base: base, log: config.Logger, limiter: config.Limiter, tokens: config.TokenSource}
 	c.repeats = config.repeatRule()
-	c.keyed.repeats = c.repeats
+	c.turns = turns.New(c.repeats.notBefore)
 	c.mediaType = strings.ToLower("application/vnd." + config.Vendor + "+json")
 	wire := "application/vnd." + config.Vendor + "+json"
 	c.accept, c.contentType = []string{wire}, []string{wire}
@@ -81,10 +83,10 @@ func NewClient(config Config) (*Client, error) {
 	}
 	c.setTransport()
 	if c.limiter == nil {
-		c.limiter = newClientLimiter(config)
+		c.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
 	if c.tokens == nil {
-		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
+		c.manager = c.newTokenManager()
 		c.tokens = c.manager
 	}
 	c.Accounts = &AccountsService{client: c}

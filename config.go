@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // Environment says which of the service's two environments [Config].BaseURL belongs to. The zero value is
@@ -258,7 +259,7 @@ func (c Config) withDefaults() Config {
 	orDuration(&c.Retry.MaxRetryAfter, 15*time.Second)
 	orDuration(&c.Retry.MaxThrottleWait, time.Minute)
 	orDuration(&c.Retry.InFlightWait, 10*time.Second)
-	orDuration(&c.Retry.TokenHold, tokenHold)
+	orDuration(&c.Retry.TokenHold, token.DefaultHold)
 	if c.MaxResponseBytes == 0 {
 		c.MaxResponseBytes = 32 << 20
 	}

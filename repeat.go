@@ -26,6 +26,9 @@ func (c Config) repeatRule() *repeatRule {
 	return &repeatRule{wait: wait, codes: slices.Clone(whole.RefusalCodes)}
 }
 
+// errEarlierCall is the cause of an unknown outcome that a call takes over from one before it.
+var errEarlierCall = errors.New("a call before this one, whose outcome is unknown")
+
 // notBefore is zero when nothing was sent.
 func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	if lastSent.IsZero() {

@@ -147,3 +147,17 @@ func TestReportStartCancelledBeforeAnotherToken(t *testing.T) {
 		require.Len(t, service.calls.requests(), 1)
 	})
 }
+
+// Close ends the wait for another token too.
+func TestReportStartClosedBeforeAnotherToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := split{scripted(grant(1, "3600"), after(20*time.Second, grant(2, "3600"))), scripted(serviceError(400, "invalid_request"))}
+		client := newCoreClient(t, credentialed(service))
+		time.AfterFunc(time.Second, func() { _ = client.Close() })
+		err := opStart().call(t.Context(), client)
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		require.Equal(t, prepaid.OutcomeNotProcessed, callError(t, err).Outcome)
+		require.Len(t, service.calls.requests(), 1)
+	})
+}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/slots"
 )
 
 // scalingWire answers every request with the same body, and token requests with a token.
@@ -31,7 +33,7 @@ func scalingClient(tb testing.TB, body string) *Client {
 	client, err := NewClient(Config{
 		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: scalingWire(body),
 		Credentials: Credentials{ClientID: "bench", ClientSecret: NewSecret("secret")},
-		Limiter:     newSlotLimiter(1<<17, time.Millisecond, 1, 0),
+		Limiter:     slotLimiter{slots.New(slots.Options{Allowance: 1 << 17, Window: time.Millisecond, Share: 1})},
 	})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = client.Close() })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/turns"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -175,16 +176,18 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 || err != nil { // which the call reports
 		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
-	turn, err := s.client.keyed.enter(ctx, &r)
-	r.notBefore, r.moved = turn.notBefore, turn.moved
+	turn, err := s.client.turns.Enter(ctx, turns.Payment{
+		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded,
+	})
+	r.notBefore, r.moved = turn.NotBefore, turn.Applied
 	switch {
-	case errors.Is(err, ErrRequestIDReused):
-		return nil, s.client.withheld(ctx, r, OutcomeRejected, err)
+	case errors.Is(err, turns.ErrOtherPayment):
+		return nil, s.client.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
 	case err != nil:
 		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also when a limiter or token source of the caller's panics
-	defer func() { turn.leave(outcome, notBefore) }()
+	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
 	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
@@ -194,6 +197,21 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 		return nil, err
 	}
 	return result, nil
+}
+
+// errInFlight stands for the call that may be under way when one with its request id is not sent.
+var errInFlight = errors.New("a call with this request id may still be under way")
+
+// turnResult returns what a turn has to know of an outcome.
+func turnResult(outcome Outcome) turns.Result {
+	switch outcome {
+	case OutcomeApplied:
+		return turns.Applied
+	case OutcomeRejected, OutcomeNotProcessed:
+		return turns.NotApplied
+	case OutcomeUnknown:
+	}
+	return turns.Unknown
 }
 
 // withheld is the error of a movement that was not sent because of an earlier one with its request id.

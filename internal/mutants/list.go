@@ -8,8 +8,8 @@ func mutants() []mutant {
 			old: "if !c.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
 		},
 		{
-			name: "the client does not wait before the next call", file: "inflight.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "err = pause.For(ctx, wait)", new: "err = nil",
+			name: "the client does not wait before the next call", file: "internal/turns/turns.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "case wait > 0:", new: "case false && wait > 0:",
 		},
 		{
 			name: "the wait leaves out the attempt", file: "repeat.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",

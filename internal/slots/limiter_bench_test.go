@@ -1,4 +1,4 @@
-package prepaid
+package slots
 
 import (
 	"runtime"
@@ -10,26 +10,26 @@ import (
 )
 
 func TestSlotLimiterAllocates(t *testing.T) {
-	l := newSlotLimiter(100_000, 10*time.Second, 1, 0)
+	l := newLimiter(100_000, 10*time.Second, 1)
 	ctx := t.Context()
 	require.Zero(t, testing.AllocsPerRun(5000, func() {
-		slot, err := l.Acquire(ctx, LaneMoney)
+		slot, err := l.Acquire(ctx, Money)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slot.Release(slotAnswered)
+		slot.Release(responded)
 	}))
 }
 
 func BenchmarkSlotLimiter(b *testing.B) {
-	feedbacks := map[string]Feedback{"answered": slotAnswered, "not sent": {NotSent: true}}
+	feedbacks := map[string]Feedback{"answered": responded, "not sent": {NotSent: true}}
 	for name, f := range feedbacks {
 		b.Run(name, func(b *testing.B) {
-			l := newSlotLimiter(1<<17, time.Millisecond, 1, 0)
+			l := newLimiter(1<<17, time.Millisecond, 1)
 			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {
-				slot, err := l.Acquire(ctx, LaneCall)
+				slot, err := l.Acquire(ctx, Call)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -40,40 +40,40 @@ func BenchmarkSlotLimiter(b *testing.B) {
 }
 
 func BenchmarkSlotLimiterParallel(b *testing.B) {
-	l := newSlotLimiter(1<<17, time.Millisecond, 1, 0)
+	l := newLimiter(1<<17, time.Millisecond, 1)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			slot, err := l.Acquire(b.Context(), LaneCall)
+			slot, err := l.Acquire(b.Context(), Call)
 			if err != nil {
 				b.Error(err)
 				return
 			}
-			slot.Release(slotAnswered)
+			slot.Release(responded)
 		}
 	})
 }
 
-// BenchmarkSlotLimiterLine lets 10,000 callers stand in line for slots that come back one at a time, and counts those
-// who got theirs before somebody who had come earlier. They are payments: a backlog of others is spaced by a timer.
+// BenchmarkSlotLimiterLine has 10,000 callers wait for slots that return one at a time, and counts those that got theirs
+// before an earlier one. They are payments: a backlog of others is spaced by a timer.
 func BenchmarkSlotLimiterLine(b *testing.B) {
 	const callers = 10_000
 	overtaken := 0
 	for b.Loop() {
-		l := newSlotLimiter(1, time.Nanosecond, 1, 0)
-		first, err := l.Acquire(b.Context(), LaneMoney)
+		l := newLimiter(1, time.Nanosecond, 1)
+		first, err := l.Acquire(b.Context(), Money)
 		require.NoError(b, err)
 		order := make(chan int, callers)
 		var line sync.WaitGroup
 		for i := range callers {
 			line.Go(func() {
-				slot, err := l.Acquire(b.Context(), LaneMoney)
+				slot, err := l.Acquire(b.Context(), Money)
 				if err != nil {
 					b.Error(err)
 					return
 				}
 				order <- i // before the slot goes to the next
-				slot.Release(slotAnswered)
+				slot.Release(responded)
 			})
 			for standing := 0; standing <= i; runtime.Gosched() {
 				l.mu.Lock()
@@ -81,7 +81,7 @@ func BenchmarkSlotLimiterLine(b *testing.B) {
 				l.mu.Unlock()
 			}
 		}
-		first.Release(slotAnswered)
+		first.Release(responded)
 		line.Wait()
 		close(order)
 		last := -1

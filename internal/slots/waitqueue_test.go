@@ -1,4 +1,4 @@
-package prepaid
+package slots
 
 import (
 	"math/rand/v2"

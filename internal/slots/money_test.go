@@ -1,4 +1,4 @@
-package prepaid
+package slots
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moneyTraffic is what payments met next to readers that want more than the allowance.
+// moneyTraffic reports how payments fared next to readers that want more than the allowance.
 type moneyTraffic struct {
 	paid, refused int           // payments begun after the slots of the first burst have returned
 	longest       time.Duration // wait of one of them
@@ -21,8 +21,8 @@ type moneyTraffic struct {
 }
 
 // payNextToReads runs 200 readers without pause and a payment for every second slot of the allowance, all with a
-// deadline of 5 s, for two minutes of fake time. A request takes latency on average to be responded to.
-func payNextToReads(t *testing.T, l *slotLimiter, latency time.Duration, lanes ...Lane) moneyTraffic {
+// deadline of 5 s, for two minutes of fake time. A response takes latency on average.
+func payNextToReads(t *testing.T, l *Limiter, latency time.Duration, lanes ...Lane) moneyTraffic {
 	t.Helper()
 	const deadline, runs = 5 * time.Second, 2 * time.Minute
 	var (
@@ -61,7 +61,7 @@ func payNextToReads(t *testing.T, l *slotLimiter, latency time.Duration, lanes .
 	for time.Since(start) < runs {
 		wg.Go(func() {
 			began := time.Since(start)
-			waited, err := send(LaneMoney)
+			waited, err := send(Money)
 			if began < l.window+2*(latency-50*time.Millisecond) {
 				return
 			}
@@ -100,15 +100,15 @@ func densest(arrivals []time.Duration, window time.Duration) (sliding, fixed int
 	return sliding, fixed
 }
 
-// TestSlotLimiterMoneyNextToReads: readers that want more than the whole allowance do not hold up payments.
+// Readers that want more than the whole allowance do not delay payments.
 func TestSlotLimiterMoneyNextToReads(t *testing.T) {
 	t.Parallel()
 	check := func(name string, share float64, latency time.Duration, throttled bool, lanes ...Lane) {
 		t.Run(fmt.Sprint(name, "/", share, "/", latency), func(t *testing.T) {
 			limiterBubble(t, func(t *testing.T) {
-				l := newSlotLimiter(1000, 10*time.Second, share, 0)
+				l := newLimiter(1000, 10*time.Second, share)
 				if throttled {
-					releaseSlots(acquireSlots(t, l, LaneCall, 1), Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
+					releaseSlots(acquireSlots(t, l, Call, 1), Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Second})
 				}
 				seen := payNextToReads(t, l, latency, lanes...)
 				sliding, fixed := densest(seen.arrivals, l.window)
@@ -124,10 +124,10 @@ func TestSlotLimiterMoneyNextToReads(t *testing.T) {
 	}
 	for _, share := range []float64{1, 0.25, 0.05} {
 		for _, latency := range []time.Duration{5 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second} {
-			check("calls", share, latency, false, LaneCall)
-			check("bulk", share, latency, false, LaneBulk)
-			check("both", share, latency, false, LaneCall, LaneBulk)
-			check("after a 429", share, latency, true, LaneCall, LaneBulk)
+			check("calls", share, latency, false, Call)
+			check("bulk", share, latency, false, Bulk)
+			check("both", share, latency, false, Call, Bulk)
+			check("after a 429", share, latency, true, Call, Bulk)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package prepaid
+package token
 
 import (
 	"bytes"
@@ -17,30 +17,29 @@ import (
 )
 
 var (
-	errTokenDown    = errors.New("token endpoint down")
-	errTokenRefused = errors.New("credential refused")
+	errDown    = errors.New("token endpoint down")
+	errRefused = errors.New("credential refused")
 )
 
-// tokenReports collects what a manager reports.
-
-type tokenReports struct {
+// reports collects what a manager reports.
+type reports struct {
 	mu   sync.Mutex
 	log  bytes.Buffer
 	errs []error
 	took []time.Duration
 }
 
-func (o *tokenReports) Write(p []byte) (int, error) {
+func (o *reports) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.log.Write(p)
 }
 
-func (o *tokenReports) options() tokenOptions {
-	return tokenOptions{
-		rejectedCredential: func(err error) bool { return errors.Is(err, errTokenRefused) },
-		logger:             slog.New(slog.NewJSONHandler(o, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		renewed: func(took time.Duration, err error) {
+func (o *reports) options() Options {
+	return Options{
+		RejectedCredential: func(err error) bool { return errors.Is(err, errRefused) },
+		Logger:             slog.New(slog.NewJSONHandler(o, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Renewed: func(took time.Duration, err error) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			o.took, o.errs = append(o.took, took), append(o.errs, err)
@@ -48,9 +47,8 @@ func (o *tokenReports) options() tokenOptions {
 	}
 }
 
-// failTokens makes the exchanges numbered from to to fail with err.
-
-func failTokens(from, to int64, err error) func(int64) error {
+// failing makes the exchanges numbered from to to fail with err.
+func failing(from, to int64, err error) func(int64) error {
 	return func(n int64) error {
 		if n >= from && n <= to {
 			return err
@@ -60,9 +58,9 @@ func failTokens(from, to int64, err error) func(int64) error {
 }
 
 func TestFailedEarlyRenewalFailsNoCall(t *testing.T) {
-	var seen tokenReports
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 1<<60, errTokenDown)}
-	withTokens(t, e, seen.options(), func(t *testing.T, m *tokenManager) {
+	var seen reports
+	e := &endpoint{life: time.Hour, fail: failing(2, 1<<60, errDown)}
+	withManager(t, e, seen.options(), func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		e.delay = 100 * time.Millisecond
 		time.Sleep(50 * time.Minute)
@@ -78,23 +76,23 @@ func TestFailedEarlyRenewalFailsNoCall(t *testing.T) {
 		}
 		began := time.Now() // expired now: no hold-off from early failures
 		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errTokenDown)
+		require.ErrorIs(t, err, errDown)
 		require.Equal(t, e.delay, time.Since(began))
 
 		synctest.Wait()
 		require.Len(t, seen.errs, len(want)+3)
 		require.NoError(t, seen.errs[0])
-		require.ErrorIs(t, seen.errs[1], errTokenDown)
+		require.ErrorIs(t, seen.errs[1], errDown)
 		require.Equal(t, e.delay, seen.took[1])
 		require.Equal(t, len(want)+1, bytes.Count(seen.log.Bytes(), []byte(`"level":"WARN","msg":"prepaid: early token renewal failed"`)))
-		require.Contains(t, seen.log.String(), errTokenDown.Error())
+		require.Contains(t, seen.log.String(), errDown.Error())
 		require.NotContains(t, seen.log.String(), "secret")
 	})
 }
 
 func TestEarlyRenewalRecovers(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 3, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, fail: failing(2, 3, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		time.Sleep(50 * time.Minute)
 		for range 31 { // fails at 0 and 1 s, renewed at 3 s
@@ -111,8 +109,8 @@ func TestEarlyRenewalRecovers(t *testing.T) {
 }
 
 func TestExpiryEndsTheHoldOffOfAnEarlyRenewal(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 2, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, fail: failing(2, 2, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		mustToken(t, m, nil)
 		time.Sleep(time.Hour - time.Millisecond)
 		mustToken(t, m, nil)
@@ -122,8 +120,8 @@ func TestExpiryEndsTheHoldOffOfAnEarlyRenewal(t *testing.T) {
 }
 
 func TestCallersAreOnTheFastPathWhileARenewalRunsOrIsHeldOff(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 2, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, fail: failing(2, 2, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		mustToken(t, m, nil)
 		e.delay = time.Second
 		time.Sleep(50 * time.Minute)
@@ -131,13 +129,13 @@ func TestCallersAreOnTheFastPathWhileARenewalRunsOrIsHeldOff(t *testing.T) {
 		require.Equal(t, m.state.Load().expireAt, m.state.Load().renewAt)
 		time.Sleep(e.delay)
 		synctest.Wait()
-		require.Equal(t, m.now()+tokenEarlyHold, m.state.Load().renewAt)
+		require.Equal(t, m.now()+earlyHold, m.state.Load().renewAt)
 	})
 }
 
 func TestExpiryDuringAnEarlyRenewalWaitsForIt(t *testing.T) {
-	e := &tokenEndpoint{life: 10 * time.Second}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: 10 * time.Second}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		mustToken(t, m, nil)
 		e.delay = 8 * time.Second
 		time.Sleep(5 * time.Second)
@@ -152,16 +150,16 @@ func TestExpiryDuringAnEarlyRenewalWaitsForIt(t *testing.T) {
 }
 
 func TestRefusedCredentialIsRemembered(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failTokens(1, 2, errTokenRefused)}
-	withTokens(t, e, new(tokenReports).options(), func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failing(1, 2, errRefused)}
+	withManager(t, e, new(reports).options(), func(t *testing.T, m *Manager) {
 		for round := range int64(2) {
 			_, err := m.Token(t.Context(), nil)
-			require.ErrorIs(t, err, errTokenRefused)
+			require.ErrorIs(t, err, errRefused)
 			refused := time.Now()
-			for time.Since(refused) < tokenHold {
+			for time.Since(refused) < DefaultHold {
 				began := time.Now()
 				_, err = m.Token(t.Context(), nil)
-				require.ErrorIs(t, err, errTokenRefused)
+				require.ErrorIs(t, err, errRefused)
 				require.Zero(t, time.Since(began))
 				time.Sleep(100 * time.Millisecond)
 			}
@@ -174,29 +172,29 @@ func TestRefusedCredentialIsRemembered(t *testing.T) {
 }
 
 func TestRefusedCredentialSparesAValidToken(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(2, 1<<60, errTokenRefused)}
-	withTokens(t, e, new(tokenReports).options(), func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, fail: failing(2, 1<<60, errRefused)}
+	withManager(t, e, new(reports).options(), func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
-		time.Sleep(time.Hour - tokenHold/2)
-		for end := time.Now().Add(tokenHold / 2); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		time.Sleep(time.Hour - DefaultHold/2)
+		for end := time.Now().Add(DefaultHold / 2); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			require.Same(t, first, mustToken(t, m, nil))
 		}
 		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errTokenRefused, "remembered over the expiry")
+		require.ErrorIs(t, err, errRefused, "remembered over the expiry")
 		require.EqualValues(t, 2, e.count.Load())
 	})
 }
 
 func TestFailureIsSharedAndHeldOff(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failTokens(1, 7, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: 100 * time.Millisecond, fail: failing(1, 7, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		for n, hold := range []time.Duration{0, 250, 500, 1000, 1000, 1000, 1000, 1000} {
 			var callers sync.WaitGroup
 			for range 100 {
 				callers.Go(func() {
 					began := time.Now()
 					token, err := m.Token(t.Context(), nil)
-					if n < 7 && !errors.Is(err, errTokenDown) || n == 7 && (err != nil || token == nil) {
+					if n < 7 && !errors.Is(err, errDown) || n == 7 && (err != nil || token == nil) {
 						t.Error(n, err)
 					}
 					if want := hold*time.Millisecond + e.delay; time.Since(began) != want {
@@ -208,33 +206,33 @@ func TestFailureIsSharedAndHeldOff(t *testing.T) {
 			require.EqualValues(t, n+1, e.count.Load())
 		}
 		// A success forgets the failures.
-		e.fail = failTokens(9, 9, errTokenDown)
+		e.fail = failing(9, 9, errDown)
 		_, err := m.Token(t.Context(), mustToken(t, m, nil))
-		require.ErrorIs(t, err, errTokenDown)
+		require.ErrorIs(t, err, errDown)
 		began := time.Now()
 		_, err = m.Token(t.Context(), nil)
 		require.NoError(t, err)
-		require.Equal(t, tokenFailedHold+e.delay, time.Since(began))
+		require.Equal(t, failedHold+e.delay, time.Since(began))
 	})
 }
 
 func TestDeadlineBeforeTheEndOfAHoldOffIsNotWaitedFor(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(1, 3, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, fail: failing(1, 3, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		for range 3 {
 			_, err := m.Token(t.Context(), nil)
-			require.ErrorIs(t, err, errTokenDown)
+			require.ErrorIs(t, err, errDown)
 		}
 		hasty := func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // the hold is 1 s
 			defer cancel()
 			began := time.Now()
 			_, err := m.Token(ctx, nil)
-			require.ErrorIs(t, err, errTokenDown)
+			require.ErrorIs(t, err, errDown)
 			require.Zero(t, time.Since(began))
 		}
 		hasty()
-		require.Nil(t, m.flight, "and starts nothing")
+		require.Nil(t, m.pending, "and starts nothing")
 		var patient sync.WaitGroup
 		patient.Go(func() {
 			if _, err := m.Token(t.Context(), nil); err != nil {
@@ -249,14 +247,14 @@ func TestDeadlineBeforeTheEndOfAHoldOffIsNotWaitedFor(t *testing.T) {
 }
 
 func TestOldFailureIsForgotten(t *testing.T) {
-	e := &tokenEndpoint{life: time.Millisecond, fail: failTokens(1, 1, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Millisecond, fail: failing(1, 1, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errTokenDown)
+		require.ErrorIs(t, err, errDown)
 		_, err = m.Token(t.Context(), nil)
 		require.NoError(t, err)
 		time.Sleep(e.life)
-		ctx, cancel := context.WithTimeout(t.Context(), tokenLeastGap/2)
+		ctx, cancel := context.WithTimeout(t.Context(), minRenewalGap/2)
 		defer cancel()
 		_, err = m.Token(ctx, nil)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -264,8 +262,8 @@ func TestOldFailureIsForgotten(t *testing.T) {
 }
 
 func TestCancelEndsOneWaitOnly(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: time.Second}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: time.Second}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		var callers sync.WaitGroup
@@ -290,8 +288,8 @@ func TestCancelEndsOneWaitOnly(t *testing.T) {
 }
 
 func TestTokenIsKeptWhenAllCallersLeft(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: time.Second}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: time.Second}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var caller sync.WaitGroup
 		caller.Go(func() {
@@ -310,8 +308,8 @@ func TestTokenIsKeptWhenAllCallersLeft(t *testing.T) {
 }
 
 func TestEndedContext(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := m.Token(ctx, nil)
@@ -326,8 +324,8 @@ func TestEndedContext(t *testing.T) {
 }
 
 func TestExchangeHasItsOwnTimeout(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: time.Hour}
-	withTokens(t, e, tokenOptions{timeout: 3 * time.Second}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: time.Hour}
+	withManager(t, e, Options{Timeout: 3 * time.Second}, func(t *testing.T, m *Manager) {
 		began := time.Now()
 		_, err := m.Token(t.Context(), nil)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -339,10 +337,10 @@ func TestExchangeHasItsOwnTimeout(t *testing.T) {
 }
 
 func TestHoldOffIsNotPartOfTheTimeout(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: 200 * time.Millisecond, fail: failTokens(1, 1, errTokenDown)}
-	withTokens(t, e, tokenOptions{timeout: 201 * time.Millisecond}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond, fail: failing(1, 1, errDown)}
+	withManager(t, e, Options{Timeout: 201 * time.Millisecond}, func(t *testing.T, m *Manager) {
 		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errTokenDown)
+		require.ErrorIs(t, err, errDown)
 		_, err = m.Token(t.Context(), nil)
 		require.NoError(t, err)
 	})
@@ -352,12 +350,12 @@ func TestCallerValuesDoNotReachTheExchange(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {
-		m := newTokenManager(func(ctx context.Context) (*oauth2.Token, error) {
+		m := NewManager(func(ctx context.Context) (*oauth2.Token, error) {
 			if ctx.Value(key{}) != nil {
 				return nil, errors.New("saw the caller's value")
 			}
 			return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour)}, nil
-		}, tokenOptions{})
+		}, Options{})
 		defer m.Close()
 		_, err := m.Token(context.WithValue(t.Context(), key{}, 1), nil)
 		require.NoError(t, err)
@@ -373,9 +371,9 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var seen tokenReports
+				var seen reports
 				var count atomic.Int64
-				m := newTokenManager(func(context.Context) (*oauth2.Token, error) {
+				m := NewManager(func(context.Context) (*oauth2.Token, error) {
 					if count.Add(1) == 1 {
 						end()
 					}
@@ -383,7 +381,7 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 				}, seen.options())
 				defer m.Close()
 				_, err := m.Token(t.Context(), nil)
-				require.ErrorIs(t, err, errTokenExchange)
+				require.ErrorIs(t, err, errNoResult)
 				token, err := m.Token(t.Context(), nil)
 				require.NoError(t, err)
 				require.Equal(t, "a", token.AccessToken)
@@ -397,11 +395,11 @@ func TestExchangeThatNeverReturns(t *testing.T) {
 }
 
 func TestObserverThatPanics(t *testing.T) {
-	var seen tokenReports
+	var seen reports
 	opts := seen.options()
-	opts.renewed = func(time.Duration, error) { panic("secret") }
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, opts, func(t *testing.T, m *tokenManager) {
+	opts.Renewed = func(time.Duration, error) { panic("secret") }
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, opts, func(t *testing.T, m *Manager) {
 		mustToken(t, m, mustToken(t, m, nil))
 		synctest.Wait()
 		require.Equal(t, 2, bytes.Count(seen.log.Bytes(), []byte("prepaid: token observer panicked")))
@@ -420,11 +418,11 @@ func TestUnusableTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := newTokenManager(func(context.Context) (*oauth2.Token, error) { return token(), nil }, tokenOptions{})
+				m := NewManager(func(context.Context) (*oauth2.Token, error) { return token(), nil }, Options{})
 				defer m.Close()
 				got, err := m.Token(t.Context(), nil)
 				require.Nil(t, got)
-				require.ErrorIs(t, err, errTokenUnusable)
+				require.ErrorIs(t, err, errUnusable)
 			})
 		})
 	}

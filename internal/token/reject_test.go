@@ -1,4 +1,4 @@
-package prepaid
+package token
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 )
 
 func TestThousandParallelRejectionsMakeOneRenewal(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: 200 * time.Millisecond}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first, err := m.Token(t.Context(), nil)
 		require.NoError(t, err)
 		var callers sync.WaitGroup
@@ -37,29 +37,29 @@ func TestThousandParallelRejectionsMakeOneRenewal(t *testing.T) {
 }
 
 func TestRejectionOfAFreshlyFetchedTokenRenewsAtOnce(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		require.NotSame(t, first, mustToken(t, m, first))
 	})
 }
 
 func TestRejectedTokenIsKnownByItsValue(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		require.NotSame(t, first, mustToken(t, m, &oauth2.Token{AccessToken: first.AccessToken}))
 	})
 }
 
 func TestCallersDoNotGetARejectedToken(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: func(n int64) error {
+	e := &endpoint{life: time.Hour, fail: func(n int64) error {
 		if n == 2 {
 			return errors.New("down")
 		}
 		return nil
 	}}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		_, err := m.Token(t.Context(), first)
 		require.EqualError(t, err, "down")
@@ -70,8 +70,8 @@ func TestCallersDoNotGetARejectedToken(t *testing.T) {
 }
 
 func TestRejectionOfAnotherTokenIsIgnored(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		second := mustToken(t, m, first)
 		for _, stale := range []*oauth2.Token{first, {AccessToken: "foreign"}, {}} {
@@ -87,8 +87,8 @@ func TestRejectionOfAnotherTokenIsIgnored(t *testing.T) {
 }
 
 func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		e.delay = time.Second
 		time.Sleep(55 * time.Minute)
@@ -103,15 +103,15 @@ func TestRejectionDuringAnEarlyRenewalJoinsIt(t *testing.T) {
 		next, err := m.Token(t.Context(), token)
 		require.NoError(t, err)
 		require.NotSame(t, token, next)
-		require.Equal(t, 600*time.Millisecond+tokenHold+e.delay, time.Since(began), "it counts as fetched for a 401")
+		require.Equal(t, 600*time.Millisecond+DefaultHold+e.delay, time.Since(began), "it counts as fetched for a 401")
 	})
 }
 
 // A token that replaced a rejected one is revoked too, within the second: all calls wait for one renewal, and only those
 // that met a 401.
 func TestRevokedAgainWithinASecond(t *testing.T) {
-	e := &tokenEndpoint{life: 24 * time.Hour, delay: 100 * time.Millisecond}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: 24 * time.Hour, delay: 100 * time.Millisecond}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first, err := m.Token(t.Context(), nil)
 		require.NoError(t, err)
 		second, err := m.Token(t.Context(), first)
@@ -131,7 +131,7 @@ func TestRevokedAgainWithinASecond(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			require.Same(t, second, mustToken(t, m, nil), "others go on with it")
 			callers.Wait()
-			require.Equal(t, tokenHold+e.delay, time.Since(began))
+			require.Equal(t, DefaultHold+e.delay, time.Since(began))
 			require.NotSame(t, second, third[0])
 			for _, token := range third {
 				require.Same(t, third[0], token)
@@ -143,11 +143,11 @@ func TestRevokedAgainWithinASecond(t *testing.T) {
 }
 
 func TestRevokedAgainWithANearDeadline(t *testing.T) {
-	e := &tokenEndpoint{life: 24 * time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: 24 * time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		token := mustToken(t, m, mustToken(t, m, nil))
-		time.Sleep(tokenHold / 2)
-		ctx, cancel := context.WithTimeout(t.Context(), tokenHold/2)
+		time.Sleep(DefaultHold / 2)
+		ctx, cancel := context.WithTimeout(t.Context(), DefaultHold/2)
 		defer cancel()
 		began := time.Now()
 		for range 2 {
@@ -156,19 +156,19 @@ func TestRevokedAgainWithANearDeadline(t *testing.T) {
 			require.Same(t, token, again, "its 401 stands")
 		}
 		require.Zero(t, time.Since(began))
-		require.Nil(t, m.flight, "and starts nothing")
-		time.Sleep(tokenHold / 2)
+		require.Nil(t, m.pending, "and starts nothing")
+		time.Sleep(DefaultHold / 2)
 		require.NotSame(t, token, mustToken(t, m, token))
 	})
 }
 
 // The renewal that reporters of a 401 wait for fails: they are given its error, the others keep the token.
 func TestRevokedAgainAndRenewalFails(t *testing.T) {
-	e := &tokenEndpoint{life: 24 * time.Hour, fail: failTokens(3, 3, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: 24 * time.Hour, fail: failing(3, 3, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		token := mustToken(t, m, mustToken(t, m, nil))
 		_, err := m.Token(t.Context(), token)
-		require.ErrorIs(t, err, errTokenDown)
+		require.ErrorIs(t, err, errDown)
 		require.Same(t, token, mustToken(t, m, nil))
 		next, err := m.Token(t.Context(), token)
 		require.NoError(t, err)
@@ -177,8 +177,8 @@ func TestRevokedAgainAndRenewalFails(t *testing.T) {
 }
 
 func TestEndlessRejectionsAreBounded(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		began := time.Now()
 		var callers sync.WaitGroup
@@ -191,7 +191,7 @@ func TestEndlessRejectionsAreBounded(t *testing.T) {
 					if token, err = m.Token(t.Context(), token); err != nil {
 						t.Error(err)
 					}
-					if waited := time.Since(asked); waited > tokenHold {
+					if waited := time.Since(asked); waited > DefaultHold {
 						t.Error(waited)
 					}
 				}

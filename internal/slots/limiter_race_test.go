@@ -1,4 +1,4 @@
-package prepaid
+package slots
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestSlotLimiterRealTime runs on the wall clock, with all cores: for the race detector and for late timers.
+// In real time, on all cores: for the race detector and for late timers.
 func TestSlotLimiterRealTime(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	const allowance, window = 200, 50 * time.Millisecond
-	l := newSlotLimiter(allowance, window, 1, 0)
+	l := newLimiter(allowance, window, 1)
 	server := &lockedServer{server: &slidingServer{limit: allowance, window: window}}
 	var (
 		served, refused, stalled atomic.Int32
@@ -30,7 +30,7 @@ func TestSlotLimiterRealTime(t *testing.T) {
 					timeout = window / 20 // is refused, or gives up and passes its place on
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), timeout)
-				slot, err := l.Acquire(ctx, []Lane{LaneMoney, LaneCall, LaneBulk}[worker%3])
+				slot, err := l.Acquire(ctx, []Lane{Money, Call, Bulk}[worker%3])
 				cancel()
 				if stalls(l) {
 					stalled.Add(1)
@@ -44,7 +44,7 @@ func TestSlotLimiterRealTime(t *testing.T) {
 				} else {
 					refused.Add(1)
 				}
-				slot.Release(slotAnswered)
+				slot.Release(responded)
 			}
 		})
 	}
@@ -56,7 +56,7 @@ func TestSlotLimiterRealTime(t *testing.T) {
 }
 
 // stalls reports callers that nothing would ever wake: no request in flight, and no timer.
-func stalls(l *slotLimiter) bool {
+func stalls(l *Limiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waiting > 0 && l.free+l.resting.n == l.size && l.armed == 0

@@ -1,4 +1,4 @@
-package prepaid
+package token
 
 import (
 	"context"
@@ -16,11 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-var _ TokenSource = (*tokenManager)(nil)
-
-// tokenEndpoint stands in for POST /token. Its fields are set before use, or between calls.
-
-type tokenEndpoint struct {
+// endpoint stands in for POST /token. Its fields are set before use, or between calls.
+type endpoint struct {
 	life  time.Duration
 	delay time.Duration
 	fail  func(n int64) error // n counts from 1; nil never fails
@@ -30,7 +27,7 @@ type tokenEndpoint struct {
 	times []time.Time // when each exchange began
 }
 
-func (e *tokenEndpoint) fetch(ctx context.Context) (*oauth2.Token, error) {
+func (e *endpoint) fetch(ctx context.Context) (*oauth2.Token, error) {
 	n := e.count.Add(1)
 	e.mu.Lock()
 	e.times = append(e.times, time.Now())
@@ -51,8 +48,7 @@ func (e *tokenEndpoint) fetch(ctx context.Context) (*oauth2.Token, error) {
 }
 
 // gaps returns the times between exchanges.
-
-func (e *tokenEndpoint) gaps() []time.Duration {
+func (e *endpoint) gaps() []time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var gaps []time.Duration
@@ -62,23 +58,20 @@ func (e *tokenEndpoint) gaps() []time.Duration {
 	return gaps
 }
 
-// withTokens runs test in a bubble with a manager on e that is closed at the end. The bubble fails when a
-
+// withManager runs test in a bubble with a manager on e that is closed at the end. The bubble fails when a
 // goroutine is left.
-
-func withTokens(t *testing.T, e *tokenEndpoint, opts tokenOptions, test func(t *testing.T, m *tokenManager)) {
+func withManager(t *testing.T, e *endpoint, opts Options, test func(t *testing.T, m *Manager)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newTokenManager(e.fetch, opts)
+		m := NewManager(e.fetch, opts)
 		defer m.Close()
 		test(t, m)
 	})
 }
 
 // mustToken returns the manager's token, which must come without waiting.
-
-func mustToken(t *testing.T, m *tokenManager, rejected *oauth2.Token) *oauth2.Token {
+func mustToken(t *testing.T, m *Manager, rejected *oauth2.Token) *oauth2.Token {
 	t.Helper()
 	began := time.Now()
 	token, err := m.Token(t.Context(), rejected)
@@ -88,8 +81,8 @@ func mustToken(t *testing.T, m *tokenManager, rejected *oauth2.Token) *oauth2.To
 }
 
 func TestTokenIsReusedWhileValid(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		for range 49 {
 			time.Sleep(time.Minute)
@@ -108,11 +101,11 @@ func TestTokenRenewalStartsAt(t *testing.T) {
 		{12 * time.Minute, 6 * time.Minute},
 		{5 * time.Second, 2500 * time.Millisecond},
 		{1500 * time.Millisecond, time.Second}, // never sooner than the least gap
-		{1 << 62, tokenLongestLife - tokenRenewBefore},
+		{1 << 62, MaxLife - renewBefore},
 	} {
 		t.Run(c.life.String(), func(t *testing.T) {
-			e := &tokenEndpoint{life: c.life}
-			withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+			e := &endpoint{life: c.life}
+			withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 				first := mustToken(t, m, nil)
 				time.Sleep(c.at - 1)
 				require.Same(t, first, mustToken(t, m, nil))
@@ -132,10 +125,10 @@ func TestTokenExpiryWithoutMonotonicReading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var count atomic.Int64
-		m := newTokenManager(func(context.Context) (*oauth2.Token, error) {
+		m := NewManager(func(context.Context) (*oauth2.Token, error) {
 			count.Add(1)
 			return &oauth2.Token{AccessToken: "a", Expiry: time.Now().Add(time.Hour).Round(0).UTC()}, nil
-		}, tokenOptions{})
+		}, Options{})
 		defer m.Close()
 		mustToken(t, m, nil)
 		time.Sleep(50*time.Minute - 1)
@@ -150,8 +143,8 @@ func TestTokenExpiryWithoutMonotonicReading(t *testing.T) {
 }
 
 func TestThousandCallersAcrossARenewalNeverWait(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		first := mustToken(t, m, nil)
 		e.delay = 200 * time.Millisecond
 		time.Sleep(50*time.Minute - 100*time.Millisecond)
@@ -193,8 +186,8 @@ func TestShortTokensDoNotStorm(t *testing.T) {
 		{time.Millisecond, 55, 61},
 	} {
 		t.Run(c.life.String(), func(t *testing.T) {
-			e := &tokenEndpoint{life: c.life}
-			withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+			e := &endpoint{life: c.life}
+			withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 				for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 					_, err := m.Token(t.Context(), nil)
 					require.NoError(t, err)
@@ -207,8 +200,8 @@ func TestShortTokensDoNotStorm(t *testing.T) {
 }
 
 func TestExpiredTokenIsFetchedOnceForAll(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, delay: 200 * time.Millisecond}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, delay: 200 * time.Millisecond}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		_, err := m.Token(t.Context(), nil)
 		require.NoError(t, err)
 		for round := range int64(3) {
@@ -234,10 +227,10 @@ func TestServiceThatRepeatsTheSameTokenDoesNotStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var count atomic.Int64
 		expiry := time.Now().Add(time.Hour)
-		m := newTokenManager(func(context.Context) (*oauth2.Token, error) {
+		m := NewManager(func(context.Context) (*oauth2.Token, error) {
 			count.Add(1)
 			return &oauth2.Token{AccessToken: "same", Expiry: expiry}, nil
-		}, tokenOptions{})
+		}, Options{})
 		defer m.Close()
 		for time.Now().Before(expiry.Add(-time.Second)) {
 			mustToken(t, m, nil)
@@ -249,13 +242,13 @@ func TestServiceThatRepeatsTheSameTokenDoesNotStorm(t *testing.T) {
 
 func TestIdleManagerHasNoGoroutine(t *testing.T) { // serial: it counts goroutines
 	before := goleak.IgnoreCurrent()
-	e := &tokenEndpoint{life: time.Hour, fail: func(n int64) error {
+	e := &endpoint{life: time.Hour, fail: func(n int64) error {
 		if n == 2 {
 			return errors.New("down")
 		}
 		return nil
 	}}
-	m := newTokenManager(e.fetch, tokenOptions{}) // never closed
+	m := NewManager(e.fetch, Options{}) // never closed
 	token, err := m.Token(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = m.Token(t.Context(), token)
@@ -265,8 +258,8 @@ func TestIdleManagerHasNoGoroutine(t *testing.T) { // serial: it counts goroutin
 }
 
 func TestTokenManagerPrintsNoToken(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		mustToken(t, m, nil)
 		synctest.Wait()
 		for _, verb := range []string{"%v", "%+v", "%#v"} {
@@ -276,8 +269,8 @@ func TestTokenManagerPrintsNoToken(t *testing.T) {
 }
 
 func TestSteadyStateAllocatesNothing(t *testing.T) { // serial: it counts allocations
-	e := &tokenEndpoint{life: time.Hour}
-	m := newTokenManager(e.fetch, tokenOptions{})
+	e := &endpoint{life: time.Hour}
+	m := NewManager(e.fetch, Options{})
 	defer m.Close()
 	ctx := t.Context()
 	old, err := m.Token(ctx, nil)
@@ -289,17 +282,15 @@ func TestSteadyStateAllocatesNothing(t *testing.T) { // serial: it counts alloca
 }
 
 // TestTokenManagerUnderStress is for the race detector: callers that reject, leave and come while exchanges fail
-
 // and the manager is closed at last.
-
 func TestTokenManagerUnderStress(t *testing.T) {
-	e := &tokenEndpoint{life: 3 * time.Second, delay: 20 * time.Millisecond, fail: func(n int64) error {
+	e := &endpoint{life: 3 * time.Second, delay: 20 * time.Millisecond, fail: func(n int64) error {
 		if n%3 == 0 {
 			return errors.New("down")
 		}
 		return nil
 	}}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		var callers sync.WaitGroup
 		for i := range 32 {
 			callers.Go(func() {
@@ -333,8 +324,8 @@ func TestTokenManagerUnderStress(t *testing.T) {
 }
 
 func BenchmarkTokenSteadyState(b *testing.B) {
-	newManager := func(b *testing.B) *tokenManager {
-		m := newTokenManager((&tokenEndpoint{life: time.Hour}).fetch, tokenOptions{})
+	newManager := func(b *testing.B) *Manager {
+		m := NewManager((&endpoint{life: time.Hour}).fetch, Options{})
 		b.Cleanup(m.Close)
 		_, err := m.Token(b.Context(), nil)
 		require.NoError(b, err)
@@ -360,6 +351,6 @@ func BenchmarkTokenSteadyState(b *testing.B) {
 func TestTokenBackOffIsBounded(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]time.Duration{0: 1, 1: 1, 2: 2, 3: 4, 6: 32, 7: 60, 16: 60, 17: 60, 64: 60, 1 << 30: 60} {
-		require.Equal(t, want*time.Second, tokenBackOff(time.Second, time.Minute, n), "n=%d", n)
+		require.Equal(t, want*time.Second, backOff(time.Second, time.Minute, n), "n=%d", n)
 	}
 }

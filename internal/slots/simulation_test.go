@@ -1,4 +1,4 @@
-package prepaid
+package slots
 
 import (
 	"context"
@@ -63,11 +63,11 @@ func (s *fixedServer) admit(at time.Duration) bool {
 	return true
 }
 
-// traffic is what the simulated service saw: the times of the requests it served, and of those it refused.
+// traffic holds the times of the requests that the simulated service admitted, and of those it refused.
 type traffic struct{ served, refused []time.Duration }
 
-// saturate sends as fast as l allows for the given fake time, each request 50 ms under way on average.
-func saturate(t *testing.T, l *slotLimiter, server rateServer, runs time.Duration, lanes ...Lane) traffic {
+// saturate sends as fast as l allows for the given fake time. A request takes 50 ms on average.
+func saturate(t *testing.T, l *Limiter, server rateServer, runs time.Duration, lanes ...Lane) traffic {
 	t.Helper()
 	var (
 		mu   sync.Mutex
@@ -109,7 +109,7 @@ func saturate(t *testing.T, l *slotLimiter, server rateServer, runs time.Duratio
 
 // utilisation is the part of l's allowance used from the first-th request on. It is taken over whole rounds of
 // the slots that the lanes may use, so that it does not depend on where in a burst the measurement ends.
-func utilisation(t *testing.T, l *slotLimiter, served []time.Duration, first int, lanes ...Lane) float64 {
+func utilisation(t *testing.T, l *Limiter, served []time.Duration, first int, lanes ...Lane) float64 {
 	t.Helper()
 	rounds := (len(served) - 1 - first) / l.size
 	require.Positive(t, rounds)
@@ -124,20 +124,20 @@ func TestSlotLimiterNever429(t *testing.T) {
 		lanes  []Lane
 		share  float64
 	}{
-		"sliding":             {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneCall}, 1},
-		"sliding, all lanes":  {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneMoney, LaneCall, LaneBulk}, 1},
-		"sliding, bulk alone": {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneBulk}, 1},
-		"fixed":               {&fixedServer{limit: 1000, window: 10 * time.Second}, []Lane{LaneCall}, 1},
-		"fixed, other phase":  {&fixedServer{limit: 1000, window: 10 * time.Second, phase: 9700 * time.Millisecond}, []Lane{LaneMoney}, 1},
-		"sliding, a share":    {&slidingServer{limit: 250, window: 10 * time.Second}, []Lane{LaneCall, LaneBulk}, 0.25},
-		"fixed, tiny share":   {&fixedServer{limit: 3, window: 10 * time.Second, phase: 4 * time.Second}, []Lane{LaneCall}, 0.003},
-		"sliding, tiny share": {&slidingServer{limit: 1, window: 10 * time.Second}, []Lane{LaneCall}, 0.001},
+		"sliding":             {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{Call}, 1},
+		"sliding, all lanes":  {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{Money, Call, Bulk}, 1},
+		"sliding, bulk alone": {&slidingServer{limit: 1000, window: 10 * time.Second}, []Lane{Bulk}, 1},
+		"fixed":               {&fixedServer{limit: 1000, window: 10 * time.Second}, []Lane{Call}, 1},
+		"fixed, other phase":  {&fixedServer{limit: 1000, window: 10 * time.Second, phase: 9700 * time.Millisecond}, []Lane{Money}, 1},
+		"sliding, a share":    {&slidingServer{limit: 250, window: 10 * time.Second}, []Lane{Call, Bulk}, 0.25},
+		"fixed, tiny share":   {&fixedServer{limit: 3, window: 10 * time.Second, phase: 4 * time.Second}, []Lane{Call}, 0.003},
+		"sliding, tiny share": {&slidingServer{limit: 1, window: 10 * time.Second}, []Lane{Call}, 0.001},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newSlotLimiter(1000, 10*time.Second, tt.share, 0)
+				l := newLimiter(1000, 10*time.Second, tt.share)
 				seen := saturate(t, l, tt.server, 2*time.Minute, tt.lanes...)
 				require.Empty(t, seen.refused)
 				require.False(t, l.paced)
@@ -150,16 +150,16 @@ func TestSlotLimiterNever429(t *testing.T) {
 	}
 }
 
-// TestSlotLimiterWeighedWindows: spaced requests are what a gateway that weighs two windows needs, and they cost nothing.
+// A gateway that weighs two windows needs spaced requests, and they cost nothing.
 func TestSlotLimiterWeighedWindows(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []time.Duration{0, 2500 * time.Millisecond, 5 * time.Second, 9 * time.Second} {
 		t.Run(phase.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newSlotLimiter(1000, 10*time.Second, 1, 0)
+				l := newLimiter(1000, 10*time.Second, 1)
 				server := &fixedServer{limit: 1000, window: 10 * time.Second, phase: phase, weigh: true}
-				seen := saturate(t, l, server, 3*time.Minute, LaneCall)
+				seen := saturate(t, l, server, 3*time.Minute, Call)
 				if refused := len(seen.refused); refused > 0 { // of what followed the first burst
 					last := seen.refused[refused-1]
 					t.Logf("%d refused, last after %s", refused, last)
@@ -170,7 +170,7 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 				for seen.served[first] < time.Minute {
 					first++
 				}
-				used := utilisation(t, l, seen.served, first, LaneCall)
+				used := utilisation(t, l, seen.served, first, Call)
 				require.GreaterOrEqual(t, used, 0.989)
 				t.Logf("used %.2f %%", 100*used)
 			})
@@ -178,7 +178,7 @@ func TestSlotLimiterWeighedWindows(t *testing.T) {
 	}
 }
 
-// TestSlotLimiterSharedAddress: two processes that were not told of each other earn 429s, but never storm.
+// Two processes that do not know of each other get 429s, but few.
 func TestSlotLimiterSharedAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestSlotLimiterSharedAddress(t *testing.T) {
 		var seen [2]traffic
 		for i := range seen {
 			wg.Go(func() {
-				seen[i] = saturate(t, newSlotLimiter(1000, 10*time.Second, 1, 0), server, 2*time.Minute, LaneCall)
+				seen[i] = saturate(t, newLimiter(1000, 10*time.Second, 1), server, 2*time.Minute, Call)
 			})
 		}
 		wg.Wait()
@@ -210,7 +210,7 @@ func (s *lockedServer) admit(at time.Duration) bool {
 	return s.server.admit(at)
 }
 
-// admitNow judges an arrival of this moment.
+// admitNow judges an arrival now.
 func (s *lockedServer) admitNow(start time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,21 +221,21 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const waiters = 10_000
-		l := newSlotLimiter(1000, 10*time.Second, 1, 0)
+		l := newLimiter(1000, 10*time.Second, 1)
 		var (
 			mu    sync.Mutex
 			order []int
 			wg    sync.WaitGroup
 		)
 		for range l.size { // from here on everybody waits
-			slot, err := l.Acquire(t.Context(), LaneCall)
+			slot, err := l.Acquire(t.Context(), Call)
 			require.NoError(t, err)
 			slot.Release(Feedback{StatusCode: http.StatusOK})
 		}
 		start := time.Now()
 		for i := range waiters {
 			wg.Go(func() {
-				slot, err := l.Acquire(t.Context(), LaneCall)
+				slot, err := l.Acquire(t.Context(), Call)
 				if err != nil {
 					t.Error(err)
 					return
@@ -252,8 +252,8 @@ func TestSlotLimiterManyWaiters(t *testing.T) {
 		wait := l.window - l.slack + waiters*interval
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
-		_, err := l.Acquire(ctx, LaneCall)
-		require.Equal(t, &ThrottledError{Wait: wait}, err, "10,000 at 99.5 a second stand before")
+		_, err := l.Acquire(ctx, Call)
+		require.Equal(t, &Refused{Wait: wait}, err, "10,000 at 99.5 a second are ahead")
 		wg.Wait()
 		require.Equal(t, wait-interval, time.Since(start))
 		for i, who := range order { // the first go together, and race to report

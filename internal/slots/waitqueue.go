@@ -1,4 +1,4 @@
-package prepaid
+package slots
 
 import (
 	"iter"
@@ -9,22 +9,22 @@ import (
 // noDeadline is the deadline of a waiter whose context has none.
 const noDeadline = time.Duration(math.MaxInt64)
 
-// waiter is one Acquire that is parked. Its fields are guarded by the limiter's mutex; slot and err are settled
-// before ready is closed.
+// waiter is one Acquire that waits. Its fields are guarded by the limiter's mutex; slot or refused is set before ready is
+// closed.
 type waiter struct {
 	ready      chan struct{}
-	slot       *slot
-	err        error
+	slot       *Slot
+	refused    *Refused
 	deadline   time.Duration // on the limiter's clock
 	prev, next *waiter
 	queue      *waitQueue // nil once it has left
 }
 
-// waitQueue is the line of one lane: first in, first out, and anyone may leave from the middle, all in O(1).
+// waitQueue holds the waiters of one lane: first in, first out, with removal from the middle, all in O(1).
 type waitQueue struct {
 	head, tail *waiter
 	n          int
-	passed     int // slots that went to higher lanes since this one last had a turn
+	passed     int // slots that went to higher lanes since this one last got a slot
 }
 
 // push appends w.
@@ -38,7 +38,7 @@ func (q *waitQueue) push(w *waiter) {
 	q.n++
 }
 
-// remove takes w out, wherever it stands.
+// remove takes w out, wherever it is.
 func (q *waitQueue) remove(w *waiter) {
 	if w.prev == nil {
 		q.head = w.next
@@ -68,7 +68,7 @@ func (q *waitQueue) all() iter.Seq[*waiter] {
 }
 
 // timeRing holds the return times of resting slots, soonest first. They arrive in order, since every slot rests
-// equally long, and there are never more than slots.
+// equally long, and there are never more of them than slots.
 type timeRing struct {
 	at    []time.Duration
 	first int
@@ -84,7 +84,7 @@ func (r *timeRing) push(t time.Duration) {
 // get returns the i-th soonest time.
 func (r *timeRing) get(i int) time.Duration { return r.at[r.index(i)] }
 
-// dropUntil removes the times not after now and returns how many they were.
+// dropUntil removes the times up to now and returns how many there were.
 func (r *timeRing) dropUntil(now time.Duration) int {
 	dropped := 0
 	for r.n > 0 && r.at[r.first] <= now {
@@ -95,7 +95,7 @@ func (r *timeRing) dropUntil(now time.Duration) int {
 	return dropped
 }
 
-// index is the place of the i-th time.
+// index returns the index in at of the i-th time.
 func (r *timeRing) index(i int) int {
 	if i += r.first; i >= len(r.at) {
 		i -= len(r.at)

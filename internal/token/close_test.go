@@ -1,4 +1,4 @@
-package prepaid
+package token
 
 import (
 	"context"
@@ -16,9 +16,9 @@ func TestCloseDuringAnExchange(t *testing.T) {
 	t.Parallel()
 	for name, early := range map[string]bool{"awaited": false, "early": true} {
 		t.Run(name, func(t *testing.T) {
-			var seen tokenReports
-			e := &tokenEndpoint{life: time.Hour}
-			withTokens(t, e, seen.options(), func(t *testing.T, m *tokenManager) {
+			var seen reports
+			e := &endpoint{life: time.Hour}
+			withManager(t, e, seen.options(), func(t *testing.T, m *Manager) {
 				if early {
 					mustToken(t, m, nil)
 					time.Sleep(55 * time.Minute)
@@ -41,7 +41,7 @@ func TestCloseDuringAnExchange(t *testing.T) {
 				began := time.Now()
 				m.Close()
 				require.Zero(t, time.Since(began))
-				require.Nil(t, m.flight, "Close waits for the exchange to end")
+				require.Nil(t, m.pending, "Close waits for the exchange to end")
 				callers.Wait()
 				_, err := m.Token(t.Context(), nil)
 				require.ErrorIs(t, err, ErrClosed)
@@ -55,11 +55,11 @@ func TestCloseDuringAnExchange(t *testing.T) {
 func TestCloseWaitsForASlowExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := newTokenManager(func(ctx context.Context) (*oauth2.Token, error) {
+		m := NewManager(func(ctx context.Context) (*oauth2.Token, error) {
 			<-ctx.Done()
 			time.Sleep(time.Second)
 			return &oauth2.Token{AccessToken: "late", Expiry: time.Now().Add(time.Hour)}, nil
-		}, tokenOptions{})
+		}, Options{})
 		var caller sync.WaitGroup
 		caller.Go(func() {
 			if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
@@ -77,10 +77,10 @@ func TestCloseWaitsForASlowExchange(t *testing.T) {
 }
 
 func TestCloseDuringAHoldOff(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour, fail: failTokens(1, 1, errTokenDown)}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour, fail: failing(1, 1, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		_, err := m.Token(t.Context(), nil)
-		require.ErrorIs(t, err, errTokenDown)
+		require.ErrorIs(t, err, errDown)
 		var caller sync.WaitGroup
 		caller.Go(func() {
 			if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
@@ -95,8 +95,8 @@ func TestCloseDuringAHoldOff(t *testing.T) {
 }
 
 func TestCloseOfAnIdleManager(t *testing.T) {
-	e := &tokenEndpoint{life: time.Hour}
-	withTokens(t, e, tokenOptions{}, func(t *testing.T, m *tokenManager) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
 		token := mustToken(t, m, nil)
 		m.Close()
 		for _, rejected := range []*oauth2.Token{nil, token} {
