@@ -1,4 +1,4 @@
-package prepaid
+package number
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestScanDecimalExponent(t *testing.T) {
+func TestParseExponent(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		in, want string
@@ -27,32 +27,32 @@ func TestScanDecimalExponent(t *testing.T) {
 		{"1000e-21", "0.000000000000000001", nil},
 		{"0." + strings.Repeat("0", 99) + "1e100", "1", nil},
 		{"1" + strings.Repeat("0", 300) + "e-300", "1", nil},
-		{"1e-20", "", ErrAmountRange},
-		{"1e19", "", ErrAmountRange},
-		{"12e18", "", ErrAmountRange},
-		{"1e99999999999999999999999999", "", ErrAmountRange},
-		{"1e-99999999999999999999999999", "", ErrAmountRange},
-		{"1e", "", ErrAmountSyntax},
-		{"1e+", "", ErrAmountSyntax},
-		{"1e-", "", ErrAmountSyntax},
-		{"1e1.0", "", ErrAmountSyntax},
-		{"1e1e1", "", ErrAmountSyntax},
-		{"e1", "", ErrAmountSyntax},
-		{"1.e1", "", ErrAmountSyntax},
-		{"01e1", "", ErrAmountSyntax},
-		{"99999999999999999999e1x", "", ErrAmountSyntax}, // syntax comes before range
+		{"1e-20", "", ErrRange},
+		{"1e19", "", ErrRange},
+		{"12e18", "", ErrRange},
+		{"1e99999999999999999999999999", "", ErrRange},
+		{"1e-99999999999999999999999999", "", ErrRange},
+		{"1e", "", ErrSyntax},
+		{"1e+", "", ErrSyntax},
+		{"1e-", "", ErrSyntax},
+		{"1e1.0", "", ErrSyntax},
+		{"1e1e1", "", ErrSyntax},
+		{"e1", "", ErrSyntax},
+		{"1.e1", "", ErrSyntax},
+		{"01e1", "", ErrSyntax},
+		{"99999999999999999999e1x", "", ErrSyntax}, // syntax comes before range
 	} {
-		got, err := scanDecimal(test.in, true)
+		got, err := Parse(test.in, true)
 		require.ErrorIs(t, err, test.err, test.in)
 		if test.err == nil {
 			require.Equal(t, test.want, got.String(), test.in)
 		}
-		fromBytes, bytesErr := scanDecimal([]byte(test.in), true)
+		fromBytes, bytesErr := Parse([]byte(test.in), true)
 		require.Equal(t, got, fromBytes, test.in)
 		require.Equal(t, err, bytesErr, test.in)
 		if strings.ContainsAny(test.in, "eE") {
-			_, err = scanDecimal(test.in, false)
-			require.ErrorIs(t, err, ErrAmountSyntax, test.in)
+			_, err = Parse(test.in, false)
+			require.ErrorIs(t, err, ErrSyntax, test.in)
 		}
 	}
 }
@@ -77,14 +77,14 @@ func TestNewDecimal(t *testing.T) {
 	for _, scale := range []int{-1, 20} {
 		for _, value := range []uint64{1, math.MaxUint64} {
 			_, err := newDecimal(false, value, scale)
-			require.ErrorIs(t, err, ErrAmountRange)
+			require.ErrorIs(t, err, ErrRange)
 		}
 	}
 	_, err := newDecimal(false, math.MaxUint64, 0)
-	require.ErrorIs(t, err, ErrAmountRange)
+	require.ErrorIs(t, err, ErrRange)
 }
 
-func TestIntegerText(t *testing.T) {
+func TestInteger(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"0":                         "0",
@@ -102,12 +102,37 @@ func TestIntegerText(t *testing.T) {
 		"12.5":                      "12.5",
 		"1e400":                     "1e400",
 	} {
-		got, ok := integerText([]byte(in))
+		got, ok := Integer([]byte(in))
+		require.True(t, ok, in)
+		require.Equal(t, want, string(got), in)
+	}
+	for _, in := range []string{"", "-", "1x", "012", "1e"} {
+		_, ok := Integer([]byte(in))
+		require.False(t, ok, in)
+	}
+}
+
+func TestInt64(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]int64{
+		"0": 0, "12": 12, "12.0": 12, "1.2e1": 12, "-3": -3, "0.00000000000000000012e20": 12, "0e99": 0,
+		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64,
+	} {
+		got, ok := Int64([]byte(in))
 		require.True(t, ok, in)
 		require.Equal(t, want, got, in)
 	}
-	for _, in := range []string{"", "-", "1x", "012", "1e"} {
-		_, ok := integerText([]byte(in))
+	for _, in := range []string{"", "x", "012", "+1", "1.5", "1e", "9223372036854775808", "-9223372036854775809", "1e19", "1e400"} {
+		_, ok := Int64([]byte(in))
 		require.False(t, ok, in)
 	}
+}
+
+func TestPlainIntegersAllocateNothing(t *testing.T) {
+	text := []byte("9000001")
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if _, ok := Integer(text); !ok {
+			t.Error("not a number")
+		}
+	}))
 }
