@@ -2,27 +2,21 @@ package prepaidtest
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-func companyID(text string) (int64, bool) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil
-}
-
 type createInput struct {
 	companyID                     int64
 	load                          wire.Money
-	registration                  Personal
+	registration                  personalData
 	nameOnCard, key, displayName  string
 	initiatingUser                string
 	plastic                       bool
 	plasticExpiry                 time.Time
-	portal                        *PortalIdentifier
+	portal                        *portalData
 	mdesConfigID                  string
 	accountExpiry, giftExpiry     time.Time
 	corresponding                 string
@@ -57,8 +51,8 @@ func (in *createInput) bind(b *wire.Reader) {
 	}
 }
 
-func bindPortal(b *wire.Reader) *PortalIdentifier {
-	portal := new(PortalIdentifier)
+func bindPortal(b *wire.Reader) *portalData {
+	portal := new(portalData)
 	if b.Object("portal_identifier", portal.bind).Usable {
 		return portal
 	}
@@ -66,19 +60,19 @@ func bindPortal(b *wire.Reader) *PortalIdentifier {
 }
 
 // createAccount handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
-func (s *Server) createAccount(c *exchange.Call) exchange.Response {
+func (s *accounts) createAccount(c *exchange.Call) exchange.Response {
 	var in createInput
 	if refusal := c.BindBody(in.bind); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owner := s.companies[in.companyID]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(in.companyID)
 	if owner == nil {
 		return c.Unusable("invalid fields: company_id is no company")
 	}
 	if in.requestType == "replace" {
-		old := s.accounts[in.accountToReplace]
+		old := l.Account(in.accountToReplace)
 		if old == nil {
 			return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
 		}
@@ -86,15 +80,15 @@ func (s *Server) createAccount(c *exchange.Call) exchange.Response {
 			return c.Refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
-	if in.corresponding != "" && s.accounts[in.corresponding] == nil {
+	if in.corresponding != "" && l.Account(in.corresponding) == nil {
 		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
 	now := s.clock.Now()
-	a := s.newAccount(owner, now)
-	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, register(in.registration)
+	a := l.newAccount(owner, now)
+	a.status, a.plastic, a.personal = s.with.InitialStatus, in.plastic, register(in.registration)
 	a.nameOnCard, a.clientAccountKey, a.displayName = in.nameOnCard, in.key, in.displayName
 	a.portal, a.mdesConfigID, a.corresponding, a.holderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
-	if s.settings.customPlasticExpiry && !in.plasticExpiry.IsZero() {
+	if s.with.CustomPlasticExpiry && !in.plasticExpiry.IsZero() {
 		a.plasticExpiry = expires(in.plasticExpiry)
 	}
 	switch {
@@ -103,21 +97,21 @@ func (s *Server) createAccount(c *exchange.Call) exchange.Response {
 	case !in.accountExpiry.IsZero():
 		a.accountExpiry = expires(in.accountExpiry)
 	}
-	s.add(a)
+	l.add(a)
 	if in.load > 0 {
-		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
+		l.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
 	}
 	o := a.appendCreated(nil)
 	return c.Encoded(http.StatusCreated, o.End())
 }
 
 // updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
-func (s *Server) updateAccount(c *exchange.Call) exchange.Response {
+func (s *accounts) updateAccount(c *exchange.Call) exchange.Response {
 	var in struct {
 		key, displayName, initiatingUser string
 		hasKey, hasDisplayName           bool
-		registration                     Personal
-		portal                           *PortalIdentifier
+		registration                     personalData
+		portal                           *portalData
 	}
 	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
@@ -128,11 +122,11 @@ func (s *Server) updateAccount(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) {
-		clearing := s.settings.clearOmitted
+	return s.changeAccount(c, func(l Locked, a *account) {
+		clearing := s.with.ClearOmitted
 		a.personal = register(in.registration)
 		if in.hasKey || clearing {
-			s.reindex(a, in.key)
+			l.reindex(a, in.key)
 		}
 		if in.hasDisplayName || clearing {
 			a.displayName = in.displayName
@@ -144,18 +138,18 @@ func (s *Server) updateAccount(c *exchange.Call) exchange.Response {
 }
 
 // putStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
-func (s *Server) putStatus(c *exchange.Call) exchange.Response {
+func (s *accounts) putStatus(c *exchange.Call) exchange.Response {
 	var status string
 	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("status", &status).Required().OneOf(accountStatuses()...)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) { a.status = status })
+	return s.changeAccount(c, func(_ Locked, a *account) { a.status = status })
 }
 
 // putPlastic answers PUT /accounts/{id}/plastic.
-func (s *Server) putPlastic(c *exchange.Call) exchange.Response {
+func (s *accounts) putPlastic(c *exchange.Call) exchange.Response {
 	var enabled bool
 	var initiatingUser string
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -164,16 +158,16 @@ func (s *Server) putPlastic(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) { a.plastic = enabled })
+	return s.changeAccount(c, func(_ Locked, a *account) { a.plastic = enabled })
 }
 
-func (s *Server) changeAccount(c *exchange.Call, change func(*account)) exchange.Response {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[c.Params[0]]
+func (s *accounts) changeAccount(c *exchange.Call, change func(Locked, *account)) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(c.Params[0])
 	if a == nil {
 		return c.AccountNotFound()
 	}
-	change(a)
+	change(l, a)
 	return exchange.Done(http.StatusOK)
 }

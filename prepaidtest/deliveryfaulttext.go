@@ -14,8 +14,8 @@ func deliveryFaultWords() map[deliveryFaultKind]string {
 	}
 }
 
-// DeliveryFaultForms lists what ParseDeliveryFault reads, one form a line with what it does, then the modifiers.
-func DeliveryFaultForms() []string {
+// messageFaultForms lists what parseMessageFault reads, one form a line with what it does, then the modifiers.
+func messageFaultForms() []string {
 	return append(append([]string{
 		"duplicate-message COPIES: send, then send this many times again",
 		"lose-message: never send, and count as delivered",
@@ -25,8 +25,8 @@ func DeliveryFaultForms() []string {
 	}, scheduleForms()...), "... pings: for pings too")
 }
 
-// String is the form that ParseDeliveryFault reads, for example "duplicate-message 2 always".
-func (f DeliveryFault) String() string {
+// String is the form that parseMessageFault reads, for example "duplicate-message 2 always".
+func (f messageFault) String() string {
 	words := []string{deliveryFaultWords()[f.kind]}
 	switch f.kind {
 	case deliveryFaultDuplicate:
@@ -41,10 +41,10 @@ func (f DeliveryFault) String() string {
 	return strings.Join(words, " ")
 }
 
-// ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-answer x2". Its errors name
+// parseMessageFault reads a fault in one of the messageFaultForms, for example "lose-answer x2". Its errors name
 // the word and the rule.
-func ParseDeliveryFault(text string) (DeliveryFault, error) {
-	var f DeliveryFault
+func parseMessageFault(text string) (messageFault, error) {
+	var f messageFault
 	words, err := splitWords(text)
 	if err != nil {
 		return f, fmt.Errorf("prepaidtest: delivery fault: %w", err)
@@ -66,7 +66,7 @@ func ParseDeliveryFault(text string) (DeliveryFault, error) {
 		p.err = f.check()
 	}
 	if p.err != nil {
-		return DeliveryFault{}, fmt.Errorf("prepaidtest: delivery fault %s: %w", deliveryFaultWords()[kind], p.err)
+		return messageFault{}, fmt.Errorf("prepaidtest: delivery fault %s: %w", deliveryFaultWords()[kind], p.err)
 	}
 	return f, nil
 }

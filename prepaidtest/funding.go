@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -17,6 +18,17 @@ type redemption struct {
 	refunded    wire.Money
 	reversed    bool
 	item        int64
+}
+
+// funding carries out the funding operations. The ledger's lock guards it.
+type funding struct {
+	ledger   *Ledger
+	clock    *clock.Clock
+	redeemed map[int64]*redemption // by the item
+}
+
+func newFunding(ledger *Ledger, clock *clock.Clock) *funding {
+	return &funding{ledger: ledger, clock: clock, redeemed: make(map[int64]*redemption)}
 }
 
 type fundingBody struct {
@@ -56,7 +68,7 @@ func (in *fundingInput) bind(b *wire.Reader) {
 func (in *fundingInput) entry(code typeCode, amount wire.Money) entry {
 	return entry{
 		code: code, amount: amount, parent: in.parent, reference: in.nameLocation,
-		merchant: merchant{acceptor: in.acceptor, terminal: in.terminal, acquirer: in.acquirer, category: in.category},
+		merchant: merchant{Acceptor: in.acceptor, Terminal: in.terminal, Acquirer: in.acquirer, Category: in.category},
 	}
 }
 
@@ -64,7 +76,7 @@ func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigit
 
 // redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
-func (s *Server) redeem(c *exchange.Call) exchange.Response {
+func (s *funding) redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var exception string
 	var clearing bool
@@ -75,13 +87,13 @@ func (s *Server) redeem(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[in.account]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(in.account)
 	if a == nil || a.status != "active" || !a.room(-in.amount) {
 		return declined(c)
 	}
-	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.Now())
+	booked, _ := l.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.Now())
 	s.redeemed[booked.id] = &redemption{
 		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
 	}
@@ -90,7 +102,7 @@ func (s *Server) redeem(c *exchange.Call) exchange.Response {
 
 // reverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
 // with the same originating_transaction and correlation_id, and gives back what was not refunded before.
-func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
+func (s *funding) reverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64
 	var clearing bool
@@ -103,15 +115,15 @@ func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	made := s.redeemed[parent]
 	if made == nil || made.account != account || made.originating != originating || made.correlation != correlation ||
 		made.reversed || made.amount == made.refunded {
 		return declined(c)
 	}
 	credit := made.amount - made.refunded
-	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.Now())
+	id, ok := s.credit(l, made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -121,7 +133,7 @@ func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 
 // refund answers POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
 // account and correlation_id that was not reversed, and all its refunds may not exceed it.
-func (s *Server) refund(c *exchange.Call) exchange.Response {
+func (s *funding) refund(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var hasParent bool
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -130,14 +142,14 @@ func (s *Server) refund(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	made := s.redeemed[in.parent]
 	if hasParent && (made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed ||
 		in.amount > made.amount-made.refunded) {
 		return declined(c)
 	}
-	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.Now())
+	id, ok := s.credit(l, in.account, in.entry(codeFundingRefund, in.amount), s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -147,12 +159,12 @@ func (s *Server) refund(c *exchange.Call) exchange.Response {
 	return approved(c, id)
 }
 
-// credit books onto an account that exists and can take money. It needs s.mu.
-func (s *Server) credit(eaid string, e entry, now time.Time) (id int64, ok bool) {
-	a := s.accounts[eaid]
+// credit books onto an account that exists and can take money.
+func (s *funding) credit(l Locked, eaid string, e entry, now time.Time) (id int64, ok bool) {
+	a := l.Account(eaid)
 	if a == nil || !a.receives() {
 		return 0, false
 	}
-	booked, ok := s.post(a, e, now)
+	booked, ok := l.post(a, e, now)
 	return booked.id, ok
 }

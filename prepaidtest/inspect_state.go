@@ -3,7 +3,6 @@ package prepaidtest
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 )
@@ -80,10 +79,10 @@ func (a AccountState) LogValue() slog.Value {
 // Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
 func (s *Server) Account(eaid string) AccountState {
-	s.clock.Settle()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if a := s.known(eaid); a != nil {
+	s.service.clock.Settle()
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	if a := s.known(l, eaid); a != nil {
 		return s.stateOf(a)
 	}
 	return AccountState{}
@@ -94,21 +93,15 @@ func (s *Server) stateOf(a *account) AccountState {
 		ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, ClientID: a.company.ClientID,
 		Status: a.status, Balance: a.balance.String(), ProductType: a.productType, AccountType: a.accountType,
 		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry.Time, AccountExpiry: a.accountExpiry.Time, Transactions: len(a.items),
-		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: a.personal.Personal, FreeText: a.freeText,
+		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: personalOf(a.personal.personalData), FreeText: FreeText(a.freeText),
 		MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding, CardholderType: int(a.holderType),
-		WalletTokens: slices.Clone(a.wallet), PINSet: a.pin != "", Activatable: s.activatable(a),
+		WalletTokens: walletTokensOf(a.wallet), PINSet: a.pin != "", Activatable: s.activatable(a),
 	}
 	if n := len(a.items); n > 0 {
 		state.FirstTransaction, state.LastTransaction = a.items[0].occurredAt, a.items[n-1].occurredAt
 	}
 	if a.portal != nil {
-		state.Portal = new(*a.portal)
-	}
-	if other := a.personal.AlternateAddress; other != nil {
-		state.Personal.AlternateAddress = new(*other)
-	}
-	if passport := a.personal.Passport; passport != nil {
-		state.Personal.Passport = new(*passport)
+		state.Portal = new(PortalIdentifier(*a.portal))
 	}
 	return state
 }
@@ -118,11 +111,11 @@ func AccountStatuses() []string { return accountStatuses() }
 
 // Companies returns the companies, by id.
 func (s *Server) Companies() []Company {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	companies := make([]Company, 0, len(s.companies))
-	for _, id := range slices.Sorted(maps.Keys(s.companies)) {
-		companies = append(companies, s.companies[id].Company)
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	var companies []Company
+	for _, c := range l.Companies() {
+		companies = append(companies, Company{ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: Loop(c.Loop)})
 	}
 	return companies
 }
@@ -180,11 +173,11 @@ type MessageState struct {
 
 // Hooks returns the registered webhooks, oldest first.
 func (s *Server) Hooks() []HookState {
-	s.clock.Settle()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	states := make([]HookState, len(s.hookOrder))
-	for i, h := range s.hookOrder {
+	s.service.clock.Settle()
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	states := make([]HookState, len(s.service.hooks.order))
+	for i, h := range s.service.hooks.order {
 		states[i] = HookState{
 			ID: h.id, URI: h.uri, Scope: slices.Clone(h.scope), Filter: h.filter, Enabled: h.enabled,
 			Reliability: h.reliability, KeyID: h.keyID, Queued: len(h.queue),

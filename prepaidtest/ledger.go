@@ -63,7 +63,12 @@ func (t typeCode) describe() string {
 }
 
 // merchant is where a card was used.
-type merchant struct{ acceptor, terminal, acquirer, category string }
+type merchant struct {
+	Acceptor string `json:"card_acceptor_id,omitzero"`
+	Terminal string `json:"terminal_id,omitzero"`
+	Acquirer string `json:"acquirer_id,omitzero"`
+	Category string `json:"merchant_category_code,omitzero"`
+}
 
 // entry is a movement to be booked. Credits are positive, debits negative.
 type entry struct {
@@ -112,69 +117,10 @@ func appendItem(to []byte, i item) []byte {
 	o.Money(`"running_balance_amount":`, i.running)
 	o.Plain(`"running_balance_amount_currency":`, currency)
 	o.Time(`"occurred_at":`, i.occurredAt)
-	o.String(`"card_acceptor_id":`, i.merchant.acceptor)
-	o.String(`"terminal_id":`, i.merchant.terminal)
-	o.String(`"acquirer_id":`, i.merchant.acquirer)
-	o.String(`"merchant_category_code":`, i.merchant.category)
+	o.String(`"card_acceptor_id":`, i.merchant.Acceptor)
+	o.String(`"terminal_id":`, i.merchant.Terminal)
+	o.String(`"acquirer_id":`, i.merchant.Acquirer)
+	o.String(`"merchant_category_code":`, i.merchant.Category)
 	o.String(`"reference":`, i.reference)
 	return o.End()
-}
-
-// room tells whether an account can take amount without leaving the range of money, and, for a debit, without
-// going below zero.
-func (a *account) room(amount wire.Money) bool {
-	balance, ok := a.balance.Plus(amount)
-	return ok && (amount >= 0 || balance >= 0)
-}
-
-// post books an entry and announces it. It needs s.mu.
-func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
-	booked, ok := s.book(a, e, at)
-	if ok {
-		s.announce(a, booked, booked.occurredAt)
-	}
-	return booked, ok
-}
-
-// postAll books several entries of one account, or none when the range of money does not hold them one after the
-// other.
-func (s *Server) postAll(a *account, at time.Time, entries ...entry) ([]item, bool) {
-	balance := a.balance
-	for _, e := range entries {
-		for _, change := range []wire.Money{e.amount, -e.fee} {
-			sum, ok := balance.Plus(change)
-			if !ok {
-				return nil, false
-			}
-			balance = sum
-		}
-	}
-	booked := make([]item, len(entries))
-	for i, e := range entries {
-		booked[i], _ = s.post(a, e, at)
-	}
-	return booked, true
-}
-
-// book is the only place where a balance changes, so that a balance is always the sum of its history. It needs
-// s.mu. Time never runs back within an account. The sum of a forced posting is not checked against zero; an
-// amount beyond the range of money cannot be posted and is reported false.
-func (s *Server) book(a *account, e entry, at time.Time) (item, bool) {
-	balance, ok := a.balance.Plus(e.amount)
-	if ok {
-		balance, ok = balance.Plus(-e.fee)
-	}
-	if !ok {
-		return item{}, false
-	}
-	if n := len(a.items); n > 0 && at.Before(a.items[n-1].occurredAt) {
-		at = a.items[n-1].occurredAt
-	}
-	if e.merchant.category == "" {
-		e.merchant.category = s.settings.noCategory
-	}
-	booked := item{entry: e, id: s.ids.Transaction(), account: a.id, running: balance, occurredAt: at}
-	a.balance = balance
-	a.items = append(a.items, booked)
-	return booked, true
 }

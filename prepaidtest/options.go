@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +67,7 @@ type settings struct {
 	noCategory             string
 	pinTries               int // 0 is not counted
 	pinMGF1                crypto.Hash
-	addresses              []netip.Prefix // nil for everybody
+	addresses              whitelist
 }
 
 type webhookSettings struct {

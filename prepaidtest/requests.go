@@ -72,7 +72,7 @@ func (r Request) Format(f fmt.State, _ rune) {
 // Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
 func (s *Server) Requests() []Request { return s.requests.All() }
 
-func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *Fault, took time.Duration) {
+func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *requestFault, took time.Duration) {
 	entry := Request{
 		Time: c.At, Method: c.Request.Method, Path: c.Request.URL.EscapedPath(),
 		Client: clientAddress(c.Request), Status: answer.Status, Fault: fault != nil,

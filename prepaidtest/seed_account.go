@@ -6,14 +6,17 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedAccount is an account of a document. Its SeedAccount has no balance: that is opening and history.
+// seedAccount is an account of a document. Its balance is opening and history.
 type seedAccount struct {
-	SeedAccount
+	seedData
 	path    string
 	opening wire.Money
 	history []seedItem
-	wallet  []WalletToken
+	wallet  []walletTokenData
 }
+
+// defaultCompany is the owner of an account that names none.
+const defaultCompany = 42
 
 // seedItem is a transaction of a document.
 type seedItem struct {
@@ -23,7 +26,7 @@ type seedItem struct {
 
 func (d *seedDocument) bindAccount(b *wire.Reader) {
 	add := seedAccount{path: b.Path}
-	add.CompanyID = DefaultCompany
+	add.CompanyID = defaultCompany
 	b.String("account_id", &add.ID).Min(1)
 	b.String("external_account_id", &add.ExternalID).Min(1)
 	b.Integer("company_id", &add.CompanyID)
@@ -40,7 +43,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	b.DateTime("account_expiry", &add.AccountExpiry)
 	b.String("display_name", &add.DisplayName).Max(100)
 	b.String("name_on_card", &add.NameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
-	personal := new(Personal)
+	personal := new(personalData)
 	if b.Object("personal", personal.bind).Usable {
 		add.Personal = personal
 	}
@@ -54,7 +57,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	add.CardholderType = int(holder)
 	history := b.Objects("transactions", add.bindItem)
 	b.Objects("wallet_tokens", func(b *wire.Reader) {
-		var token WalletToken
+		var token walletTokenData
 		token.bind(b)
 		add.wallet = append(add.wallet, token)
 	})
@@ -89,21 +92,21 @@ func (add *seedAccount) inRange() bool {
 }
 
 // putSeedAccount books the opening load a second before the history, so that it is first in time, or now when there
-// is none. It needs s.mu.
-func (s *Server) putSeedAccount(add seedAccount) {
-	a := s.accounts[s.addSeed(s.companies[add.CompanyID], add.SeedAccount, 0)]
+// is none.
+func (s *service) putSeedAccount(l Locked, add seedAccount) {
+	a := l.Account(s.addSeed(l, l.Company(add.CompanyID), add.seedData, 0))
 	opened := s.clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)
 	}
 	if add.opening != 0 {
-		s.book(a, entry{code: codeLoad, amount: add.opening, reference: "opening balance"}, opened)
+		l.book(a, entry{code: codeLoad, amount: add.opening, reference: "opening balance"}, opened)
 	}
 	for _, booked := range add.history {
-		s.book(a, booked.entry, booked.occurredAt)
+		l.book(a, booked.entry, booked.occurredAt)
 	}
 	for _, token := range add.wallet {
-		s.putWalletToken(a, token)
+		s.accounts.putWalletToken(l, a, token)
 	}
 }
 
@@ -122,25 +125,9 @@ func (add *seedAccount) bindItem(b *wire.Reader) {
 		at.Limit(!next.occurredAt.Before(add.history[n-1].occurredAt), "must not be before the transaction above it")
 	}
 	b.String("reference", &next.reference)
-	b.String("card_acceptor_id", &next.merchant.acceptor)
-	b.String("terminal_id", &next.merchant.terminal)
-	b.String("acquirer_id", &next.merchant.acquirer)
-	b.String("merchant_category_code", &next.merchant.category).Form(wire.IsFourDigits, "must have four digits")
+	b.String("card_acceptor_id", &next.merchant.Acceptor)
+	b.String("terminal_id", &next.merchant.Terminal)
+	b.String("acquirer_id", &next.merchant.Acquirer)
+	b.String("merchant_category_code", &next.merchant.Category).Form(wire.IsFourDigits, "must have four digits")
 	add.history = append(add.history, next)
-}
-
-// bind reads free text. What is left out is empty, since all twelve are answered.
-func (f *FreeText) bind(b *wire.Reader) {
-	b.String("free_text1", &f.Text1)
-	b.String("free_text2", &f.Text2)
-	b.String("free_text3", &f.Text3)
-	b.String("free_text4", &f.Text4)
-	b.String("free_text5", &f.Text5)
-	b.String("free_text6", &f.Text6)
-	b.String("free_text7", &f.Text7)
-	b.String("free_text8", &f.Text8)
-	b.String("free_int1", &f.Int1)
-	b.String("free_int2", &f.Int2)
-	b.String("free_dec1", &f.Dec1)
-	b.String("free_dec2", &f.Dec2)
 }

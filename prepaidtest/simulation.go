@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -19,6 +21,26 @@ type authorisation struct {
 	merchant merchant
 	item     int64
 	state    authorisationState
+}
+
+// simulators carries out the simulated transactions. The ledger's lock guards it.
+type simulators struct {
+	ledger    *Ledger
+	clock     *clock.Clock
+	ids       *ids.Source
+	policies  *policies
+	with      simulatorOptions
+	approvals map[string]*authorisation
+}
+
+// simulatorOptions are what the reference leaves open about the simulator.
+type simulatorOptions struct {
+	Delay            time.Duration // of clear and reverse_clear
+	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
+}
+
+func newSimulator(ledger *Ledger, clock *clock.Clock, from *ids.Source, policies *policies, with simulatorOptions) *simulators {
+	return &simulators{ledger: ledger, clock: clock, ids: from, policies: policies, with: with, approvals: make(map[string]*authorisation)}
 }
 
 type authorisationState int
@@ -53,10 +75,10 @@ func (in *simulated) bind(located, authorised bool) func(*wire.Reader) {
 		b.String("transaction_type", &in.kind).Required().OneOf("Purchase", "Withdrawal", "PosCredit")
 		b.String("account_id", &in.account).Required()
 		b.Decimal("amount", &in.amount, true).Required()
-		b.String("acquirer_id", &in.merchant.acquirer)
-		b.String("merchant_id", &in.merchant.acceptor)
-		b.String("terminal_id", &in.merchant.terminal)
-		b.String("mcc", &in.merchant.category).Form(wire.IsFourDigits, "must have four digits")
+		b.String("acquirer_id", &in.merchant.Acquirer)
+		b.String("merchant_id", &in.merchant.Acceptor)
+		b.String("terminal_id", &in.merchant.Terminal)
+		b.String("mcc", &in.merchant.Category).Form(wire.IsFourDigits, "must have four digits")
 		if located {
 			b.String("bank_name", &in.bankName)
 			b.String("location", &in.location)
@@ -81,9 +103,9 @@ func signed(kind string, amount wire.Money) wire.Money {
 	return -amount
 }
 
-// usable checks rule 1 of 4.6. It needs s.mu.
-func (s *Server) usable(in *simulated) (*account, string) {
-	a := s.accounts[in.account]
+// usable checks rule 1 of 4.6.
+func (s *simulators) usable(l View, in *simulated) (*account, string) {
+	a := l.Account(in.account)
 	switch {
 	case a == nil:
 		return nil, "Invalid account"
@@ -98,30 +120,30 @@ func (s *Server) usable(in *simulated) (*account, string) {
 }
 
 // simulateTransact answers POST /simulation/transact.
-func (s *Server) simulateTransact(c *exchange.Call) exchange.Response {
+func (s *simulators) simulateTransact(c *exchange.Call) exchange.Response {
 	var in simulated
 	if refusal := c.BindBody(in.bind(true, false)); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	failed := func(message string) exchange.Response {
 		return c.JSON(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
 	}
-	a, problem := s.usable(&in)
+	a, problem := s.usable(l.View, &in)
 	if problem != "" {
 		return failed(problem)
 	}
 	amount := signed(in.kind, in.amount)
 	switch {
-	case in.kind == "Withdrawal" && !isATM(in.merchant.category):
+	case in.kind == "Withdrawal" && !isATM(in.merchant.Category):
 		return failed("A withdrawal needs an ATM merchant category")
-	case a.company.policy != nil && !a.company.policy.approves(in.merchant):
+	case !s.policies.approve(l.View, a.company.ID, in.merchant):
 		return failed("Declined by policy")
 	case !a.room(amount):
 		return failed("Insufficient funds")
 	}
-	made := s.open(a, &in, transactCode(in.kind))
+	made := s.open(l, a, &in, transactCode(in.kind))
 	if made == nil {
 		return failed(outOfRange)
 	}
@@ -146,9 +168,9 @@ func isATM(category string) bool { return slices.Contains([]string{"6010", "6011
 // outOfRange is for amounts that the balance has no room for.
 const outOfRange = "The balance would be out of range"
 
-// open books an authorisation under a new id; nil when the range of money does not hold it. It needs s.mu.
-func (s *Server) open(a *account, in *simulated, code typeCode) *authorisation {
-	booked, ok := s.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
+// open books an authorisation under a new id; nil when the range of money does not hold it.
+func (s *simulators) open(l Locked, a *account, in *simulated, code typeCode) *authorisation {
+	booked, ok := l.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
 	if !ok {
 		return nil
 	}
@@ -160,8 +182,8 @@ func (s *Server) open(a *account, in *simulated, code typeCode) *authorisation {
 }
 
 // matching finds an authorisation of the same account, transaction_type and merchant category, acceptor,
-// terminal and acquirer, in one of the states. It needs s.mu.
-func (s *Server) matching(in *simulated, state authorisationState) *authorisation {
+// terminal and acquirer, in one of the states.
+func (s *simulators) matching(_ View, in *simulated, state authorisationState) *authorisation {
 	made := s.approvals[in.authorisation]
 	if made == nil || made.account != in.account || made.kind != in.kind || made.merchant != in.merchant || made.state != state {
 		return nil
@@ -171,16 +193,16 @@ func (s *Server) matching(in *simulated, state authorisationState) *authorisatio
 
 // simulateAdvice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
 // purchase has taken place. A matched authorisation keeps its id with the new amount.
-func (s *Server) simulateAdvice(c *exchange.Call) exchange.Response {
-	return s.follow(c, true, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
+func (s *simulators) simulateAdvice(c *exchange.Call) exchange.Response {
+	return s.follow(c, true, func(l Locked, a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		if made == nil {
-			made = s.open(a, in, codePurchase)
+			made = s.open(l, a, in, codePurchase)
 			if made == nil {
 				return nil, outOfRange
 			}
 			return made, ""
 		}
-		booked, ok := s.postAll(a, s.clock.Now(),
+		booked, ok := l.postAll(a, s.clock.Now(),
 			in.entry(codePurchaseReversal, made.amount, made.item), in.entry(codePurchase, -in.amount, made.item))
 		if !ok {
 			return nil, outOfRange
@@ -191,15 +213,15 @@ func (s *Server) simulateAdvice(c *exchange.Call) exchange.Response {
 }
 
 // simulateReverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
-func (s *Server) simulateReverse(c *exchange.Call) exchange.Response {
-	return s.follow(c, false, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
+func (s *simulators) simulateReverse(c *exchange.Call) exchange.Response {
+	return s.follow(c, false, func(l Locked, a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		switch {
 		case made == nil || made.kind != "Purchase":
 			return nil, "There is no matching purchase authorisation"
 		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
 			return nil, "The amount is more than was authorised"
 		}
-		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
+		if _, ok := l.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
 			return nil, outOfRange
 		}
 		if made.amount -= in.amount; made.amount == 0 {
@@ -210,24 +232,24 @@ func (s *Server) simulateReverse(c *exchange.Call) exchange.Response {
 }
 
 // follow carries out what refers to an authorisation, which is nil when none matches.
-func (s *Server) follow(c *exchange.Call, advice bool, effect func(*account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
+func (s *simulators) follow(c *exchange.Call, advice bool, effect func(Locked, *account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
 	var in simulated
 	if refusal := c.BindBody(in.bind(true, true)); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, problem := s.usable(&in)
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a, problem := s.usable(l.View, &in)
 	switch {
 	case problem != "":
 	case advice && in.kind != "Purchase":
 		problem = "An advice is for purchases"
-	case s.mistyped(&in):
+	case s.mistyped(l.View, &in):
 		problem = "The transaction type is not that of the authorisation"
 	}
 	var made *authorisation
 	if problem == "" {
-		made, problem = effect(a, &in, s.matching(&in, authorisationOpen))
+		made, problem = effect(l, a, &in, s.matching(l.View, &in, authorisationOpen))
 	}
 	if problem != "" {
 		return c.JSON(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
@@ -235,8 +257,8 @@ func (s *Server) follow(c *exchange.Call, advice bool, effect func(*account, *si
 	return c.JSON(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
 }
 
-// mistyped holds rule 2 of 4.6. It needs s.mu.
-func (s *Server) mistyped(in *simulated) bool {
+// mistyped holds rule 2 of 4.6.
+func (s *simulators) mistyped(_ View, in *simulated) bool {
 	made := s.approvals[in.authorisation]
 	return made != nil && made.account == in.account && made.kind != in.kind
 }
@@ -244,16 +266,16 @@ func (s *Server) mistyped(in *simulated) bool {
 // simulateClear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
 // booked whatever the balance and, by then, the account's status: the merchant has been paid. What the range of
 // money does not hold is not booked, and the authorisation stays open.
-func (s *Server) simulateClear(c *exchange.Call) exchange.Response {
-	return s.later(c, jobClear)
+func (s *simulators) simulateClear(c *exchange.Call) exchange.Response {
+	return s.later(c, taskClear)
 }
 
-// clear needs s.mu.
-func (s *Server) clear(a *account, in *simulated, at time.Time) {
+// clear takes effect after the delay.
+func (s *simulators) clear(l Locked, a *account, in *simulated, at time.Time) {
 	amount := signed(in.kind, in.amount)
-	made := s.matching(in, authorisationOpen)
+	made := s.matching(l.View, in, authorisationOpen)
 	if made == nil {
-		forced, ok := s.post(a, in.entry(codeClearing, amount, 0), at)
+		forced, ok := l.post(a, in.entry(codeClearing, amount, 0), at)
 		if ok && s.approvals[in.authorisation] == nil && in.authorisation != "" {
 			// A forced posting can be reversed under the id it came with.
 			s.approvals[in.authorisation] = &authorisation{
@@ -263,7 +285,7 @@ func (s *Server) clear(a *account, in *simulated, at time.Time) {
 		}
 		return
 	}
-	booked, ok := s.postAll(a, at,
+	booked, ok := l.postAll(a, at,
 		in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), in.entry(codeClearing, amount, made.item))
 	if ok {
 		made.amount, made.item, made.state = in.amount, booked[1].id, authorisationCleared
@@ -272,39 +294,64 @@ func (s *Server) clear(a *account, in *simulated, at time.Time) {
 
 // simulateReverseClear answers POST /simulation/reverse_clear. It books a clearing reversal whether there is a
 // clearing or not, unless MatchedReversalsOnly is set; a matching clearing becomes its parent.
-func (s *Server) simulateReverseClear(c *exchange.Call) exchange.Response {
-	return s.later(c, jobReverseClear)
+func (s *simulators) simulateReverseClear(c *exchange.Call) exchange.Response {
+	return s.later(c, taskReverseClear)
 }
 
-// reverseClear needs s.mu.
-func (s *Server) reverseClear(a *account, in *simulated, at time.Time) {
+// reverseClear takes effect after the delay.
+func (s *simulators) reverseClear(l Locked, a *account, in *simulated, at time.Time) {
 	var parent int64
-	made := s.matching(in, authorisationCleared)
+	made := s.matching(l.View, in, authorisationCleared)
 	if made != nil {
 		parent = made.item
-	} else if s.settings.matchedReversals {
+	} else if s.with.MatchedReversals {
 		return
 	}
-	_, ok := s.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
+	_, ok := l.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
 	if ok && made != nil {
 		made.state = authorisationUncleared
 	}
 }
 
 // later accepts a request now and carries it out after the simulation delay.
-func (s *Server) later(c *exchange.Call, effect jobKind) exchange.Response {
+func (s *simulators) later(c *exchange.Call, effect string) exchange.Response {
 	var in simulated
 	if refusal := c.BindBody(in.bind(false, true)); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, problem := s.usable(&in); problem != "" {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if _, problem := s.usable(l.View, &in); problem != "" {
 		return c.JSON(http.StatusOK, simulateBody{Message: problem})
 	}
-	if s.mistyped(&in) {
+	if s.mistyped(l.View, &in) {
 		return c.JSON(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
 	}
-	s.clock.After(s.settings.simulationDelay, &job{server: s, kind: effect, input: &in})
+	s.clock.After(s.with.Delay, &simulatorTask{simulator: s, kind: effect, input: &in})
 	return c.JSON(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
+}
+
+// The kinds of tasks.
+const (
+	taskClear        = "clear"
+	taskReverseClear = "reverse_clear"
+)
+
+// simulatorTask is a clear or reverse_clear that has not taken effect yet.
+type simulatorTask struct {
+	simulator *simulators
+	kind      string
+	input     *simulated
+}
+
+// Do lets it take effect.
+func (t *simulatorTask) Do(due time.Time) {
+	l := t.simulator.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(t.input.account)
+	if t.kind == taskClear {
+		t.simulator.clear(l, a, t.input, due)
+		return
+	}
+	t.simulator.reverseClear(l, a, t.input, due)
 }

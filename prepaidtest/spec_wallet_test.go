@@ -120,7 +120,7 @@ func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
 		"registration.email_address": func(p *Personal) { p.EmailAddress = "" },
 		"registration.sex":           func(p *Personal) { p.Sex = "" },
 	} {
-		person := somebody()
+		person := personalOf(somebody())
 		without(&person)
 		id := c.AddAccount(SeedAccount{Personal: &person})
 		description := c.post("accounts/"+id+"/wallet/googlepay", `{}`).refused(404, "invalid_request")

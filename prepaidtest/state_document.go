@@ -41,19 +41,12 @@ type savedIDs struct {
 }
 
 type savedCompany struct {
-	ID          int64        `json:"id"`
-	ClientID    string       `json:"client_id"`
-	ProgramID   string       `json:"program_id"`
-	ProductType string       `json:"product_type"`
-	Loop        Loop         `json:"loop"`
-	Policy      *savedPolicy `json:"policy,omitzero"`
-}
-
-type savedPolicy struct {
-	Closed     bool           `json:"closed"`
-	Categories []int64        `json:"categories,omitzero"`
-	Merchants  []merchantRule `json:"merchants,omitzero"`
-	Terminals  []terminalRule `json:"terminals,omitzero"`
+	ID          int64   `json:"id"`
+	ClientID    string  `json:"client_id"`
+	ProgramID   string  `json:"program_id"`
+	ProductType string  `json:"product_type"`
+	Loop        string  `json:"loop"`
+	Policy      *policy `json:"policy,omitzero"`
 }
 
 // savedAccount ends with what the reference does not show.
@@ -73,15 +66,15 @@ type savedAccount struct {
 	Key                    string            `json:"client_account_key,omitzero"`
 	BPAYReference          string            `json:"bpay_reference_number"`
 	DirectEntry            string            `json:"direct_entry_account_number"`
-	Personal               Personal          `json:"personal"`
-	FreeText               FreeText          `json:"free_text"`
-	Portal                 *PortalIdentifier `json:"portal_identifier,omitzero"`
+	Personal               personalData      `json:"personal"`
+	FreeText               freeTextData      `json:"free_text"`
+	Portal                 *portalData       `json:"portal_identifier,omitzero"`
 	MDESConfigID           string            `json:"mdes_config_id,omitzero"`
 	CorrespondingAccountID string            `json:"corresponding_account_id,omitzero"`
 	CardholderType         int64             `json:"card_holder_type"`
 	Balance                wire.Money        `json:"balance"`
 	Items                  savedItems        `json:"transactions"`
-	Wallet                 []WalletToken     `json:"wallet_tokens,omitzero"`
+	Wallet                 []walletTokenData `json:"wallet_tokens,omitzero"`
 	PIN                    string            `json:"pin,omitzero"`
 	PINTries               int               `json:"pin_tries,omitzero"`
 	Found                  int               `json:"found,omitzero"` // place among the accounts with its client_account_key
@@ -107,29 +100,14 @@ type savedMovements struct {
 	Count     int    `json:"count"`
 }
 
-type savedMerchant struct {
-	Acceptor string `json:"card_acceptor_id,omitzero"`
-	Terminal string `json:"terminal_id,omitzero"`
-	Acquirer string `json:"acquirer_id,omitzero"`
-	Category string `json:"merchant_category_code,omitzero"`
-}
-
-func (m savedMerchant) merchant() merchant {
-	return merchant{m.Acceptor, m.Terminal, m.Acquirer, m.Category}
-}
-
-func (m merchant) saved() savedMerchant {
-	return savedMerchant{m.acceptor, m.terminal, m.acquirer, m.category}
-}
-
 type savedAuthorisation struct {
-	ID       string        `json:"authorization_id"`
-	Account  string        `json:"account_id"`
-	Kind     string        `json:"transaction_type"`
-	Amount   wire.Money    `json:"amount"`
-	Merchant savedMerchant `json:"merchant"`
-	Item     int64         `json:"transaction_id"`
-	State    string        `json:"state"`
+	ID       string     `json:"authorization_id"`
+	Account  string     `json:"account_id"`
+	Kind     string     `json:"transaction_type"`
+	Amount   wire.Money `json:"amount"`
+	Merchant merchant   `json:"merchant"`
+	Item     int64      `json:"transaction_id"`
+	State    string     `json:"state"`
 }
 
 // authorisationStates are the words for the states, by their number.
@@ -211,7 +189,7 @@ type savedMessage struct {
 // savedTask is a job that waits; which members there are follows from the kind.
 type savedTask struct {
 	Due     time.Time     `json:"due"`
-	Kind    jobKind       `json:"kind"`
+	Kind    string        `json:"kind"`
 	Input   *savedInput   `json:"input,omitzero"`
 	Hook    string        `json:"hook_id,omitzero"`
 	Message *savedMessage `json:"message,omitzero"`
@@ -219,33 +197,33 @@ type savedTask struct {
 
 // savedInput is the request of a clear or reverse_clear.
 type savedInput struct {
-	Kind          string        `json:"transaction_type"`
-	Account       string        `json:"account_id"`
-	Authorisation string        `json:"authorization_id,omitzero"`
-	Amount        wire.Money    `json:"amount"`
-	Merchant      savedMerchant `json:"merchant"`
+	Kind          string     `json:"transaction_type"`
+	Account       string     `json:"account_id"`
+	Authorisation string     `json:"authorization_id,omitzero"`
+	Amount        wire.Money `json:"amount"`
+	Merchant      merchant   `json:"merchant"`
 }
 
 // savedItems is a history in the order booked.
 type savedItems []item
 
 type savedItem struct {
-	ID         int64         `json:"id"`
-	Parent     int64         `json:"parent_id,omitzero"`
-	Type       typeCode      `json:"type"`
-	Amount     wire.Money    `json:"amount"`
-	Fee        wire.Money    `json:"fee_amount,omitzero"`
-	Running    wire.Money    `json:"running_balance_amount"`
-	OccurredAt time.Time     `json:"occurred_at"`
-	Merchant   savedMerchant `json:"merchant,omitzero"`
-	Reference  string        `json:"reference,omitzero"`
+	ID         int64      `json:"id"`
+	Parent     int64      `json:"parent_id,omitzero"`
+	Type       typeCode   `json:"type"`
+	Amount     wire.Money `json:"amount"`
+	Fee        wire.Money `json:"fee_amount,omitzero"`
+	Running    wire.Money `json:"running_balance_amount"`
+	OccurredAt time.Time  `json:"occurred_at"`
+	Merchant   merchant   `json:"merchant,omitzero"`
+	Reference  string     `json:"reference,omitzero"`
 }
 
 // MarshalJSON leaves out the account, in which the items stand.
 func (s savedItems) MarshalJSON() ([]byte, error) {
 	list := make([]savedItem, len(s))
 	for n, i := range s {
-		list[n] = savedItem{i.id, i.parent, i.code, i.amount, i.fee, i.running, i.occurredAt, i.merchant.saved(), i.reference}
+		list[n] = savedItem{i.id, i.parent, i.code, i.amount, i.fee, i.running, i.occurredAt, i.merchant, i.reference}
 	}
 	return json.Marshal(list)
 }
@@ -258,7 +236,7 @@ func (s *savedItems) UnmarshalJSON(text []byte) error {
 	}
 	for _, i := range list {
 		*s = append(*s, item{
-			entry: entry{code: i.Type, amount: i.Amount, fee: i.Fee, parent: i.Parent, merchant: i.Merchant.merchant(), reference: i.Reference},
+			entry: entry{code: i.Type, amount: i.Amount, fee: i.Fee, parent: i.Parent, merchant: i.Merchant, reference: i.Reference},
 			id:    i.ID, running: i.Running, occurredAt: i.OccurredAt,
 		})
 	}

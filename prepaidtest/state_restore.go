@@ -14,18 +14,18 @@ import (
 
 // restore puts a saved state in place of that of a server that has none and does not run. What would later go
 // wrong is refused here, by its place in the document.
-func (s *Server) restore(text []byte) error {
+func (s *service) restore(text []byte) error {
 	d, err := unmarshalState(text)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	s.clock.Restore(d.Clock)
-	for _, restore := range []func(*stateDocument) error{
+	for _, restore := range []func(Locked, *stateDocument) error{
 		s.restoreIDs, s.restoreCompanies, s.restoreAccounts, s.restoreMoney, s.restoreReports, s.restoreKeys, s.restoreHooks, s.restoreTasks,
 	} {
-		if err := restore(d); err != nil {
+		if err := restore(l, d); err != nil {
 			return err // what follows would only complain of what is missing now
 		}
 	}
@@ -35,35 +35,34 @@ func (s *Server) restore(text []byte) error {
 // wrong names the place of an element and the rule it breaks.
 func wrong(list string, i int, rule string) error { return fmt.Errorf("%s[%d] %s", list, i, rule) }
 
-func (s *Server) restoreIDs(d *stateDocument) error {
-	s.policyIDs = d.IDs.PolicyRule
+func (s *service) restoreIDs(l Locked, d *stateDocument) error {
+	s.policies.last = d.IDs.PolicyRule
 	if s.ids.Restore(d.IDs.Transaction, d.IDs.Source) != nil {
 		return errors.New("ids.source cannot be read")
 	}
 	return nil
 }
 
-func (s *Server) restoreCompanies(d *stateDocument) error {
+func (s *service) restoreCompanies(l Locked, d *stateDocument) error {
 	for i, add := range d.Companies {
-		if s.companies[add.ID] != nil {
+		if l.Company(add.ID) != nil {
 			return wrong("companies", i, "is there twice")
 		}
-		c := &company{Company: Company{
+		l.PutCompany(companyData{
 			ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: add.Loop,
-		}}
-		if p := add.Policy; p != nil {
-			c.policy = &policy{closed: p.Closed, categories: p.Categories, merchants: p.Merchants, terminals: p.Terminals}
+		})
+		if add.Policy != nil {
+			s.policies.rules[add.ID] = add.Policy
 		}
-		s.companies[add.ID] = c
 	}
 	return nil
 }
 
-func (s *Server) restoreAccounts(d *stateDocument) error {
+func (s *service) restoreAccounts(l Locked, d *stateDocument) error {
 	found := make(map[*account]int)
 	for i, add := range d.Accounts {
 		a := &account{
-			id: add.ID, externalID: add.ExternalID, cardNumber: add.CardNumber, company: s.companies[add.CompanyID], status: add.Status,
+			id: add.ID, externalID: add.ExternalID, cardNumber: add.CardNumber, company: l.Company(add.CompanyID), status: add.Status,
 			productType: add.ProductType, accountType: add.AccountType, plastic: add.Plastic, plasticExpiry: expires(add.PlasticExpiry),
 			accountExpiry: expires(add.AccountExpiry), displayName: add.DisplayName, nameOnCard: add.NameOnCard,
 			clientAccountKey: add.Key, bpayReference: add.BPAYReference, directEntry: add.DirectEntry, personal: register(add.Personal),
@@ -71,7 +70,7 @@ func (s *Server) restoreAccounts(d *stateDocument) error {
 			holderType: add.CardholderType, balance: add.Balance, items: add.Items, wallet: add.Wallet, pin: add.PIN, pinTries: add.PINTries,
 		}
 		switch {
-		case add.ID == "" || s.accounts[add.ID] != nil:
+		case add.ID == "" || l.Account(add.ID) != nil:
 			return wrong("accounts", i, "has no account_id of its own")
 		case a.company == nil:
 			return wrong("accounts", i, "has no company of the document")
@@ -82,10 +81,10 @@ func (s *Server) restoreAccounts(d *stateDocument) error {
 		case !a.adopt(d.IDs.Transaction):
 			return wrong("accounts", i, "has transactions that do not add up to its balance, or a number not given out yet")
 		}
-		s.add(a)
+		l.add(a)
 		found[a] = add.Found
 	}
-	for _, list := range s.byKey {
+	for _, list := range l.byKey {
 		slices.SortStableFunc(list, func(a, b *account) int { return cmp.Compare(found[a], found[b]) })
 	}
 	return nil
@@ -107,33 +106,33 @@ func (a *account) adopt(last int64) bool {
 	return sum == a.balance
 }
 
-func (s *Server) restoreMoney(d *stateDocument) error {
+func (s *service) restoreMoney(l Locked, d *stateDocument) error {
 	for _, token := range d.Tokens {
-		s.tokens[token.Token] = token.Expires
+		s.tokens.Put(token.Token, token.Expires)
 	}
 	for _, add := range d.Transfers {
 		key := transferKey{add.Operation, add.RequestID}
-		s.transfers[key] = cachedTransfer{body: []byte(add.Answer), expires: add.Expires}
-		s.transferQ = append(s.transferQ, key)
+		s.transfers.cache[key] = cachedTransfer{body: []byte(add.Answer), expires: add.Expires}
+		s.transfers.queue = append(s.transfers.queue, key)
 	}
-	if len(s.transfers) != len(s.transferQ) {
+	if len(s.transfers.cache) != len(s.transfers.queue) {
 		return errors.New("transfers has a request_id twice")
 	}
 	for _, add := range d.Movements {
-		s.movements[transferKey{add.Operation, add.RequestID}] = add.Count
+		s.transfers.movements[transferKey{add.Operation, add.RequestID}] = add.Count
 	}
 	for i, add := range d.Authorisations {
 		state := slices.Index(authorisationStates(), add.State)
 		if state < 0 {
 			return wrong("authorisations", i, "has an unknown state")
 		}
-		s.approvals[add.ID] = &authorisation{
-			id: add.ID, account: add.Account, kind: add.Kind, amount: add.Amount, merchant: add.Merchant.merchant(), item: add.Item,
+		s.simulator.approvals[add.ID] = &authorisation{
+			id: add.ID, account: add.Account, kind: add.Kind, amount: add.Amount, merchant: add.Merchant, item: add.Item,
 			state: authorisationState(state),
 		}
 	}
 	for _, add := range d.Redemptions {
-		s.redeemed[add.Item] = &redemption{
+		s.funding.redeemed[add.Item] = &redemption{
 			account: add.Account, originating: add.Originating, correlation: add.Correlation, amount: add.Amount,
 			refunded: add.Refunded, reversed: add.Reversed, item: add.Item,
 		}
@@ -141,13 +140,13 @@ func (s *Server) restoreMoney(d *stateDocument) error {
 	return nil
 }
 
-func (s *Server) restoreReports(d *stateDocument) error {
+func (s *service) restoreReports(l Locked, d *stateDocument) error {
 	for i, add := range d.Templates {
 		write := csvReport(add.CSV)
 		if write == nil {
 			return wrong("templates", i, "has a csv without a header row, or that is not CSV")
 		}
-		s.templates[add.Name] = template{write, add.CSV}
+		s.reports.templates[add.Name] = template{write, add.CSV}
 	}
 	for i, add := range d.Runs {
 		run := &reportRun{
@@ -155,58 +154,45 @@ func (s *Server) restoreReports(d *stateDocument) error {
 			text: add.CSV, counts: add.Counts,
 		}
 		if add.AsNow {
-			run.text = s.templates[add.Template].text
+			run.text = s.reports.templates[add.Template].text
 		}
 		switch {
 		case run.counts != nil:
-			if !s.covers(run.counts) {
+			if !covers(l.View, run.counts) {
 				return wrong("report_runs", i, "has item_counts that the accounts do not have")
 			}
-			run.write = s.settlement(run.counts)
+			run.write = ledgerReport(l.View, run.counts)
 		case run.text != "":
 			if run.write = csvReport(run.text); run.write == nil {
 				return wrong("report_runs", i, "has a csv without a header row, or that is not CSV")
 			}
 		}
 		if !add.Forgotten {
-			s.runs[run.id] = run
+			s.reports.runs[run.id] = run
 		}
 		if add.Last {
-			s.lastRun[run.template] = run
+			s.reports.last[run.template] = run
 		}
 	}
 	return nil
 }
 
-// covers tells whether the ledger holds what the counts of a run fix. It needs s.mu.
-func (s *Server) covers(counts []int) bool {
-	if len(counts) > len(s.order) {
-		return false
-	}
-	for i, n := range counts {
-		if n < 0 || n > len(s.order[i].items) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Server) restoreKeys(d *stateDocument) error {
+func (s *service) restoreKeys(l Locked, d *stateDocument) error {
 	for _, add := range d.DIPKeys {
-		s.dipKeys[dipKey{add.Application, add.Key}] = true
+		s.keys.keys[dipKey{add.Application, add.Key}] = true
 	}
 	for i, text := range d.DIPUsed {
 		var used [32]byte
 		if len(text) != hex.EncodedLen(len(used)) || hexInto(used[:], text) != nil {
 			return wrong("dip_used", i, "must be 32 bytes in hex")
 		}
-		s.dipUsed[used] = true
+		s.keys.used[used] = true
 	}
 	for i, add := range d.PINChanges {
-		if s.accounts[add.Account] == nil {
+		if l.Account(add.Account) == nil {
 			return wrong("pin_changes", i, "has no account of the document")
 		}
-		s.pinChanges[add.ID] = &pinChange{
+		s.pins.changes[add.ID] = &pinChange{
 			account: add.Account, device: add.Device, otp: add.OTP, expires: add.Expires, finished: add.Finished,
 		}
 	}
@@ -214,7 +200,7 @@ func (s *Server) restoreKeys(d *stateDocument) error {
 		return nil
 	}
 	var err error
-	s.pin, err = d.PINIdentity.identity()
+	s.pins.identity, err = d.PINIdentity.identity()
 	return err
 }
 

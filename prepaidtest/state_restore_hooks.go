@@ -3,14 +3,16 @@ package prepaidtest
 import (
 	"encoding/json"
 	"errors"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 )
 
-func (s *Server) restoreHooks(d *stateDocument) error {
+func (s *service) restoreHooks(l Locked, d *stateDocument) error {
 	for i, add := range d.Hooks {
-		if s.hooks[add.ID] != nil {
+		if s.hooks.byID[add.ID] != nil {
 			return wrong("hooks", i, "is there twice")
 		}
-		if !s.isFilter(add.Filter) {
+		if !s.hooks.isFilter(add.Filter) {
 			return wrong("hooks", i, "has a filter_spec that must be given with WithFilter again")
 		}
 		h := &hook{id: add.ID, hookConfig: hookConfig{
@@ -29,8 +31,8 @@ func (s *Server) restoreHooks(d *stateDocument) error {
 				*list.to = append(*list.to, m)
 			}
 		}
-		s.hooks[h.id] = h
-		s.hookOrder = append(s.hookOrder, h)
+		s.hooks.byID[h.id] = h
+		s.hooks.order = append(s.hooks.order, h)
 	}
 	return nil
 }
@@ -42,9 +44,9 @@ func (m *savedMessage) message() (*message, error) {
 	return &message{id: m.ID, kind: m.Type, at: m.At, body: []byte(m.Body), attempts: m.Attempts, keep: m.Keep, held: m.Held}, nil
 }
 
-func (s *Server) restoreTasks(d *stateDocument) error {
+func (s *service) restoreTasks(l Locked, d *stateDocument) error {
 	for i, waiting := range d.Tasks {
-		j, err := s.restoreJob(waiting)
+		j, err := s.restoreJob(l, waiting)
 		if err != nil {
 			return wrong("tasks", i, err.Error())
 		}
@@ -53,47 +55,34 @@ func (s *Server) restoreTasks(d *stateDocument) error {
 	return nil
 }
 
-func (s *Server) restoreJob(saved savedTask) (*job, error) {
-	j := &job{server: s, kind: saved.Kind, hook: s.hooks[saved.Hook]}
+func (s *service) restoreJob(l Locked, saved savedTask) (clock.Job, error) {
 	switch saved.Kind {
-	case jobClear, jobReverseClear:
+	case taskClear, taskReverseClear:
 		in := saved.Input
-		if in == nil || s.accounts[in.Account] == nil {
+		if in == nil || l.Account(in.Account) == nil {
 			return nil, errors.New("has no account of the document")
 		}
-		j.input = &simulated{
-			kind: in.Kind, account: in.Account, authorisation: in.Authorisation, amount: in.Amount, merchant: in.Merchant.merchant(),
-		}
-		return j, nil
-	case jobSend:
-		if j.hook == nil || saved.Message == nil {
-			return nil, errors.New("has no hook of the document or no message")
-		}
-		var err error
-		j.message, err = saved.Message.message()
-		return j, err
-	case jobAlert:
-		if j.hook == nil {
-			return nil, errors.New("has no hook of the document")
-		}
-		j.hook.alerting = true
-		return j, nil
+		return &simulatorTask{simulator: s.simulator, kind: saved.Kind, input: &simulated{
+			kind: in.Kind, account: in.Account, authorisation: in.Authorisation, amount: in.Amount, merchant: in.Merchant,
+		}}, nil
+	case taskSend, taskAlert:
+		return s.restoreHookTask(saved)
 	}
 	return nil, errors.New("is of an unknown kind")
 }
 
-// resume sets going what was restored, just before the server answers its first request.
-func (s *Server) resume() {
-	s.mu.Lock()
-	for _, h := range s.hookOrder {
-		if len(h.queue) > 0 {
-			s.pending += len(h.queue)
-			s.startSending(h)
-		}
+func (s *service) restoreHookTask(saved savedTask) (clock.Job, error) {
+	task := &hookTask{hooks: s.hooks, kind: saved.Kind, hook: s.hooks.byID[saved.Hook]}
+	switch {
+	case saved.Kind == taskAlert && task.hook == nil:
+		return nil, errors.New("has no hook of the document")
+	case saved.Kind == taskAlert:
+		task.hook.alerting = true
+		return task, nil
+	case task.hook == nil || saved.Message == nil:
+		return nil, errors.New("has no hook of the document or no message")
 	}
-	s.mu.Unlock()
-	s.clock.Resume()
-	if s.file != nil {
-		s.work.Go(s.keepUpToDate)
-	}
+	var err error
+	task.message, err = saved.Message.message()
+	return task, err
 }

@@ -6,8 +6,46 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
+// walletTokenData is a card in a mobile wallet (2.9), in wire words.
+type walletTokenData struct {
+	StorageTechnology                   string           `json:"storage_technology"`
+	Device                              walletDeviceData `json:"device"`
+	LastCommentID                       string           `json:"last_comment_id"`
+	TokenType                           string           `json:"token_type"`
+	PaymentAppInstanceID                string           `json:"payment_app_instance_id,omitzero"`
+	WalletID                            string           `json:"wallet_id,omitzero"`
+	TokenRequestorName                  string           `json:"token_requestor_name,omitzero"`
+	TokenRequestorID                    string           `json:"token_requestor_id"`
+	TokenAssuranceLevel                 string           `json:"token_assurance_level"`
+	ProvisioningStatusDescription       string           `json:"provisioning_status_description,omitzero"`
+	ProvisioningStatusCode              string           `json:"provisioning_status_code,omitzero"`
+	Suspenders                          []string         `json:"suspenders,omitzero"`
+	CurrentStatusDateTime               string           `json:"current_status_date_time"`
+	CurrentStatusCode                   string           `json:"current_status_code"`
+	CurrentStatusDescription            string           `json:"current_status_description"`
+	CorrelationID                       string           `json:"correlation_id,omitzero"`
+	ActivationCodeExpirationDateTime    string           `json:"activation_code_expiration_date_time,omitzero"`
+	FinalTokenizationDecision           string           `json:"final_tokenization_decision,omitzero"`
+	TokenActivatedDateTime              string           `json:"token_activated_date_time,omitzero"`
+	DigitizationRequestDateTime         string           `json:"digitization_request_date_time,omitzero"`
+	AccountPANSequenceNumber            string           `json:"account_pan_sequence_number"`
+	ExpirationDate                      string           `json:"expiration_date"`
+	TokenSuffix                         string           `json:"token_suffix,omitzero"`
+	PrimaryAccountNumberUniqueReference string           `json:"primary_account_number_unique_reference,omitzero"`
+	TokenUniqueReference                string           `json:"token_unique_reference"`
+	TokenDeletedFromConsumerApp         bool             `json:"token_deleted_from_consumer_app"`
+}
+
+// walletDeviceData is the device of a wallet token; every field is optional.
+type walletDeviceData struct {
+	DeviceID        string `json:"device_id,omitzero"`
+	DeviceName      string `json:"device_name,omitzero"`
+	SecureElementID string `json:"secure_element_id,omitzero"`
+	DeviceType      string `json:"device_type,omitzero"`
+}
+
 // bind reads a wallet token (2.9) of a document. Required fields that are left out are filled in later.
-func (t *WalletToken) bind(b *wire.Reader) {
+func (t *walletTokenData) bind(b *wire.Reader) {
 	dateTime := func(name string, into *string) {
 		var at time.Time
 		if b.DateTime(name, &at).Usable {
@@ -42,7 +80,7 @@ func (t *WalletToken) bind(b *wire.Reader) {
 	b.Boolean("token_deleted_from_consumer_app", &t.TokenDeletedFromConsumerApp)
 }
 
-func (d *WalletDevice) bind(b *wire.Reader) {
+func (d *walletDeviceData) bind(b *wire.Reader) {
 	b.String("device_id", &d.DeviceID)
 	b.String("device_name", &d.DeviceName)
 	b.String("secure_element_id", &d.SecureElementID)

@@ -44,8 +44,8 @@ func (s schedule) check() error {
 
 const endless = -1
 
-// armoury holds the faults that wait to be used, each under the name of what it is for.
-type armoury[F any] struct {
+// faultQueue holds the faults that wait to be used, each under the name of what it is for. It is safe for concurrent use.
+type faultQueue[F any] struct {
 	wildcard string // the name that stands for all
 	howOften func(F) schedule
 
@@ -60,35 +60,35 @@ type armed[F any] struct {
 	used, left int
 }
 
-// newArmoury draws from a source of its own, so that faults do not change the ids of a seeded server. Stream
-// tells the armouries of one server apart.
-func newArmoury[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) schedule) *armoury[F] {
-	a := &armoury[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}
+// newFaultQueue draws from a source of its own, so that faults do not change the ids of a seeded server. Stream
+// distinguishes the queues of one server.
+func newFaultQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) schedule) *faultQueue[F] {
+	q := &faultQueue[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}
 	if seed != nil {
 		//nolint:gosec // chance, not a secret
-		a.random = rand.New(rand.NewPCG(*seed, stream)).Float64
+		q.random = rand.New(rand.NewPCG(*seed, stream)).Float64
 	}
-	return a
+	return q
 }
 
-func (a *armoury[F]) arm(name string, faults []F) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (q *faultQueue[F]) arm(name string, faults ...F) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for _, fault := range faults {
-		a.armed = append(a.armed, &armed[F]{name: name, fault: fault, left: a.howOften(fault).left()})
+		q.armed = append(q.armed, &armed[F]{name: name, fault: fault, left: q.howOften(fault).left()})
 	}
 }
 
 // take uses up the first fault for name that fits and, when it has a probability, is drawn; then those for any.
-func (a *armoury[F]) take(name string, fits func(F) bool) *F {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, wanted := range []string{name, a.wildcard} {
-		for i, candidate := range a.armed {
+func (q *faultQueue[F]) take(name string, fits func(F) bool) *F {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, wanted := range []string{name, q.wildcard} {
+		for i, candidate := range q.armed {
 			if candidate.name != wanted || !fits(candidate.fault) {
 				continue
 			}
-			if often := a.howOften(candidate.fault); often.chanced && a.random() >= often.chance {
+			if often := q.howOften(candidate.fault); often.chanced && q.random() >= often.chance {
 				continue
 			}
 			candidate.used++
@@ -96,7 +96,7 @@ func (a *armoury[F]) take(name string, fits func(F) bool) *F {
 				candidate.left--
 			}
 			if candidate.left == 0 {
-				a.armed = slices.Delete(a.armed, i, i+1)
+				q.armed = slices.Delete(q.armed, i, i+1)
 			}
 			return new(candidate.fault)
 		}
@@ -104,34 +104,34 @@ func (a *armoury[F]) take(name string, fits func(F) bool) *F {
 	return nil
 }
 
-func (a *armoury[F]) all() []armed[F] {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	list := make([]armed[F], len(a.armed))
-	for i, one := range a.armed {
+func (q *faultQueue[F]) all() []armed[F] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := make([]armed[F], len(q.armed))
+	for i, one := range q.armed {
 		list[i] = *one
 	}
 	return list
 }
 
 // count counts the uses left; a fault without end is one.
-func (a *armoury[F]) count() int {
+func (q *faultQueue[F]) count() int {
 	count := 0
-	for _, one := range a.all() {
+	for _, one := range q.all() {
 		count += max(one.left, 1)
 	}
 	return count
 }
 
 // remove disarms the faults under a name.
-func (a *armoury[F]) remove(name string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.armed = slices.DeleteFunc(a.armed, func(one *armed[F]) bool { return one.name == name })
+func (q *faultQueue[F]) remove(name string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.armed = slices.DeleteFunc(q.armed, func(one *armed[F]) bool { return one.name == name })
 }
 
-func (a *armoury[F]) clear() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.armed = nil
+func (q *faultQueue[F]) clear() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.armed = nil
 }

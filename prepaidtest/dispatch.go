@@ -1,0 +1,84 @@
+package prepaidtest
+
+import (
+	"context"
+	"time"
+)
+
+// Attempt is one attempt to deliver a message.
+type Attempt struct {
+	Time      time.Time
+	HookID    string
+	MessageID string
+	Type      string
+	Attempt   int
+	Status    int
+	Delivered bool
+	Problem   string
+	Fault     bool
+}
+
+// dispatch makes one attempt, or what a fault leaves of it, and reports whether the service may believe the message
+// delivered. It needs m to be in no queue.
+func (s *hooks) dispatch(ctx context.Context, h *hook, config hookConfig, m *message) bool {
+	if s.takeHeld(m) {
+		return s.send(ctx, h.id, config, m, nil)
+	}
+	fault := s.faults.take(h.id, func(messageFault) bool { return true })
+	if fault == nil || fault.kind != deliveryFaultDelay {
+		return s.sendWith(ctx, h.id, config, m, fault)
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	m.held = true
+	m.attempts-- // this was none
+	h.current = nil
+	s.clock.After(fault.wait, &hookTask{hooks: s, kind: taskSend, hook: h, message: m})
+	return true
+}
+
+// takeHeld reports whether a message was held back before, once.
+func (s *hooks) takeHeld(m *message) bool {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	held := m.held
+	m.held = false
+	return held
+}
+
+// dispatchPing is dispatch for a ping, which is in no queue.
+func (s *hooks) dispatchPing(ctx context.Context, hookID string, config hookConfig, m *message) bool {
+	return s.sendWith(ctx, hookID, config, m, s.faults.take(hookID, func(f messageFault) bool { return f.pings }))
+}
+
+func (s *hooks) sendWith(ctx context.Context, hookID string, config hookConfig, m *message, fault *messageFault) bool {
+	copies := 0
+	if fault != nil && fault.kind == deliveryFaultDuplicate {
+		copies = fault.copies
+	}
+	delivered := s.send(ctx, hookID, config, m, fault)
+	for range copies {
+		if ctx.Err() != nil {
+			break
+		}
+		delivered = s.send(ctx, hookID, config, m, fault) || delivered
+	}
+	return delivered
+}
+
+// send makes one attempt and writes it down.
+func (s *hooks) send(ctx context.Context, hookID string, config hookConfig, m *message, fault *messageFault) bool {
+	attempt := Attempt{HookID: hookID, MessageID: m.id, Type: m.kind, Attempt: m.attempts, Fault: fault != nil}
+	if fault != nil && fault.kind == deliveryFaultLose {
+		attempt.Delivered, attempt.Problem = true, "the message was lost"
+	} else {
+		attempt.Status, attempt.Problem = s.transmit(ctx, config, m.body)
+		attempt.Delivered = attempt.Status/100 == 2
+	}
+	if fault != nil && fault.kind == deliveryFaultLoseAnswer {
+		attempt.Status, attempt.Delivered, attempt.Problem = 0, false, "the response was lost"
+	}
+	attempt.Time = s.clock.Now()
+	s.attempts.Add(attempt)
+	return attempt.Delivered
+}
