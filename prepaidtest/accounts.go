@@ -7,76 +7,77 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // searchAccounts answers GET /accounts.
 func (s *accounts) searchAccounts(c *exchange.Call) exchange.Response {
-	var key accountKey
-	var with include
+	var key ledger.Key
+	var with ledger.Groups
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) {
-		q.RequiredString("client_id", &key.clientID)
-		q.RequiredString("client_account_key", &key.key)
-		q.Flag("with_personal", &with.personal)
-		q.Flag("with_directentry", &with.directEntry)
-		q.Flag("with_freetext", &with.freeText)
-		q.Flag("with_bpay", &with.bpay)
+		q.RequiredString("client_id", &key.ClientID)
+		q.RequiredString("client_account_key", &key.Key)
+		q.Flag("with_personal", &with.Personal)
+		q.Flag("with_directentry", &with.DirectEntry)
+		q.Flag("with_freetext", &with.FreeText)
+		q.Flag("with_bpay", &with.BPAY)
 		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *account) []byte { return a.append(to, with) })
+	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
 }
 
 // companyFilter is the query of the company search; what is empty does not filter.
 type companyFilter struct{ clientID, programID, status, firstName, lastName, mobile string }
 
-func (f companyFilter) matches(a *account) bool {
-	program := a.company.ProgramID == f.programID || (a.portal != nil && a.portal.ProgramID == f.programID)
-	return (f.clientID == "" || a.company.ClientID == f.clientID) &&
+func (f companyFilter) matches(a *ledger.Account) bool {
+	program := a.Company.ProgramID == f.programID || (a.Portal != nil && a.Portal.ProgramID == f.programID)
+	return (f.clientID == "" || a.Company.ClientID == f.clientID) &&
 		(f.programID == "" || program) &&
-		(f.status == "" || a.status == f.status) &&
-		(f.firstName == "" || strings.EqualFold(a.personal.FirstName, f.firstName)) &&
-		(f.lastName == "" || strings.EqualFold(a.personal.LastName, f.lastName)) &&
-		(f.mobile == "" || a.personal.MobileNumber == f.mobile)
+		(f.status == "" || a.Status == f.status) &&
+		(f.firstName == "" || strings.EqualFold(a.Registration.FirstName, f.firstName)) &&
+		(f.lastName == "" || strings.EqualFold(a.Registration.LastName, f.lastName)) &&
+		(f.mobile == "" || a.Registration.MobileNumber == f.mobile)
 }
 
 // searchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
 // error.
 func (s *accounts) searchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
-	var with include
+	var with ledger.Groups
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) {
 		q.String("client_id", &filter.clientID)
 		q.String("program_id", &filter.programID)
-		q.OneOf("status", &filter.status, accountStatuses())
+		q.OneOf("status", &filter.status, ledger.AccountStatuses())
 		q.String("first_name", &filter.firstName)
 		q.String("last_name", &filter.lastName)
 		q.String("mobile", &filter.mobile)
-		q.Flag("with_personal", &with.personal)
+		q.Flag("with_personal", &with.Personal)
 		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	id, ok := companyID(c.Params[0])
+	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
 		return c.Unusable("invalid fields: companyid must be a number")
 	}
 	l := s.ledger.RLock()
 	defer l.RUnlock()
-	var found []*account
+	var found []*ledger.Account
 	if owner := l.Company(id); owner != nil {
-		for _, a := range owner.accounts {
+		for _, a := range owner.Accounts {
 			if filter.matches(a) {
 				found = append(found, a)
 			}
 		}
 	}
-	answer := exchange.Paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
+	answer := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
 	if s.with.NoCompanyPaging {
 		answer.Page = nil
 	}
@@ -85,25 +86,25 @@ func (s *accounts) searchCompany(c *exchange.Call) exchange.Response {
 
 // getAccount answers GET /accounts/{id}.
 func (s *accounts) getAccount(c *exchange.Call) exchange.Response {
-	var with include
+	var with ledger.Groups
 	if refusal := c.BindQuery(func(q *wire.Query) {
-		q.Flag("with_personal", &with.personal)
-		q.Flag("with_directentry", &with.directEntry)
-		q.Flag("with_freetext", &with.freeText)
-		q.Flag("with_bpay", &with.bpay)
-		q.Flag("with_tokeninfo", &with.tokenInfo)
-		q.Flag("with_correspondingaccountid", &with.corresponding)
-		q.Flag("with_cardholdertype", &with.cardholderType)
+		q.Flag("with_personal", &with.Personal)
+		q.Flag("with_directentry", &with.DirectEntry)
+		q.Flag("with_freetext", &with.FreeText)
+		q.Flag("with_bpay", &with.BPAY)
+		q.Flag("with_tokeninfo", &with.TokenInfo)
+		q.Flag("with_correspondingaccountid", &with.Corresponding)
+		q.Flag("with_cardholdertype", &with.CardholderType)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) exchange.Response { return c.Encoded(http.StatusOK, a.append(nil, with)) })
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, with)) })
 }
 
 // getStatus answers GET /accounts/{id}/status.
 func (s *accounts) getStatus(c *exchange.Call) exchange.Response {
-	return s.withAccount(c, func(a *account) exchange.Response {
-		o := a.appendReduced(nil)
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		o := a.AppendReduced(nil)
 		return c.Encoded(http.StatusOK, o.End())
 	})
 }
@@ -119,21 +120,21 @@ func (s *accounts) transactions(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) exchange.Response {
-		items := between(a.items, start, end)
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		items := between(a.Items, start, end)
 		if s.with.NewestFirst {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}
-		return exchange.Paged(c, page, items, appendItem)
+		return exchange.Paged(c, page, items, ledger.AppendItem)
 	})
 }
 
 // between returns the items within both bounds, included. The times of items are compared as they are shown: in whole
 // seconds.
-func between(items []item, start, end time.Time) []item {
+func between(items []ledger.Item, start, end time.Time) []ledger.Item {
 	from, to := 0, len(items)
-	compare := func(i item, at time.Time) int { return i.occurredAt.Truncate(time.Second).Compare(at) }
+	compare := func(i ledger.Item, at time.Time) int { return i.OccurredAt.Truncate(time.Second).Compare(at) }
 	if !start.IsZero() {
 		from, _ = slices.BinarySearchFunc(items, start, compare)
 	}
@@ -144,7 +145,7 @@ func between(items []item, start, end time.Time) []item {
 }
 
 // withAccount finds the account of the path and reads it under the lock.
-func (s *accounts) withAccount(c *exchange.Call, read func(*account) exchange.Response) exchange.Response {
+func (s *accounts) withAccount(c *exchange.Call, read func(*ledger.Account) exchange.Response) exchange.Response {
 	l := s.ledger.RLock()
 	defer l.RUnlock()
 	a := l.Account(c.Params[0])

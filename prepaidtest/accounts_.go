@@ -3,11 +3,12 @@ package prepaidtest
 import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // accounts carries out the operations on accounts and their wallets. All state is the ledger's.
 type accounts struct {
-	ledger *Ledger
+	ledger *ledger.Ledger
 	clock  *clock.Clock
 	ids    *ids.Source
 	with   accountOptions
@@ -25,6 +26,6 @@ type accountOptions struct {
 	CardNetwork            string
 }
 
-func newAccounts(ledger *Ledger, clock *clock.Clock, from *ids.Source, with accountOptions) *accounts {
+func newAccounts(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with accountOptions) *accounts {
 	return &accounts{ledger: ledger, clock: clock, ids: from, with: with}
 }

@@ -1,5 +1,7 @@
 package prepaidtest
 
+import "github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+
 const (
 	// DefaultCompany is the company every server begins with.
 	DefaultCompany int64 = 42
@@ -39,7 +41,7 @@ type Company struct {
 func (s *Server) AddCompany(add Company) {
 	l := s.service.ledger.Lock()
 	defer l.Unlock()
-	s.service.putCompany(l, companyData{ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
+	s.service.putCompany(l, ledger.CompanyData{ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
 }
 
 // AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first

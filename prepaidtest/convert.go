@@ -1,25 +1,29 @@
 package prepaidtest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
 
 // internal returns a registration as the ledger holds it, which shares nothing with p.
-func (p Personal) internal() personalData {
-	held := personalData{
+func (p Personal) internal() ledger.Personal {
+	held := ledger.Personal{
 		Title: p.Title, FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName,
-		PrimaryAddress: addressData(p.PrimaryAddress), Sex: p.Sex, MobileNumber: p.MobileNumber, PhoneNumber: p.PhoneNumber,
+		PrimaryAddress: ledger.Address(p.PrimaryAddress), Sex: p.Sex, MobileNumber: p.MobileNumber, PhoneNumber: p.PhoneNumber,
 		DateOfBirth: p.DateOfBirth, EmailAddress: p.EmailAddress, DriverLicenceNumber: p.DriverLicenceNumber,
 	}
 	if p.AlternateAddress != nil {
-		held.AlternateAddress = new(addressData(*p.AlternateAddress))
+		held.AlternateAddress = new(ledger.Address(*p.AlternateAddress))
 	}
 	if p.Passport != nil {
-		held.Passport = new(passportData(*p.Passport))
+		held.Passport = new(ledger.Passport(*p.Passport))
 	}
 	return held
 }
 
 // personalOf is the way back.
-func personalOf(held personalData) Personal {
+func personalOf(held ledger.Personal) Personal {
 	p := Personal{
 		Title: held.Title, FirstName: held.FirstName, MiddleName: held.MiddleName, LastName: held.LastName,
 		PrimaryAddress: Address(held.PrimaryAddress), Sex: held.Sex, MobileNumber: held.MobileNumber, PhoneNumber: held.PhoneNumber,
@@ -35,9 +39,9 @@ func personalOf(held personalData) Personal {
 }
 
 // internal returns a token as the ledger holds it.
-func (t WalletToken) internal() walletTokenData {
-	return walletTokenData{
-		StorageTechnology: t.StorageTechnology, Device: walletDeviceData(t.Device), LastCommentID: t.LastCommentID, TokenType: t.TokenType,
+func (t WalletToken) internal() ledger.WalletToken {
+	return ledger.WalletToken{
+		StorageTechnology: t.StorageTechnology, Device: ledger.WalletDevice(t.Device), LastCommentID: t.LastCommentID, TokenType: t.TokenType,
 		PaymentAppInstanceID: t.PaymentAppInstanceID, WalletID: t.WalletID, TokenRequestorName: t.TokenRequestorName,
 		TokenRequestorID: t.TokenRequestorID, TokenAssuranceLevel: t.TokenAssuranceLevel,
 		ProvisioningStatusDescription: t.ProvisioningStatusDescription, ProvisioningStatusCode: t.ProvisioningStatusCode,
@@ -52,7 +56,7 @@ func (t WalletToken) internal() walletTokenData {
 }
 
 // walletTokensOf is the way back.
-func walletTokensOf(held []walletTokenData) []WalletToken {
+func walletTokensOf(held []ledger.WalletToken) []WalletToken {
 	var tokens []WalletToken
 	for _, t := range held {
 		tokens = append(tokens, WalletToken{
@@ -77,14 +81,14 @@ func (s SeedAccount) internal() seedData {
 	seed := seedData{
 		ID: s.ID, ExternalID: s.ExternalID, CompanyID: s.CompanyID, Key: s.Key, Status: s.Status, ProductType: s.ProductType,
 		AccountType: s.AccountType, PlasticDisabled: s.PlasticDisabled, PlasticExpiry: s.PlasticExpiry, AccountExpiry: s.AccountExpiry,
-		DisplayName: s.DisplayName, NameOnCard: s.NameOnCard, FreeText: freeTextData(s.FreeText), MDESConfigID: s.MDESConfigID,
+		DisplayName: s.DisplayName, NameOnCard: s.NameOnCard, FreeText: ledger.FreeText(s.FreeText), MDESConfigID: s.MDESConfigID,
 		CorrespondingAccountID: s.CorrespondingAccountID, CardholderType: s.CardholderType,
 	}
 	if s.Personal != nil {
 		seed.Personal = new(s.Personal.internal())
 	}
 	if s.Portal != nil {
-		seed.Portal = new(portalData(*s.Portal))
+		seed.Portal = new(ledger.Portal(*s.Portal))
 	}
 	return seed
 }

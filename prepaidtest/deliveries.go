@@ -57,5 +57,5 @@ func (s *Server) Deliveries() []Delivery {
 // way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.service.clock.Settle()
-	return s.under.waitIdle(ctx)
+	return s.under.WaitIdle(ctx)
 }

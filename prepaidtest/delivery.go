@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -68,15 +69,15 @@ func (s *hooks) ping(c *exchange.Call, hookID string, config hookConfig) bool {
 }
 
 // announce hands a booked item to the hooks that watch the company.
-func (s *hooks) announce(l Locked, a *account, booked item) {
+func (s *hooks) announce(l ledger.Locked, a *ledger.Account, booked ledger.Item) {
 	for _, h := range s.order {
-		if !h.enabled || !slices.Contains(h.scope, a.company.ID) {
+		if !h.enabled || !slices.Contains(h.scope, a.Company.ID) {
 			continue
 		}
 		if match := s.with.Filters[h.filter]; match != nil && !match(booked) {
 			continue
 		}
-		m := s.newMessage(h.id, "transaction", booked.occurredAt, a.company.ID, appendItem(nil, booked))
+		m := s.newMessage(h.id, "transaction", booked.OccurredAt, a.Company.ID, ledger.AppendItem(nil, booked))
 		m.keep = true
 		s.enqueue(l, h, m)
 	}
@@ -84,16 +85,16 @@ func (s *hooks) announce(l Locked, a *account, booked item) {
 
 // enqueue puts a message into the queue of its hook. A goroutine works on the queue of a hook as long as there is something in it, so that the
 // messages of a hook go out one after the other. After Close they are only kept, for Save.
-func (s *hooks) enqueue(l Locked, h *hook, m *message) {
+func (s *hooks) enqueue(l ledger.Locked, h *hook, m *message) {
 	h.queue = append(h.queue, m)
-	if s.under.begin(1) {
+	if s.under.Begin(1) {
 		s.startSending(l, h)
 	}
 }
 
-func (s *hooks) startSending(_ Locked, h *hook) {
+func (s *hooks) startSending(_ ledger.Locked, h *hook) {
 	if !h.sending {
-		h.sending = s.under.start(func() { s.drain(h) })
+		h.sending = s.under.Start(func() { s.drain(h) })
 	}
 }
 
@@ -101,9 +102,9 @@ func (s *hooks) startSending(_ Locked, h *hook) {
 func (s *hooks) drain(h *hook) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s.under.run(func() {
+	s.under.Run(func() {
 		select {
-		case <-s.under.stopping():
+		case <-s.under.Stopping():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -124,7 +125,7 @@ func (s *hooks) drain(h *hook) {
 		if !delivered {
 			s.undelivered(l, h, m)
 		}
-		s.under.end(1)
+		s.under.End(1)
 		l.Unlock()
 	}
 }
@@ -133,11 +134,11 @@ func (s *hooks) drain(h *hook) {
 func (s *hooks) next(h *hook) (m *message, config hookConfig, wanted bool) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	closed := s.under.isClosed()
+	closed := s.under.IsClosed()
 	if len(h.queue) == 0 || closed {
 		h.sending = false
 		if closed { // what is left is kept, for Save
-			s.under.abandon()
+			s.under.Abandon()
 		}
 		return nil, hookConfig{}, false
 	}
@@ -149,8 +150,8 @@ func (s *hooks) next(h *hook) (m *message, config hookConfig, wanted bool) {
 }
 
 // undelivered tries again later, or stores the message.
-func (s *hooks) undelivered(l Locked, h *hook, m *message) {
-	if s.under.isClosed() { // which may have cut the attempt short: it does not count
+func (s *hooks) undelivered(l ledger.Locked, h *hook, m *message) {
+	if s.under.IsClosed() { // which may have cut the attempt short: it does not count
 		m.attempts--
 		h.queue = slices.Insert(h.queue, 0, m)
 		return
@@ -169,7 +170,7 @@ func (s *hooks) undelivered(l Locked, h *hook, m *message) {
 }
 
 // alertLater sends an alert an interval later, and so on until all messages are dismissed.
-func (s *hooks) alertLater(_ Locked, h *hook, from time.Time) {
+func (s *hooks) alertLater(_ ledger.Locked, h *hook, from time.Time) {
 	if h.alerting || len(h.undeliverable) == 0 {
 		return
 	}
@@ -178,7 +179,7 @@ func (s *hooks) alertLater(_ Locked, h *hook, from time.Time) {
 }
 
 // alert sends an alert that is due.
-func (s *hooks) alert(l Locked, h *hook, at time.Time) {
+func (s *hooks) alert(l ledger.Locked, h *hook, at time.Time) {
 	h.alerting = false
 	if h.deleted || len(h.undeliverable) == 0 {
 		return

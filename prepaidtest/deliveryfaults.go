@@ -2,42 +2,44 @@ package prepaidtest
 
 import (
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // DeliveryFault is one delivery of a webhook message gone wrong. Make one with a function of this package and arm
 // it with InjectDelivery; it is then used once, unless Times, Always or WithProbability say otherwise. Each attempt
 // to deliver counts, retries included. Pings are not touched unless WithPings says so. The zero DeliveryFault does
 // nothing but count a delivery.
-type DeliveryFault struct{ fault messageFault }
+type DeliveryFault struct{ fault faults.Delivery }
 
 // DuplicateMessage sends a message and then copies more times, 1 or more, under the same message id. It counts as
 // delivered when one of them was.
 func DuplicateMessage(copies int) DeliveryFault {
-	return DeliveryFault{messageFault{kind: deliveryFaultDuplicate, copies: copies}}
+	return DeliveryFault{faults.Delivery{Kind: faults.Duplicate, Copies: copies}}
 }
 
 // LoseMessage never sends the message, and the service believes that it was delivered.
-func LoseMessage() DeliveryFault { return DeliveryFault{messageFault{kind: deliveryFaultLose}} }
+func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.Lose}} }
 
 // LoseAnswer sends the message and loses the receiver's answer: the attempt has failed, and the message is sent
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
-func LoseAnswer() DeliveryFault { return DeliveryFault{messageFault{kind: deliveryFaultLoseAnswer}} }
+func LoseAnswer() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
 // DelayMessage holds a message back for d on the server's clock while later ones overtake it. A message held back
 // meets no further fault when its time comes. It is not for pings, whose caller waits.
 func DelayMessage(d time.Duration) DeliveryFault {
-	return DeliveryFault{messageFault{kind: deliveryFaultDelay, wait: d}}
+	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
 
 // Times makes a fault count n times, 1 or more. It undoes Always.
 func (f DeliveryFault) Times(n int) DeliveryFault {
-	f.fault.repeat(n)
+	f.fault.Repeat(n)
 	return f
 }
 
 // Always makes a fault stay armed until ClearDeliveryFaults. It undoes Times.
 func (f DeliveryFault) Always() DeliveryFault {
-	f.fault.forever()
+	f.fault.Forever()
 	return f
 }
 
@@ -45,14 +47,14 @@ func (f DeliveryFault) Always() DeliveryFault {
 // is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same in each
 // run.
 func (f DeliveryFault) WithProbability(p float64) DeliveryFault {
-	f.fault.sometimes(p)
+	f.fault.Sometimes(p)
 	return f
 }
 
 // WithPings makes pings count as messages too. A ping whose answer is lost fails its registration or change, and
 // one that is lost itself passes for answered.
 func (f DeliveryFault) WithPings() DeliveryFault {
-	f.fault.pings = true
+	f.fault.Pings = true
 	return f
 }
 
@@ -69,13 +71,13 @@ func (s *Server) InjectDelivery(hookID string, faults ...DeliveryFault) {
 		return
 	}
 	for _, fault := range faults {
-		if err := fault.fault.check(); err != nil {
+		if err := fault.fault.Check(); err != nil {
 			s.fail("InjectDelivery: %v", err)
 			return
 		}
 	}
 	for _, fault := range faults {
-		s.service.hooks.faults.arm(hookID, fault.fault)
+		s.service.hooks.faults.Arm(hookID, fault.fault)
 	}
 }
 
@@ -93,26 +95,26 @@ type ArmedDeliveryFault struct {
 
 // DeliveryFaults returns the armed faults of deliveries in the order armed.
 func (s *Server) DeliveryFaults() []ArmedDeliveryFault {
-	waiting := s.service.hooks.faults.all()
+	waiting := s.service.hooks.faults.All()
 	list := make([]ArmedDeliveryFault, len(waiting))
 	for i, one := range waiting {
-		list[i] = ArmedDeliveryFault{HookID: one.name, Fault: DeliveryFault{one.fault}, Used: one.used, Left: one.left}
+		list[i] = ArmedDeliveryFault{HookID: one.Name, Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
 	}
 	return list
 }
 
 // ClearDeliveryFaults disarms the faults of all deliveries.
-func (s *Server) ClearDeliveryFaults() { s.service.hooks.faults.clear() }
+func (s *Server) ClearDeliveryFaults() { s.service.hooks.faults.Clear() }
 
 // String is the form that ParseDeliveryFault reads, for example "duplicate-message 2 always".
 func (f DeliveryFault) String() string { return f.fault.String() }
 
 // DeliveryFaultForms lists what ParseDeliveryFault reads, one form a line with what it does, then the modifiers.
-func DeliveryFaultForms() []string { return messageFaultForms() }
+func DeliveryFaultForms() []string { return faults.DeliveryForms() }
 
 // ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-answer x2". Its errors name
 // the word and the rule.
 func ParseDeliveryFault(text string) (DeliveryFault, error) {
-	f, err := parseMessageFault(text)
+	f, err := faults.ParseDelivery(text)
 	return DeliveryFault{f}, err
 }

@@ -10,18 +10,19 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // keyExchange carries out the key exchange. The ledger's lock guards it.
 type keyExchange struct {
-	ledger *Ledger
+	ledger *ledger.Ledger
 	ids    *ids.Source
 	keys   map[dipKey]bool
 	used   map[[32]byte]bool // hashes of ephemeral keys
 }
 
-func newKeyExchange(ledger *Ledger, from *ids.Source) *keyExchange {
+func newKeyExchange(ledger *ledger.Ledger, from *ids.Source) *keyExchange {
 	return &keyExchange{ledger: ledger, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
 }
 
@@ -68,7 +69,7 @@ func (s *keyExchange) exchangeKey(c *exchange.Call) exchange.Response {
 		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key must be 256 bits in Base64")
 	}
 	a := l.Account(c.Params[0])
-	if a == nil || a.status == "closed" {
+	if a == nil || a.Status == "closed" {
 		return c.Refuse(http.StatusBadRequest, "bad_account", "the account does not exist or is closed")
 	}
 	seen := sha256.Sum256(secret)
@@ -76,7 +77,7 @@ func (s *keyExchange) exchangeKey(c *exchange.Call) exchange.Response {
 		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key was used before")
 	}
 	s.used[seen] = true
-	plain, err := json.Marshal(map[string]string{"account_id": a.id, "card_number": a.cardNumber})
+	plain, err := json.Marshal(map[string]string{"account_id": a.ID, "card_number": a.CardNumber})
 	if err != nil {
 		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}

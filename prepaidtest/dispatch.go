@@ -3,6 +3,8 @@ package prepaidtest
 import (
 	"context"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // Attempt is one attempt to deliver a message.
@@ -24,8 +26,8 @@ func (s *hooks) dispatch(ctx context.Context, h *hook, config hookConfig, m *mes
 	if s.takeHeld(m) {
 		return s.send(ctx, h.id, config, m, nil)
 	}
-	fault := s.faults.take(h.id, func(messageFault) bool { return true })
-	if fault == nil || fault.kind != deliveryFaultDelay {
+	fault := s.faults.Take(h.id, func(faults.Delivery) bool { return true })
+	if fault == nil || fault.Kind != faults.Hold {
 		return s.sendWith(ctx, h.id, config, m, fault)
 	}
 	l := s.ledger.Lock()
@@ -33,7 +35,7 @@ func (s *hooks) dispatch(ctx context.Context, h *hook, config hookConfig, m *mes
 	m.held = true
 	m.attempts-- // this was none
 	h.current = nil
-	s.clock.After(fault.wait, &hookTask{hooks: s, kind: taskSend, hook: h, message: m})
+	s.clock.After(fault.Wait, &hookTask{hooks: s, kind: taskSend, hook: h, message: m})
 	return true
 }
 
@@ -48,13 +50,13 @@ func (s *hooks) takeHeld(m *message) bool {
 
 // dispatchPing is dispatch for a ping, which is in no queue.
 func (s *hooks) dispatchPing(ctx context.Context, hookID string, config hookConfig, m *message) bool {
-	return s.sendWith(ctx, hookID, config, m, s.faults.take(hookID, func(f messageFault) bool { return f.pings }))
+	return s.sendWith(ctx, hookID, config, m, s.faults.Take(hookID, func(f faults.Delivery) bool { return f.Pings }))
 }
 
-func (s *hooks) sendWith(ctx context.Context, hookID string, config hookConfig, m *message, fault *messageFault) bool {
+func (s *hooks) sendWith(ctx context.Context, hookID string, config hookConfig, m *message, fault *faults.Delivery) bool {
 	copies := 0
-	if fault != nil && fault.kind == deliveryFaultDuplicate {
-		copies = fault.copies
+	if fault != nil && fault.Kind == faults.Duplicate {
+		copies = fault.Copies
 	}
 	delivered := s.send(ctx, hookID, config, m, fault)
 	for range copies {
@@ -67,15 +69,15 @@ func (s *hooks) sendWith(ctx context.Context, hookID string, config hookConfig, 
 }
 
 // send makes one attempt and writes it down.
-func (s *hooks) send(ctx context.Context, hookID string, config hookConfig, m *message, fault *messageFault) bool {
+func (s *hooks) send(ctx context.Context, hookID string, config hookConfig, m *message, fault *faults.Delivery) bool {
 	attempt := Attempt{HookID: hookID, MessageID: m.id, Type: m.kind, Attempt: m.attempts, Fault: fault != nil}
-	if fault != nil && fault.kind == deliveryFaultLose {
+	if fault != nil && fault.Kind == faults.Lose {
 		attempt.Delivered, attempt.Problem = true, "the message was lost"
 	} else {
 		attempt.Status, attempt.Problem = s.transmit(ctx, config, m.body)
 		attempt.Delivered = attempt.Status/100 == 2
 	}
-	if fault != nil && fault.kind == deliveryFaultLoseAnswer {
+	if fault != nil && fault.Kind == faults.LoseResponse {
 		attempt.Status, attempt.Delivered, attempt.Problem = 0, false, "the response was lost"
 	}
 	attempt.Time = s.clock.Now()

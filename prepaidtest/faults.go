@@ -2,6 +2,8 @@ package prepaidtest
 
 import (
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // AnyOperation stands for every operation in Inject, the token endpoint included.
@@ -10,65 +12,65 @@ const AnyOperation = "*"
 // Fault is one request gone wrong. Make one with a function of this package and arm it with Inject; it is then
 // used once, unless Times, Always or WithProbability say otherwise. The zero Fault does nothing but count a
 // request.
-type Fault struct{ fault requestFault }
+type Fault struct{ fault faults.Fault }
 
 // CommitThenDrop carries the request out and then cuts the connection without an answer: the money has moved
 // and the caller does not know.
-func CommitThenDrop() Fault { return Fault{requestFault{kind: faultCommitThenDrop}} }
+func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
 // DropBeforeCommit reads the request and cuts the connection: nothing has happened, and the caller cannot tell
 // this from CommitThenDrop.
-func DropBeforeCommit() Fault { return Fault{requestFault{kind: faultDropBeforeCommit}} }
+func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
 // Answer replies with status (200 to 999) and the service's error body holding code, without carrying the request
 // out. With an empty code it is the one usual for the status.
 func Answer(status int, code string) Fault {
-	return Fault{requestFault{kind: faultAnswer, status: status, code: code}}
+	return Fault{faults.Fault{Kind: faults.Respond, Status: status, Code: code}}
 }
 
 // AnswerBody replies with these bytes as they are, without carrying the request out. The status is 200 to 999; an
 // empty contentType sends no such header.
 func AnswerBody(status int, contentType, body string) Fault {
-	return Fault{requestFault{kind: faultAnswerBody, status: status, contentType: contentType, body: body}}
+	return Fault{faults.Fault{Kind: faults.RespondWith, Status: status, ContentType: contentType, Body: body}}
 }
 
 // ProxyPage replies with status (200 to 999) and an HTML page as a proxy on the way writes it, without carrying the
 // request out.
-func ProxyPage(status int) Fault { return Fault{requestFault{kind: faultProxyPage, status: status}} }
+func ProxyPage(status int) Fault { return Fault{faults.Fault{Kind: faults.ProxyPage, Status: status}} }
 
 // TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After
 // holds retryAfter in whole seconds, rounded up; zero sends no such header. With Times it is a storm.
 func TooManyRequests(retryAfter time.Duration) Fault {
-	return Fault{requestFault{kind: faultTooMany, wait: retryAfter}}
+	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
 
 // ExpireToken makes the access token that came with the request invalid and refuses the request as section 5 has
 // it: 401, and so with every later request until another token is fetched. It is not for the token endpoint,
 // which takes none: armed for AnyOperation it passes that one by.
-func ExpireToken() Fault { return Fault{requestFault{kind: faultExpireToken}} }
+func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} }
 
 // Delay waits d of real time before the request is carried out, then responds as usual. The request is running all that
 // time, also when its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
-func Delay(d time.Duration) Fault { return Fault{requestFault{kind: faultDelay, wait: d}} }
+func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay, Wait: d}} }
 
 // Truncate carries the request out, announces the whole answer and cuts the connection in the middle of it.
-func Truncate() Fault { return Fault{requestFault{kind: faultTruncate}} }
+func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
 // SlowBody carries the request out and sends the whole body of the answer 16 bytes at a time, with pause of real
 // time between. It ends early when the caller leaves or the server closes.
 func SlowBody(pause time.Duration) Fault {
-	return Fault{requestFault{kind: faultSlowBody, wait: pause}}
+	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
 }
 
 // SubstituteContentType carries the request out and sends the right body under another Content-Type, as some
 // proxies do; an empty value sends no such header. An answer without a body has none to substitute.
 func SubstituteContentType(value string) Fault {
-	return Fault{requestFault{kind: faultContentType, contentType: value}}
+	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
 
 // WrongLength carries the request out and announces a Content-Length that is delta bytes more than the body has,
 // or fewer when delta is negative (never below zero), sends the body and closes the connection.
-func WrongLength(delta int) Fault { return Fault{requestFault{kind: faultWrongLength, delta: delta}} }
+func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
 // CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
 // was sent or the connection was cut, d above 0: a gateway gives up, and the service goes on. It is for DropBeforeCommit,
@@ -76,19 +78,19 @@ func WrongLength(delta int) Fault { return Fault{requestFault{kind: faultWrongLe
 // the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
 // what still runs.
 func (f Fault) CommitAfter(d time.Duration) Fault {
-	f.fault.late, f.fault.after = true, d
+	f.fault.Late, f.fault.After = true, d
 	return f
 }
 
 // Times makes a fault count n times, 1 or more. It undoes Always.
 func (f Fault) Times(n int) Fault {
-	f.fault.repeat(n)
+	f.fault.Repeat(n)
 	return f
 }
 
 // Always makes a fault stay armed until RemoveFaults or ClearFaults. It undoes Times.
 func (f Fault) Always() Fault {
-	f.fault.forever()
+	f.fault.Forever()
 	return f
 }
 
@@ -96,7 +98,7 @@ func (f Fault) Always() Fault {
 // does not is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same
 // in each run.
 func (f Fault) WithProbability(p float64) Fault {
-	f.fault.sometimes(p)
+	f.fault.Sometimes(p)
 	return f
 }
 
@@ -113,23 +115,23 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 		return
 	}
 	for _, fault := range faults {
-		if err := fault.fault.check(); err != nil {
+		if err := fault.fault.Check(); err != nil {
 			s.fail("Inject: %v", err)
 			return
 		}
-		if fault.fault.kind == faultExpireToken && operation == tokenOperation {
+		if fault.fault.NeedsToken() && operation == tokenOperation {
 			s.fail("Inject: ExpireToken is not for the token endpoint")
 			return
 		}
 	}
 	for _, fault := range faults {
-		s.faults.arm(operation, fault.fault)
+		s.faults.Arm(operation, fault.fault)
 	}
 }
 
 // FaultsLeft returns how many requests the armed faults will spoil: one with Times counts as often as it has
 // left, one without end counts once.
-func (s *Server) FaultsLeft() int { return s.faults.count() }
+func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.
 type ArmedFault struct {
@@ -145,29 +147,29 @@ type ArmedFault struct {
 
 // Faults returns the armed faults in the order armed.
 func (s *Server) Faults() []ArmedFault {
-	waiting := s.faults.all()
+	waiting := s.faults.All()
 	list := make([]ArmedFault, len(waiting))
 	for i, one := range waiting {
-		list[i] = ArmedFault{Operation: one.name, Fault: Fault{one.fault}, Used: one.used, Left: one.left}
+		list[i] = ArmedFault{Operation: one.Name, Fault: Fault{one.Fault}, Used: one.Used, Left: one.Left}
 	}
 	return list
 }
 
 // RemoveFaults disarms the faults that were armed for operation; for AnyOperation those that were armed under it.
-func (s *Server) RemoveFaults(operation string) { s.faults.remove(operation) }
+func (s *Server) RemoveFaults(operation string) { s.faults.Remove(operation) }
 
 // ClearFaults disarms the faults of all operations.
-func (s *Server) ClearFaults() { s.faults.clear() }
+func (s *Server) ClearFaults() { s.faults.Clear() }
 
 // String is the form that ParseFault reads, for example "answer 503 x3".
 func (f Fault) String() string { return f.fault.String() }
 
 // FaultForms lists what ParseFault reads, one form a line with what it does, then the modifiers.
-func FaultForms() []string { return faultForms() }
+func FaultForms() []string { return faults.Forms() }
 
 // ParseFault reads a fault in one of the FaultForms, for example "commit-then-drop", "answer 400 invalid_request"
 // or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
 func ParseFault(text string) (Fault, error) {
-	f, err := parseFault(text)
+	f, err := faults.Parse(text)
 	return Fault{f}, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -22,12 +23,12 @@ type redemption struct {
 
 // funding carries out the funding operations. The ledger's lock guards it.
 type funding struct {
-	ledger   *Ledger
+	ledger   *ledger.Ledger
 	clock    *clock.Clock
 	redeemed map[int64]*redemption // by the item
 }
 
-func newFunding(ledger *Ledger, clock *clock.Clock) *funding {
+func newFunding(ledger *ledger.Ledger, clock *clock.Clock) *funding {
 	return &funding{ledger: ledger, clock: clock, redeemed: make(map[int64]*redemption)}
 }
 
@@ -65,10 +66,10 @@ func (in *fundingInput) bind(b *wire.Reader) {
 	b.String("acquirer_id", &in.acquirer).Required()
 }
 
-func (in *fundingInput) entry(code typeCode, amount wire.Money) entry {
-	return entry{
-		code: code, amount: amount, parent: in.parent, reference: in.nameLocation,
-		merchant: merchant{Acceptor: in.acceptor, Terminal: in.terminal, Acquirer: in.acquirer, Category: in.category},
+func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry {
+	return ledger.Entry{
+		Code: code, Amount: amount, Parent: in.parent, Reference: in.nameLocation,
+		Merchant: ledger.Merchant{Acceptor: in.acceptor, Terminal: in.terminal, Acquirer: in.acquirer, Category: in.category},
 	}
 }
 
@@ -90,14 +91,14 @@ func (s *funding) redeem(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	a := l.Account(in.account)
-	if a == nil || a.status != "active" || !a.room(-in.amount) {
+	if a == nil || a.Status != "active" || !a.Room(-in.amount) {
 		return declined(c)
 	}
-	booked, _ := l.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.Now())
-	s.redeemed[booked.id] = &redemption{
-		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
+	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, -in.amount), s.clock.Now())
+	s.redeemed[booked.ID] = &redemption{
+		account: a.ID, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.ID,
 	}
-	return approved(c, booked.id)
+	return approved(c, booked.ID)
 }
 
 // reverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
@@ -123,7 +124,7 @@ func (s *funding) reverseRedemption(c *exchange.Call) exchange.Response {
 		return declined(c)
 	}
 	credit := made.amount - made.refunded
-	id, ok := s.credit(l, made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.Now())
+	id, ok := s.credit(l, made.account, ledger.Entry{Code: ledger.CodeFundingReversal, Amount: credit, Parent: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -149,7 +150,7 @@ func (s *funding) refund(c *exchange.Call) exchange.Response {
 		in.amount > made.amount-made.refunded) {
 		return declined(c)
 	}
-	id, ok := s.credit(l, in.account, in.entry(codeFundingRefund, in.amount), s.clock.Now())
+	id, ok := s.credit(l, in.account, in.entry(ledger.CodeFundingRefund, in.amount), s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -160,11 +161,11 @@ func (s *funding) refund(c *exchange.Call) exchange.Response {
 }
 
 // credit books onto an account that exists and can take money.
-func (s *funding) credit(l Locked, eaid string, e entry, now time.Time) (id int64, ok bool) {
+func (s *funding) credit(l ledger.Locked, eaid string, e ledger.Entry, now time.Time) (id int64, ok bool) {
 	a := l.Account(eaid)
-	if a == nil || !a.receives() {
+	if a == nil || !a.Receives() {
 		return 0, false
 	}
-	booked, ok := l.post(a, e, now)
-	return booked.id, ok
+	booked, ok := l.Post(a, e, now)
+	return booked.ID, ok
 }

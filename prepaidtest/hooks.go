@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -30,12 +33,12 @@ type hookConfig struct {
 
 // hooks holds the registered webhooks and delivers their messages. The ledger's lock guards the state.
 type hooks struct {
-	ledger   *Ledger
+	ledger   *ledger.Ledger
 	clock    *clock.Clock
 	ids      *ids.Source
-	under    *activity
+	under    *activity.Activity
 	with     hookOptions
-	faults   *faultQueue[messageFault]
+	faults   *faults.Queue[faults.Delivery]
 	sender   *http.Client
 	slots    chan struct{} // for deliveries on their way
 	attempts *ring.Ring[Attempt]
@@ -55,11 +58,11 @@ type hookOptions struct {
 	AlertEvery   time.Duration
 	PingType     string
 	AlertType    string
-	Filters      map[string]func(item) bool
+	Filters      map[string]func(ledger.Item) bool
 	LogSize      int
 }
 
-func newHooks(ledger *Ledger, clock *clock.Clock, from *ids.Source, under *activity, faults *faultQueue[messageFault], with hookOptions) *hooks {
+func newHooks(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, under *activity.Activity, faults *faults.Queue[faults.Delivery], with hookOptions) *hooks {
 	return &hooks{
 		ledger: ledger, clock: clock, ids: from, under: under, with: with, faults: faults, sender: newSender(with),
 		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*hook),
@@ -255,7 +258,7 @@ func (s *hooks) deleteHook(c *exchange.Call) exchange.Response {
 	if h := s.byID[c.Params[0]]; h != nil {
 		h.deleted = true
 		delete(s.byID, h.id)
-		s.order = without(s.order, func(other *hook) bool { return other == h })
+		s.order = slices.DeleteFunc(slices.Clone(s.order), func(other *hook) bool { return other == h })
 	}
 	return exchange.Done(http.StatusNoContent)
 }
@@ -304,7 +307,7 @@ func (s *hooks) dismissUndeliverable(c *exchange.Call) exchange.Response {
 			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
 		}
 	}
-	h.undeliverable = without(h.undeliverable, func(m *message) bool { return dismissed[m.id] })
+	h.undeliverable = slices.DeleteFunc(slices.Clone(h.undeliverable), func(m *message) bool { return dismissed[m.id] })
 	return exchange.Done(http.StatusNoContent)
 }
 
@@ -349,7 +352,7 @@ func (s *hooks) exists(id string) bool {
 }
 
 // put adds a hook without a ping.
-func (s *hooks) put(_ Locked, config hookConfig) {
+func (s *hooks) put(_ ledger.Locked, config hookConfig) {
 	h := &hook{hookConfig: config, id: s.ids.UUID()}
 	s.byID[h.id] = h
 	s.order = append(s.order, h)
@@ -360,7 +363,7 @@ func (s *hooks) resume() {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	for _, h := range s.order {
-		if len(h.queue) > 0 && s.under.begin(len(h.queue)) {
+		if len(h.queue) > 0 && s.under.Begin(len(h.queue)) {
 			s.startSending(l, h)
 		}
 	}

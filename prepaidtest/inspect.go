@@ -3,11 +3,12 @@ package prepaidtest
 import (
 	"slices"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // known finds an account for an inspection; an unknown EAID fails the test.
-func (s *Server) known(l View, eaid string) *account {
+func (s *Server) known(l ledger.View, eaid string) *ledger.Account {
 	a := l.Account(eaid)
 	if a == nil {
 		s.fail("the account does not exist")
@@ -21,7 +22,7 @@ func (s *Server) Balance(eaid string) string {
 	l := s.service.ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
-		return a.balance.String()
+		return a.Balance.String()
 	}
 	return ""
 }
@@ -31,7 +32,7 @@ func (s *Server) Status(eaid string) string {
 	l := s.service.ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
-		return a.status
+		return a.Status
 	}
 	return ""
 }
@@ -40,12 +41,12 @@ func (s *Server) Status(eaid string) string {
 func (s *Server) SetStatus(eaid, status string) {
 	l := s.service.ledger.Lock()
 	defer l.Unlock()
-	if !slices.Contains(accountStatuses(), status) {
+	if !slices.Contains(ledger.AccountStatuses(), status) {
 		s.fail("SetStatus: the status is none of the eleven")
 		return
 	}
 	if a := s.known(l.View, eaid); a != nil {
-		a.status = status
+		a.Status = status
 	}
 }
 
@@ -60,7 +61,7 @@ func (s *Server) Adjust(eaid, amount string) {
 	}
 	if a := s.known(l.View, eaid); a == nil {
 		return
-	} else if _, ok := l.post(a, entry{code: codeAdjustment, amount: value, reference: "adjustment"}, s.service.clock.Now()); !ok {
+	} else if _, ok := l.Post(a, ledger.Entry{Code: ledger.CodeAdjustment, Amount: value, Reference: "adjustment"}, s.service.clock.Now()); !ok {
 		s.fail("Adjust: the balance would be out of range")
 	}
 }
@@ -79,15 +80,15 @@ func (s *Server) ActivateThroughPortal(eaid string) {
 		s.fail("ActivateThroughPortal: a card in this status cannot be activated")
 		return
 	}
-	a.status = "active"
-	if old := l.Account(a.corresponding); old != nil && old.status == "active" && old.balance == 0 {
-		old.status = "closed"
+	a.Status = "active"
+	if old := l.Account(a.Corresponding); old != nil && old.Status == "active" && old.Balance == 0 {
+		old.Status = "closed"
 	}
 }
 
 // activatable tells whether a card is new, so that its holder can activate it.
-func (s *Server) activatable(a *account) bool {
-	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.initialStatus}, a.status)
+func (s *Server) activatable(a *ledger.Account) bool {
+	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.initialStatus}, a.Status)
 }
 
 // AccountIDs returns the EAIDs of all accounts, oldest first.
@@ -96,7 +97,7 @@ func (s *Server) AccountIDs() []string {
 	defer l.RUnlock()
 	ids := make([]string, len(l.Accounts()))
 	for i, a := range l.Accounts() {
-		ids[i] = a.id
+		ids[i] = a.ID
 	}
 	return ids
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // AccountState is what the server holds of an account, for a test or a page to look at. Printing or logging one
@@ -88,26 +90,26 @@ func (s *Server) Account(eaid string) AccountState {
 	return AccountState{}
 }
 
-func (s *Server) stateOf(a *account) AccountState {
+func (s *Server) stateOf(a *ledger.Account) AccountState {
 	state := AccountState{
-		ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, ClientID: a.company.ClientID,
-		Status: a.status, Balance: a.balance.String(), ProductType: a.productType, AccountType: a.accountType,
-		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry.Time, AccountExpiry: a.accountExpiry.Time, Transactions: len(a.items),
-		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: personalOf(a.personal.personalData), FreeText: FreeText(a.freeText),
-		MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding, CardholderType: int(a.holderType),
-		WalletTokens: walletTokensOf(a.wallet), PINSet: a.pin != "", Activatable: s.activatable(a),
+		ID: a.ID, ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: a.Company.ID, ClientID: a.Company.ClientID,
+		Status: a.Status, Balance: a.Balance.String(), ProductType: a.ProductType, AccountType: a.AccountType,
+		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
+		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Personal: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
+		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: a.Corresponding, CardholderType: int(a.HolderType),
+		WalletTokens: walletTokensOf(a.Wallet), PINSet: a.PIN != "", Activatable: s.activatable(a),
 	}
-	if n := len(a.items); n > 0 {
-		state.FirstTransaction, state.LastTransaction = a.items[0].occurredAt, a.items[n-1].occurredAt
+	if n := len(a.Items); n > 0 {
+		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt
 	}
-	if a.portal != nil {
-		state.Portal = new(PortalIdentifier(*a.portal))
+	if a.Portal != nil {
+		state.Portal = new(PortalIdentifier(*a.Portal))
 	}
 	return state
 }
 
 // AccountStatuses lists the eleven account statuses (3.1).
-func AccountStatuses() []string { return accountStatuses() }
+func AccountStatuses() []string { return ledger.AccountStatuses() }
 
 // Companies returns the companies, by id.
 func (s *Server) Companies() []Company {

@@ -10,6 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -24,7 +25,7 @@ type pinChange struct {
 
 // pins carries out PIN changes. The ledger's lock guards it.
 type pins struct {
-	ledger *Ledger
+	ledger *ledger.Ledger
 	clock  *clock.Clock
 	ids    *ids.Source
 	with   pinOptions
@@ -41,7 +42,7 @@ type pinOptions struct {
 	MGF1        crypto.Hash // of OAEP's mask function; 0 is that of the envelope
 }
 
-func newPINs(ledger *Ledger, clock *clock.Clock, from *ids.Source, with pinOptions) *pins {
+func newPINs(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with pinOptions) *pins {
 	s := &pins{ledger: ledger, clock: clock, ids: from, with: with, changes: make(map[string]*pinChange)}
 	s.key = sync.OnceValues(s.makeIdentity)
 	return s
@@ -72,7 +73,7 @@ func (s *pins) initiatePIN(c *exchange.Call) exchange.Response {
 	if a == nil {
 		return c.AccountNotFound()
 	}
-	if a.personal.MobileNumber == "" || a.personal.EmailAddress == "" {
+	if a.Registration.MobileNumber == "" || a.Registration.EmailAddress == "" {
 		return c.Unusable("the registration needs mobile_number and email_address")
 	}
 	now := s.clock.Now()
@@ -88,7 +89,7 @@ func (s *pins) initiatePIN(c *exchange.Call) exchange.Response {
 
 // validatePIN answers POST /pin/validate: it opens the envelope and checks the one-time password.
 func (s *pins) validatePIN(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(_ Locked, id string, _ *pinChange, _ string) exchange.Response {
+	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *pinChange, _ string) exchange.Response {
 		return c.JSON(http.StatusOK, pinBody{id, "validated"})
 	})
 }
@@ -96,14 +97,14 @@ func (s *pins) validatePIN(c *exchange.Call) exchange.Response {
 // executePIN answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
 // insist on a validation before.
 func (s *pins) executePIN(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(l Locked, id string, change *pinChange, pin string) exchange.Response {
+	return s.sealedPIN(c, func(l ledger.Locked, id string, change *pinChange, pin string) exchange.Response {
 		change.finished = true
-		l.Account(change.account).pin = pin
+		l.Account(change.account).PIN = pin
 		return c.JSON(http.StatusOK, pinBody{id, "executed"})
 	})
 }
 
-func (s *pins) sealedPIN(c *exchange.Call, use func(l Locked, id string, change *pinChange, pin string) exchange.Response) exchange.Response {
+func (s *pins) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *pinChange, pin string) exchange.Response) exchange.Response {
 	var device, address, id string
 	var sealed envelope
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -135,21 +136,21 @@ func (s *pins) sealedPIN(c *exchange.Call, use func(l Locked, id string, change 
 		s.wrongTry(l, change)
 		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
-	l.Account(change.account).pinTries = 0
+	l.Account(change.account).PINTries = 0
 	return use(l, id, change, pin)
 }
 
 // wrongTry counts a wrong try (see Options).
-func (s *pins) wrongTry(l Locked, change *pinChange) {
+func (s *pins) wrongTry(l ledger.Locked, change *pinChange) {
 	if s.with.Tries == 0 {
 		return
 	}
 	a := l.Account(change.account)
-	if a.pinTries++; a.pinTries >= s.with.Tries {
-		a.pinTries, a.status = 0, "inactive_pin_tries_exceeded"
+	if a.PINTries++; a.PINTries >= s.with.Tries {
+		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
 		change.finished = true
 	}
 }
 
 // change returns a PIN change by its operation_id; nil when there is none.
-func (s *pins) change(_ View, id string) *pinChange { return s.changes[id] }
+func (s *pins) change(_ ledger.View, id string) *pinChange { return s.changes[id] }

@@ -68,7 +68,7 @@ func (s *Server) PINOf(eaid string) string {
 	l := s.service.ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
-		return a.pin
+		return a.PIN
 	}
 	return ""
 }

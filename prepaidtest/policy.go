@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
@@ -65,7 +66,7 @@ func (p *policy) categoryRules() []categoryRule {
 func categoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
 
 // approves decides a simulated transaction.
-func (p *policy) approves(m merchant) bool {
+func (p *policy) approves(m ledger.Merchant) bool {
 	acquirer, err := strconv.ParseInt(m.Acquirer, 10, 64)
 	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.Acceptor }
 	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return categoryCode(code) == m.Category }) ||
@@ -150,7 +151,7 @@ func (s *policies) policyRestrictions(c *exchange.Call) exchange.Response {
 }
 
 func (s *policies) withPolicy(c *exchange.Call, read func(*policy) any) exchange.Response {
-	id, ok := companyID(c.Params[0])
+	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
 		return c.Unusable("invalid fields: id must be a number")
 	}

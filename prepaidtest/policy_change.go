@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -21,7 +22,7 @@ func (s *policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply
 	}); refusal != nil {
 		return *refusal
 	}
-	id, ok := companyID(c.Params[0])
+	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
 		return c.Unusable("invalid fields: id must be a number")
 	}
@@ -52,7 +53,7 @@ func (s *policies) changeCategories(c *exchange.Call) exchange.Response {
 		removed.Limit(within(remove), "must have codes of four digits")
 	}, func(p *policy) {
 		p.addCategories(add)
-		p.Categories = without(p.Categories, func(code int64) bool { return slices.Contains(remove, code) })
+		p.Categories = slices.DeleteFunc(slices.Clone(p.Categories), func(code int64) bool { return slices.Contains(remove, code) })
 	})
 }
 
@@ -73,7 +74,7 @@ func (s *policies) changeMerchants(c *exchange.Call) exchange.Response {
 		})
 	}, func(p *policy) {
 		s.addMerchants(p, add)
-		p.Merchants = without(p.Merchants, func(r merchantRule) bool { return slices.ContainsFunc(remove, r.same) })
+		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r merchantRule) bool { return slices.ContainsFunc(remove, r.same) })
 	})
 }
 
@@ -94,11 +95,6 @@ func (s *policies) changeTerminals(c *exchange.Call) exchange.Response {
 		})
 	}, func(p *policy) {
 		s.addTerminals(p, add)
-		p.Terminals = without(p.Terminals, func(r terminalRule) bool { return slices.ContainsFunc(remove, r.same) })
+		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r terminalRule) bool { return slices.ContainsFunc(remove, r.same) })
 	})
-}
-
-// without copies, so that an answer being written keeps its list.
-func without[T any](list []T, gone func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(list), gone)
 }

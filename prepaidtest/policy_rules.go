@@ -46,8 +46,8 @@ func (p *policy) addCategories(codes []int64) {
 func (s *policies) addMerchants(p *policy, rules []merchantRule) {
 	for _, r := range rules {
 		if !slices.ContainsFunc(p.Merchants, r.same) {
-			s.last++
-			r.ID = s.last
+			s.LastRule++
+			r.ID = s.LastRule
 			p.Merchants = append(p.Merchants, r)
 		}
 	}
@@ -57,8 +57,8 @@ func (s *policies) addMerchants(p *policy, rules []merchantRule) {
 func (s *policies) addTerminals(p *policy, rules []terminalRule) {
 	for _, r := range rules {
 		if !slices.ContainsFunc(p.Terminals, r.same) {
-			s.last++
-			r.ID = s.last
+			s.LastRule++
+			r.ID = s.LastRule
 			p.Terminals = append(p.Terminals, r)
 		}
 	}

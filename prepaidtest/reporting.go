@@ -11,6 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -26,7 +27,7 @@ type reportWriter func(w io.Writer, headers bool) (records int, err error)
 
 // reports runs reports. The ledger's lock guards it.
 type reports struct {
-	ledger    *Ledger
+	ledger    *ledger.Ledger
 	clock     *clock.Clock
 	ids       *ids.Source
 	delay     time.Duration // of a run
@@ -36,7 +37,7 @@ type reports struct {
 }
 
 // newReports makes reports with the built-in template.
-func newReports(ledger *Ledger, clock *clock.Clock, from *ids.Source, delay time.Duration) *reports {
+func newReports(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, delay time.Duration) *reports {
 	return &reports{
 		ledger: ledger, clock: clock, ids: from, delay: delay, templates: map[string]template{dailySettlement: {}},
 		runs: make(map[string]*reportRun), last: make(map[string]*reportRun),
@@ -44,7 +45,7 @@ func newReports(ledger *Ledger, clock *clock.Clock, from *ids.Source, delay time
 }
 
 // put registers a template, or replaces it.
-func (s *reports) put(_ Locked, name string, run template) { s.templates[name] = run }
+func (s *reports) put(_ ledger.Locked, name string, run template) { s.templates[name] = run }
 
 // reportRun is one run of a template.
 type reportRun struct {
@@ -65,7 +66,7 @@ type template struct {
 }
 
 // beginRun fixes what a run shows.
-func (s *reports) beginRun(l Locked, from template, run *reportRun) {
+func (s *reports) beginRun(l ledger.Locked, from template, run *reportRun) {
 	if from.write == nil {
 		run.counts = itemCounts(l.View)
 		run.write = ledgerReport(l.View, run.counts)
@@ -146,7 +147,7 @@ func (s *reports) reportResult(c *exchange.Call) exchange.Response {
 }
 
 // writerOf gives a restored run of a function the template of today.
-func (s *reports) writerOf(_ View, run *reportRun) reportWriter {
+func (s *reports) writerOf(_ ledger.View, run *reportRun) reportWriter {
 	if run.write != nil {
 		return run.write
 	}

@@ -3,6 +3,7 @@ package prepaidtest
 import (
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -20,38 +21,38 @@ type seedData struct {
 	AccountExpiry          time.Time
 	DisplayName            string
 	NameOnCard             string
-	Personal               *personalData
-	FreeText               freeTextData
-	Portal                 *portalData
+	Personal               *ledger.Personal
+	FreeText               ledger.FreeText
+	Portal                 *ledger.Portal
 	MDESConfigID           string
 	CorrespondingAccountID string
 	CardholderType         int
 }
 
 // addSeed puts a checked account in place.
-func (s *service) addSeed(l Locked, owner *company, seed seedData, balance wire.Money) string {
+func (s *service) addSeed(l ledger.Locked, owner *ledger.Company, seed seedData, balance wire.Money) string {
 	now := s.clock.Now()
-	a := l.newAccount(owner, now)
-	a.id, a.externalID = valueOr(seed.ID, a.id), valueOr(seed.ExternalID, a.externalID)
-	a.status, a.plastic, a.clientAccountKey = valueOr(seed.Status, "active"), !seed.PlasticDisabled, seed.Key
-	a.productType, a.accountType = valueOr(seed.ProductType, a.productType), valueOr(seed.AccountType, a.accountType)
-	a.plasticExpiry = expires(valueOr(seed.PlasticExpiry, a.plasticExpiry.Time))
-	a.accountExpiry = expires(valueOr(seed.AccountExpiry, a.accountExpiry.Time))
-	a.displayName, a.nameOnCard, a.freeText = seed.DisplayName, seed.NameOnCard, seed.FreeText
+	a := l.NewAccount(owner, now)
+	a.ID, a.ExternalID = valueOr(seed.ID, a.ID), valueOr(seed.ExternalID, a.ExternalID)
+	a.Status, a.Plastic, a.ClientAccountKey = valueOr(seed.Status, "active"), !seed.PlasticDisabled, seed.Key
+	a.ProductType, a.AccountType = valueOr(seed.ProductType, a.ProductType), valueOr(seed.AccountType, a.AccountType)
+	a.PlasticExpiry = ledger.NewExpiry(valueOr(seed.PlasticExpiry, a.PlasticExpiry.Time))
+	a.AccountExpiry = ledger.NewExpiry(valueOr(seed.AccountExpiry, a.AccountExpiry.Time))
+	a.DisplayName, a.NameOnCard, a.FreeText = seed.DisplayName, seed.NameOnCard, seed.FreeText
 	if seed.Portal != nil {
-		a.portal = new(*seed.Portal)
+		a.Portal = new(*seed.Portal)
 	}
-	a.mdesConfigID, a.corresponding = seed.MDESConfigID, seed.CorrespondingAccountID
-	a.holderType = int64(valueOr(seed.CardholderType, 1))
-	a.personal = register(somebody())
+	a.MDESConfigID, a.Corresponding = seed.MDESConfigID, seed.CorrespondingAccountID
+	a.HolderType = int64(valueOr(seed.CardholderType, 1))
+	a.Registration = ledger.NewRegistration(somebody())
 	if seed.Personal != nil {
-		a.personal = register(*seed.Personal)
+		a.Registration = ledger.NewRegistration(*seed.Personal)
 	}
-	l.add(a)
+	l.Add(a)
 	if balance != 0 {
-		l.post(a, entry{code: codeLoad, amount: balance, reference: "opening balance"}, now)
+		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: balance, Reference: "opening balance"}, now)
 	}
-	return a.id
+	return a.ID
 }
 
 func valueOr[T comparable](value, otherwise T) T {
@@ -62,10 +63,10 @@ func valueOr[T comparable](value, otherwise T) T {
 }
 
 // somebody is a complete registration.
-func somebody() personalData {
-	return personalData{
+func somebody() ledger.Personal {
+	return ledger.Personal{
 		Title: "Ms", FirstName: "Ada", LastName: "Lovelace", Sex: "F", DateOfBirth: "1990-05-01T00:00:00Z",
 		MobileNumber: "+61400000000", EmailAddress: "ada@example.com",
-		PrimaryAddress: addressData{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
+		PrimaryAddress: ledger.Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // seedCompany is a company of a document with its policy rules.
 type seedCompany struct {
-	companyData
+	ledger.CompanyData
 	path       string
 	categories []int64
 	merchants  []merchantRule

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strconv"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -83,7 +84,7 @@ func (d *seedDocument) bindReport(b *wire.Reader) {
 }
 
 // checkSeeds holds the document against itself and the state.
-func (s *service) checkSeeds(l View, d seedDocument, faults *wire.Faults) {
+func (s *service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults) {
 	companies := make(map[int64]bool)
 	for _, add := range d.companies {
 		if companies[add.ID] {
@@ -125,9 +126,9 @@ func (s *service) checkSeeds(l View, d seedDocument, faults *wire.Faults) {
 }
 
 // putSeeds adds what checkSeeds found to be good.
-func (s *service) putSeeds(l Locked, d seedDocument) {
+func (s *service) putSeeds(l ledger.Locked, d seedDocument) {
 	for _, add := range d.companies {
-		s.putCompany(l, add.companyData)
+		s.putCompany(l, add.CompanyData)
 		if p := s.policies.of(l.View, add.ID); p != nil {
 			p.addCategories(add.categories)
 			s.policies.addMerchants(p, add.merchants)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -62,7 +63,7 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 	case owner == nil:
 		s.fail("AddAccount: the company does not exist")
 		return ""
-	case !slices.Contains(accountStatuses(), status):
+	case !slices.Contains(ledger.AccountStatuses(), status):
 		s.fail("AddAccount: Status is none of the eleven")
 		return ""
 	case err != nil:

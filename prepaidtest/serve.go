@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // ServeHTTP responds to one request. The server does this on its own address; the method is there to mount the
 // emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413 and, on the
 // server's own address, one that takes longer than a minute with 408.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.under.enter() {
+	if !s.under.Enter() {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.under.leave()
+	defer s.under.Leave()
 	limited := exchange.LimitBody(s.http, w, r)
 	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
 		s.settings.pages.ServeHTTP(w, r)
@@ -33,16 +34,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Cached = s.service.transfers.Cached()
 	response, fault := s.respond(c)
 	response.At = s.service.clock.Now()
-	fault.rewriteHeader(&response)
+	fault.RewriteHeader(&response)
 	switch { // in the log before the caller can look, except for responses that are made while they are sent
-	case fault.takesOver():
+	case fault.TakesOver():
 		s.record(c, response, fault, time.Since(began))
-		fault.send(s.under, w, response)
+		fault.Send(s.under, w, response)
 	case response.Stream == nil:
 		s.record(c, response, fault, time.Since(began))
-		response.Write(fault.slow(s.under, w, r), r, s.front)
+		response.Write(fault.Slow(s.under, w, r), r, s.front)
 	default:
-		sent := c.WriteStream(fault.slow(s.under, w, r), response)
+		sent := c.WriteStream(fault.Slow(s.under, w, r), response)
 		s.record(c, sent, fault, time.Since(began))
 	}
 	response.Release()
@@ -50,7 +51,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
 // token, armed fault, operation.
-func (s *Server) respond(c *exchange.Call) (exchange.Response, *requestFault) {
+func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 	route, params, pathKnown := s.routes.Find(c.Request)
 	c.Route, c.Params = route, params
 	if !s.settings.addresses.admits(clientAddress(c.Request)) {
@@ -85,22 +86,22 @@ func (s *Server) respond(c *exchange.Call) (exchange.Response, *requestFault) {
 			return *refusal, nil
 		}
 	}
-	fault := s.faults.take(route.Name(), func(f requestFault) bool { return f.kind != faultExpireToken || !route.Open })
+	fault := s.faults.Take(route.Name(), func(f faults.Fault) bool { return !f.NeedsToken() || !route.Open })
 	if fault == nil {
 		return s.carryOut(c), nil
 	}
-	switch fault.kind {
-	case faultDelay:
-		s.under.pause(fault.wait, nil)
-	case faultExpireToken:
+	switch fault.Kind {
+	case faults.Delay:
+		s.under.Pause(fault.Wait, nil)
+	case faults.ExpireToken:
 		return s.service.tokens.Expire(c), fault
 	}
-	response := fault.respond(c)
+	response := fault.Respond(c)
 	if response == nil {
 		return s.carryOut(c), fault
 	}
-	if fault.late {
-		s.runOn(*c, fault.after)
+	if fault.Late {
+		s.runOn(*c, fault.After)
 	}
 	return *response, fault
 }
@@ -116,13 +117,13 @@ func (s *Server) carryOut(c *exchange.Call) exchange.Response {
 // response.
 func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
-	counted := s.under.begin(1)
-	s.under.run(func() {
-		s.under.pause(d, nil)
+	counted := s.under.Begin(1)
+	s.under.Run(func() {
+		s.under.Pause(d, nil)
 		s.service.clock.Settle()
 		s.carryOut(&c).Release()
 		if counted {
-			s.under.end(1)
+			s.under.End(1)
 		}
 	})
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 )
 
@@ -28,9 +30,9 @@ type Server struct {
 	form     *exchange.Form
 	routes   exchange.Table
 	rates    *rateLimiter
-	under    *activity
+	under    *activity.Activity
 	service  *service
-	faults   *faultQueue[requestFault]
+	faults   *faults.Queue[faults.Fault]
 	requests *ring.Ring[Request]
 	answered atomic.Int64 // requests in the log so far
 	file     *stateFile   // nil without WithStateFile
@@ -79,8 +81,8 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		settings: settings, tb: tb, under: newActivity(), rates: newRateLimiter(settings.rateLimit, settings.rateSpan),
-		faults:   newFaultQueue(AnyOperation, settings.seed, 1, func(f requestFault) schedule { return f.schedule }),
+		settings: settings, tb: tb, under: activity.New(), rates: newRateLimiter(settings.rateLimit, settings.rateSpan),
+		faults:   faults.NewQueue(AnyOperation, settings.seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
 		requests: ring.New[Request](settings.requestLog),
 		form: &exchange.Form{
 			MediaType: settings.mediaType(), Lenient: settings.lenient, QuotedStrings: settings.quotedStrings, PageSizes: settings.pageSizes,
@@ -142,22 +144,22 @@ func (s *Server) listen() error {
 	}
 	s.service.resume()
 	if s.file != nil {
-		s.under.run(func() {
-			s.file.keepUpToDate(s.under.stopping(), func(err error) { s.complain("state file", err.Error()) })
+		s.under.Run(func() {
+			s.file.keepUpToDate(s.under.Stopping(), func(err error) { s.complain("state file", err.Error()) })
 		})
 	}
 	s.URL = "http://" + listener.Addr().String() + exchange.Prefix + "/"
 	s.front = exchange.NewDoor(listener)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	s.under.run(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
-	s.under.run(s.front.Run)
+	s.under.Run(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
+	s.under.Run(s.front.Run)
 	return nil
 }
 
 // Close stops the server: it cuts open connections, ends waiting deliveries and returns when all is quiet.
 // Closing twice does nothing.
 func (s *Server) Close() error {
-	if !s.under.close() {
+	if !s.under.Close() {
 		return nil
 	}
 	s.mu.Lock()
@@ -167,13 +169,13 @@ func (s *Server) Close() error {
 	for _, do := range closing {
 		faults = append(faults, do())
 	}
-	s.under.stop()
+	s.under.Stop()
 	if s.http != nil {
 		faults = append(faults, s.http.Close())
 		s.front.Stop()
 	}
 	s.service.clock.Close()
-	s.under.wait()
+	s.under.Wait()
 	s.service.hooks.close()
 	faults = append(faults, s.file.keep(), s.file.close())
 	return errors.Join(faults...)

@@ -3,8 +3,11 @@ package prepaidtest
 import (
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // service is everything the emulator does behind its gate: the operations and the state they share.
@@ -12,7 +15,7 @@ type service struct {
 	clock     *clock.Clock
 	ids       *ids.Source
 	tokens    *tokens
-	ledger    *Ledger // its lock guards the state of all below
+	ledger    *ledger.Ledger // its lock guards the state of all below
 	policies  *policies
 	accounts  *accounts
 	keys      *keyExchange
@@ -38,17 +41,17 @@ type serviceOptions struct {
 	PINs          pinOptions
 	ReportDelay   time.Duration
 	Hooks         hookOptions
-	Activity      *activity
-	MessageFaults *faultQueue[messageFault]
+	Activity      *activity.Activity
+	MessageFaults *faults.Queue[faults.Delivery]
 }
 
 // newService makes a service without companies.
 func newService(with serviceOptions) *service {
 	s := &service{clock: clock.New(with.Start, with.Frozen), ids: ids.New(with.Seed)}
 	s.tokens = newTokens(s.ids, with.Tokens)
-	s.ledger = newLedger(Options{
+	s.ledger = ledger.New(ledger.Options{
 		IDs: s.ids, NoCategory: with.NoCategory, Permitted: with.Permitted,
-		Announce: func(l Locked, a *account, booked item) { s.hooks.announce(l, a, booked) },
+		Announce: func(l ledger.Locked, a *ledger.Account, booked ledger.Item) { s.hooks.announce(l, a, booked) },
 	})
 	s.policies = newPolicies(s.ledger)
 	s.accounts = newAccounts(s.ledger, s.clock, s.ids, with.Accounts)
@@ -63,7 +66,7 @@ func newService(with serviceOptions) *service {
 }
 
 // putCompany adds a company with its kind of policy. One that exists keeps its accounts and policy rules and takes the rest.
-func (s *service) putCompany(l Locked, add companyData) {
+func (s *service) putCompany(l ledger.Locked, add ledger.CompanyData) {
 	s.policies.configure(l, l.PutCompany(add))
 }
 

@@ -1,13 +1,19 @@
 package prepaidtest
 
+import (
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
+
 func (s *settings) mediaType() string { return "application/vnd." + s.vendor + "+json" }
 
 // service are the settings of the service.
-func (s *settings) service(under *activity) serviceOptions {
+func (s *settings) service(under *activity.Activity) serviceOptions {
 	hooks := s.webhooks
-	filters := make(map[string]func(item) bool, len(hooks.filters))
+	filters := make(map[string]func(ledger.Item) bool, len(hooks.filters))
 	for spec, match := range hooks.filters {
-		filters[spec] = func(i item) bool { return match(transactionOf(i)) }
+		filters[spec] = func(i ledger.Item) bool { return match(transactionOf(i)) }
 	}
 	return serviceOptions{
 		Start: s.start, Frozen: s.frozen, Seed: s.seed, NoCategory: s.noCategory, Permitted: s.permitted, ReportDelay: s.reportDelay,
@@ -28,6 +34,6 @@ func (s *settings) service(under *activity) serviceOptions {
 			Retries: hooks.retries, Timeout: hooks.timeout, AlertEvery: hooks.alertEvery, PingType: hooks.pingType,
 			AlertType: hooks.alertType, Filters: filters, LogSize: s.requestLog,
 		},
-		MessageFaults: newFaultQueue("", s.seed, 2, func(f messageFault) schedule { return f.schedule }),
+		MessageFaults: faults.NewQueue("", s.seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule }),
 	}
 }

@@ -5,24 +5,25 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // itemCounts says how much history every account has. Accounts and items are only ever appended, so that the counts
 // fix the ledger as it stands.
-func itemCounts(l View) []int {
+func itemCounts(l ledger.View) []int {
 	counts := make([]int, len(l.Accounts()))
 	for i, a := range l.Accounts() {
-		counts[i] = len(a.items)
+		counts[i] = len(a.Items)
 	}
 	return counts
 }
 
 // ledgerReport is the built-in report over the ledger that counts fix.
-func ledgerReport(l View, counts []int) reportWriter {
-	histories := make([][]item, len(counts))
+func ledgerReport(l ledger.View, counts []int) reportWriter {
+	histories := make([][]ledger.Item, len(counts))
 	for i, n := range counts {
-		histories[i] = l.Accounts()[i].items[:n:n]
+		histories[i] = l.Accounts()[i].Items[:n:n]
 	}
 	return func(w io.Writer, headers bool) (int, error) {
 		rows := csv.NewWriter(w)
@@ -37,8 +38,8 @@ func ledgerReport(l View, counts []int) reportWriter {
 			for _, i := range items {
 				records++
 				if err := rows.Write([]string{
-					strconv.FormatInt(i.id, 10), i.parentID(), i.account, string(i.code), i.amount.String(), currency, i.fee.String(),
-					i.running.String(), wire.DateTime(i.occurredAt).String(), i.merchant.Acceptor, i.merchant.Terminal, i.merchant.Category,
+					strconv.FormatInt(i.ID, 10), i.ParentID(), i.Account, string(i.Code), i.Amount.String(), ledger.Currency, i.Fee.String(),
+					i.Running.String(), wire.DateTime(i.OccurredAt).String(), i.Merchant.Acceptor, i.Merchant.Terminal, i.Merchant.Category,
 				}); err != nil {
 					return records, err
 				}
@@ -50,12 +51,12 @@ func ledgerReport(l View, counts []int) reportWriter {
 }
 
 // covers reports whether the ledger holds what the counts of a run fix.
-func covers(l View, counts []int) bool {
+func covers(l ledger.View, counts []int) bool {
 	if len(counts) > len(l.Accounts()) {
 		return false
 	}
 	for i, n := range counts {
-		if n < 0 || n > len(l.Accounts()[i].items) {
+		if n < 0 || n > len(l.Accounts()[i].Items) {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -18,14 +19,14 @@ type authorisation struct {
 	account  string
 	kind     string
 	amount   wire.Money // as asked for
-	merchant merchant
+	merchant ledger.Merchant
 	item     int64
 	state    authorisationState
 }
 
 // simulators carries out the simulated transactions. The ledger's lock guards it.
 type simulators struct {
-	ledger    *Ledger
+	ledger    *ledger.Ledger
 	clock     *clock.Clock
 	ids       *ids.Source
 	policies  *policies
@@ -39,7 +40,7 @@ type simulatorOptions struct {
 	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
 }
 
-func newSimulator(ledger *Ledger, clock *clock.Clock, from *ids.Source, policies *policies, with simulatorOptions) *simulators {
+func newSimulator(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, policies *policies, with simulatorOptions) *simulators {
 	return &simulators{ledger: ledger, clock: clock, ids: from, policies: policies, with: with, approvals: make(map[string]*authorisation)}
 }
 
@@ -57,7 +58,7 @@ type simulated struct {
 	kind, account, authorisation               string
 	bankName, location, locationCode, currency string
 	amount                                     wire.Money
-	merchant                                   merchant
+	merchant                                   ledger.Merchant
 }
 
 // simulateBody is the answer; each operation leaves out what it does not have.
@@ -91,8 +92,8 @@ func (in *simulated) bind(located, authorised bool) func(*wire.Reader) {
 	}
 }
 
-func (in *simulated) entry(code typeCode, amount wire.Money, parent int64) entry {
-	return entry{code: code, amount: amount, parent: parent, merchant: in.merchant, reference: in.location}
+func (in *simulated) entry(code ledger.Code, amount wire.Money, parent int64) ledger.Entry {
+	return ledger.Entry{Code: code, Amount: amount, Parent: parent, Merchant: in.merchant, Reference: in.location}
 }
 
 // signed is the effect of a transaction on the balance.
@@ -104,16 +105,16 @@ func signed(kind string, amount wire.Money) wire.Money {
 }
 
 // usable checks rule 1 of 4.6.
-func (s *simulators) usable(l View, in *simulated) (*account, string) {
+func (s *simulators) usable(l ledger.View, in *simulated) (*ledger.Account, string) {
 	a := l.Account(in.account)
 	switch {
 	case a == nil:
 		return nil, "Invalid account"
-	case a.status == "closed":
+	case a.Status == "closed":
 		return nil, "Account closed"
-	case a.status != "active":
+	case a.Status != "active":
 		return nil, "Account not active"
-	case !a.plastic:
+	case !a.Plastic:
 		return nil, "Plastic not enabled"
 	}
 	return a, ""
@@ -138,9 +139,9 @@ func (s *simulators) simulateTransact(c *exchange.Call) exchange.Response {
 	switch {
 	case in.kind == "Withdrawal" && !isATM(in.merchant.Category):
 		return failed("A withdrawal needs an ATM merchant category")
-	case !s.policies.approve(l.View, a.company.ID, in.merchant):
+	case !s.policies.approve(l.View, a.Company.ID, in.merchant):
 		return failed("Declined by policy")
-	case !a.room(amount):
+	case !a.Room(amount):
 		return failed("Insufficient funds")
 	}
 	made := s.open(l, a, &in, transactCode(in.kind))
@@ -152,14 +153,14 @@ func (s *simulators) simulateTransact(c *exchange.Call) exchange.Response {
 	})
 }
 
-func transactCode(kind string) typeCode {
+func transactCode(kind string) ledger.Code {
 	switch kind {
 	case "Withdrawal":
-		return codeATMCash
+		return ledger.CodeATMCash
 	case "PosCredit":
-		return codePOSCredit
+		return ledger.CodePOSCredit
 	}
-	return codePurchase
+	return ledger.CodePurchase
 }
 
 // isATM knows the categories of cash disbursement.
@@ -169,13 +170,13 @@ func isATM(category string) bool { return slices.Contains([]string{"6010", "6011
 const outOfRange = "The balance would be out of range"
 
 // open books an authorisation under a new id; nil when the range of money does not hold it.
-func (s *simulators) open(l Locked, a *account, in *simulated, code typeCode) *authorisation {
-	booked, ok := l.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
+func (s *simulators) open(l ledger.Locked, a *ledger.Account, in *simulated, code ledger.Code) *authorisation {
+	booked, ok := l.Post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
 	if !ok {
 		return nil
 	}
 	made := &authorisation{
-		id: s.ids.Digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
+		id: s.ids.Digits(12), account: a.ID, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.ID,
 	}
 	s.approvals[made.id] = made
 	return made
@@ -183,7 +184,7 @@ func (s *simulators) open(l Locked, a *account, in *simulated, code typeCode) *a
 
 // matching finds an authorisation of the same account, transaction_type and merchant category, acceptor,
 // terminal and acquirer, in one of the states.
-func (s *simulators) matching(_ View, in *simulated, state authorisationState) *authorisation {
+func (s *simulators) matching(_ ledger.View, in *simulated, state authorisationState) *authorisation {
 	made := s.approvals[in.authorisation]
 	if made == nil || made.account != in.account || made.kind != in.kind || made.merchant != in.merchant || made.state != state {
 		return nil
@@ -194,34 +195,34 @@ func (s *simulators) matching(_ View, in *simulated, state authorisationState) *
 // simulateAdvice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
 // purchase has taken place. A matched authorisation keeps its id with the new amount.
 func (s *simulators) simulateAdvice(c *exchange.Call) exchange.Response {
-	return s.follow(c, true, func(l Locked, a *account, in *simulated, made *authorisation) (*authorisation, string) {
+	return s.follow(c, true, func(l ledger.Locked, a *ledger.Account, in *simulated, made *authorisation) (*authorisation, string) {
 		if made == nil {
-			made = s.open(l, a, in, codePurchase)
+			made = s.open(l, a, in, ledger.CodePurchase)
 			if made == nil {
 				return nil, outOfRange
 			}
 			return made, ""
 		}
-		booked, ok := l.postAll(a, s.clock.Now(),
-			in.entry(codePurchaseReversal, made.amount, made.item), in.entry(codePurchase, -in.amount, made.item))
+		booked, ok := l.PostAll(a, s.clock.Now(),
+			in.entry(ledger.CodePurchaseReversal, made.amount, made.item), in.entry(ledger.CodePurchase, -in.amount, made.item))
 		if !ok {
 			return nil, outOfRange
 		}
-		made.amount, made.item = in.amount, booked[1].id
+		made.amount, made.item = in.amount, booked[1].ID
 		return made, ""
 	})
 }
 
 // simulateReverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
 func (s *simulators) simulateReverse(c *exchange.Call) exchange.Response {
-	return s.follow(c, false, func(l Locked, a *account, in *simulated, made *authorisation) (*authorisation, string) {
+	return s.follow(c, false, func(l ledger.Locked, a *ledger.Account, in *simulated, made *authorisation) (*authorisation, string) {
 		switch {
 		case made == nil || made.kind != "Purchase":
 			return nil, "There is no matching purchase authorisation"
 		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
 			return nil, "The amount is more than was authorised"
 		}
-		if _, ok := l.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
+		if _, ok := l.Post(a, in.entry(ledger.CodePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
 			return nil, outOfRange
 		}
 		if made.amount -= in.amount; made.amount == 0 {
@@ -232,7 +233,7 @@ func (s *simulators) simulateReverse(c *exchange.Call) exchange.Response {
 }
 
 // follow carries out what refers to an authorisation, which is nil when none matches.
-func (s *simulators) follow(c *exchange.Call, advice bool, effect func(Locked, *account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
+func (s *simulators) follow(c *exchange.Call, advice bool, effect func(ledger.Locked, *ledger.Account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
 	var in simulated
 	if refusal := c.BindBody(in.bind(true, true)); refusal != nil {
 		return *refusal
@@ -258,7 +259,7 @@ func (s *simulators) follow(c *exchange.Call, advice bool, effect func(Locked, *
 }
 
 // mistyped holds rule 2 of 4.6.
-func (s *simulators) mistyped(_ View, in *simulated) bool {
+func (s *simulators) mistyped(_ ledger.View, in *simulated) bool {
 	made := s.approvals[in.authorisation]
 	return made != nil && made.account == in.account && made.kind != in.kind
 }
@@ -271,24 +272,24 @@ func (s *simulators) simulateClear(c *exchange.Call) exchange.Response {
 }
 
 // clear takes effect after the delay.
-func (s *simulators) clear(l Locked, a *account, in *simulated, at time.Time) {
+func (s *simulators) clear(l ledger.Locked, a *ledger.Account, in *simulated, at time.Time) {
 	amount := signed(in.kind, in.amount)
 	made := s.matching(l.View, in, authorisationOpen)
 	if made == nil {
-		forced, ok := l.post(a, in.entry(codeClearing, amount, 0), at)
+		forced, ok := l.Post(a, in.entry(ledger.CodeClearing, amount, 0), at)
 		if ok && s.approvals[in.authorisation] == nil && in.authorisation != "" {
 			// A forced posting can be reversed under the id it came with.
 			s.approvals[in.authorisation] = &authorisation{
-				id: in.authorisation, account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant,
-				item: forced.id, state: authorisationCleared,
+				id: in.authorisation, account: a.ID, kind: in.kind, amount: in.amount, merchant: in.merchant,
+				item: forced.ID, state: authorisationCleared,
 			}
 		}
 		return
 	}
-	booked, ok := l.postAll(a, at,
-		in.entry(codeClearingCreditBack, -signed(made.kind, made.amount), made.item), in.entry(codeClearing, amount, made.item))
+	booked, ok := l.PostAll(a, at,
+		in.entry(ledger.CodeClearingCreditBack, -signed(made.kind, made.amount), made.item), in.entry(ledger.CodeClearing, amount, made.item))
 	if ok {
-		made.amount, made.item, made.state = in.amount, booked[1].id, authorisationCleared
+		made.amount, made.item, made.state = in.amount, booked[1].ID, authorisationCleared
 	}
 }
 
@@ -299,7 +300,7 @@ func (s *simulators) simulateReverseClear(c *exchange.Call) exchange.Response {
 }
 
 // reverseClear takes effect after the delay.
-func (s *simulators) reverseClear(l Locked, a *account, in *simulated, at time.Time) {
+func (s *simulators) reverseClear(l ledger.Locked, a *ledger.Account, in *simulated, at time.Time) {
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)
 	if made != nil {
@@ -307,7 +308,7 @@ func (s *simulators) reverseClear(l Locked, a *account, in *simulated, at time.T
 	} else if s.with.MatchedReversals {
 		return
 	}
-	_, ok := l.post(a, in.entry(codeClearingReversal, -signed(in.kind, in.amount), parent), at)
+	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, -signed(in.kind, in.amount), parent), at)
 	if ok && made != nil {
 		made.state = authorisationUncleared
 	}

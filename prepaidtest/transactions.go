@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
@@ -64,12 +66,12 @@ type Transaction struct {
 	Reference string
 }
 
-func transactionOf(i item) Transaction {
+func transactionOf(i ledger.Item) Transaction {
 	return Transaction{
-		ID: strconv.FormatInt(i.id, 10), ParentID: i.parentID(), AccountID: i.account, Type: string(i.code),
-		Description: i.code.describe(), Amount: i.amount.String(), Fee: i.fee.String(), RunningBalance: i.running.String(),
-		OccurredAt: i.occurredAt, CardAcceptorID: i.merchant.Acceptor, TerminalID: i.merchant.Terminal,
-		AcquirerID: i.merchant.Acquirer, MerchantCategoryCode: i.merchant.Category, Reference: i.reference,
+		ID: strconv.FormatInt(i.ID, 10), ParentID: i.ParentID(), AccountID: i.Account, Type: string(i.Code),
+		Description: i.Code.Describe(), Amount: i.Amount.String(), Fee: i.Fee.String(), RunningBalance: i.Running.String(),
+		OccurredAt: i.OccurredAt, CardAcceptorID: i.Merchant.Acceptor, TerminalID: i.Merchant.Terminal,
+		AcquirerID: i.Merchant.Acquirer, MerchantCategoryCode: i.Merchant.Category, Reference: i.Reference,
 	}
 }
 
@@ -82,8 +84,8 @@ func (s *Server) Transactions(eaid string) []Transaction {
 	if a == nil {
 		return nil
 	}
-	history := make([]Transaction, len(a.items))
-	for i, item := range a.items {
+	history := make([]Transaction, len(a.Items))
+	for i, item := range a.Items {
 		history[i] = transactionOf(item)
 	}
 	return history

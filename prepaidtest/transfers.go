@@ -10,6 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -42,7 +43,7 @@ type transferOptions struct {
 
 // transfers carries out transfers and direct entries. The ledger's lock guards it.
 type transfers struct {
-	ledger *Ledger
+	ledger *ledger.Ledger
 	clock  *clock.Clock
 	ids    *ids.Source
 	with   transferOptions
@@ -53,7 +54,7 @@ type transfers struct {
 	movements map[transferKey]int
 }
 
-func newTransfers(ledger *Ledger, clock *clock.Clock, from *ids.Source, with transferOptions) *transfers {
+func newTransfers(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with transferOptions) *transfers {
 	return &transfers{
 		ledger: ledger, clock: clock, ids: from, with: with, cache: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
 	}
@@ -104,7 +105,7 @@ func (s *transfers) failTransfer(c *exchange.Call) exchange.Response {
 // (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
 // made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
 // running is carried out too.
-func (s *transfers) pay(c *exchange.Call, requestID string, move func(l Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
+func (s *transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	now := s.clock.Now()
@@ -160,22 +161,22 @@ func (s *transfers) transfer(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(l Locked, now time.Time) (int64, *exchange.Response) {
+	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		source, destination := l.Account(c.Params[0]), l.Account(in.destination)
 		if source == nil {
 			return 0, new(c.Unusable("the source account does not exist"))
 		}
-		if source.status != "active" || destination == nil || destination == source || !destination.receives() ||
-			!source.room(-in.amount) || !destination.room(in.amount) {
+		if source.Status != "active" || destination == nil || destination == source || !destination.Receives() ||
+			!source.Room(-in.amount) || !destination.Room(in.amount) {
 			return 0, new(s.failTransfer(c))
 		}
-		code := codeCardToCard
-		if strconv.FormatInt(in.kind, 10) == string(codeLoad) {
-			code = codeLoad
+		code := ledger.CodeCardToCard
+		if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
+			code = ledger.CodeLoad
 		}
-		out, _ := l.post(source, entry{code: code, amount: -in.amount, reference: in.sourceReference}, now)
-		l.post(destination, entry{code: code, amount: in.amount, parent: out.id, reference: in.destinationReference}, now)
-		return out.id, nil
+		out, _ := l.Post(source, ledger.Entry{Code: code, Amount: -in.amount, Reference: in.sourceReference}, now)
+		l.Post(destination, ledger.Entry{Code: code, Amount: in.amount, Parent: out.ID, Reference: in.destinationReference}, now)
+		return out.ID, nil
 	})
 }
 
@@ -202,7 +203,7 @@ func (s *transfers) directEntryOut(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(l Locked, now time.Time) (int64, *exchange.Response) {
+	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
 		failed := func(description string) *exchange.Response {
 			if s.with.EmptyDirectEntry {
 				return new(s.failTransfer(c))
@@ -213,13 +214,13 @@ func (s *transfers) directEntryOut(c *exchange.Call) exchange.Response {
 		switch {
 		case source == nil:
 			return 0, new(c.Unusable("the source account does not exist"))
-		case source.status != "active":
+		case source.Status != "active":
 			return 0, failed("the source account is not active")
-		case !source.room(-in.amount):
+		case !source.Room(-in.amount):
 			return 0, failed("invalid fields: amount is more than the balance")
 		}
-		out, _ := l.post(source, entry{code: codeDirectEntryOut, amount: -in.amount, reference: in.sourceReference}, now)
-		return out.id, nil
+		out, _ := l.Post(source, ledger.Entry{Code: ledger.CodeDirectEntryOut, Amount: -in.amount, Reference: in.sourceReference}, now)
+		return out.ID, nil
 	})
 }
 

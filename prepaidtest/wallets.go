@@ -6,23 +6,23 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // newWalletToken fills in what a token must have.
-func (s *accounts) newWalletToken(a *account, now time.Time) walletTokenData {
+func (s *accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.WalletToken {
 	at := wire.DateTime(now).String()
-	return walletTokenData{
+	return ledger.WalletToken{
 		StorageTechnology: "secure_element",
-		Device:            walletDeviceData{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
+		Device:            ledger.WalletDevice{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
 		LastCommentID:     s.ids.Digits(8), TokenType: "embedded_secure_element_token",
 		TokenRequestorID: s.ids.Digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
 		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
-		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.Digits(4),
+		AccountPANSequenceNumber: "000", ExpirationDate: a.PlasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.Digits(4),
 		TokenUniqueReference: s.tokenReference(),
 	}
 }
@@ -32,24 +32,24 @@ func (s *accounts) tokenReference() string { return "DSHRMC00" + strings.ToUpper
 
 // walletTokens answers GET /accounts/{id}/tokens; 204 when there are none (section 1).
 func (s *accounts) walletTokens(c *exchange.Call) exchange.Response {
-	return s.withAccount(c, func(a *account) exchange.Response {
-		if len(a.wallet) == 0 {
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		if len(a.Wallet) == 0 {
 			return exchange.Done(http.StatusNoContent)
 		}
-		return c.JSON(http.StatusOK, a.wallet)
+		return c.JSON(http.StatusOK, a.Wallet)
 	})
 }
 
 // walletBody is the answer of the provisioning; the name of its third member is spelled as the reference does.
 type walletBody struct {
-	PANLastFour        string        `json:"pan_last_four"`
-	Provider           string        `json:"provider"`
-	ProductType        string        `json:"pruduct_type"`
-	Registration       *personalData `json:"registration"`
-	DigitizationData   string        `json:"issuer_initiated_digitization_data,omitzero"`
-	ActivationData     string        `json:"activation_data,omitzero"`
-	EncryptedPassData  string        `json:"encrypted_pass_data,omitzero"`
-	EphemeralPublicKey string        `json:"ephemeral_public_key,omitzero"`
+	PANLastFour        string           `json:"pan_last_four"`
+	Provider           string           `json:"provider"`
+	ProductType        string           `json:"pruduct_type"`
+	Registration       *ledger.Personal `json:"registration"`
+	DigitizationData   string           `json:"issuer_initiated_digitization_data,omitzero"`
+	ActivationData     string           `json:"activation_data,omitzero"`
+	EncryptedPassData  string           `json:"encrypted_pass_data,omitzero"`
+	EphemeralPublicKey string           `json:"ephemeral_public_key,omitzero"`
 }
 
 // provisionWallet answers POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
@@ -65,7 +65,7 @@ func (s *accounts) provisionWallet(c *exchange.Call) exchange.Response {
 		certificates                                []string
 	}
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("token_unique_reference", &in.reference).Form(isTokenReference, "must have 48 characters")
+		b.String("token_unique_reference", &in.reference).Form(ledger.IsTokenReference, "must have 48 characters")
 		b.String("initiating_user_id", &in.initiatingUser)
 		nonce, signature := b.String("nonce", &in.nonce), b.String("nonce_signature", &in.signature)
 		certificates := b.Strings("certificates", &in.certificates)
@@ -85,14 +85,14 @@ func (s *accounts) provisionWallet(c *exchange.Call) exchange.Response {
 	}
 	var faults wire.Faults
 	for field, value := range map[string]string{
-		"registration.sex": a.personal.Sex, "registration.email_address": a.personal.EmailAddress,
-		"registration.mobile_number": a.personal.MobileNumber,
+		"registration.sex": a.Registration.Sex, "registration.email_address": a.Registration.EmailAddress,
+		"registration.mobile_number": a.Registration.MobileNumber,
 	} {
 		if value == "" {
 			faults.Add(field, "is needed to tokenise a card")
 		}
 	}
-	if a.status != "active" {
+	if a.Status != "active" {
 		faults.Add("status", "must be active")
 	}
 	if len(faults.Found) > 0 {
@@ -104,10 +104,10 @@ func (s *accounts) provisionWallet(c *exchange.Call) exchange.Response {
 		token.TokenUniqueReference = in.reference
 	}
 	token.WalletID = provider
-	a.wallet = append(a.wallet, token)
+	a.Wallet = append(a.Wallet, token)
 	body := walletBody{
-		PANLastFour: a.cardNumber[len(a.cardNumber)-4:], Provider: s.with.CardNetwork,
-		ProductType: a.productType, Registration: &a.personal.personalData,
+		PANLastFour: a.CardNumber[len(a.CardNumber)-4:], Provider: s.with.CardNetwork,
+		ProductType: a.ProductType, Registration: &a.Registration.Personal,
 	}
 	if certified {
 		body.ActivationData, body.EncryptedPassData, body.EphemeralPublicKey = s.opaque(32), s.opaque(128), s.opaque(65)
@@ -117,12 +117,10 @@ func (s *accounts) provisionWallet(c *exchange.Call) exchange.Response {
 	return c.JSON(http.StatusOK, body)
 }
 
-func isTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }
-
 func (s *accounts) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.Bytes(n)) }
 
 // putWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
-func (s *accounts) putWalletToken(_ Locked, a *account, token walletTokenData) {
+func (s *accounts) putWalletToken(_ ledger.Locked, a *ledger.Account, token ledger.WalletToken) {
 	usual := s.newWalletToken(a, s.clock.Now())
 	for _, field := range []struct{ have, want *string }{
 		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},
@@ -137,5 +135,5 @@ func (s *accounts) putWalletToken(_ Locked, a *account, token walletTokenData) {
 		}
 	}
 	token.Suspenders = slices.Clone(token.Suspenders)
-	a.wallet = append(a.wallet, token)
+	a.Wallet = append(a.Wallet, token)
 }

@@ -1,4 +1,4 @@
-package prepaidtest
+package faults
 
 import (
 	"bufio"
@@ -7,41 +7,42 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
-// drops reports whether the caller gets no response at all.
-func (f *requestFault) drops() bool {
-	return f != nil && (f.kind == faultCommitThenDrop || f.kind == faultDropBeforeCommit)
+// Drops reports whether the caller gets no response at all.
+func (f *Fault) Drops() bool {
+	return f != nil && (f.Kind == CommitThenDrop || f.Kind == DropBeforeCommit)
 }
 
-// takesOver reports whether the fault writes the response to the connection itself.
-func (f *requestFault) takesOver() bool {
-	return f.drops() || (f != nil && (f.kind == faultTruncate || f.kind == faultWrongLength))
+// TakesOver reports whether the fault writes the response to the connection itself.
+func (f *Fault) TakesOver() bool {
+	return f.Drops() || (f != nil && (f.Kind == Truncate || f.Kind == WrongLength))
 }
 
-// rewriteHeader changes the headers of the response.
-func (f *requestFault) rewriteHeader(a *exchange.Response) {
-	if f != nil && f.kind == faultContentType && (len(a.Body) > 0 || a.Stream != nil) {
-		a.ContentType = f.contentType
+// RewriteHeader changes the headers of the response.
+func (f *Fault) RewriteHeader(a *exchange.Response) {
+	if f != nil && f.Kind == ContentType && (len(a.Body) > 0 || a.Stream != nil) {
+		a.ContentType = f.ContentType
 	}
 }
 
-// slow returns what to write to: w itself, or a slow one.
-func (f *requestFault) slow(under *activity, w http.ResponseWriter, r *http.Request) http.ResponseWriter {
-	if f == nil || f.kind != faultSlowBody {
+// Slow returns what to write to: w itself, or a slow one.
+func (f *Fault) Slow(under *activity.Activity, w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+	if f == nil || f.Kind != SlowBody {
 		return w
 	}
-	return &slowWriter{ResponseWriter: w, wait: func() bool { return under.pause(f.wait, r.Context().Done()) }}
+	return &slowWriter{ResponseWriter: w, wait: func() bool { return under.Pause(f.Wait, r.Context().Done()) }}
 }
 
-// send writes what the fault leaves of the response and cuts the connection.
-func (f *requestFault) send(under *activity, w http.ResponseWriter, a exchange.Response) {
+// Send writes what the fault leaves of the response and cuts the connection.
+func (f *Fault) Send(under *activity.Activity, w http.ResponseWriter, a exchange.Response) {
 	switch {
-	case f.drops():
+	case f.Drops():
 		exchange.Cut(w, nil)
-	case f.kind == faultWrongLength:
-		writeWrongLength(under, w, a, f.delta)
+	case f.Kind == WrongLength:
+		writeWrongLength(under, w, a, f.Delta)
 	case a.Stream != nil:
 		truncateStream(w, a)
 	default:
@@ -59,7 +60,7 @@ func truncated(response exchange.Response) []byte {
 }
 
 // writeWrongLength makes a streamed body twice: once to know its length, once to send it.
-func writeWrongLength(under *activity, w http.ResponseWriter, a exchange.Response, delta int) {
+func writeWrongLength(under *activity.Activity, w http.ResponseWriter, a exchange.Response, delta int) {
 	if a.Stream == nil {
 		a.Stream = func(w io.Writer) error {
 			_, err := w.Write(a.Body)
@@ -73,9 +74,9 @@ func writeWrongLength(under *activity, w http.ResponseWriter, a exchange.Respons
 	}
 	connection := exchange.TakeOver(w)
 	sent := make(chan struct{})
-	under.run(func() { // net/http no longer closes this connection
+	under.Run(func() { // net/http no longer closes this connection
 		select {
-		case <-under.stopping():
+		case <-under.Stopping():
 			_ = connection.Close()
 		case <-sent:
 		}
@@ -97,8 +98,8 @@ func (n *byteCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// slowPiece is how much goes out between two pauses.
-const slowPiece = 16
+// SlowPiece is how much goes out between two pauses.
+const SlowPiece = 16
 
 // slowWriter sends a body in small pieces.
 type slowWriter struct {
@@ -115,7 +116,7 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 			return written, net.ErrClosed
 		}
 		w.begun = true
-		n, err := w.ResponseWriter.Write(p[written:min(written+slowPiece, len(p))])
+		n, err := w.ResponseWriter.Write(p[written:min(written+SlowPiece, len(p))])
 		written += n
 		if err != nil {
 			return written, err

@@ -1,4 +1,4 @@
-package prepaidtest
+package ledger
 
 import (
 	"time"
@@ -6,26 +6,26 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// personalData is the registration of a cardholder (2.3), in wire words. Date-times have the form
+// Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".
-type personalData struct {
-	Title               string        `json:"title,omitzero"`
-	FirstName           string        `json:"first_name"`
-	MiddleName          string        `json:"middle_name,omitzero"`
-	LastName            string        `json:"last_name"`
-	PrimaryAddress      addressData   `json:"primary_address"`
-	AlternateAddress    *addressData  `json:"alternate_address,omitzero"`
-	Sex                 string        `json:"sex,omitzero"`
-	MobileNumber        string        `json:"mobile_number,omitzero"`
-	PhoneNumber         string        `json:"phone_number,omitzero"`
-	DateOfBirth         string        `json:"date_of_birth"`
-	EmailAddress        string        `json:"email_address,omitzero"`
-	DriverLicenceNumber string        `json:"driver_licence_number,omitzero"`
-	Passport            *passportData `json:"passport,omitzero"`
+type Personal struct {
+	Title               string    `json:"title,omitzero"`
+	FirstName           string    `json:"first_name"`
+	MiddleName          string    `json:"middle_name,omitzero"`
+	LastName            string    `json:"last_name"`
+	PrimaryAddress      Address   `json:"primary_address"`
+	AlternateAddress    *Address  `json:"alternate_address,omitzero"`
+	Sex                 string    `json:"sex,omitzero"`
+	MobileNumber        string    `json:"mobile_number,omitzero"`
+	PhoneNumber         string    `json:"phone_number,omitzero"`
+	DateOfBirth         string    `json:"date_of_birth"`
+	EmailAddress        string    `json:"email_address,omitzero"`
+	DriverLicenceNumber string    `json:"driver_licence_number,omitzero"`
+	Passport            *Passport `json:"passport,omitzero"`
 }
 
-// addressData is a primary or alternate address (2.4).
-type addressData struct {
+// Address is a primary or alternate address (2.4).
+type Address struct {
 	Line1    string `json:"address_line1,omitzero"`
 	Line2    string `json:"address_line2,omitzero"`
 	Line3    string `json:"address_line3,omitzero"`
@@ -35,15 +35,15 @@ type addressData struct {
 	Postcode string `json:"postcode,omitzero"`
 }
 
-// passportData has three required fields (2.5).
-type passportData struct {
+// Passport has three required fields (2.5).
+type Passport struct {
 	Number         string `json:"passport_number"`
 	Expiry         string `json:"passport_expiry"`
 	IssuingCountry string `json:"passport_issuing_country"`
 }
 
-// freeTextData is a program's own data (2.6). An account without any answers with empty strings.
-type freeTextData struct {
+// FreeText is a program's own data (2.6). An account without any answers with empty strings.
+type FreeText struct {
 	Text1 string `json:"free_text1"`
 	Text2 string `json:"free_text2"`
 	Text3 string `json:"free_text3"`
@@ -58,20 +58,20 @@ type freeTextData struct {
 	Dec2  string `json:"free_dec2"`
 }
 
-// portalData names a cardholder in the portal (2.7). All three fields are required.
-type portalData struct {
+// Portal names a cardholder in the portal (2.7). All three fields are required.
+type Portal struct {
 	ClientID     string `json:"client_id"`
 	ProgramID    string `json:"program_id"`
 	CardholderID string `json:"cardholder_id"`
 }
 
-func (p *personalData) bind(b *wire.Reader) {
+func (p *Personal) Bind(b *wire.Reader) {
 	b.String("title", &p.Title).Max(50)
 	b.String("first_name", &p.FirstName).Required().Max(50)
 	b.String("middle_name", &p.MiddleName).Max(50)
 	b.String("last_name", &p.LastName).Required().Max(50)
 	b.Object("primary_address", func(b *wire.Reader) { p.PrimaryAddress.bind(b, true) }).Required()
-	alternate := new(addressData)
+	alternate := new(Address)
 	if b.Object("alternate_address", func(b *wire.Reader) { alternate.bind(b, false) }).Usable {
 		p.AlternateAddress = alternate
 	}
@@ -84,13 +84,13 @@ func (p *personalData) bind(b *wire.Reader) {
 	}
 	b.String("email_address", &p.EmailAddress).Form(wire.IsEmail, "must be an e-mail address")
 	b.String("driver_licence_number", &p.DriverLicenceNumber).Max(30)
-	passport := new(passportData)
+	passport := new(Passport)
 	if b.Object("passport", passport.bind).Usable {
 		p.Passport = passport
 	}
 }
 
-func (a *addressData) bind(b *wire.Reader, primary bool) {
+func (a *Address) bind(b *wire.Reader, primary bool) {
 	b.String("address_line1", &a.Line1).Max(50)
 	b.String("address_line2", &a.Line2).Max(50)
 	if primary {
@@ -106,7 +106,7 @@ func (a *addressData) bind(b *wire.Reader, primary bool) {
 	b.String("postcode", &a.Postcode).Max(30).Form(wire.IsAlphanumeric, "must be alphanumeric")
 }
 
-func (p *passportData) bind(b *wire.Reader) {
+func (p *Passport) bind(b *wire.Reader) {
 	b.String("passport_number", &p.Number).Required().Max(10)
 	var at time.Time
 	expiry := b.DateTime("passport_expiry", &at).Required()
@@ -116,14 +116,14 @@ func (p *passportData) bind(b *wire.Reader) {
 	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Letters(3), "must be an ISO 3166 alpha-3 code")
 }
 
-func (p *portalData) bind(b *wire.Reader) {
+func (p *Portal) Bind(b *wire.Reader) {
 	b.String("client_id", &p.ClientID).Required()
 	b.String("program_id", &p.ProgramID).Required()
 	b.String("cardholder_id", &p.CardholderID).Required()
 }
 
-// bind reads free text. What is left out is empty, since all twelve are answered.
-func (f *freeTextData) bind(b *wire.Reader) {
+// Bind reads free text. What is left out is empty, since all twelve are answered.
+func (f *FreeText) Bind(b *wire.Reader) {
 	b.String("free_text1", &f.Text1)
 	b.String("free_text2", &f.Text2)
 	b.String("free_text3", &f.Text3)

@@ -1,4 +1,4 @@
-package prepaidtest
+package ledger
 
 import (
 	"maps"
@@ -23,12 +23,12 @@ type books struct {
 	ids        *ids.Source
 	noCategory string  // merchant category of what has no merchant
 	permitted  []int64 // companies that the caller may access; nil for all
-	announce   func(Locked, *account, item)
+	announce   func(Locked, *Account, Item)
 
-	companies map[int64]*company
-	accounts  map[string]*account
-	order     []*account // all accounts, oldest first
-	byKey     map[accountKey][]*account
+	companies map[int64]*Company
+	accounts  map[string]*Account
+	order     []*Account // all accounts, oldest first
+	byKey     map[Key][]*Account
 }
 
 // Options are what a ledger needs.
@@ -39,14 +39,14 @@ type Options struct {
 	// Permitted are the companies that the caller may access; nil for all.
 	Permitted []int64
 	// Announce gets each item that is posted.
-	Announce func(Locked, *account, item)
+	Announce func(Locked, *Account, Item)
 }
 
-// newLedger makes a ledger without companies.
-func newLedger(with Options) *Ledger {
+// New makes a ledger without companies.
+func New(with Options) *Ledger {
 	return &Ledger{books: books{
 		ids: with.IDs, noCategory: with.NoCategory, permitted: with.Permitted, announce: with.Announce,
-		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
+		companies: make(map[int64]*Company), accounts: make(map[string]*Account), byKey: make(map[Key][]*Account),
 	}}
 }
 
@@ -83,52 +83,52 @@ func (l Locked) Unlock() { l.held.mu.Unlock() }
 func (l *Ledger) Changes() int64 { return l.writes.Load() }
 
 // Account returns an account, nil for an unknown EAID.
-func (v View) Account(eaid string) *account { return v.accounts[eaid] }
+func (v View) Account(eaid string) *Account { return v.accounts[eaid] }
 
 // Accounts returns all accounts, oldest first.
-func (v View) Accounts() []*account { return v.order }
+func (v View) Accounts() []*Account { return v.order }
 
 // Keyed returns the accounts with a client_account_key.
-func (v View) Keyed(key accountKey) []*account { return v.byKey[key] }
+func (v View) Keyed(key Key) []*Account { return v.byKey[key] }
 
 // Company returns a company, nil for an unknown id.
-func (v View) Company(id int64) *company { return v.companies[id] }
+func (v View) Company(id int64) *Company { return v.companies[id] }
 
 // Companies returns all companies, by id.
-func (v View) Companies() []*company {
-	list := make([]*company, 0, len(v.companies))
+func (v View) Companies() []*Company {
+	list := make([]*Company, 0, len(v.companies))
 	for _, id := range slices.Sorted(maps.Keys(v.companies)) {
 		list = append(list, v.companies[id])
 	}
 	return list
 }
 
-// newAccount makes an account of a company; the caller fills in the rest and adds it.
-func (l Locked) newAccount(owner *company, now time.Time) *account {
-	return &account{
-		id: "EA" + l.ids.Digits(14), externalID: "X" + l.ids.Digits(12),
-		cardNumber: "512345******" + l.ids.Digits(4), company: owner, productType: owner.ProductType,
-		accountType: "proxy", plastic: true, plasticExpiry: expires(now.AddDate(4, 0, 0)), accountExpiry: expires(now.AddDate(4, 0, 0)),
-		bpayReference: l.ids.Digits(9), directEntry: l.ids.Digits(9), holderType: 1,
+// NewAccount makes an account of a company; the caller fills in the rest and adds it.
+func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
+	return &Account{
+		ID: "EA" + l.ids.Digits(14), ExternalID: "X" + l.ids.Digits(12),
+		CardNumber: "512345******" + l.ids.Digits(4), Company: owner, ProductType: owner.ProductType,
+		AccountType: "proxy", Plastic: true, PlasticExpiry: NewExpiry(now.AddDate(4, 0, 0)), AccountExpiry: NewExpiry(now.AddDate(4, 0, 0)),
+		BPAYReference: l.ids.Digits(9), DirectEntry: l.ids.Digits(9), HolderType: 1,
 	}
 }
 
-// add adds an account made with newAccount.
-func (l Locked) add(a *account) {
-	l.accounts[a.id] = a
+// Add adds an account made with newAccount.
+func (l Locked) Add(a *Account) {
+	l.accounts[a.ID] = a
 	l.order = append(l.order, a)
-	a.company.accounts = append(a.company.accounts, a)
-	l.reindex(a, a.clientAccountKey)
+	a.Company.Accounts = append(a.Company.Accounts, a)
+	l.Reindex(a, a.ClientAccountKey)
 }
 
-// reindex sets the key an account is searched by.
-func (l Locked) reindex(a *account, key string) {
+// Reindex sets the key an account is searched by.
+func (l Locked) Reindex(a *Account, key string) {
 	old := a.indexed
-	l.byKey[old] = slices.DeleteFunc(l.byKey[old], func(other *account) bool { return other == a })
+	l.byKey[old] = slices.DeleteFunc(l.byKey[old], func(other *Account) bool { return other == a })
 	if len(l.byKey[old]) == 0 {
 		delete(l.byKey, old)
 	}
-	a.clientAccountKey, a.indexed = key, accountKey{a.company.ClientID, key}
+	a.ClientAccountKey, a.indexed = key, Key{a.Company.ClientID, key}
 	if key != "" {
 		l.byKey[a.indexed] = append(l.byKey[a.indexed], a)
 	}

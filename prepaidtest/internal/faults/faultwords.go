@@ -1,4 +1,4 @@
-package prepaidtest
+package faults
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func kindOf[K comparable](name string, words map[K]string) (K, bool) {
 	return *new(K), false
 }
 
-func (s schedule) words() []string {
+func (s Schedule) words() []string {
 	var words []string
 	switch {
 	case s.counted:
@@ -133,25 +133,25 @@ func (p *wordParser) duration(name string) time.Duration {
 }
 
 // schedule reads the modifiers at the end; pings is nil where there is no such word.
-func (p *wordParser) schedule(s *schedule, pings *bool) {
+func (p *wordParser) schedule(s *Schedule, pings *bool) {
 	for ; len(p.words) > 0 && p.words[0].modifier(); p.words = p.words[1:] {
 		switch text := p.words[0].text; {
 		case text == "pings" && pings != nil && !*pings:
 			*pings = true
 		case text == "always" && !s.counted && !s.always:
-			s.forever()
+			s.Forever()
 		case text[0] == 'x' && !s.counted && !s.always:
 			n, err := strconv.Atoi(text[1:])
 			if err != nil {
 				p.fail("xN must have a whole number")
 			}
-			s.repeat(n)
+			s.Repeat(n)
 		case text[0] == 'p' && text != "pings" && !s.chanced:
 			chance, err := strconv.ParseFloat(text[1:], 64)
 			if err != nil {
 				p.fail("pP must have a number")
 			}
-			s.sometimes(chance)
+			s.Sometimes(chance)
 		default:
 			p.fail("a modifier is repeated, contradicts another or is not for this")
 		}

@@ -1,12 +1,12 @@
-package prepaidtest
+package ledger
 
 import (
 	"slices"
 	"strconv"
 )
 
-// companyData is a program that owns accounts.
-type companyData struct {
+// CompanyData is a program that owns accounts.
+type CompanyData struct {
 	ID          int64
 	ClientID    string
 	ProgramID   string
@@ -14,27 +14,27 @@ type companyData struct {
 	Loop        string
 }
 
-// company is a company with its accounts, oldest first.
-type company struct {
-	companyData
-	accounts []*account
+// Company is a company with its accounts, oldest first.
+type Company struct {
+	CompanyData
+	Accounts []*Account
 }
 
 // PutCompany adds a company. A company that exists keeps its accounts and takes the rest.
-func (l Locked) PutCompany(add companyData) *company {
+func (l Locked) PutCompany(add CompanyData) *Company {
 	if add.ProductType == "" {
 		add.ProductType = "reloadable"
 	}
 	existing := l.companies[add.ID]
 	if existing == nil {
-		existing = new(company)
+		existing = new(Company)
 		l.companies[add.ID] = existing
 	}
 	renamed := existing.ClientID != add.ClientID
-	existing.companyData = add
+	existing.CompanyData = add
 	if renamed {
-		for _, a := range existing.accounts {
-			l.reindex(a, a.clientAccountKey)
+		for _, a := range existing.Accounts {
+			l.Reindex(a, a.ClientAccountKey)
 		}
 	}
 	return existing
@@ -46,8 +46,8 @@ func (v View) Permitted(id int64) bool { return v.companies[id] != nil && v.MayA
 // MayAccess does not ask whether the company exists.
 func (v View) MayAccess(id int64) bool { return v.permitted == nil || slices.Contains(v.permitted, id) }
 
-// companyID reads the id of a company in a path.
-func companyID(text string) (int64, bool) {
+// CompanyID reads the id of a company in a path.
+func CompanyID(text string) (int64, bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil
 }
