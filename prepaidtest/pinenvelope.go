@@ -11,7 +11,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"math/big"
 	"strings"
@@ -44,11 +43,11 @@ func newPINIdentity() (*pinIdentity, error) {
 	return &pinIdentity{key: key, certificate: der}, nil
 }
 
-// makePINIdentity makes the identity unless it was restored. It must be called through pinKey.
-func (s *Server) makePINIdentity() (*pinIdentity, error) {
-	s.mu.RLock()
-	restored := s.pin
-	s.mu.RUnlock()
+// makeIdentity makes the identity unless it was restored. It must be called through key.
+func (s *pins) makeIdentity() (*pinIdentity, error) {
+	v := s.ledger.RLock()
+	restored := s.identity
+	v.RUnlock()
 	if restored != nil {
 		return restored, nil
 	}
@@ -56,21 +55,10 @@ func (s *Server) makePINIdentity() (*pinIdentity, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pin = made
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.identity = made
 	return made, nil
-}
-
-// PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
-// for. Its fingerprint is the SHA-256 of the DER in lower hex.
-func (s *Server) PINCertificate() []byte {
-	identity, err := s.pinKey()
-	if err != nil {
-		s.fail("PINCertificate: %v", err)
-		return nil
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: identity.certificate})
 }
 
 func (i *pinIdentity) fingerprint() string {
