@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/govalues/decimal"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // maxDigits is how many digits an Amount holds: the whole coefficient of the decimal library.
@@ -21,7 +23,7 @@ func scanDecimal[T string | []byte](text T, exponent bool) (decimal.Decimal, err
 		i++
 	}
 	whole := i
-	for ; i < len(text) && isDigit(text[i]); i++ {
+	for ; i < len(text) && ascii.IsDigit(text[i]); i++ {
 		c.push(text[i] - '0')
 	}
 	if i == whole || i > whole+1 && text[whole] == '0' {
@@ -31,7 +33,7 @@ func scanDecimal[T string | []byte](text T, exponent bool) (decimal.Decimal, err
 	if i < len(text) && text[i] == '.' {
 		i++
 		point := i
-		for ; i < len(text) && isDigit(text[i]); i++ {
+		for ; i < len(text) && ascii.IsDigit(text[i]); i++ {
 			c.push(text[i] - '0')
 		}
 		if i == point {
@@ -68,7 +70,7 @@ func scanExponent[T string | []byte](text T) (int64, bool) {
 	}
 	e := int64(0)
 	for ; i < len(text); i++ {
-		if !isDigit(text[i]) {
+		if !ascii.IsDigit(text[i]) {
 			return 0, false
 		}
 		e = min(e*10+int64(text[i]-'0'), 1<<40)
@@ -140,7 +142,7 @@ func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error)
 // integerText returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. Any other
 // number, and one too long to convert, keeps the text it came with. False means that it is not a number.
 func integerText(number []byte) (string, bool) {
-	if n := len(number); n > 0 && n <= maxDigits && number[0] != '0' && isDigits(string(number)) {
+	if n := len(number); n > 0 && n <= maxDigits && number[0] != '0' && ascii.IsDigits(string(number)) {
 		return string(number), true
 	}
 	value, err := scanDecimal(number, true)
@@ -151,16 +153,4 @@ func integerText(number []byte) (string, bool) {
 		return string(number), true
 	}
 	return "", false
-}
-
-func isDigit[T byte | rune](c T) bool { return '0' <= c && c <= '9' }
-
-// isDigits reports whether s is one or more decimal digits.
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -251,3 +251,25 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 	// page 2 size 5 last false
 	// 1731 Electrical contractors
 }
+
+// In an open loop an added category is blocked; in a closed one it is allowed.
+func ExamplePolicyService_ChangeCategories() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{
+		Reason: "no gambling", Add: []prepaid.MCC{"7995", "0742"}, Remove: []prepaid.MCC{"0742"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := client.Policy.Categories(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(policy.DefaultAction, policy.Categories)
+	// Output: allow [{7995}]
+}

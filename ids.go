@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // ErrTransactionIDSyntax means that a transaction id came as a JSON value that is neither a number nor a string,
@@ -50,7 +52,7 @@ func (id TransactionID) numeric() bool {
 	if len(id) > 0 && id[0] == '-' {
 		digits = id[1:]
 	}
-	return isDigits(string(digits)) && (digits[0] != '0' || id == "0")
+	return ascii.IsDigits(string(digits)) && (digits[0] != '0' || id == "0")
 }
 
 // transactionNumber is a TransactionID where the service wants a number. It refuses an id that is not numeric.

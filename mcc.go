@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or came as a JSON value
@@ -49,11 +51,11 @@ func (m *MCC) UnmarshalJSON(data []byte) error {
 }
 
 // valid reports whether m is four digits, as the service wants it.
-func (m MCC) valid() bool { return len(m) == 4 && isDigits(string(m)) }
+func (m MCC) valid() bool { return len(m) == 4 && ascii.IsDigits(string(m)) }
 
 // padCode adds the leading zeros that a four-digit code has lost, and leaves everything else alone.
 func padCode(s string) string {
-	if len(s) < 4 && isDigits(s) {
+	if len(s) < 4 && ascii.IsDigits(s) {
 		s = "0000"[len(s):] + s
 	}
 	return s

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // wireReader reads the answers that come in numbers (accounts, transactions, transfers) by their plain form, several
@@ -208,7 +210,7 @@ func (r *wireReader) plainText() ([]byte, bool) {
 func plainLength(text []byte) int {
 	n := 0
 	for ; len(text)-n >= 8; n += 8 {
-		if marks := specialBytes(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
+		if marks := ascii.Special(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
 			return n + bits.TrailingZeros64(marks)>>3
 		}
 	}
@@ -266,7 +268,7 @@ func (r *wireReader) number() []byte {
 	start := r.pos
 	for r.pos < len(r.data) {
 		switch c := r.data[r.pos]; {
-		case isDigit(c), c == '.', c == '-', c == '+', c == 'e', c == 'E':
+		case ascii.IsDigit(c), c == '.', c == '-', c == '+', c == 'e', c == 'E':
 			r.pos++
 			continue
 		}
@@ -310,7 +312,7 @@ func plainTimeOf(b []byte) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	for _, i := range [...]int{0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18} {
-		if !isDigit(b[i]) {
+		if !ascii.IsDigit(b[i]) {
 			return time.Time{}, false
 		}
 	}

@@ -1,13 +1,17 @@
 package prepaid
 
-import "time"
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+)
 
 // The values of members, as a wireReader reads them. A null leaves or clears what decodeOptions leave or clear.
 
 // text reads a string, or a number as it was written.
 func (r *wireReader) text(to *string) {
 	start := len(r.texts)
-	if c := r.peek(); c == '-' || isDigit(c) {
+	if c := r.peek(); c == '-' || ascii.IsDigit(c) {
 		number := r.number()
 		if _, err := scanDecimal(number, true); err != nil {
 			r.giveUp() // also for one that is only too long for an amount
@@ -48,7 +52,7 @@ func (r *wireReader) transactionType(to *TransactionType) {
 // textOrNumber appends a string or the text of a number to the texts, and nothing for null. It reports whether it was a
 // number.
 func (r *wireReader) textOrNumber() bool {
-	if c := r.peek(); c == '-' || isDigit(c) {
+	if c := r.peek(); c == '-' || ascii.IsDigit(c) {
 		integer, ok := integerText(r.number())
 		if !ok {
 			r.giveUp()
@@ -100,7 +104,7 @@ func readInteger[T ~int | ~int64](r *wireReader, to *T) {
 		return
 	}
 	for _, c := range digits {
-		if !isDigit(c) {
+		if !ascii.IsDigit(c) {
 			r.giveUp()
 			return
 		}

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The built-in limiter's allowance is fixed by the service, so that nothing outside the client's package can make one
-// that never blocks. Its benchmarks are run from that package's own test program, in turns with x/time/rate here.
+// The built-in limiter's allowance is fixed by the service, so that nothing outside the client can make one that never
+// blocks. Its benchmarks are run from the test program of the package that implements it, in turns with x/time/rate here.
 
 // limiterRows compares one acquire and release with one Wait of x/time/rate, and looks at a line of 10,000.
 func limiterRows(rounds int) ([]row, error) {
@@ -25,8 +25,8 @@ func limiterRows(rounds int) ([]row, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
-	program := filepath.Join(directory, "prepaid.test")
-	build := exec.CommandContext(context.Background(), "go", "test", "-c", "-o", program, "github.com/cardprograms/prepaid")
+	program := filepath.Join(directory, "slots.test")
+	build := exec.CommandContext(context.Background(), "go", "test", "-c", "-o", program, "github.com/cardprograms/prepaid/internal/slots")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // window is how long after its first intent a payment of unknown outcome may be sent again: a day less than the service
@@ -149,7 +150,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	}
 	if old.rests() {
 		at := j.notBefore(sender, old)
-		if err := sleepUntil(ctx, at); err != nil {
+		if err := pause.For(ctx, time.Until(at)); err != nil {
 			if doubtful {
 				e.NotBefore = at
 			}
@@ -272,20 +273,4 @@ func (j *Journal) lastSent(e Entry) time.Time {
 		return j.opened
 	}
 	return e.Changed
-}
-
-// sleepUntil does not start a wait that would outlast the deadline.
-func sleepUntil(ctx context.Context, at time.Time) error {
-	wait := time.Until(at)
-	if deadline, ok := ctx.Deadline(); ok && wait > 0 && !at.Before(deadline) {
-		return context.DeadlineExceeded
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
