@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // Capture receives the last complete answer of the calls made with its context: for fields that this version
@@ -34,10 +36,10 @@ type Response struct {
 }
 
 // Format prints r without header and body.
-func (r Response) Format(f fmt.State, verb rune) { formatRedacted(f, verb, r) }
+func (r Response) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 
 // LogValue logs r without header and body.
-func (r Response) LogValue() slog.Value { return redactedValue(r) }
+func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
 
 type captureKey struct{}
 

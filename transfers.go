@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/turns"
 )
 
@@ -100,10 +102,10 @@ type BankAccount struct {
 }
 
 // Format prints a without number and name.
-func (a BankAccount) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a BankAccount) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without number and name.
-func (a BankAccount) LogValue() slog.Value { return redactedValue(a) }
+func (a BankAccount) LogValue() slog.Value { return redact.LogValue(a) }
 
 // DirectEntryOutParams is one payment to a bank account. The zero value lacks the required fields.
 type DirectEntryOutParams struct {
@@ -124,10 +126,10 @@ type DirectEntryOutParams struct {
 }
 
 // Format prints p without the bank account's number and name.
-func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the bank account's number and name.
-func (p DirectEntryOutParams) LogValue() slog.Value { return redactedValue(p) }
+func (p DirectEntryOutParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opDirectEntryOut = operation{
 	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
@@ -238,10 +240,10 @@ func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 			return received.undecodable(errMissingMember)
 		}
 		r.CorrelationID = *answer.CorrelationID
-		kind, text := jsonScalar(answer.TransactionID)
+		kind, text := number.Scalar(answer.TransactionID)
 		id := string(text)
 		switch {
-		case modelsFailure && id == "" && kind != scalarOther:
+		case modelsFailure && id == "" && kind != number.Other:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
 		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
 			return received.undecodable(errNotATransactionID)

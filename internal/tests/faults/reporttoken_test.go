@@ -153,7 +153,10 @@ func TestReportStartCancelledBeforeAnotherToken(t *testing.T) {
 func TestReportStartClosedBeforeAnotherToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.Grant(2, "3600"))), Calls: harness.NewScript(harness.ServiceError(400, "invalid_request"))}
+		service := harness.Split{
+			Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.Grant(2, "3600"))),
+			Calls:  harness.NewScript(harness.ServiceError(400, "invalid_request")),
+		}
 		client := harness.NewClient(t, harness.CredentialsConfig(service))
 		time.AfterFunc(time.Second, func() { _ = client.Close() })
 		err := harness.OpStart().Call(t.Context(), client)

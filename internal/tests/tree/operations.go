@@ -33,3 +33,19 @@ func Operations(t testing.TB) []Operation {
 	}
 	return rows
 }
+
+// Class names what decides whether a request is repeated and what a response proves: the columns safety, body and success.
+func (o Operation) Class() string { return o.Safety + " " + o.Body + " " + o.Success }
+
+// OneOfEach returns the first of each class, so that a new class is never forgotten.
+func OneOfEach[T any](all []T, class func(T) string) []T {
+	seen := make(map[string]bool)
+	var first []T
+	for _, one := range all {
+		if !seen[class(one)] {
+			seen[class(one)] = true
+			first = append(first, one)
+		}
+	}
+	return first
+}
