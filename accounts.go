@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // AccountsService manages card accounts, their transfers, wallets and key exchange. It is reached through
@@ -192,10 +194,10 @@ func (a *Account) missing() bool {
 }
 
 // Format prints a without personal data.
-func (a Account) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a Account) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without personal data.
-func (a Account) LogValue() slog.Value { return redactedValue(a) }
+func (a Account) LogValue() slog.Value { return redact.LogValue(a) }
 
 // AccountSummary is the reduced account that Create and Status return. It has no account id: see
 // [AccountsService.Issue]. The zero value is no account.
@@ -227,10 +229,10 @@ func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 
 // Format prints a without personal data.
-func (a AccountSummary) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a AccountSummary) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without personal data.
-func (a AccountSummary) LogValue() slog.Value { return redactedValue(a) }
+func (a AccountSummary) LogValue() slog.Value { return redact.LogValue(a) }
 
 var opGetAccount = operation{
 	Operation: Operation{"Accounts.Get", "GET", "/accounts/{id}"},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // SearchAccountsParams finds accounts by the caller's own key. The zero value lacks both required fields.
@@ -77,10 +79,10 @@ type SearchCompanyParams struct {
 }
 
 // Format prints p without personal data.
-func (p SearchCompanyParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p SearchCompanyParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p SearchCompanyParams) LogValue() slog.Value { return redactedValue(p) }
+func (p SearchCompanyParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opSearchCompany = operation{
 	Operation: Operation{"Accounts.SearchCompany", "GET", "/accounts/company/{companyid}"},

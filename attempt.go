@@ -110,7 +110,7 @@ func (c *call) makeAttempt(ctx context.Context) {
 	if c.made >= len(c.space) {
 		*a = attempt{}
 	}
-	a.number, a.vendor = c.made+1, c.client.mediaType
+	a.number, a.vendor = c.made+1, c.core.mediaType
 	c.last = a
 	c.made++
 	if c.op.class != classToken {
@@ -125,7 +125,7 @@ func (c *call) makeAttempt(ctx context.Context) {
 	if len(c.traces) > 0 {
 		waiting = time.Now()
 	}
-	slot, err := admit(ctx, c.client.limiter, c.lane)
+	slot, err := admit(ctx, c.core.limiter, c.lane)
 	if err != nil {
 		a.err = limiterError(ctx, err)
 		return
@@ -151,7 +151,7 @@ func (c *call) makeAttempt(ctx context.Context) {
 	} else {
 		a.watch = new(connectionWatch)
 	}
-	c.send(a.watch.leash.hold(observed, c.client.config.AttemptTimeout), a, slot)
+	c.send(a.watch.leash.hold(observed, c.core.config.AttemptTimeout), a, slot)
 	if a.sent {
 		c.countSent(a.started)
 	}
@@ -162,7 +162,7 @@ func (c *call) makeAttempt(ctx context.Context) {
 
 // ended is why a call must not send any more.
 func (c *call) ended(ctx context.Context) error {
-	if c.client.closed.Load() {
+	if c.core.closed.Load() {
 		return ErrClosed
 	}
 	return ctx.Err()
@@ -180,7 +180,7 @@ func limiterError(ctx context.Context, err error) error {
 func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	watch := a.watch
 	out := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header()}).
-		WithContext(httptrace.WithClientTrace(ctx, watch.trace(c.client, c.op.Method)))
+		WithContext(httptrace.WithClientTrace(ctx, watch.trace(c.core, c.op.Method)))
 	c.propagate(ctx, out.Header)
 	if c.sends != nil {
 		body := c.sends
@@ -189,13 +189,13 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 		out.Body = io.NopCloser(a.content)
 		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
 	}
-	transport := c.client.transport
+	transport := c.core.transport
 	if c.fresh || c.op.ownConnection() {
-		transport = c.client.fresh
+		transport = c.core.fresh
 	}
 	response, err := roundTrip(transport, out)
 	if err != nil {
-		a.sent = !c.client.neverLeft(watch, err)
+		a.sent = !c.core.neverLeft(watch, err)
 		a.connectFailed = !a.sent && mayConnect(err)
 		if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
 			err = errQuoted // names and numbers stand in a query
@@ -215,7 +215,7 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	}
 	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
 	if c.op.kind == answerStream && a.status == http.StatusOK {
-		a.stream = watch.leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
+		a.stream = watch.leash.stream(ctx, response.Body, c.core.config.BodyIdleTimeout)
 		return
 	}
 	c.read(ctx, response, a)
@@ -244,7 +244,7 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.R
 func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 	defer func() { _ = response.Body.Close() }()
 	success := slices.Contains(c.op.success, a.status)
-	limit := c.client.config.MaxResponseBytes
+	limit := c.core.config.MaxResponseBytes
 	if !success {
 		limit = min(limit, maxErrorBody)
 	}
@@ -298,7 +298,7 @@ func (c *call) apiError(a *attempt) *APIError {
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
 	failure.Code, failure.Description = a.errorShape()
-	if c.client.config.ShowDescriptions {
+	if c.core.config.ShowDescriptions {
 		failure.shown = printableText(failure.Description)
 	}
 	return failure
@@ -370,12 +370,12 @@ func (c *call) authorize(ctx context.Context) error {
 // anyToken asks for the shared token, or for a spare one. Without a spare one the response to the other stands.
 func (c *call) anyToken(ctx context.Context) (*oauth2.Token, error) {
 	if c.suspect == nil {
-		return c.client.tokens.Token(ctx, c.rejected)
+		return c.core.tokens.Token(ctx, c.rejected)
 	}
-	if c.client.manager == nil { // a source of the caller's own is asked again after a 401 only
+	if c.core.manager == nil { // a source of the caller's own is asked again after a 401 only
 		return c.suspect, nil
 	}
-	token, err := c.client.manager.Spare(ctx, c.suspect)
+	token, err := c.core.manager.Spare(ctx, c.suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		return c.suspect, nil
 	}

@@ -89,7 +89,7 @@ var opToken = operation{
 }
 
 // fetchToken makes one POST /token, in as many attempts as Retry allows. It is the token manager's only way out.
-func (c *Client) fetchToken(ctx context.Context) (*oauth2.Token, error) {
+func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials
 	r := request{
 		op:   opToken,
@@ -153,7 +153,7 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 type tokenManager struct{ *token.Manager }
 
 // newTokenManager returns a manager that fetches with c and reports to its log and traces.
-func (c *Client) newTokenManager() *tokenManager {
+func (c *core) newTokenManager() *tokenManager {
 	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
 		Hold:   c.config.Retry.TokenHold,
 		Logger: c.log,

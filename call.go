@@ -44,7 +44,7 @@ type request struct {
 // last attempt really met.
 type call struct {
 	request
-	client *Client
+	core   *core
 	lane   Lane
 	buffer *bytes.Buffer
 	// limited is between the buffer and an answer.
@@ -86,9 +86,9 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 
 // do takes a request through the whole of DESIGN.md's "One request, in order": validate, encode once, attempt
 // loop, decode. Every error it returns is a *CallError.
-func (c *Client) do(ctx context.Context, r *request, decode func(*attempt) error) error {
+func (c *core) do(ctx context.Context, r *request, decode func(*attempt) error) error {
 	k := calls.Get().(*call)
-	k.request, k.client, k.lane, k.began, k.outcome = *r, c, r.op.lane, time.Now(), OutcomeNotProcessed // the rest is zero
+	k.request, k.core, k.lane, k.began, k.outcome = *r, c, r.op.lane, time.Now(), OutcomeNotProcessed // the rest is zero
 	if r.bulk {
 		k.lane = LaneBulk
 	}
@@ -108,7 +108,7 @@ func (c *call) run(ctx context.Context, decode func(*attempt) error) error {
 	if len(c.faults) > 0 {
 		return c.fail(OutcomeRejected, &ValidationError{Faults: c.faults})
 	}
-	if c.client.closed.Load() {
+	if c.core.closed.Load() {
 		return c.fail(OutcomeNotProcessed, ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
@@ -118,7 +118,7 @@ func (c *call) run(ctx context.Context, decode func(*attempt) error) error {
 	if c.sends, err = c.encodeBody(); err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
-	c.url = c.client.resolve(&c.request)
+	c.url = c.core.resolve(&c.request)
 	c.buffer = buffers.Get().(*bytes.Buffer)
 	defer func() {
 		if c.buffer.Cap() <= maxPooledBuffer {
@@ -202,7 +202,7 @@ func (c *call) next(ctx context.Context) bool {
 	if a.succeeded(&c.op) {
 		c.outcome = OutcomeApplied
 		if c.suspect != nil {
-			c.client.manager.Adopt(c.token, c.suspect)
+			c.core.manager.Adopt(c.token, c.suspect)
 		}
 		return false
 	}
@@ -213,13 +213,13 @@ func (c *call) next(ctx context.Context) bool {
 			c.unknown = a.cause()
 		}
 		if c.op.class == classKeyed {
-			c.notBefore = c.client.repeats.notBefore(c.lastSent)
+			c.notBefore = c.core.repeats.notBefore(c.lastSent)
 		}
 	}
-	if ctx.Err() != nil || c.client.closed.Load() || !(v.again || v.renew && !c.renewed) {
+	if ctx.Err() != nil || c.core.closed.Load() || !(v.again || v.renew && !c.renewed) {
 		return false
 	}
-	policy := &c.client.config.Retry
+	policy := &c.core.config.Retry
 	now := time.Now()
 	switch {
 	case v.renew:
@@ -294,13 +294,13 @@ func (c *call) conclude(ctx context.Context, decode func(*attempt) error) error 
 		} else {
 			err = decode(a)
 		}
-		c.client.capture(ctx, c)
+		c.core.capture(ctx, c)
 		if err == nil {
 			return nil
 		}
 		return c.fail(c.outcomeOfAnswer(a, err), err)
 	}
-	c.client.capture(ctx, c)
+	c.core.capture(ctx, c)
 	err := a.cause()
 	if before := c.before(); !a.sent && before != nil && c.unknown == nil {
 		err = &bothCauses{last: err, earlier: before.cause()} // the last answer stays readable
@@ -347,7 +347,7 @@ func (c *call) fail(outcome Outcome, err error) error {
 	if earlier == nil && !c.notBefore.IsZero() {
 		earlier = errEarlierCall
 	}
-	if earlier != nil && outcome != OutcomeApplied && !c.client.repeats.settles(outcome, err, c.lastSent, c.notBefore) {
+	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.settles(outcome, err, c.lastSent, c.notBefore) {
 		outcome = OutcomeUnknown
 		if !errors.Is(err, earlier) {
 			err = &bothCauses{last: err, earlier: earlier, unknown: true}
@@ -363,11 +363,11 @@ func (c *call) fail(outcome Outcome, err error) error {
 		FirstSent:     c.firstSent,
 		LastSent:      c.lastSent,
 		Err:           err,
-		repeats:       c.client.repeats,
+		repeats:       c.core.repeats,
 	}
 	if outcome == OutcomeUnknown && c.op.class == classKeyed {
 		failure.NotBefore = c.notBefore
-		if last := c.client.repeats.notBefore(c.lastSent); last.After(failure.NotBefore) {
+		if last := c.core.repeats.notBefore(c.lastSent); last.After(failure.NotBefore) {
 			failure.NotBefore = last
 		}
 	}
@@ -384,7 +384,7 @@ func (c *call) countSent(at time.Time) {
 		c.firstSent = at
 	}
 	c.lastSent = at
-	if due := time.Now().Add(-c.client.config.AttemptTimeout); due.After(at) {
+	if due := time.Now().Add(-c.core.config.AttemptTimeout); due.After(at) {
 		c.lastSent = due
 	}
 }
@@ -393,21 +393,21 @@ func (c *call) countSent(at time.Time) {
 // change them.
 func (c *call) header() http.Header {
 	h := make(http.Header, 4)
-	h["User-Agent"] = c.client.userAgent
-	h["Accept"] = c.client.accept
+	h["User-Agent"] = c.core.userAgent
+	h["Accept"] = c.core.accept
 	if c.op.kind == answerText || c.op.kind == answerData {
-		h["Accept"] = c.client.acceptText
+		h["Accept"] = c.core.acceptText
 	}
 	switch {
 	case c.form != "":
 		h["Content-Type"] = formType
 	case c.body != nil:
-		h["Content-Type"] = c.client.contentType
+		h["Content-Type"] = c.core.contentType
 	}
 	if c.basic != "" {
 		h["Authorization"] = []string{c.basic}
 	} else if c.token != nil {
-		h["Authorization"] = c.client.bearer(c.token.AccessToken)
+		h["Authorization"] = c.core.bearer(c.token.AccessToken)
 	}
 	return h
 }
@@ -421,7 +421,7 @@ type bearerHeader struct {
 }
 
 // bearer makes the header of a token once for all calls that send it.
-func (c *Client) bearer(token string) []string {
+func (c *core) bearer(token string) []string {
 	header := c.authorization.Load()
 	if header == nil || header.token != token {
 		header = &bearerHeader{token: token, value: []string{"Bearer " + token}}

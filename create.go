@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // RequestType says whether a creation is a new card or a replacement. The zero value is the service's default, new.
@@ -66,10 +68,10 @@ type CreateAccountParams struct {
 }
 
 // Format prints p without personal data.
-func (p CreateAccountParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p CreateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p CreateAccountParams) LogValue() slog.Value { return redactedValue(p) }
+func (p CreateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 func (p CreateAccountParams) check(v *validator) {
 	v.companyID("company_id", p.CompanyID)
@@ -129,10 +131,10 @@ type UpdateAccountParams struct {
 }
 
 // Format prints p without personal data.
-func (p UpdateAccountParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p UpdateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p UpdateAccountParams) LogValue() slog.Value { return redactedValue(p) }
+func (p UpdateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opUpdateAccount = operation{
 	Operation: Operation{"Accounts.Update", "PUT", "/accounts/{id}"},

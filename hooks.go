@@ -7,6 +7,8 @@ import (
 	"iter"
 	"log/slog"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // HooksService manages webhooks; package webhook receives their messages. It is reached through [Client].Hooks; its
@@ -57,10 +59,10 @@ type Hook struct {
 }
 
 // Format prints h without the user information of its address.
-func (h Hook) Format(f fmt.State, verb rune) { formatRedacted(f, verb, h) }
+func (h Hook) Format(f fmt.State, verb rune) { redact.Format(f, verb, h) }
 
 // LogValue logs h without the user information of its address.
-func (h Hook) LogValue() slog.Value { return redactedValue(h) }
+func (h Hook) LogValue() slog.Value { return redact.LogValue(h) }
 
 // missing refuses a hook that cannot be addressed, or recognised after an unknown outcome of Create.
 func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
@@ -146,10 +148,10 @@ type CreateHookParams struct {
 }
 
 // Format prints p without the user information of its address.
-func (p CreateHookParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p CreateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the user information of its address.
-func (p CreateHookParams) LogValue() slog.Value { return redactedValue(p) }
+func (p CreateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // CreatedHook is the answer of Create. The zero value is none.
 type CreatedHook struct {
@@ -210,10 +212,10 @@ type UpdateHookParams struct {
 }
 
 // Format prints p without the user information of its address.
-func (p UpdateHookParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p UpdateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the user information of its address.
-func (p UpdateHookParams) LogValue() slog.Value { return redactedValue(p) }
+func (p UpdateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opUpdateHook = operation{
 	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // MessageType is a message's type; of its values the reference names transaction only. Any other is kept as it came.
@@ -87,7 +89,7 @@ func (m *Message) Decode(into any) error {
 }
 
 // Format prints the envelope.
-func (m Message) Format(f fmt.State, verb rune) { formatRedacted(f, verb, m) }
+func (m Message) Format(f fmt.State, verb rune) { redact.Format(f, verb, m) }
 
 // LogValue logs the envelope.
-func (m Message) LogValue() slog.Value { return redactedValue(m) }
+func (m Message) LogValue() slog.Value { return redact.LogValue(m) }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // Capture receives the last complete answer of the calls made with its context: for fields that this version
@@ -35,10 +37,10 @@ type Response struct {
 }
 
 // Format prints r without header and body.
-func (r Response) Format(f fmt.State, verb rune) { formatRedacted(f, verb, r) }
+func (r Response) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 
 // LogValue logs r without header and body.
-func (r Response) LogValue() slog.Value { return redactedValue(r) }
+func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
 
 type captureKey struct{}
 
@@ -47,7 +49,7 @@ func WithCapture(ctx context.Context, c *Capture) context.Context {
 	return context.WithValue(ctx, captureKey{}, c)
 }
 
-func (c *Client) capture(ctx context.Context, k *call) {
+func (c *core) capture(ctx context.Context, k *call) {
 	seen, ok := ctx.Value(captureKey{}).(*Capture)
 	if !ok || seen == nil || k.last.status == 0 || k.op.class == classToken {
 		return
@@ -141,7 +143,7 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
 }
 
-func (c *Client) tracesOf(ctx context.Context) []*Trace {
+func (c *core) tracesOf(ctx context.Context) []*Trace {
 	added, _ := ctx.Value(traceKey{}).([]*Trace)
 	if len(added) == 0 {
 		return c.traces
@@ -150,7 +152,7 @@ func (c *Client) tracesOf(ctx context.Context) []*Trace {
 }
 
 // guarded runs a caller's hook; its panic must not reach a payment.
-func (c *Client) guarded(hook func()) {
+func (c *core) guarded(hook func()) {
 	defer func() {
 		if recover() != nil {
 			c.log.Error("prepaid: a trace hook panicked")
@@ -164,7 +166,7 @@ func (c *call) observeCall(ctx context.Context) context.Context {
 		if t.CallStart == nil {
 			continue
 		}
-		c.client.guarded(func() {
+		c.core.guarded(func() {
 			if inner := t.CallStart(ctx, c.op.Operation); inner != nil {
 				ctx = inner
 			}
@@ -179,7 +181,7 @@ const leastThrottled = time.Millisecond
 func (c *call) observeThrottled(ctx context.Context, waited time.Duration) {
 	for _, t := range c.traces {
 		if t.Throttled != nil {
-			c.client.guarded(func() { t.Throttled(ctx, c.op.Operation, waited) })
+			c.core.guarded(func() { t.Throttled(ctx, c.op.Operation, waited) })
 		}
 	}
 }
@@ -194,7 +196,7 @@ func (c *call) observeStart(ctx context.Context, number int) context.Context {
 		if t.AttemptStart == nil {
 			continue
 		}
-		c.client.guarded(func() {
+		c.core.guarded(func() {
 			if inner := t.AttemptStart(ctx, c.op.Operation, number); inner != nil {
 				ctx = inner
 			}
@@ -205,7 +207,7 @@ func (c *call) observeStart(ctx context.Context, number int) context.Context {
 
 func (c *call) observeAttempt(ctx context.Context, again bool) {
 	a := c.last
-	quietly := len(c.traces) == 0 && (!again || !c.client.log.Enabled(ctx, slog.LevelWarn))
+	quietly := len(c.traces) == 0 && (!again || !c.core.log.Enabled(ctx, slog.LevelWarn))
 	if quietly || c.gaveUp || a.started.IsZero() { // nothing was sent since the last report
 		return
 	}
@@ -215,7 +217,7 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 	}
 	if again {
 		seen.WillWait = c.wait
-		c.client.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
+		c.core.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
 			slog.String("operation", c.op.Name), slog.String("path", c.op.Path), slog.Int("attempt", a.number),
 			slog.Int("status", a.status), slog.Duration("wait", c.wait), slog.String("error", seen.Err.Error()))
 	}
@@ -223,9 +225,9 @@ func (c *call) observeAttempt(ctx context.Context, again bool) {
 		switch {
 		case t.AttemptDone == nil:
 		case a.report != nil:
-			c.client.guarded(func() { a.report(t, seen) })
+			c.core.guarded(func() { a.report(t, seen) })
 		default:
-			c.client.guarded(func() { t.AttemptDone(ctx, c.op.Operation, seen) })
+			c.core.guarded(func() { t.AttemptDone(ctx, c.op.Operation, seen) })
 		}
 	}
 }
@@ -239,7 +241,7 @@ func (c *call) observeDone(ctx context.Context, err error) {
 	case err != nil:
 		level = slog.LevelInfo
 	}
-	logs := c.client.log.Enabled(ctx, level)
+	logs := c.core.log.Enabled(ctx, level)
 	if !logs && len(c.traces) == 0 {
 		return
 	}
@@ -255,12 +257,12 @@ func (c *call) observeDone(ctx context.Context, err error) {
 		if err != nil {
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
-		c.client.log.LogAttrs(ctx, level, "prepaid: call", attrs...)
+		c.core.log.LogAttrs(ctx, level, "prepaid: call", attrs...)
 	}
 	for _, t := range c.traces {
 		if t.CallDone != nil {
 			summary := CallSummary{Outcome: outcome, Attempts: c.attempts, Duration: duration, Err: err}
-			c.client.guarded(func() { t.CallDone(ctx, c.op.Operation, summary) })
+			c.core.guarded(func() { t.CallDone(ctx, c.op.Operation, summary) })
 		}
 	}
 }

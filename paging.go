@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // defaultPageSize is asked for when Paging.Size is zero. Version 1.0 of the service requires a page size (9.3).
@@ -56,7 +58,7 @@ func (p *Page[T]) Last() bool {
 }
 
 // Format prints the page; items with personal data redact themselves.
-func (p Page[T]) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p Page[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs the numbers, not the items: a JSON log would write them out whole.
 func (p Page[T]) LogValue() slog.Value {

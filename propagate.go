@@ -10,12 +10,12 @@ import (
 
 // propagate adds the trace context of Config.Propagate to the header of one attempt.
 func (c *call) propagate(ctx context.Context, header http.Header) {
-	hook := c.client.config.Propagate
+	hook := c.core.config.Propagate
 	if hook == nil {
 		return
 	}
 	var added http.Header
-	c.client.guarded(func() { added = hook(ctx) })
+	c.core.guarded(func() { added = hook(ctx) })
 	for name, values := range added {
 		if !isTraceHeader(name) {
 			continue

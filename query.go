@@ -40,7 +40,7 @@ func (q query) encode() string {
 }
 
 // resolve expands the path template under the base address. Values were validated: none can climb.
-func (c *Client) resolve(r *request) *url.URL {
+func (c *core) resolve(r *request) *url.URL {
 	u := &url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: r.query.encode()}
 	u.Path = expand(c.base.Path, r.op.Path, r.path, nil)
 	if raw := c.base.EscapedPath(); raw != c.base.Path || slices.ContainsFunc(r.path[:], needsEscape) {

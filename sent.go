@@ -12,7 +12,7 @@ import (
 // neverLeft is the only rule that decides whether a request without a response is known not to have reached the service.
 // With an [*http.Transport] it is enough that it asked for a connection and never got one. With any other RoundTripper
 // the hooks, or a failed dial, may be about one path of several: its error has to say so, see [NotSent].
-func (c *Client) neverLeft(w *connectionWatch, err error) bool {
+func (c *core) neverLeft(w *connectionWatch, err error) bool {
 	switch {
 	case w.connections.Load() > 0:
 		return false

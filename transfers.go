@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/turns"
 )
 
@@ -100,10 +101,10 @@ type BankAccount struct {
 }
 
 // Format prints a without number and name.
-func (a BankAccount) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a BankAccount) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without number and name.
-func (a BankAccount) LogValue() slog.Value { return redactedValue(a) }
+func (a BankAccount) LogValue() slog.Value { return redact.LogValue(a) }
 
 // DirectEntryOutParams is one payment to a bank account. The zero value lacks the required fields.
 type DirectEntryOutParams struct {
@@ -124,10 +125,10 @@ type DirectEntryOutParams struct {
 }
 
 // Format prints p without the bank account's number and name.
-func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the bank account's number and name.
-func (p DirectEntryOutParams) LogValue() slog.Value { return redactedValue(p) }
+func (p DirectEntryOutParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opDirectEntryOut = operation{
 	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
@@ -214,14 +215,14 @@ func turnResult(outcome Outcome) turns.Result {
 }
 
 // withheld is the error of a movement that was not sent because of an earlier one with its request id.
-func (c *Client) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
+func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
 	failure := &CallError{
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, repeats: c.repeats,
 	}
 	if outcome == OutcomeUnknown {
 		failure.NotBefore = r.notBefore
 	}
-	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
+	k := &call{request: r, core: c, began: time.Now(), traces: c.tracesOf(ctx)}
 	k.observeDone(k.observeCall(ctx), failure)
 	return failure
 }

@@ -34,7 +34,7 @@ type validator struct {
 }
 
 // validator returns the validator of a request whose values are checked only if the caller wants it.
-func (c *Client) validator() validator { return validator{lax: c.config.SkipValueChecks} }
+func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
 // fault notes what is never sent.
 func (v *validator) fault(field, rule string) {

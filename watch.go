@@ -31,7 +31,7 @@ type bodyWatch struct {
 
 // trace returns the hooks of one attempt. An [*http.Transport] repeats, over HTTP/1.1, only GET after something was
 // written.
-func (w *connectionWatch) trace(c *Client, method string) *httptrace.ClientTrace {
+func (w *connectionWatch) trace(c *core, method string) *httptrace.ClientTrace {
 	w.unwritten, w.http2Only = c.netHTTP && method != http.MethodGet, c.http2Only
 	w.hooks = httptrace.ClientTrace{
 		GetConn: func(string) { w.asked.Store(true) },

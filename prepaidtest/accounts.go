@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // accountStatuses are the eleven values of 3.1.
@@ -37,7 +40,7 @@ type account struct {
 	mdesConfigID     string
 	corresponding    string
 	holderType       int64
-	balance          money
+	balance          wire.Money
 	items            []item
 	wallet           []WalletToken
 	pin              string
@@ -50,7 +53,7 @@ type expiry struct {
 	text string
 }
 
-func expires(at time.Time) expiry { return expiry{at, stamp(at).String()} }
+func expires(at time.Time) expiry { return expiry{at, wire.DateTime(at).String()} }
 
 // registration is a Personal with its wire form, for the same reason.
 type registration struct {
@@ -58,7 +61,7 @@ type registration struct {
 	text []byte
 }
 
-func register(p Personal) registration { return registration{p, appendJSON(nil, p)} }
+func register(p Personal) registration { return registration{p, wire.AppendJSON(nil, p)} }
 
 // accountKey is what GET /accounts searches by.
 type accountKey struct{ clientID, key string }
@@ -75,75 +78,75 @@ type include struct {
 }
 
 // appendReduced begins the account as it is answered (2.2) with the eight fields of GET /accounts/{id}/status.
-func (a *account) appendReduced(to []byte) object {
-	o := beginObject(to)
-	o.money(`"balance":`, a.balance)
-	o.plain(`"card_number":`, a.cardNumber)
-	o.integer(`"company_id":`, a.company.ID)
-	o.string(`"external_account_id":`, a.externalID)
-	o.plain(`"plastic_expiry":`, a.plasticExpiry.text)
-	o.string(`"product_type":`, a.productType)
-	o.plain(`"status":`, a.status)
-	o.boolean(`"is_plastic_enabled":`, a.plastic)
+func (a *account) appendReduced(to []byte) wire.Writer {
+	o := wire.Begin(to)
+	o.Money(`"balance":`, a.balance)
+	o.Plain(`"card_number":`, a.cardNumber)
+	o.Integer(`"company_id":`, a.company.ID)
+	o.String(`"external_account_id":`, a.externalID)
+	o.Plain(`"plastic_expiry":`, a.plasticExpiry.text)
+	o.String(`"product_type":`, a.productType)
+	o.Plain(`"status":`, a.status)
+	o.Boolean(`"is_plastic_enabled":`, a.plastic)
 	return o
 }
 
 // appendCreated adds the two fields that POST /accounts has beyond them.
-func (a *account) appendCreated(to []byte) object {
+func (a *account) appendCreated(to []byte) wire.Writer {
 	o := a.appendReduced(to)
 	if len(a.items) > 0 {
-		o.time(`"first_transaction_occurred_at":`, a.items[0].occurredAt)
-		o.time(`"last_transaction_occurred_at":`, a.items[len(a.items)-1].occurredAt)
+		o.Time(`"first_transaction_occurred_at":`, a.items[0].occurredAt)
+		o.Time(`"last_transaction_occurred_at":`, a.items[len(a.items)-1].occurredAt)
 	}
 	return o
 }
 
 func (a *account) append(to []byte, with include) []byte {
 	o := a.appendCreated(to)
-	o.string(`"account_id":`, a.id)
-	o.plain(`"account_expiry":`, a.accountExpiry.text)
-	o.string(`"account_type":`, a.accountType)
-	o.optional(`"display_name":`, a.displayName)
-	o.optional(`"name_on_card":`, a.nameOnCard)
-	o.boolean(`"is_compliant":`, true)
-	o.optional(`"client_id":`, a.company.ClientID)
-	o.optional(`"client_account_key":`, a.clientAccountKey)
+	o.String(`"account_id":`, a.id)
+	o.Plain(`"account_expiry":`, a.accountExpiry.text)
+	o.String(`"account_type":`, a.accountType)
+	o.Optional(`"display_name":`, a.displayName)
+	o.Optional(`"name_on_card":`, a.nameOnCard)
+	o.Boolean(`"is_compliant":`, true)
+	o.Optional(`"client_id":`, a.company.ClientID)
+	o.Optional(`"client_account_key":`, a.clientAccountKey)
 	if a.portal != nil {
-		o.raw(`"portal_identifier":`, appendJSON(nil, a.portal))
+		o.Raw(`"portal_identifier":`, wire.AppendJSON(nil, a.portal))
 	}
 	if with.personal {
-		o.raw(`"personal":`, a.personal.text)
+		o.Raw(`"personal":`, a.personal.text)
 	}
 	if with.freeText {
-		o.raw(`"free_text":`, appendJSON(nil, a.freeText))
+		o.Raw(`"free_text":`, wire.AppendJSON(nil, a.freeText))
 	}
 	if with.bpay {
-		o.plain(`"bpay_biller_code":`, bpayBillerCode)
-		o.string(`"bpay_reference_number":`, a.bpayReference)
+		o.Plain(`"bpay_biller_code":`, bpayBillerCode)
+		o.String(`"bpay_reference_number":`, a.bpayReference)
 	}
 	if with.directEntry {
-		o.plain(`"direct_entry_bsb":`, directEntryBSB)
-		o.string(`"direct_entry_account_number":`, a.directEntry)
+		o.Plain(`"direct_entry_bsb":`, directEntryBSB)
+		o.String(`"direct_entry_account_number":`, a.directEntry)
 	}
 	if with.tokenInfo {
-		o.optional(`"mdes_config_id":`, a.mdesConfigID)
+		o.Optional(`"mdes_config_id":`, a.mdesConfigID)
 	}
 	if with.corresponding {
-		o.optional(`"corresponding_account_id":`, a.corresponding)
+		o.Optional(`"corresponding_account_id":`, a.corresponding)
 	}
 	if with.cardholderType {
-		o.integer(`"card_holder_type":`, a.holderType)
+		o.Integer(`"card_holder_type":`, a.holderType)
 	}
-	return o.end()
+	return o.End()
 }
 
 // newAccount makes an account of a company; the caller fills in the rest and adds it.
 func (s *Server) newAccount(owner *company, now time.Time) *account {
 	return &account{
-		id: "EA" + s.ids.digits(14), externalID: "X" + s.ids.digits(12),
-		cardNumber: "512345******" + s.ids.digits(4), company: owner, productType: owner.ProductType,
+		id: "EA" + s.ids.Digits(14), externalID: "X" + s.ids.Digits(12),
+		cardNumber: "512345******" + s.ids.Digits(4), company: owner, productType: owner.ProductType,
 		accountType: "proxy", plastic: true, plasticExpiry: expires(now.AddDate(4, 0, 0)), accountExpiry: expires(now.AddDate(4, 0, 0)),
-		bpayReference: s.ids.digits(9), directEntry: s.ids.digits(9), holderType: 1,
+		bpayReference: s.ids.Digits(9), directEntry: s.ids.Digits(9), holderType: 1,
 	}
 }
 
@@ -169,24 +172,24 @@ func (s *Server) reindex(a *account, key string) {
 }
 
 // searchAccounts answers GET /accounts.
-func (s *Server) searchAccounts(c *call) reply {
+func (s *Server) searchAccounts(c *exchange.Call) exchange.Response {
 	var key accountKey
 	var with include
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) {
-		q.requiredString("client_id", &key.clientID)
-		q.requiredString("client_account_key", &key.key)
-		q.flag("with_personal", &with.personal)
-		q.flag("with_directentry", &with.directEntry)
-		q.flag("with_freetext", &with.freeText)
-		q.flag("with_bpay", &with.bpay)
-		q.paging(&page)
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.RequiredString("client_id", &key.clientID)
+		q.RequiredString("client_account_key", &key.key)
+		q.Flag("with_personal", &with.personal)
+		q.Flag("with_directentry", &with.directEntry)
+		q.Flag("with_freetext", &with.freeText)
+		q.Flag("with_bpay", &with.bpay)
+		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return paged(c, page, s.byKey[key], func(to []byte, a *account) []byte { return a.append(to, with) })
+	return exchange.Paged(c, page, s.byKey[key], func(to []byte, a *account) []byte { return a.append(to, with) })
 }
 
 // companyFilter is the query of the company search; what is empty does not filter.
@@ -204,25 +207,25 @@ func (f companyFilter) matches(a *account) bool {
 
 // searchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
 // error.
-func (s *Server) searchCompany(c *call) reply {
+func (s *Server) searchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
 	var with include
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) {
-		q.string("client_id", &filter.clientID)
-		q.string("program_id", &filter.programID)
-		q.oneOf("status", &filter.status, accountStatuses())
-		q.string("first_name", &filter.firstName)
-		q.string("last_name", &filter.lastName)
-		q.string("mobile", &filter.mobile)
-		q.flag("with_personal", &with.personal)
-		q.paging(&page)
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.String("client_id", &filter.clientID)
+		q.String("program_id", &filter.programID)
+		q.OneOf("status", &filter.status, accountStatuses())
+		q.String("first_name", &filter.firstName)
+		q.String("last_name", &filter.lastName)
+		q.String("mobile", &filter.mobile)
+		q.Flag("with_personal", &with.personal)
+		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	id, ok := companyID(c.params[0])
+	id, ok := companyID(c.Params[0])
 	if !ok {
-		return c.unusable("invalid fields: companyid must be a number")
+		return c.Unusable("invalid fields: companyid must be a number")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -234,56 +237,56 @@ func (s *Server) searchCompany(c *call) reply {
 			}
 		}
 	}
-	answer := paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
+	answer := exchange.Paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
 	if s.settings.noCompanyPaging {
-		answer.page = nil
+		answer.Page = nil
 	}
 	return answer
 }
 
 // getAccount answers GET /accounts/{id}.
-func (s *Server) getAccount(c *call) reply {
+func (s *Server) getAccount(c *exchange.Call) exchange.Response {
 	var with include
-	if refusal := c.bindQuery(func(q *query) {
-		q.flag("with_personal", &with.personal)
-		q.flag("with_directentry", &with.directEntry)
-		q.flag("with_freetext", &with.freeText)
-		q.flag("with_bpay", &with.bpay)
-		q.flag("with_tokeninfo", &with.tokenInfo)
-		q.flag("with_correspondingaccountid", &with.corresponding)
-		q.flag("with_cardholdertype", &with.cardholderType)
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.Flag("with_personal", &with.personal)
+		q.Flag("with_directentry", &with.directEntry)
+		q.Flag("with_freetext", &with.freeText)
+		q.Flag("with_bpay", &with.bpay)
+		q.Flag("with_tokeninfo", &with.tokenInfo)
+		q.Flag("with_correspondingaccountid", &with.corresponding)
+		q.Flag("with_cardholdertype", &with.cardholderType)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply { return c.encoded(http.StatusOK, a.append(nil, with)) })
+	return s.withAccount(c, func(a *account) exchange.Response { return c.Encoded(http.StatusOK, a.append(nil, with)) })
 }
 
 // getStatus answers GET /accounts/{id}/status.
-func (s *Server) getStatus(c *call) reply {
-	return s.withAccount(c, func(a *account) reply {
+func (s *Server) getStatus(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *account) exchange.Response {
 		o := a.appendReduced(nil)
-		return c.encoded(http.StatusOK, o.end())
+		return c.Encoded(http.StatusOK, o.End())
 	})
 }
 
 // transactions responds to GET /accounts/{id}/transactions, oldest first unless the server is set otherwise.
-func (s *Server) transactions(c *call) reply {
+func (s *Server) transactions(c *exchange.Call) exchange.Response {
 	var start, end time.Time
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) {
-		q.dateTime("start_date", &start)
-		q.dateTime("end_date", &end)
-		q.paging(&page)
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.DateTime("start_date", &start)
+		q.DateTime("end_date", &end)
+		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply {
+	return s.withAccount(c, func(a *account) exchange.Response {
 		items := between(a.items, start, end)
 		if s.settings.newestFirst {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}
-		return paged(c, page, items, appendItem)
+		return exchange.Paged(c, page, items, appendItem)
 	})
 }
 
@@ -302,12 +305,12 @@ func between(items []item, start, end time.Time) []item {
 }
 
 // withAccount finds the account of the path and reads it under the lock.
-func (s *Server) withAccount(c *call, read func(*account) reply) reply {
+func (s *Server) withAccount(c *exchange.Call, read func(*account) exchange.Response) exchange.Response {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	a := s.accounts[c.params[0]]
+	a := s.accounts[c.Params[0]]
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
 	return read(a)
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 type tokenBody struct {
@@ -16,12 +18,14 @@ type tokenBody struct {
 }
 
 // issueToken answers POST /token (4.1).
-func (s *Server) issueToken(c *call) reply {
-	bad := func(code, description string) reply { return c.refuse(http.StatusBadRequest, code, description) }
-	if !s.settings.lenient && !c.hasMediaType("application/x-www-form-urlencoded") {
+func (s *Server) issueToken(c *exchange.Call) exchange.Response {
+	bad := func(code, description string) exchange.Response {
+		return c.Refuse(http.StatusBadRequest, code, description)
+	}
+	if !s.settings.lenient && !c.HasMediaType("application/x-www-form-urlencoded") {
 		return bad("invalid_request", "Content-Type must be application/x-www-form-urlencoded")
 	}
-	form, err := url.ParseQuery(string(c.body))
+	form, err := url.ParseQuery(string(c.Body))
 	if err != nil {
 		return bad("invalid_request", "the body is not a form")
 	}
@@ -34,25 +38,25 @@ func (s *Server) issueToken(c *call) reply {
 	if form.Get("grant_type") != "client_credentials" {
 		return bad("unsupported_grant_type", "grant_type must be client_credentials")
 	}
-	id, secret, ok := basicCredentials(c.request.Header.Get("Authorization"))
+	id, secret, ok := basicCredentials(c.Request.Header.Get("Authorization"))
 	if !ok {
 		return bad("invalid_client", "the client credentials are missing or incomplete")
 	}
 	same := subtle.ConstantTimeCompare([]byte(id), []byte(s.settings.clientID)) &
 		subtle.ConstantTimeCompare([]byte(secret), []byte(s.settings.clientSecret))
 	if same != 1 {
-		return c.refuse(http.StatusUnauthorized, "invalid_client", "the client credentials are incorrect")
+		return c.Refuse(http.StatusUnauthorized, "invalid_client", "the client credentials are incorrect")
 	}
-	token := s.ids.hex(24)
+	token := s.ids.Hex(24)
 	s.mu.Lock()
 	for old, expires := range s.tokens {
-		if !c.at.Before(expires) {
+		if !c.At.Before(expires) {
 			delete(s.tokens, old)
 		}
 	}
-	s.tokens[token] = c.at.Add(s.settings.tokenLifetime)
+	s.tokens[token] = c.At.Add(s.settings.tokenLifetime)
 	s.mu.Unlock()
-	return c.json(http.StatusOK, tokenBody{AccessToken: token, TokenType: "bearer", ExpiresIn: int64(s.settings.tokenLifetime / time.Second)})
+	return c.JSON(http.StatusOK, tokenBody{AccessToken: token, TokenType: "bearer", ExpiresIn: int64(s.settings.tokenLifetime / time.Second)})
 }
 
 // basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It reports false when either
@@ -71,29 +75,23 @@ func basicCredentials(header string) (id, secret string, ok bool) {
 }
 
 // authorise checks the bearer token.
-func (s *Server) authorise(c *call) *reply {
-	scheme, token := c.bearer()
+func (s *Server) authorise(c *exchange.Call) *exchange.Response {
+	scheme, token := c.Bearer()
 	s.mu.RLock()
 	expires := s.tokens[token] // long ago for an unknown one
 	s.mu.RUnlock()
-	if strings.EqualFold(scheme, "bearer") && c.at.Before(expires) {
+	if strings.EqualFold(scheme, "bearer") && c.At.Before(expires) {
 		return nil
 	}
-	return new(c.badToken())
+	return new(s.badToken(c))
 }
 
-// bearer splits the Authorization header.
-func (c *call) bearer() (scheme, token string) {
-	scheme, token, _ = strings.Cut(c.request.Header.Get("Authorization"), " ")
-	return scheme, token
-}
-
-func (c *call) badToken() reply {
+func (s *Server) badToken(c *exchange.Call) exchange.Response {
 	status := http.StatusUnauthorized
-	if c.route.template == "/reporting/templates/{templatename}" {
-		status = c.server.settings.badTokenOnReport
+	if c.Route.Template == "/reporting/templates/{templatename}" {
+		status = s.settings.badTokenOnReport
 	}
-	return c.refuse(status, "unauthorized", "the access token is missing, invalid or expired")
+	return c.Refuse(status, "unauthorized", "the access token is missing, invalid or expired")
 }
 
 // RevokeTokens makes every access token issued so far invalid, as if all had expired.

@@ -17,6 +17,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // message is one webhook message on its way.
@@ -34,7 +37,7 @@ type message struct {
 type messageBody struct {
 	ID          string          `json:"id"`
 	HookID      string          `json:"hook_id"`
-	Timestamp   stamp           `json:"timestamp"`
+	Timestamp   wire.DateTime   `json:"timestamp"`
 	Type        string          `json:"type"`
 	CompanyID   int64           `json:"company_id,omitzero"`
 	Transaction json.RawMessage `json:"transaction,omitzero"`
@@ -77,7 +80,7 @@ func (d Delivery) String() string {
 
 // Deliveries returns the attempts made to deliver messages, pings included, oldest first, as far as the log
 // reaches back (see RequestLog).
-func (s *Server) Deliveries() []Delivery { return s.deliveries.all() }
+func (s *Server) Deliveries() []Delivery { return s.deliveries.All() }
 
 func newSender(settings webhookSettings) *http.Client {
 	return &http.Client{
@@ -90,19 +93,19 @@ func newSender(settings webhookSettings) *http.Client {
 }
 
 func (s *Server) newMessage(hookID, kind string, at time.Time, company int64, transaction []byte) *message {
-	m := &message{id: s.ids.uuid(), kind: kind, at: at}
+	m := &message{id: s.ids.UUID(), kind: kind, at: at}
 	// Strings, numbers and times always marshal.
 	m.body, _ = json.Marshal(messageBody{
-		ID: m.id, HookID: hookID, Timestamp: stamp(at), Type: kind, CompanyID: company, Transaction: transaction,
+		ID: m.id, HookID: hookID, Timestamp: wire.DateTime(at), Type: kind, CompanyID: company, Transaction: transaction,
 	})
 	return m
 }
 
 // ping asks a receiver for a successful answer. The caller waits for it.
-func (s *Server) ping(c *call, hookID string, config hookConfig) bool {
-	m := s.newMessage(hookID, s.settings.webhooks.pingType, s.clock.now(), 0, nil)
+func (s *Server) ping(c *exchange.Call, hookID string, config hookConfig) bool {
+	m := s.newMessage(hookID, s.settings.webhooks.pingType, s.clock.Now(), 0, nil)
 	m.attempts = 1
-	return s.dispatchPing(c.request.Context(), hookID, config, m)
+	return s.dispatchPing(c.Request.Context(), hookID, config, m)
 }
 
 // announce hands a booked item to the hooks that watch the company. It needs s.mu.
@@ -203,12 +206,12 @@ func (s *Server) undelivered(h *hook, m *message) {
 		return
 	}
 	if retry := m.attempts - 1; retry < len(s.settings.webhooks.retries) {
-		s.clock.after(s.settings.webhooks.retries[retry], job{kind: jobSend, hook: h, message: m})
+		s.clock.After(s.settings.webhooks.retries[retry], &job{server: s, kind: jobSend, hook: h, message: m})
 		return
 	}
 	if h.reliability == reliabilityStore {
 		h.undeliverable = append(h.undeliverable, m)
-		s.alertLater(h, s.clock.now())
+		s.alertLater(h, s.clock.Now())
 	}
 }
 
@@ -218,7 +221,7 @@ func (s *Server) alertLater(h *hook, from time.Time) {
 		return
 	}
 	h.alerting = true
-	s.clock.at(from.Add(s.settings.webhooks.alertEvery), job{kind: jobAlert, hook: h})
+	s.clock.At(from.Add(s.settings.webhooks.alertEvery), &job{server: s, kind: jobAlert, hook: h})
 }
 
 // alert needs s.mu.
@@ -231,7 +234,7 @@ func (s *Server) alert(h *hook, at time.Time) {
 		s.enqueue(h, s.newMessage(h.id, s.settings.webhooks.alertType, at, 0, nil))
 	}
 	// A clock that was moved far makes the alerts of that time, but not without end.
-	if now, every := s.clock.now(), s.settings.webhooks.alertEvery; now.Sub(at) > 100*every {
+	if now, every := s.clock.Now(), s.settings.webhooks.alertEvery; now.Sub(at) > 100*every {
 		at = now
 	}
 	s.alertLater(h, at)
@@ -242,7 +245,7 @@ func (s *Server) transmit(ctx context.Context, config hookConfig, body []byte) (
 	if err != nil {
 		return 0, "the address cannot be used"
 	}
-	request.Header.Set("Content-Type", s.mediaType())
+	request.Header.Set("Content-Type", s.form.MediaType)
 	s.settings.webhooks.signature.sign(request.Header, config, body)
 	response, err := s.sender.Do(request)
 	if err != nil {
@@ -279,7 +282,7 @@ func (f Signature) sign(header http.Header, config hookConfig, body []byte) {
 // WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
 // way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
-	s.clock.settle()
+	s.clock.Settle()
 	s.mu.Lock()
 	if s.pending == 0 {
 		s.mu.Unlock()

@@ -150,7 +150,7 @@ func (s *Server) dispatch(ctx context.Context, h *hook, config hookConfig, m *me
 	m.held = true
 	m.attempts-- // this was none
 	h.current = nil
-	s.clock.after(fault.wait, job{kind: jobSend, hook: h, message: m})
+	s.clock.After(fault.wait, &job{server: s, kind: jobSend, hook: h, message: m})
 	return true
 }
 
@@ -195,7 +195,7 @@ func (s *Server) send(ctx context.Context, hookID string, config hookConfig, m *
 	if fault != nil && fault.kind == deliveryFaultLoseAnswer {
 		attempt.Status, attempt.Delivered, attempt.Problem = 0, false, "the answer was lost"
 	}
-	attempt.Time = s.clock.now()
-	s.deliveries.add(attempt)
+	attempt.Time = s.clock.Now()
+	s.deliveries.Add(attempt)
 	return attempt.Delivered
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 // AnyOperation stands for every operation in Inject, the token endpoint included.
@@ -163,7 +165,7 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
 	}
-	if operation != AnyOperation && !s.isOperation(operation) {
+	if operation != AnyOperation && !s.routes.Has(operation) {
 		s.fail("Inject: no operation has the given name; see Operations")
 		return
 	}
@@ -178,10 +180,6 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 		}
 	}
 	s.faults.arm(operation, faults)
-}
-
-func (s *Server) isOperation(name string) bool {
-	return slices.ContainsFunc(s.routes, func(r *route) bool { return r.name() == name })
 }
 
 // FaultsLeft returns how many requests the armed faults will spoil: one with Times counts as often as it has
@@ -217,6 +215,6 @@ func (s *Server) RemoveFaults(operation string) { s.faults.remove(operation) }
 func (s *Server) ClearFaults() { s.faults.clear() }
 
 // takeFault returns the fault that a request meets, nil for none.
-func (s *Server) takeFault(r *route) *Fault {
-	return s.faults.take(r.name(), func(f Fault) bool { return f.kind != faultExpireToken || !r.open })
+func (s *Server) takeFault(r *exchange.Route) *Fault {
+	return s.faults.take(r.Name(), func(f Fault) bool { return f.kind != faultExpireToken || !r.Open })
 }

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -9,52 +10,52 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 // before does what a fault does ahead of the operation. A reply means the operation is not carried out.
-func (f *Fault) before(c *call) *reply {
+func (s *Server) before(f *Fault, c *exchange.Call) *exchange.Response {
 	switch f.kind {
 	case faultDelay:
-		c.server.pause(f.wait, nil)
+		s.pause(f.wait, nil)
 	case faultDropBeforeCommit:
-		return &reply{}
+		return &exchange.Response{}
 	case faultAnswer:
 		code := f.code
 		if code == "" {
 			code = usualCode(f.status)
 		}
-		return new(c.refuse(f.status, code, "injected"))
+		return new(c.Refuse(f.status, code, "injected"))
 	case faultAnswerBody:
-		return &reply{status: f.status, contentType: f.contentType, body: []byte(f.body)}
+		return &exchange.Response{Status: f.status, ContentType: f.contentType, Body: []byte(f.body)}
 	case faultProxyPage:
-		return &reply{status: f.status, contentType: "text/html", body: proxyPage(f.status)}
+		return &exchange.Response{Status: f.status, ContentType: "text/html", Body: proxyPage(f.status)}
 	case faultTooMany:
-		refusal := c.refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "injected")
-		refusal.retryAfter = wholeSeconds(f.wait)
+		refusal := c.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "injected")
+		refusal.RetryAfter = wholeSeconds(f.wait)
 		return &refusal
 	case faultExpireToken:
-		_, token := c.bearer()
-		c.server.mu.Lock()
-		delete(c.server.tokens, token)
-		c.server.mu.Unlock()
-		return new(c.badToken())
+		_, token := c.Bearer()
+		s.mu.Lock()
+		delete(s.tokens, token)
+		s.mu.Unlock()
+		return new(s.badToken(c))
 	}
 	return nil
 }
 
 // runOn carries a request out once d of real time has passed, or at once when the server closes. Nobody waits for the
 // response.
-func (s *Server) runOn(c call, d time.Duration) {
-	c.request = c.request.WithContext(context.WithoutCancel(c.request.Context()))
+func (s *Server) runOn(c exchange.Call, d time.Duration) {
+	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
 	s.mu.Lock()
 	s.pending++
 	s.mu.Unlock()
 	s.work.Go(func() {
 		s.pause(d, nil)
-		s.clock.settle()
-		if answer := s.carryOut(&c); answer.pooled {
-			s.pages.put(answer.body)
-		}
+		s.clock.Settle()
+		s.carryOut(&c).Release()
 		s.mu.Lock()
 		s.settled(1)
 		s.mu.Unlock()
@@ -113,9 +114,9 @@ func (f *Fault) takesOver() bool {
 }
 
 // disguise changes the headers of the answer.
-func (f *Fault) disguise(a *reply) {
-	if f != nil && f.kind == faultContentType && (len(a.body) > 0 || a.stream != nil) {
-		a.contentType = f.contentType
+func (f *Fault) disguise(a *exchange.Response) {
+	if f != nil && f.kind == faultContentType && (len(a.Body) > 0 || a.Stream != nil) {
+		a.ContentType = f.contentType
 	}
 }
 
@@ -128,57 +129,42 @@ func (f *Fault) slow(s *Server, w http.ResponseWriter, r *http.Request) http.Res
 }
 
 // spoil writes what the fault leaves of the answer and cuts the connection.
-func (s *Server) spoil(w http.ResponseWriter, a reply, fault *Fault) {
+func (s *Server) spoil(w http.ResponseWriter, a exchange.Response, fault *Fault) {
 	switch {
 	case fault.drops():
-		cut(w, nil)
+		exchange.Cut(w, nil)
 	case fault.kind == faultWrongLength:
 		s.writeWrongLength(w, a, fault.delta)
-	case a.stream != nil:
+	case a.Stream != nil:
 		truncateStream(w, a)
 	default:
-		cut(w, truncated(a))
+		exchange.Cut(w, truncated(a))
 	}
 }
 
 // truncated is an answer cut in the middle of its body, or of its head when there is no body.
-func truncated(answer reply) []byte {
-	whole := append(rawHead(answer, len(answer.body), false), answer.body...)
-	if len(answer.body) < 2 {
+func truncated(answer exchange.Response) []byte {
+	whole := append(answer.RawHead(len(answer.Body), false), answer.Body...)
+	if len(answer.Body) < 2 {
 		return whole[:len(whole)/2]
 	}
-	return whole[:len(whole)-len(answer.body)/2]
-}
-
-// cut writes some bytes to the connection and closes it.
-func cut(w http.ResponseWriter, some []byte) {
-	connection := takeOver(w)
-	_, _ = connection.Write(some)
-	_ = connection.Close()
-}
-
-func takeOver(w http.ResponseWriter) net.Conn {
-	connection, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler) // net/http's own way to cut a connection that cannot be taken over
-	}
-	return connection
+	return whole[:len(whole)-len(answer.Body)/2]
 }
 
 // writeWrongLength makes a streamed body twice: once to know its length, once to send it.
-func (s *Server) writeWrongLength(w http.ResponseWriter, a reply, delta int) {
-	if a.stream == nil {
-		a.stream = func(w io.Writer) error {
-			_, err := w.Write(a.body)
+func (s *Server) writeWrongLength(w http.ResponseWriter, a exchange.Response, delta int) {
+	if a.Stream == nil {
+		a.Stream = func(w io.Writer) error {
+			_, err := w.Write(a.Body)
 			return err
 		}
 	}
 	var length byteCounter
-	if a.stream(&length) != nil {
-		cut(w, nil)
+	if a.Stream(&length) != nil {
+		exchange.Cut(w, nil)
 		return
 	}
-	connection := takeOver(w)
+	connection := exchange.TakeOver(w)
 	sent := make(chan struct{})
 	s.work.Go(func() { // net/http no longer closes this connection
 		select {
@@ -188,8 +174,8 @@ func (s *Server) writeWrongLength(w http.ResponseWriter, a reply, delta int) {
 		}
 	})
 	buffered := bufio.NewWriter(connection) // keeps its first error
-	_, _ = buffered.Write(rawHead(a, max(int(length)+delta, 0), false))
-	if a.stream(buffered) == nil {
+	_, _ = buffered.Write(a.RawHead(max(int(length)+delta, 0), false))
+	if a.Stream(buffered) == nil {
 		_ = buffered.Flush() // the caller has gone away
 	}
 	close(sent)
@@ -234,3 +220,23 @@ func (w *slowWriter) Write(p []byte) (int, error) {
 
 // Unwrap serves http.ResponseController.
 func (w *slowWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// truncateStream sends half of the beginning and cuts the connection.
+func truncateStream(w http.ResponseWriter, a exchange.Response) {
+	var start bytes.Buffer
+	_ = a.Stream(&limitedBuffer{buffer: &start, limit: exchange.StreamHead}) // cut short either way
+	a.Body, a.Stream = start.Bytes(), nil
+	exchange.Cut(w, truncated(a))
+}
+
+// limitedBuffer keeps the first bytes and forgets the rest.
+type limitedBuffer struct {
+	buffer *bytes.Buffer
+	limit  int
+}
+
+// Write implements io.Writer.
+func (l *limitedBuffer) Write(p []byte) (int, error) {
+	l.buffer.Write(p[:min(len(p), max(l.limit-l.buffer.Len(), 0))])
+	return len(p), nil
+}

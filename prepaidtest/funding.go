@@ -3,6 +3,9 @@ package prepaidtest
 import (
 	"net/http"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // redemption is an approved funding redemption, for its reversal and refunds.
@@ -10,8 +13,8 @@ type redemption struct {
 	account     string
 	originating int64
 	correlation string
-	amount      money
-	refunded    money
+	amount      wire.Money
+	refunded    wire.Money
 	reversed    bool
 	item        int64
 }
@@ -21,54 +24,54 @@ type fundingBody struct {
 	TransactionID int64  `json:"transaction_id,omitzero"`
 }
 
-func (c *call) approved(id int64) reply {
-	return c.json(http.StatusOK, fundingBody{Outcome: "approved", TransactionID: id})
+func approved(c *exchange.Call, id int64) exchange.Response {
+	return c.JSON(http.StatusOK, fundingBody{Outcome: "approved", TransactionID: id})
 }
 
-func (c *call) declined() reply { return c.json(http.StatusOK, fundingBody{Outcome: "declined"}) }
+func declined(c *exchange.Call) exchange.Response {
+	return c.JSON(http.StatusOK, fundingBody{Outcome: "declined"})
+}
 
 // fundingInput has the members that redemptions and refunds share.
 type fundingInput struct {
-	amount                                    money
+	amount                                    wire.Money
 	account, nameLocation, currency, acceptor string
 	correlation, category, terminal, acquirer string
 	originating, parent                       int64
 }
 
-func (in *fundingInput) bind(b *binder) {
-	b.decimal("amount", &in.amount, false).required().limit(in.amount >= 0, "must not be negative")
-	b.string("account_id", &in.account).required()
-	b.string("merchant_name_location", &in.nameLocation).required()
-	b.integer("originating_transaction", &in.originating).required()
-	b.string("currency", &in.currency).required().form(isNumericCurrency, "must be an ISO 4217 numeric code")
-	b.string("card_acceptor_id", &in.acceptor).required()
-	b.string("correlation_id", &in.correlation).required()
-	b.string("merchant_category", &in.category).required().form(isCategory, "must have four digits")
-	b.string("terminal_id", &in.terminal).required()
-	b.string("acquirer_id", &in.acquirer).required()
+func (in *fundingInput) bind(b *wire.Reader) {
+	b.Decimal("amount", &in.amount, false).Required().Limit(in.amount >= 0, "must not be negative")
+	b.String("account_id", &in.account).Required()
+	b.String("merchant_name_location", &in.nameLocation).Required()
+	b.Integer("originating_transaction", &in.originating).Required()
+	b.String("currency", &in.currency).Required().Form(isNumericCurrency, "must be an ISO 4217 numeric code")
+	b.String("card_acceptor_id", &in.acceptor).Required()
+	b.String("correlation_id", &in.correlation).Required()
+	b.String("merchant_category", &in.category).Required().Form(wire.IsFourDigits, "must have four digits")
+	b.String("terminal_id", &in.terminal).Required()
+	b.String("acquirer_id", &in.acquirer).Required()
 }
 
-func (in *fundingInput) entry(code typeCode, amount money) entry {
+func (in *fundingInput) entry(code typeCode, amount wire.Money) entry {
 	return entry{
 		code: code, amount: amount, parent: in.parent, reference: in.nameLocation,
 		merchant: merchant{acceptor: in.acceptor, terminal: in.terminal, acquirer: in.acquirer, category: in.category},
 	}
 }
 
-func isNumericCurrency(text string) bool { return len(text) == 3 && isDigits(text) }
-
-func isCategory(text string) bool { return len(text) == 4 && isDigits(text) }
+func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigits(text) }
 
 // redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
-func (s *Server) redeem(c *call) reply {
+func (s *Server) redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var exception string
 	var clearing bool
-	if refusal := c.bindBody(func(b *binder) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		in.bind(b)
-		b.string("funding_exception", &exception).required().oneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
-		b.boolean("clearing_adjustment", &clearing).required()
+		b.String("funding_exception", &exception).Required().OneOf("no_exception", "restrictions_not_satisfiable", "funding_exhausted")
+		b.Boolean("clearing_adjustment", &clearing).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -76,27 +79,27 @@ func (s *Server) redeem(c *call) reply {
 	defer s.mu.Unlock()
 	a := s.accounts[in.account]
 	if a == nil || a.status != "active" || !a.room(-in.amount) {
-		return c.declined()
+		return declined(c)
 	}
-	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.now())
+	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.Now())
 	s.redeemed[booked.id] = &redemption{
 		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
 	}
-	return c.approved(booked.id)
+	return approved(c, booked.id)
 }
 
 // reverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
 // with the same originating_transaction and correlation_id, and gives back what was not refunded before.
-func (s *Server) reverseRedemption(c *call) reply {
+func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64
 	var clearing bool
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("account_id", &account).required()
-		b.integer("originating_transaction", &originating).required()
-		b.string("correlation_id", &correlation).required()
-		b.integer("parent_transaction_id", &parent).required()
-		b.boolean("clearing_adjustment", &clearing).required()
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("account_id", &account).Required()
+		b.Integer("originating_transaction", &originating).Required()
+		b.String("correlation_id", &correlation).Required()
+		b.Integer("parent_transaction_id", &parent).Required()
+		b.Boolean("clearing_adjustment", &clearing).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -105,25 +108,25 @@ func (s *Server) reverseRedemption(c *call) reply {
 	made := s.redeemed[parent]
 	if made == nil || made.account != account || made.originating != originating || made.correlation != correlation ||
 		made.reversed || made.amount == made.refunded {
-		return c.declined()
+		return declined(c)
 	}
 	credit := made.amount - made.refunded
-	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.now())
+	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.Now())
 	if !ok {
-		return c.declined()
+		return declined(c)
 	}
 	made.reversed = true
-	return c.approved(id)
+	return approved(c, id)
 }
 
 // refund answers POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
 // account and correlation_id that was not reversed, and all its refunds may not exceed it.
-func (s *Server) refund(c *call) reply {
+func (s *Server) refund(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var hasParent bool
-	if refusal := c.bindBody(func(b *binder) {
+	if refusal := c.BindBody(func(b *wire.Reader) {
 		in.bind(b)
-		b.integer("parent_transaction_id", &in.parent).seen(&hasParent)
+		b.Integer("parent_transaction_id", &in.parent).Seen(&hasParent)
 	}); refusal != nil {
 		return *refusal
 	}
@@ -132,16 +135,16 @@ func (s *Server) refund(c *call) reply {
 	made := s.redeemed[in.parent]
 	if hasParent && (made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed ||
 		in.amount > made.amount-made.refunded) {
-		return c.declined()
+		return declined(c)
 	}
-	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.now())
+	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.Now())
 	if !ok {
-		return c.declined()
+		return declined(c)
 	}
 	if hasParent {
 		made.refunded += in.amount
 	}
-	return c.approved(id)
+	return approved(c, id)
 }
 
 // credit books onto an account that exists and can take money. It needs s.mu.

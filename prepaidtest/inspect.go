@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // SeedAccount is the state of an account to begin with, in wire words. The zero value is an active account of
@@ -56,7 +58,7 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 	defer s.mu.Unlock()
 	owner := s.companies[valueOr(seed.CompanyID, DefaultCompany)]
 	status := valueOr(seed.Status, "active")
-	balance, err := parseMoney(valueOr(seed.Balance, "0"))
+	balance, err := wire.ParseMoney(valueOr(seed.Balance, "0"))
 	switch {
 	case owner == nil:
 		s.fail("AddAccount: the company does not exist")
@@ -75,8 +77,8 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 }
 
 // addSeed puts a checked account in place. It needs s.mu.
-func (s *Server) addSeed(owner *company, seed SeedAccount, balance money) string {
-	now := s.clock.now()
+func (s *Server) addSeed(owner *company, seed SeedAccount, balance wire.Money) string {
+	now := s.clock.Now()
 	a := s.newAccount(owner, now)
 	a.id, a.externalID = valueOr(seed.ID, a.id), valueOr(seed.ExternalID, a.externalID)
 	a.status, a.plastic, a.clientAccountKey = valueOr(seed.Status, "active"), !seed.PlasticDisabled, seed.Key
@@ -127,7 +129,7 @@ func (s *Server) known(eaid string) *account {
 
 // Balance returns the balance of an account in decimals, at least two, for example "74.50".
 func (s *Server) Balance(eaid string) string {
-	s.clock.settle()
+	s.clock.Settle()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if a := s.known(eaid); a != nil {
@@ -163,14 +165,14 @@ func (s *Server) SetStatus(eaid, status string) {
 func (s *Server) Adjust(eaid, amount string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	value, err := parseMoney(amount)
+	value, err := wire.ParseMoney(amount)
 	if err != nil {
 		s.fail("Adjust: amount %v", err)
 		return
 	}
 	if a := s.known(eaid); a == nil {
 		return
-	} else if _, ok := s.post(a, entry{code: codeAdjustment, amount: value, reference: "adjustment"}, s.clock.now()); !ok {
+	} else if _, ok := s.post(a, entry{code: codeAdjustment, amount: value, reference: "adjustment"}, s.clock.Now()); !ok {
 		s.fail("Adjust: the balance would be out of range")
 	}
 }
@@ -269,7 +271,7 @@ func (i item) public() Transaction {
 
 // Transactions returns the history of an account, oldest first.
 func (s *Server) Transactions(eaid string) []Transaction {
-	s.clock.settle()
+	s.clock.Settle()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	a := s.known(eaid)
@@ -295,13 +297,13 @@ func (s *Server) AccountIDs() []string {
 }
 
 // Now returns the server's clock.
-func (s *Server) Now() time.Time { return s.clock.now() }
+func (s *Server) Now() time.Time { return s.clock.Now() }
 
 // Advance moves the server's clock forward and carries out what has become due: clearings, retries, alerts.
 // Tokens, reports, one-time passwords and cached transfers expire by it. Retries take one step for each Advance,
 // since the answer to one decides about the next. It never moves back, and not beyond the year 2200: the test fails.
 func (s *Server) Advance(d time.Duration) {
-	if !s.clock.advance(d) {
+	if !s.clock.Advance(d) {
 		s.fail("Advance: the clock moves forward only, and ends with the year 2200")
 	}
 }

@@ -80,7 +80,7 @@ func (a AccountState) LogValue() slog.Value {
 // Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
 func (s *Server) Account(eaid string) AccountState {
-	s.clock.settle()
+	s.clock.Settle()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if a := s.known(eaid); a != nil {
@@ -180,7 +180,7 @@ type MessageState struct {
 
 // Hooks returns the registered webhooks, oldest first.
 func (s *Server) Hooks() []HookState {
-	s.clock.settle()
+	s.clock.Settle()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	states := make([]HookState, len(s.hookOrder))

@@ -3,6 +3,8 @@ package prepaidtest
 import (
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // typeCode is the four-digit type of a history item. The reference names those up to 1141 and 2950; the others
@@ -66,8 +68,8 @@ type merchant struct{ acceptor, terminal, acquirer, category string }
 // entry is a movement to be booked. Credits are positive, debits negative.
 type entry struct {
 	code      typeCode
-	amount    money
-	fee       money // zero or more; taken on top
+	amount    wire.Money
+	fee       wire.Money // zero or more; taken on top
 	parent    int64
 	merchant  merchant
 	reference string
@@ -78,7 +80,7 @@ type item struct {
 	entry
 	id         int64
 	account    string
-	running    money
+	running    wire.Money
 	occurredAt time.Time
 }
 
@@ -93,35 +95,35 @@ func (i item) parentID() string {
 
 // appendItem appends a history item as it is answered (2.8).
 func appendItem(to []byte, i item) []byte {
-	o := beginObject(to)
-	o.digits(`"id":`, i.id)
+	o := wire.Begin(to)
+	o.Digits(`"id":`, i.id)
 	if i.parent == 0 {
-		o.plain(`"parent_id":`, "")
+		o.Plain(`"parent_id":`, "")
 	} else {
-		o.digits(`"parent_id":`, i.parent)
+		o.Digits(`"parent_id":`, i.parent)
 	}
-	o.string(`"account_id":`, i.account)
-	o.plain(`"type":`, string(i.code))
-	o.plain(`"type_description":`, i.code.describe())
-	o.money(`"amount":`, i.amount)
-	o.plain(`"amount_currency":`, currency)
-	o.money(`"fee_amount":`, i.fee)
-	o.plain(`"fee_amount_currency":`, currency)
-	o.money(`"running_balance_amount":`, i.running)
-	o.plain(`"running_balance_amount_currency":`, currency)
-	o.time(`"occurred_at":`, i.occurredAt)
-	o.string(`"card_acceptor_id":`, i.merchant.acceptor)
-	o.string(`"terminal_id":`, i.merchant.terminal)
-	o.string(`"acquirer_id":`, i.merchant.acquirer)
-	o.string(`"merchant_category_code":`, i.merchant.category)
-	o.string(`"reference":`, i.reference)
-	return o.end()
+	o.String(`"account_id":`, i.account)
+	o.Plain(`"type":`, string(i.code))
+	o.Plain(`"type_description":`, i.code.describe())
+	o.Money(`"amount":`, i.amount)
+	o.Plain(`"amount_currency":`, currency)
+	o.Money(`"fee_amount":`, i.fee)
+	o.Plain(`"fee_amount_currency":`, currency)
+	o.Money(`"running_balance_amount":`, i.running)
+	o.Plain(`"running_balance_amount_currency":`, currency)
+	o.Time(`"occurred_at":`, i.occurredAt)
+	o.String(`"card_acceptor_id":`, i.merchant.acceptor)
+	o.String(`"terminal_id":`, i.merchant.terminal)
+	o.String(`"acquirer_id":`, i.merchant.acquirer)
+	o.String(`"merchant_category_code":`, i.merchant.category)
+	o.String(`"reference":`, i.reference)
+	return o.End()
 }
 
 // room tells whether an account can take amount without leaving the range of money, and, for a debit, without
 // going below zero.
-func (a *account) room(amount money) bool {
-	balance, ok := a.balance.plus(amount)
+func (a *account) room(amount wire.Money) bool {
+	balance, ok := a.balance.Plus(amount)
 	return ok && (amount >= 0 || balance >= 0)
 }
 
@@ -139,8 +141,8 @@ func (s *Server) post(a *account, e entry, at time.Time) (item, bool) {
 func (s *Server) postAll(a *account, at time.Time, entries ...entry) ([]item, bool) {
 	balance := a.balance
 	for _, e := range entries {
-		for _, change := range []money{e.amount, -e.fee} {
-			sum, ok := balance.plus(change)
+		for _, change := range []wire.Money{e.amount, -e.fee} {
+			sum, ok := balance.Plus(change)
 			if !ok {
 				return nil, false
 			}
@@ -158,9 +160,9 @@ func (s *Server) postAll(a *account, at time.Time, entries ...entry) ([]item, bo
 // s.mu. Time never runs back within an account. The sum of a forced posting is not checked against zero; an
 // amount beyond the range of money cannot be posted and is reported false.
 func (s *Server) book(a *account, e entry, at time.Time) (item, bool) {
-	balance, ok := a.balance.plus(e.amount)
+	balance, ok := a.balance.Plus(e.amount)
 	if ok {
-		balance, ok = balance.plus(-e.fee)
+		balance, ok = balance.Plus(-e.fee)
 	}
 	if !ok {
 		return item{}, false
@@ -171,7 +173,7 @@ func (s *Server) book(a *account, e entry, at time.Time) (item, bool) {
 	if e.merchant.category == "" {
 		e.merchant.category = s.settings.noCategory
 	}
-	booked := item{entry: e, id: s.ids.transaction(), account: a.id, running: balance, occurredAt: at}
+	booked := item{entry: e, id: s.ids.Transaction(), account: a.id, running: balance, occurredAt: at}
 	a.balance = balance
 	a.items = append(a.items, booked)
 	return booked, true

@@ -22,7 +22,7 @@ func TestMemoryIsFlatOverAMillionRequests(t *testing.T) {
 	s := NewServer(t, RequestLog(1000))
 	s.rates.limit = 1 << 30 // counts, and lets everything pass
 	id := s.AddAccount(SeedAccount{Balance: "100"})
-	token := s.ids.hex(24)
+	token := s.ids.Hex(24)
 	s.tokens[token] = s.Now().AddDate(10, 0, 0)
 	status := `{"status":"active"}`
 	send := func(method, path, body string, i int) {

@@ -4,6 +4,9 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // pinChange is a PIN change under way.
@@ -24,13 +27,13 @@ type pinBody struct {
 
 // initiatePIN answers POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
 // Any communication_method is taken: the reference shows no values.
-func (s *Server) initiatePIN(c *call) reply {
+func (s *Server) initiatePIN(c *exchange.Call) exchange.Response {
 	var eaid, device, address, method string
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("eaid", &eaid).required()
-		b.string("device_id", &device).required()
-		b.string("ip_address", &address).required()
-		b.string("communication_method", &method).required()
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("eaid", &eaid).Required()
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("communication_method", &method).Required()
 	}); refusal != nil {
 		return *refusal
 	}
@@ -38,70 +41,70 @@ func (s *Server) initiatePIN(c *call) reply {
 	defer s.mu.Unlock()
 	a := s.accounts[eaid]
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
 	if a.personal.MobileNumber == "" || a.personal.EmailAddress == "" {
-		return c.unusable("the registration needs mobile_number and email_address")
+		return c.Unusable("the registration needs mobile_number and email_address")
 	}
-	now := s.clock.now()
+	now := s.clock.Now()
 	for id, old := range s.pinChanges {
 		if !now.Before(old.expires) {
 			delete(s.pinChanges, id)
 		}
 	}
-	id := s.ids.uuid()
-	s.pinChanges[id] = &pinChange{account: eaid, device: device, otp: s.ids.digits(6), expires: now.Add(s.settings.otpLifetime)}
-	return c.json(http.StatusOK, pinBody{id, "initiated"})
+	id := s.ids.UUID()
+	s.pinChanges[id] = &pinChange{account: eaid, device: device, otp: s.ids.Digits(6), expires: now.Add(s.settings.otpLifetime)}
+	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
 // validatePIN answers POST /pin/validate: it opens the envelope and checks the one-time password.
-func (s *Server) validatePIN(c *call) reply {
-	return s.sealedPIN(c, func(id string, _ *pinChange, _ string) reply {
-		return c.json(http.StatusOK, pinBody{id, "validated"})
+func (s *Server) validatePIN(c *exchange.Call) exchange.Response {
+	return s.sealedPIN(c, func(id string, _ *pinChange, _ string) exchange.Response {
+		return c.JSON(http.StatusOK, pinBody{id, "validated"})
 	})
 }
 
 // executePIN answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
 // insist on a validation before.
-func (s *Server) executePIN(c *call) reply {
-	return s.sealedPIN(c, func(id string, change *pinChange, pin string) reply {
+func (s *Server) executePIN(c *exchange.Call) exchange.Response {
+	return s.sealedPIN(c, func(id string, change *pinChange, pin string) exchange.Response {
 		change.finished = true
 		s.accounts[change.account].pin = pin
-		return c.json(http.StatusOK, pinBody{id, "executed"})
+		return c.JSON(http.StatusOK, pinBody{id, "executed"})
 	})
 }
 
-func (s *Server) sealedPIN(c *call, use func(id string, change *pinChange, pin string) reply) reply {
+func (s *Server) sealedPIN(c *exchange.Call, use func(id string, change *pinChange, pin string) exchange.Response) exchange.Response {
 	var device, address, id string
 	var sealed envelope
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("device_id", &device).required()
-		b.string("ip_address", &address).required()
-		b.string("operation_id", &id).required().form(isUUID, "must be a UUID")
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("operation_id", &id).Required().Form(wire.IsUUID, "must be a UUID")
 		sealed.bind(b)
 	}); refusal != nil {
 		return *refusal
 	}
 	identity, err := s.pinKey()
 	if err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "")
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
 	otp, pin, err := sealed.open(identity, s.settings.pinMGF1)
 	if err != nil {
-		return c.refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
+		return c.Refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change := s.pinChanges[id]
 	switch {
-	case change == nil || change.finished || !s.clock.now().Before(change.expires):
-		return c.refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
+	case change == nil || change.finished || !s.clock.Now().Before(change.expires):
+		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
 	case change.device != device:
 		s.wrongTry(change)
-		return c.refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
+		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
 	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
 		s.wrongTry(change)
-		return c.refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
+		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
 	s.accounts[change.account].pinTries = 0
 	return use(id, change, pin)

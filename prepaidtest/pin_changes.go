@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // PINChange is a PIN change under way, with what the cardholder gets on the phone. Printing one shows operation and
@@ -23,13 +25,13 @@ type PINChange struct {
 
 // Format writes operation and expiry, whatever the verb.
 func (c PINChange) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(timeLayout))
+	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(wire.TimeLayout))
 }
 
 // PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
 // first. An unknown EAID fails the test.
 func (s *Server) PINChanges(eaid string) []PINChange {
-	now := s.clock.now()
+	now := s.clock.Now()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.known(eaid) == nil {

@@ -16,6 +16,8 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // pinIdentity is the operator's key pair with its certificate.
@@ -83,22 +85,22 @@ type envelope struct {
 	hash          string
 }
 
-func (e *envelope) bind(b *binder) {
+func (e *envelope) bind(b *wire.Reader) {
 	for name, into := range map[string]*[]byte{"encrypted_data": &e.data, "encrypted_key": &e.key, "iv": &e.iv} {
 		var text string
-		v := b.string(name, &text).required()
-		if !v.usable {
+		v := b.String(name, &text).Required()
+		if !v.Usable {
 			continue
 		}
 		var err error
 		if *into, err = hex.DecodeString(text); err != nil {
-			v.fault("must be hex")
+			v.Fault("must be hex")
 		}
 	}
-	b.string("public_key_fingerprint", &e.fingerprint).required()
+	b.String("public_key_fingerprint", &e.fingerprint).Required()
 	// The reference speaks of a default when the hash is not specified.
 	e.hash = "SHA256"
-	b.string("oaep_hashing_algorithm", &e.hash).oneOf("SHA256", "SHA512")
+	b.String("oaep_hashing_algorithm", &e.hash).OneOf("SHA256", "SHA512")
 }
 
 // open undoes the envelope; its errors name the part that is wrong.
@@ -144,7 +146,7 @@ func payload(plain []byte) (otp, pin string, err error) {
 			return "", "", wrong
 		}
 	}
-	members, err := parseObject(plain[:len(plain)-padding])
+	members, err := wire.ParseObject(plain[:len(plain)-padding])
 	if err != nil || len(members) != 2 {
 		return "", "", wrong
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 // policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
@@ -74,7 +76,7 @@ func (p *policy) approves(m merchant) bool {
 	return listed == p.closed
 }
 
-func (s *Server) policyWhole(c *call) reply {
+func (s *Server) policyWhole(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
 		body.Terminals, body.Categories, body.Merchants = shown(p.terminals), p.categoryRules(), shown(p.merchants)
@@ -82,7 +84,7 @@ func (s *Server) policyWhole(c *call) reply {
 	})
 }
 
-func (s *Server) policyCategories(c *call) reply {
+func (s *Server) policyCategories(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
 		body.Categories = p.categoryRules()
@@ -90,7 +92,7 @@ func (s *Server) policyCategories(c *call) reply {
 	})
 }
 
-func (s *Server) policyMerchants(c *call) reply {
+func (s *Server) policyMerchants(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
 		body.Merchants = shown(p.merchants)
@@ -98,7 +100,7 @@ func (s *Server) policyMerchants(c *call) reply {
 	})
 }
 
-func (s *Server) policyTerminals(c *call) reply {
+func (s *Server) policyTerminals(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
 		body.Terminals = shown(p.terminals)
@@ -116,7 +118,7 @@ func shown[T any](list []T) []T {
 
 // policyRestrictions answers the deprecated view. It knows categories and terminals only; merchant rules have no
 // place in it.
-func (s *Server) policyRestrictions(c *call) reply {
+func (s *Server) policyRestrictions(c *exchange.Call) exchange.Response {
 	type terminal struct {
 		RuleType string `json:"rule_type"`
 		Acquirer string `json:"acquirer"`
@@ -147,20 +149,20 @@ func (s *Server) policyRestrictions(c *call) reply {
 	})
 }
 
-func (s *Server) withPolicy(c *call, read func(*policy) any) reply {
-	id, ok := companyID(c.params[0])
+func (s *Server) withPolicy(c *exchange.Call, read func(*policy) any) exchange.Response {
+	id, ok := companyID(c.Params[0])
 	if !ok {
-		return c.unusable("invalid fields: id must be a number")
+		return c.Unusable("invalid fields: id must be a number")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	owner := s.companies[id]
 	if owner == nil || owner.policy == nil {
-		return c.noPolicy()
+		return noPolicy(c)
 	}
-	return c.json(http.StatusOK, read(owner.policy))
+	return c.JSON(http.StatusOK, read(owner.policy))
 }
 
-func (c *call) noPolicy() reply {
-	return c.refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
+func noPolicy(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
 }

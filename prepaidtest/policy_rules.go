@@ -1,11 +1,15 @@
 package prepaidtest
 
-import "slices"
+import (
+	"slices"
 
-func (r *merchantRule) bind(b *binder) {
-	b.integer("acquirer_id", &r.AcquirerID).required()
-	b.string("card_acceptor_id", &r.AcceptorID).required()
-	b.string("description", &r.Description).required()
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+func (r *merchantRule) bind(b *wire.Reader) {
+	b.Integer("acquirer_id", &r.AcquirerID).Required()
+	b.String("card_acceptor_id", &r.AcceptorID).Required()
+	b.String("description", &r.Description).Required()
 }
 
 // same tells whether two rules are of one merchant.
@@ -13,16 +17,16 @@ func (r merchantRule) same(o merchantRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID
 }
 
-func (r *terminalRule) bind(b *binder) {
+func (r *terminalRule) bind(b *wire.Reader) {
 	r.bindKey(b)
-	b.string("card_acceptor_name_location", &r.NameLocation)
-	b.string("description", &r.Description)
+	b.String("card_acceptor_name_location", &r.NameLocation)
+	b.String("description", &r.Description)
 }
 
-func (r *terminalRule) bindKey(b *binder) {
-	b.integer("acquirer_id", &r.AcquirerID).required()
-	b.string("card_acceptor_id", &r.AcceptorID).required()
-	b.string("terminal_id", &r.TerminalID).required()
+func (r *terminalRule) bindKey(b *wire.Reader) {
+	b.Integer("acquirer_id", &r.AcquirerID).Required()
+	b.String("card_acceptor_id", &r.AcceptorID).Required()
+	b.String("terminal_id", &r.TerminalID).Required()
 }
 
 // same tells whether two rules are of one terminal.

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const (
@@ -89,20 +92,20 @@ func csvReport(text string) ReportFunc {
 }
 
 // startReport answers GET /reporting/templates/{templatename}.
-func (s *Server) startReport(c *call) reply {
+func (s *Server) startReport(c *exchange.Call) exchange.Response {
 	var headers bool
-	if refusal := c.bindQuery(func(q *query) { q.requiredBoolean("include_column_headers", &headers) }); refusal != nil {
+	if refusal := c.BindQuery(func(q *wire.Query) { q.RequiredBoolean("include_column_headers", &headers) }); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from, known := s.templates[c.params[0]]
+	from, known := s.templates[c.Params[0]]
 	if !known {
-		return c.unusable("invalid fields: templatename is no template")
+		return c.Unusable("invalid fields: templatename is no template")
 	}
-	now := s.clock.now()
-	if last := s.lastRun[c.params[0]]; last != nil && now.Before(last.ready) {
-		return c.refuse(http.StatusConflict, "duplicate_request", "a run of the template has not finished")
+	now := s.clock.Now()
+	if last := s.lastRun[c.Params[0]]; last != nil && now.Before(last.ready) {
+		return c.Refuse(http.StatusConflict, "duplicate_request", "a run of the template has not finished")
 	}
 	for id, old := range s.runs {
 		if old.gone(now) {
@@ -110,35 +113,35 @@ func (s *Server) startReport(c *call) reply {
 		}
 	}
 	run := &reportRun{
-		id: s.ids.uuid(), template: c.params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay),
+		id: s.ids.UUID(), template: c.Params[0], headers: headers, requested: now, ready: now.Add(s.settings.reportDelay),
 	}
 	s.beginRun(from, run)
 	s.runs[run.id], s.lastRun[run.template] = run, run
-	return c.octets(run.id)
+	return c.Octets(run.id)
 }
 
 func (r *reportRun) gone(now time.Time) bool { return !now.Before(r.requested.Add(reportRetention)) }
 
 // reportResult answers GET /reporting/templates/{templatename}/reports/{reportid}: 204 with the shape of an
 // error while the run is under way, and 400 for a run that does not exist or is older than four hours.
-func (s *Server) reportResult(c *call) reply {
+func (s *Server) reportResult(c *exchange.Call) exchange.Response {
 	s.mu.RLock()
-	now := s.clock.now()
-	run := s.runs[c.params[1]]
+	now := s.clock.Now()
+	run := s.runs[c.Params[1]]
 	var write ReportFunc
 	if run != nil {
 		write = s.writerOf(run)
 	}
 	s.mu.RUnlock()
-	if run == nil || run.template != c.params[0] || run.gone(now) {
-		return c.unusable("invalid fields: reportid is no report of the template, or no longer available")
+	if run == nil || run.template != c.Params[0] || run.gone(now) {
+		return c.Unusable("invalid fields: reportid is no report of the template, or no longer available")
 	}
 	if now.Before(run.ready) {
-		return c.refuse(http.StatusNoContent, "report_processing", "the report is being processed, please wait")
+		return c.Refuse(http.StatusNoContent, "report_processing", "the report is being processed, please wait")
 	}
-	return reply{
-		status: http.StatusOK, contentType: s.mediaType(),
-		stream: func(w io.Writer) error { return writeReport(w, write, run.headers) },
+	return exchange.Response{
+		Status: http.StatusOK, ContentType: c.Form.MediaType,
+		Stream: func(w io.Writer) error { return writeReport(w, write, run.headers) },
 	}
 }
 

@@ -2,15 +2,12 @@ package prepaidtest
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"io"
-	"net/http"
 	"strconv"
-)
 
-// streamHead is how much of a report is held back, so that a run that fails at once can still be answered 500.
-const streamHead = 32 << 10
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
 
 // writeReport writes the report result (2.11) member by member.
 func writeReport(w io.Writer, write ReportFunc, headers bool) error {
@@ -51,70 +48,6 @@ func (j *jsonText) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// headWriter holds back the first bytes until there are too many, or until release.
-type headWriter struct {
-	w     io.Writer
-	limit int
-	held  bytes.Buffer
-	begun bool
-}
-
-// Write implements io.Writer.
-func (h *headWriter) Write(p []byte) (int, error) {
-	if !h.begun && h.held.Len()+len(p) <= h.limit {
-		return h.held.Write(p)
-	}
-	if err := h.release(); err != nil {
-		return 0, err
-	}
-	return h.w.Write(p)
-}
-
-func (h *headWriter) release() error {
-	h.begun = true
-	_, err := h.held.WriteTo(h.w)
-	return err
-}
-
-// writeStream sends an answer that is made while it is sent, and returns the one the caller got. A failure
-// before anything went out is a 500; later it cuts the connection, as nothing else would be noticed.
-func (s *Server) writeStream(w http.ResponseWriter, c *call, a reply) reply {
-	head := &headWriter{w: w, limit: streamHead}
-	a.header(w.Header())
-	err := a.stream(head)
-	if err == nil {
-		err = head.release()
-	} else if !head.begun {
-		a = c.refuse(http.StatusInternalServerError, "server_error", "the report failed, request it again")
-		s.write(w, c.request, a)
-		return a
-	}
-	if err != nil {
-		cut(w, nil)
-	}
-	return a
-}
-
-// truncateStream sends half of the beginning and cuts the connection.
-func truncateStream(w http.ResponseWriter, a reply) {
-	var start bytes.Buffer
-	_ = a.stream(&limitedBuffer{buffer: &start, limit: streamHead}) // cut short either way
-	a.body, a.stream = start.Bytes(), nil
-	cut(w, truncated(a))
-}
-
-// limitedBuffer keeps the first bytes and forgets the rest.
-type limitedBuffer struct {
-	buffer *bytes.Buffer
-	limit  int
-}
-
-// Write implements io.Writer.
-func (l *limitedBuffer) Write(p []byte) (int, error) {
-	l.buffer.Write(p[:min(len(p), max(l.limit-l.buffer.Len(), 0))])
-	return len(p), nil
-}
-
 // itemCounts says how much history every account has. Accounts and items are only ever appended, so that the counts
 // fix the ledger as it stands. It needs s.mu.
 func (s *Server) itemCounts() []int {
@@ -145,7 +78,7 @@ func (s *Server) settlement(counts []int) ReportFunc {
 				records++
 				if err := rows.Write([]string{
 					strconv.FormatInt(i.id, 10), i.parentID(), i.account, string(i.code), i.amount.String(), currency, i.fee.String(),
-					i.running.String(), stamp(i.occurredAt).String(), i.merchant.acceptor, i.merchant.terminal, i.merchant.category,
+					i.running.String(), wire.DateTime(i.occurredAt).String(), i.merchant.acceptor, i.merchant.terminal, i.merchant.category,
 				}); err != nil {
 					return records, err
 				}

@@ -1,12 +1,16 @@
 package prepaidtest
 
-import "time"
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
 
 // seedAccount is an account of a document. Its SeedAccount has no balance: that is opening and history.
 type seedAccount struct {
 	SeedAccount
 	path    string
-	opening money
+	opening wire.Money
 	history []seedItem
 	wallet  []WalletToken
 }
@@ -17,52 +21,52 @@ type seedItem struct {
 	occurredAt time.Time
 }
 
-func (d *seedDocument) bindAccount(b *binder) {
-	add := seedAccount{path: b.path}
+func (d *seedDocument) bindAccount(b *wire.Reader) {
+	add := seedAccount{path: b.Path}
 	add.CompanyID = DefaultCompany
-	b.string("account_id", &add.ID).min(1)
-	b.string("external_account_id", &add.ExternalID).min(1)
-	b.integer("company_id", &add.CompanyID)
-	var balance money
-	sum := b.decimal("balance", &balance, true)
-	b.string("client_account_key", &add.Key).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-	b.string("status", &add.Status).oneOf(accountStatuses()...)
-	b.string("product_type", &add.ProductType).oneOf(productTypes()...)
-	b.string("account_type", &add.AccountType).oneOf("proxy", "ledger")
+	b.String("account_id", &add.ID).Min(1)
+	b.String("external_account_id", &add.ExternalID).Min(1)
+	b.Integer("company_id", &add.CompanyID)
+	var balance wire.Money
+	sum := b.Decimal("balance", &balance, true)
+	b.String("client_account_key", &add.Key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.String("status", &add.Status).OneOf(accountStatuses()...)
+	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
+	b.String("account_type", &add.AccountType).OneOf("proxy", "ledger")
 	plastic := true
-	b.boolean("is_plastic_enabled", &plastic)
+	b.Boolean("is_plastic_enabled", &plastic)
 	add.PlasticDisabled = !plastic
-	b.dateTime("plastic_expiry", &add.PlasticExpiry)
-	b.dateTime("account_expiry", &add.AccountExpiry)
-	b.string("display_name", &add.DisplayName).max(100)
-	b.string("name_on_card", &add.NameOnCard).min(2).max(19).form(isNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
+	b.DateTime("plastic_expiry", &add.PlasticExpiry)
+	b.DateTime("account_expiry", &add.AccountExpiry)
+	b.String("display_name", &add.DisplayName).Max(100)
+	b.String("name_on_card", &add.NameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
 	personal := new(Personal)
-	if b.object("personal", personal.bind).usable {
+	if b.Object("personal", personal.bind).Usable {
 		add.Personal = personal
 	}
-	b.object("free_text", add.FreeText.bind)
+	b.Object("free_text", add.FreeText.bind)
 	add.Portal = bindPortal(b)
-	b.string("mdes_config_id", &add.MDESConfigID).max(10)
-	b.string("corresponding_account_id", &add.CorrespondingAccountID).min(1)
+	b.String("mdes_config_id", &add.MDESConfigID).Max(10)
+	b.String("corresponding_account_id", &add.CorrespondingAccountID).Min(1)
 	var holder int64
-	v := b.integer("card_holder_type", &holder)
-	v.limit(holder == 1 || holder == 2, "must be 1 or 2")
+	v := b.Integer("card_holder_type", &holder)
+	v.Limit(holder == 1 || holder == 2, "must be 1 or 2")
 	add.CardholderType = int(holder)
-	history := b.objects("transactions", add.bindItem)
-	b.objects("wallet_tokens", func(b *binder) {
+	history := b.Objects("transactions", add.bindItem)
+	b.Objects("wallet_tokens", func(b *wire.Reader) {
 		var token WalletToken
 		token.bind(b)
 		add.wallet = append(add.wallet, token)
 	})
-	if sum.present {
+	if sum.Present {
 		add.opening = add.openingFor(balance)
 	}
-	history.limit(add.inRange(), "lead to a balance out of range")
+	history.Limit(add.inRange(), "lead to a balance out of range")
 	d.accounts = append(d.accounts, add)
 }
 
 // openingFor is what must be there before the history for balance to come out. It wraps round, which inRange finds.
-func (add *seedAccount) openingFor(balance money) money {
+func (add *seedAccount) openingFor(balance wire.Money) wire.Money {
 	for _, booked := range add.history {
 		balance -= booked.amount - booked.fee
 	}
@@ -73,8 +77,8 @@ func (add *seedAccount) openingFor(balance money) money {
 func (add *seedAccount) inRange() bool {
 	running := add.opening
 	for _, booked := range add.history {
-		for _, step := range []money{booked.amount, -booked.fee} {
-			next, ok := running.plus(step)
+		for _, step := range []wire.Money{booked.amount, -booked.fee} {
+			next, ok := running.Plus(step)
 			if !ok {
 				return false
 			}
@@ -88,7 +92,7 @@ func (add *seedAccount) inRange() bool {
 // is none. It needs s.mu.
 func (s *Server) putSeedAccount(add seedAccount) {
 	a := s.accounts[s.addSeed(s.companies[add.CompanyID], add.SeedAccount, 0)]
-	opened := s.clock.now()
+	opened := s.clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)
 	}
@@ -104,39 +108,39 @@ func (s *Server) putSeedAccount(add seedAccount) {
 }
 
 // bindItem reads a transaction. The list is oldest first.
-func (add *seedAccount) bindItem(b *binder) {
+func (add *seedAccount) bindItem(b *wire.Reader) {
 	var next seedItem
 	var code string
-	b.string("type", &code).required().form(isCategory, "must have four digits")
+	b.String("type", &code).Required().Form(wire.IsFourDigits, "must have four digits")
 	next.code = typeCode(code)
-	b.decimal("amount", &next.amount, true).required()
-	fee := b.decimal("fee_amount", &next.fee, true)
-	fee.limit(next.fee >= 0, "must be zero or more")
-	at := b.dateTime("occurred_at", &next.occurredAt).required()
-	at = at.limit(!next.occurredAt.After(b.now), "must not be in the future")
+	b.Decimal("amount", &next.amount, true).Required()
+	fee := b.Decimal("fee_amount", &next.fee, true)
+	fee.Limit(next.fee >= 0, "must be zero or more")
+	at := b.DateTime("occurred_at", &next.occurredAt).Required()
+	at = at.Limit(!next.occurredAt.After(b.Now), "must not be in the future")
 	if n := len(add.history); n > 0 {
-		at.limit(!next.occurredAt.Before(add.history[n-1].occurredAt), "must not be before the transaction above it")
+		at.Limit(!next.occurredAt.Before(add.history[n-1].occurredAt), "must not be before the transaction above it")
 	}
-	b.string("reference", &next.reference)
-	b.string("card_acceptor_id", &next.merchant.acceptor)
-	b.string("terminal_id", &next.merchant.terminal)
-	b.string("acquirer_id", &next.merchant.acquirer)
-	b.string("merchant_category_code", &next.merchant.category).form(isCategory, "must have four digits")
+	b.String("reference", &next.reference)
+	b.String("card_acceptor_id", &next.merchant.acceptor)
+	b.String("terminal_id", &next.merchant.terminal)
+	b.String("acquirer_id", &next.merchant.acquirer)
+	b.String("merchant_category_code", &next.merchant.category).Form(wire.IsFourDigits, "must have four digits")
 	add.history = append(add.history, next)
 }
 
 // bind reads free text. What is left out is empty, since all twelve are answered.
-func (f *FreeText) bind(b *binder) {
-	b.string("free_text1", &f.Text1)
-	b.string("free_text2", &f.Text2)
-	b.string("free_text3", &f.Text3)
-	b.string("free_text4", &f.Text4)
-	b.string("free_text5", &f.Text5)
-	b.string("free_text6", &f.Text6)
-	b.string("free_text7", &f.Text7)
-	b.string("free_text8", &f.Text8)
-	b.string("free_int1", &f.Int1)
-	b.string("free_int2", &f.Int2)
-	b.string("free_dec1", &f.Dec1)
-	b.string("free_dec2", &f.Dec2)
+func (f *FreeText) bind(b *wire.Reader) {
+	b.String("free_text1", &f.Text1)
+	b.String("free_text2", &f.Text2)
+	b.String("free_text3", &f.Text3)
+	b.String("free_text4", &f.Text4)
+	b.String("free_text5", &f.Text5)
+	b.String("free_text6", &f.Text6)
+	b.String("free_text7", &f.Text7)
+	b.String("free_text8", &f.Text8)
+	b.String("free_int1", &f.Int1)
+	b.String("free_int2", &f.Int2)
+	b.String("free_dec1", &f.Dec1)
+	b.String("free_dec2", &f.Dec2)
 }

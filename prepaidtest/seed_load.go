@@ -7,6 +7,8 @@ import (
 	"io"
 	"maps"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // seedDocument is what Load reads, checked as far as it goes without the server's state.
@@ -42,30 +44,30 @@ func (s *Server) Load(r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("prepaidtest: read the seed document: %w", err)
 	}
-	members, err := parseObject(raw)
+	members, err := wire.ParseObject(raw)
 	if line := faultyLine(raw); err != nil && line > 0 {
 		return fmt.Errorf("prepaidtest: the seed document is not JSON: see line %d", line)
 	}
 	if err != nil {
 		return fmt.Errorf("prepaidtest: the seed document %w", err)
 	}
-	s.clock.settle()
-	faults := new(faultList)
-	b := &binder{members: members, faults: faults, now: s.clock.now(), written: true}
+	s.clock.Settle()
+	faults := new(wire.Faults)
+	b := &wire.Reader{Members: members, Faults: faults, Now: s.clock.Now(), Document: true}
 	document := seedDocument{reports: make(map[string]template)}
-	b.objects("companies", document.bindCompany)
-	b.objects("accounts", document.bindAccount)
-	b.objects("reports", document.bindReport)
-	b.objects("hooks", func(b *binder) {
-		add := seedHook{path: b.path}
+	b.Objects("companies", document.bindCompany)
+	b.Objects("accounts", document.bindAccount)
+	b.Objects("reports", document.bindReport)
+	b.Objects("hooks", func(b *wire.Reader) {
+		add := seedHook{path: b.Path}
 		s.bindHookMembers(b, &add.hookConfig, true)
 		document.hooks = append(document.hooks, add)
 	})
-	b.finish()
+	b.Finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checkSeeds(document, faults)
-	if len(faults.found) > 0 {
+	if len(faults.Found) > 0 {
 		return errors.New("prepaidtest: seed document: " + faults.String())
 	}
 	s.putSeeds(document)
@@ -88,23 +90,23 @@ func faultyLine(raw []byte) int {
 	return line
 }
 
-func (d *seedDocument) bindReport(b *binder) {
+func (d *seedDocument) bindReport(b *wire.Reader) {
 	var title, text string
-	name := b.string("template", &title).required().min(1)
+	name := b.String("template", &title).Required().Min(1)
 	_, twice := d.reports[title]
-	name.limit(!twice, "is there twice")
-	v := b.string("csv", &text).required()
+	name.Limit(!twice, "is there twice")
+	v := b.String("csv", &text).Required()
 	run := csvReport(text)
-	v.limit(run != nil, "has no header row or is not CSV")
+	v.Limit(run != nil, "has no header row or is not CSV")
 	d.reports[title] = template{run, text}
 }
 
 // checkSeeds holds the document against itself and the state. It needs s.mu.
-func (s *Server) checkSeeds(d seedDocument, faults *faultList) {
+func (s *Server) checkSeeds(d seedDocument, faults *wire.Faults) {
 	companies := make(map[int64]bool)
 	for _, add := range d.companies {
 		if companies[add.ID] {
-			faults.add(add.path+"id", "is there twice")
+			faults.Add(add.path+"id", "is there twice")
 		}
 		companies[add.ID] = add.ID > 0
 	}
@@ -112,20 +114,20 @@ func (s *Server) checkSeeds(d seedDocument, faults *faultList) {
 	ids := make(map[string]bool)
 	for _, add := range d.accounts {
 		if !owner(add.CompanyID) {
-			faults.add(add.path+"company_id", "is not a company of the document or the server")
+			faults.Add(add.path+"company_id", "is not a company of the document or the server")
 		}
 		switch {
 		case add.ID == "":
 		case s.accounts[add.ID] != nil:
-			faults.add(add.path+"account_id", "exists on the server")
+			faults.Add(add.path+"account_id", "exists on the server")
 		case ids[add.ID]:
-			faults.add(add.path+"account_id", "is there twice")
+			faults.Add(add.path+"account_id", "is there twice")
 		}
 		ids[add.ID] = true
 	}
 	for _, add := range d.accounts {
 		if other := add.CorrespondingAccountID; other != "" && !ids[other] && s.accounts[other] == nil {
-			faults.add(add.path+"corresponding_account_id", "is not an account of the document or the server")
+			faults.Add(add.path+"corresponding_account_id", "is not an account of the document or the server")
 		}
 	}
 	for _, add := range d.hooks {
@@ -133,9 +135,9 @@ func (s *Server) checkSeeds(d seedDocument, faults *faultList) {
 			field := add.path + "scope[" + strconv.Itoa(i) + "]"
 			switch {
 			case !owner(id):
-				faults.add(field, "is not a company of the document or the server")
+				faults.Add(field, "is not a company of the document or the server")
 			case !s.mayAccess(id):
-				faults.add(field, "is not a company that the caller can access")
+				faults.Add(field, "is not a company that the caller can access")
 			}
 		}
 	}
@@ -156,7 +158,7 @@ func (s *Server) putSeeds(d seedDocument) {
 	}
 	maps.Copy(s.templates, d.reports)
 	for _, add := range d.hooks {
-		h := &hook{hookConfig: add.hookConfig, id: s.ids.uuid()}
+		h := &hook{hookConfig: add.hookConfig, id: s.ids.UUID()}
 		s.hooks[h.id] = h
 		s.hookOrder = append(s.hookOrder, h)
 	}

@@ -1,51 +1,57 @@
 package prepaidtest
 
-import "time"
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
 
 // bind reads a wallet token (2.9) of a document. Required fields that are left out are filled in later.
-func (t *WalletToken) bind(b *binder) {
+func (t *WalletToken) bind(b *wire.Reader) {
 	dateTime := func(name string, into *string) {
 		var at time.Time
-		if b.dateTime(name, &at).usable {
-			*into = stamp(at).String()
+		if b.DateTime(name, &at).Usable {
+			*into = wire.DateTime(at).String()
 		}
 	}
-	b.string("storage_technology", &t.StorageTechnology).oneOf(storageTechnologies()...)
-	b.object("device", t.Device.bind)
-	b.string("last_comment_id", &t.LastCommentID).min(1)
-	b.string("token_type", &t.TokenType).oneOf(tokenTypes()...)
-	b.string("payment_app_instance_id", &t.PaymentAppInstanceID)
-	b.string("wallet_id", &t.WalletID)
-	b.string("token_requestor_name", &t.TokenRequestorName)
-	b.string("token_requestor_id", &t.TokenRequestorID).min(1).max(11)
-	b.string("token_assurance_level", &t.TokenAssuranceLevel).min(1)
-	b.string("provisioning_status_description", &t.ProvisioningStatusDescription)
-	b.string("provisioning_status_code", &t.ProvisioningStatusCode).oneOf(provisioningStatuses()...)
-	b.strings("suspenders", &t.Suspenders)
+	b.String("storage_technology", &t.StorageTechnology).OneOf(storageTechnologies()...)
+	b.Object("device", t.Device.bind)
+	b.String("last_comment_id", &t.LastCommentID).Min(1)
+	b.String("token_type", &t.TokenType).OneOf(tokenTypes()...)
+	b.String("payment_app_instance_id", &t.PaymentAppInstanceID)
+	b.String("wallet_id", &t.WalletID)
+	b.String("token_requestor_name", &t.TokenRequestorName)
+	b.String("token_requestor_id", &t.TokenRequestorID).Min(1).Max(11)
+	b.String("token_assurance_level", &t.TokenAssuranceLevel).Min(1)
+	b.String("provisioning_status_description", &t.ProvisioningStatusDescription)
+	b.String("provisioning_status_code", &t.ProvisioningStatusCode).OneOf(provisioningStatuses()...)
+	b.Strings("suspenders", &t.Suspenders)
 	dateTime("current_status_date_time", &t.CurrentStatusDateTime)
-	b.string("current_status_code", &t.CurrentStatusCode).oneOf("unknown", "unmapped", "active", "suspended", "deleted")
-	b.string("current_status_description", &t.CurrentStatusDescription).min(1)
-	b.string("correlation_id", &t.CorrelationID)
+	b.String("current_status_code", &t.CurrentStatusCode).OneOf("unknown", "unmapped", "active", "suspended", "deleted")
+	b.String("current_status_description", &t.CurrentStatusDescription).Min(1)
+	b.String("correlation_id", &t.CorrelationID)
 	dateTime("activation_code_expiration_date_time", &t.ActivationCodeExpirationDateTime)
-	b.string("final_tokenization_decision", &t.FinalTokenizationDecision).oneOf(tokenizationDecisions()...)
+	b.String("final_tokenization_decision", &t.FinalTokenizationDecision).OneOf(tokenizationDecisions()...)
 	dateTime("token_activated_date_time", &t.TokenActivatedDateTime)
 	dateTime("digitization_request_date_time", &t.DigitizationRequestDateTime)
-	b.string("account_pan_sequence_number", &t.AccountPANSequenceNumber).form(isSequenceNumber, "must be from 000 to 099")
-	b.string("expiration_date", &t.ExpirationDate).form(isMonthYear, "must have the form mmyy")
-	b.string("token_suffix", &t.TokenSuffix).form(isCategory, "must have four digits")
-	b.string("primary_account_number_unique_reference", &t.PrimaryAccountNumberUniqueReference)
-	b.string("token_unique_reference", &t.TokenUniqueReference).form(isTokenReference, "must have 48 characters")
-	b.boolean("token_deleted_from_consumer_app", &t.TokenDeletedFromConsumerApp)
+	b.String("account_pan_sequence_number", &t.AccountPANSequenceNumber).Form(isSequenceNumber, "must be from 000 to 099")
+	b.String("expiration_date", &t.ExpirationDate).Form(isMonthYear, "must have the form mmyy")
+	b.String("token_suffix", &t.TokenSuffix).Form(wire.IsFourDigits, "must have four digits")
+	b.String("primary_account_number_unique_reference", &t.PrimaryAccountNumberUniqueReference)
+	b.String("token_unique_reference", &t.TokenUniqueReference).Form(isTokenReference, "must have 48 characters")
+	b.Boolean("token_deleted_from_consumer_app", &t.TokenDeletedFromConsumerApp)
 }
 
-func (d *WalletDevice) bind(b *binder) {
-	b.string("device_id", &d.DeviceID)
-	b.string("device_name", &d.DeviceName)
-	b.string("secure_element_id", &d.SecureElementID)
-	b.string("device_type", &d.DeviceType).oneOf(deviceTypes()...)
+func (d *WalletDevice) bind(b *wire.Reader) {
+	b.String("device_id", &d.DeviceID)
+	b.String("device_name", &d.DeviceName)
+	b.String("secure_element_id", &d.SecureElementID)
+	b.String("device_type", &d.DeviceType).OneOf(deviceTypes()...)
 }
 
-func isSequenceNumber(text string) bool { return len(text) == 3 && text[0] == '0' && isDigits(text) }
+func isSequenceNumber(text string) bool {
+	return len(text) == 3 && text[0] == '0' && wire.IsDigits(text)
+}
 
 func isMonthYear(text string) bool {
 	_, err := time.Parse("0106", text)

@@ -13,6 +13,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 )
 
 // Server is one emulator with its own state. Make it with NewServer in a test or with Start in a program. It is
@@ -22,18 +27,18 @@ type Server struct {
 	URL string
 
 	settings settings
-	routes   []*route
-	clock    *clock
-	ids      *identifiers
+	routes   exchange.Table
+	clock    *clock.Clock
+	ids      *ids.Source
 	rates    *rateLimiter
 	faults   *armoury[Fault]
 	mishaps  *armoury[DeliveryFault]
-	requests *ring[Request]
-	pages    buffers
+	requests *ring.Ring[Request]
+	form     *exchange.Form
 
 	tb       testing.TB // nil when started by a program
 	http     *http.Server
-	front    *frontDoor     // nil until serving
+	front    *exchange.Door // nil until serving
 	stopping chan struct{}  // closed by Close
 	work     sync.WaitGroup // handlers, deliveries and the accept loop
 	pinKey   func() (*pinIdentity, error)
@@ -67,7 +72,7 @@ type Server struct {
 	pin        *pinIdentity // nil until first needed
 	hooks      map[string]*hook
 	hookOrder  []*hook
-	deliveries *ring[Delivery]
+	deliveries *ring.Ring[Delivery]
 	pending    int // messages queued or on their way, and requests that run on
 	idle       []chan struct{}
 }
@@ -108,12 +113,12 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		settings: settings, tb: tb, routes: routes(),
-		ids:      newIdentifiers(settings.seed),
+		settings: settings, tb: tb,
+		ids:      ids.New(settings.seed),
 		rates:    newRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   newArmoury(AnyOperation, settings.seed, 1, func(f Fault) schedule { return f.schedule }),
 		mishaps:  newArmoury("", settings.seed, 2, func(f DeliveryFault) schedule { return f.schedule }),
-		requests: newRing[Request](settings.requestLog), deliveries: newRing[Delivery](settings.requestLog),
+		requests: ring.New[Request](settings.requestLog), deliveries: ring.New[Delivery](settings.requestLog),
 		stopping: make(chan struct{}), sending: make(chan struct{}, 8), sender: newSender(settings.webhooks),
 		companies: make(map[int64]*company), accounts: make(map[string]*account), byKey: make(map[accountKey][]*account),
 		tokens: make(map[string]time.Time), transfers: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
@@ -122,7 +127,12 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		dipKeys: make(map[dipKey]bool), dipUsed: make(map[[32]byte]bool), pinChanges: make(map[string]*pinChange),
 		hooks: make(map[string]*hook),
 	}
-	s.clock = newClock(settings.start, settings.frozen, s.perform)
+	s.routes = routes(s)
+	s.form = &exchange.Form{
+		MediaType: "application/vnd." + settings.vendor + "+json", Lenient: settings.lenient, QuotedStrings: settings.quotedStrings,
+		PageSizes: settings.pageSizes,
+	}
+	s.clock = clock.New(settings.start, settings.frozen)
 	s.pinKey = sync.OnceValues(s.makePINIdentity)
 	s.templates[DailySettlement] = template{}
 	if err := s.begin(); err != nil {
@@ -178,11 +188,11 @@ func (s *Server) listen() error {
 		}
 	}
 	s.resume()
-	s.URL = "http://" + listener.Addr().String() + prefix + "/"
-	s.front = newFrontDoor(listener)
+	s.URL = "http://" + listener.Addr().String() + exchange.Prefix + "/"
+	s.front = exchange.NewDoor(listener)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	s.work.Go(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
-	s.work.Go(s.front.accept)
+	s.work.Go(s.front.Run)
 	return nil
 }
 
@@ -205,9 +215,9 @@ func (s *Server) Close() error {
 	close(s.stopping)
 	if s.http != nil {
 		faults = append(faults, s.http.Close())
-		s.front.stop()
+		s.front.Stop()
 	}
-	s.clock.close()
+	s.clock.Close()
 	s.work.Wait()
 	s.sender.CloseIdleConnections()
 	faults = append(faults, s.keep(), s.file.close())
@@ -234,77 +244,75 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.work.Done()
-	limited := s.limitBody(w, r)
-	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, prefix+"/") {
+	limited := exchange.LimitBody(s.http, w, r)
+	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
 		s.settings.pages.ServeHTTP(w, r)
 		return
 	}
 	began := time.Now()
-	s.clock.settle()
-	c := &call{server: s, request: r, at: s.clock.now()}
-	if !s.readBody(w, c, limited) {
+	s.clock.Settle()
+	c := &exchange.Call{Form: s.form, Request: r, At: s.clock.Now()}
+	if !c.ReadBody(w, limited) {
 		return
 	}
-	c.cached = s.cached.Load()
+	c.Cached = s.cached.Load()
 	answer, fault := s.answer(c)
-	answer.at = s.clock.now()
+	answer.At = s.clock.Now()
 	fault.disguise(&answer)
 	switch { // in the log before the caller can look, but for the answers that are made while they are sent
 	case fault.takesOver():
 		s.record(c, answer, fault, time.Since(began))
 		s.spoil(w, answer, fault)
-	case answer.stream == nil:
+	case answer.Stream == nil:
 		s.record(c, answer, fault, time.Since(began))
-		s.write(fault.slow(s, w, r), r, answer)
+		answer.Write(fault.slow(s, w, r), r, s.front)
 	default:
-		sent := s.writeStream(fault.slow(s, w, r), c, answer)
+		sent := c.WriteStream(fault.slow(s, w, r), answer)
 		s.record(c, sent, fault, time.Since(began))
 	}
-	if answer.pooled {
-		s.pages.put(answer.body)
-	}
+	answer.Release()
 }
 
 // answer decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
 // token, armed fault, operation.
-func (s *Server) answer(c *call) (reply, *Fault) {
-	route, params, pathKnown := s.find(c.request)
-	c.route, c.params = route, params
-	if !s.settings.mayCall(clientAddress(c.request)) {
-		return c.refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
+func (s *Server) answer(c *exchange.Call) (exchange.Response, *Fault) {
+	route, params, pathKnown := s.routes.Find(c.Request)
+	c.Route, c.Params = route, params
+	if !s.settings.mayCall(clientAddress(c.Request)) {
+		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
 	}
-	if c.late {
-		return c.refuse(http.StatusRequestTimeout, "invalid_request", "the body did not come in time"), nil
+	if c.Late {
+		return c.Refuse(http.StatusRequestTimeout, "invalid_request", "the body did not come in time"), nil
 	}
-	if len(c.body) > maxBody {
-		return c.refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
+	if c.TooLarge() {
+		return c.Refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
 	}
 	if unexpected := s.unexpected(c); unexpected != nil {
 		return *unexpected, nil
 	}
-	if wait := s.rates.exceeded(clientAddress(c.request), c.at); wait > 0 {
-		refusal := c.refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
+	if wait := s.rates.exceeded(clientAddress(c.Request), c.At); wait > 0 {
+		refusal := c.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
 		if s.settings.retryAfter {
-			refusal.retryAfter = wholeSeconds(wait)
+			refusal.RetryAfter = wholeSeconds(wait)
 		}
 		return refusal, nil
 	}
 	switch {
 	case route == nil && pathKnown:
-		return c.refuse(http.StatusMethodNotAllowed, "method_not_allowed", "the path has no such method"), nil
+		return c.Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "the path has no such method"), nil
 	case route == nil:
-		return c.refuse(http.StatusNotFound, "not_found", "there is no such path"), nil
-	case route.testOnly && s.settings.production:
-		return c.refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
+		return c.Refuse(http.StatusNotFound, "not_found", "there is no such path"), nil
+	case route.TestOnly && s.settings.production:
+		return c.Refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
 	}
-	if !route.open {
+	if !route.Open {
 		if refusal := s.authorise(c); refusal != nil {
 			return *refusal, nil
 		}
 	}
 	fault := s.takeFault(route)
 	if fault != nil {
-		if before := fault.before(c); before != nil {
+		if before := s.before(fault, c); before != nil {
 			if fault.late {
 				s.runOn(*c, fault.after)
 			}
@@ -314,14 +322,12 @@ func (s *Server) answer(c *call) (reply, *Fault) {
 	return s.carryOut(c), fault
 }
 
-func (s *Server) carryOut(c *call) reply {
-	if len(c.route.query) == 0 && !s.settings.lenient && c.request.URL.RawQuery != "" {
-		return c.unusable("this operation has no query parameters")
+func (s *Server) carryOut(c *exchange.Call) exchange.Response {
+	if len(c.Route.Query) == 0 && !s.settings.lenient && c.Request.URL.RawQuery != "" {
+		return c.Unusable("this operation has no query parameters")
 	}
-	return c.route.handle(s, c)
+	return c.Route.Handle(c)
 }
-
-func (s *Server) mediaType() string { return "application/vnd." + s.settings.vendor + "+json" }
 
 // fail reports the wrong use of the kit: it fails the test or, in a program, goes to its log or to standard error.
 func (s *Server) fail(format string, args ...any) {

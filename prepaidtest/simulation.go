@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // authorisation is a simulated transaction that later ones can refer to.
@@ -12,7 +15,7 @@ type authorisation struct {
 	id       string
 	account  string
 	kind     string
-	amount   money // as asked for
+	amount   wire.Money // as asked for
 	merchant merchant
 	item     int64
 	state    authorisationState
@@ -31,7 +34,7 @@ const (
 type simulated struct {
 	kind, account, authorisation               string
 	bankName, location, locationCode, currency string
-	amount                                     money
+	amount                                     wire.Money
 	merchant                                   merchant
 }
 
@@ -45,33 +48,33 @@ type simulateBody struct {
 
 // bind reads the members. 2.15 marks none as required; what no transaction can be without is required here. Located and
 // authorised say whether the operation has the place and authorization_id.
-func (in *simulated) bind(located, authorised bool) func(*binder) {
-	return func(b *binder) {
-		b.string("transaction_type", &in.kind).required().oneOf("Purchase", "Withdrawal", "PosCredit")
-		b.string("account_id", &in.account).required()
-		b.decimal("amount", &in.amount, true).required()
-		b.string("acquirer_id", &in.merchant.acquirer)
-		b.string("merchant_id", &in.merchant.acceptor)
-		b.string("terminal_id", &in.merchant.terminal)
-		b.string("mcc", &in.merchant.category).form(isCategory, "must have four digits")
+func (in *simulated) bind(located, authorised bool) func(*wire.Reader) {
+	return func(b *wire.Reader) {
+		b.String("transaction_type", &in.kind).Required().OneOf("Purchase", "Withdrawal", "PosCredit")
+		b.String("account_id", &in.account).Required()
+		b.Decimal("amount", &in.amount, true).Required()
+		b.String("acquirer_id", &in.merchant.acquirer)
+		b.String("merchant_id", &in.merchant.acceptor)
+		b.String("terminal_id", &in.merchant.terminal)
+		b.String("mcc", &in.merchant.category).Form(wire.IsFourDigits, "must have four digits")
 		if located {
-			b.string("bank_name", &in.bankName)
-			b.string("location", &in.location)
-			b.string("location_code", &in.locationCode)
-			b.string("currency_code", &in.currency)
+			b.String("bank_name", &in.bankName)
+			b.String("location", &in.location)
+			b.String("location_code", &in.locationCode)
+			b.String("currency_code", &in.currency)
 		}
 		if authorised {
-			b.string("authorization_id", &in.authorisation)
+			b.String("authorization_id", &in.authorisation)
 		}
 	}
 }
 
-func (in *simulated) entry(code typeCode, amount money, parent int64) entry {
+func (in *simulated) entry(code typeCode, amount wire.Money, parent int64) entry {
 	return entry{code: code, amount: amount, parent: parent, merchant: in.merchant, reference: in.location}
 }
 
 // signed is the effect of a transaction on the balance.
-func signed(kind string, amount money) money {
+func signed(kind string, amount wire.Money) wire.Money {
 	if kind == "PosCredit" {
 		return amount
 	}
@@ -95,15 +98,15 @@ func (s *Server) usable(in *simulated) (*account, string) {
 }
 
 // simulateTransact answers POST /simulation/transact.
-func (s *Server) simulateTransact(c *call) reply {
+func (s *Server) simulateTransact(c *exchange.Call) exchange.Response {
 	var in simulated
-	if refusal := c.bindBody(in.bind(true, false)); refusal != nil {
+	if refusal := c.BindBody(in.bind(true, false)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	failed := func(message string) reply {
-		return c.json(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
+	failed := func(message string) exchange.Response {
+		return c.JSON(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
 	}
 	a, problem := s.usable(&in)
 	if problem != "" {
@@ -122,7 +125,7 @@ func (s *Server) simulateTransact(c *call) reply {
 	if made == nil {
 		return failed(outOfRange)
 	}
-	return c.json(http.StatusOK, simulateBody{
+	return c.JSON(http.StatusOK, simulateBody{
 		Reference: new(strconv.FormatInt(made.item, 10)), Authorisation: &made.id, Success: true, Message: "Approved",
 	})
 }
@@ -145,12 +148,12 @@ const outOfRange = "The balance would be out of range"
 
 // open books an authorisation under a new id; nil when the range of money does not hold it. It needs s.mu.
 func (s *Server) open(a *account, in *simulated, code typeCode) *authorisation {
-	booked, ok := s.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.now())
+	booked, ok := s.post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
 	if !ok {
 		return nil
 	}
 	made := &authorisation{
-		id: s.ids.digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
+		id: s.ids.Digits(12), account: a.id, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.id,
 	}
 	s.approvals[made.id] = made
 	return made
@@ -168,7 +171,7 @@ func (s *Server) matching(in *simulated, state authorisationState) *authorisatio
 
 // simulateAdvice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
 // purchase has taken place. A matched authorisation keeps its id with the new amount.
-func (s *Server) simulateAdvice(c *call) reply {
+func (s *Server) simulateAdvice(c *exchange.Call) exchange.Response {
 	return s.follow(c, true, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		if made == nil {
 			made = s.open(a, in, codePurchase)
@@ -177,7 +180,7 @@ func (s *Server) simulateAdvice(c *call) reply {
 			}
 			return made, ""
 		}
-		booked, ok := s.postAll(a, s.clock.now(),
+		booked, ok := s.postAll(a, s.clock.Now(),
 			in.entry(codePurchaseReversal, made.amount, made.item), in.entry(codePurchase, -in.amount, made.item))
 		if !ok {
 			return nil, outOfRange
@@ -188,7 +191,7 @@ func (s *Server) simulateAdvice(c *call) reply {
 }
 
 // simulateReverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
-func (s *Server) simulateReverse(c *call) reply {
+func (s *Server) simulateReverse(c *exchange.Call) exchange.Response {
 	return s.follow(c, false, func(a *account, in *simulated, made *authorisation) (*authorisation, string) {
 		switch {
 		case made == nil || made.kind != "Purchase":
@@ -196,7 +199,7 @@ func (s *Server) simulateReverse(c *call) reply {
 		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
 			return nil, "The amount is more than was authorised"
 		}
-		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.now()); !ok {
+		if _, ok := s.post(a, in.entry(codePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
 			return nil, outOfRange
 		}
 		if made.amount -= in.amount; made.amount == 0 {
@@ -207,9 +210,9 @@ func (s *Server) simulateReverse(c *call) reply {
 }
 
 // follow carries out what refers to an authorisation, which is nil when none matches.
-func (s *Server) follow(c *call, advice bool, effect func(*account, *simulated, *authorisation) (*authorisation, string)) reply {
+func (s *Server) follow(c *exchange.Call, advice bool, effect func(*account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
 	var in simulated
-	if refusal := c.bindBody(in.bind(true, true)); refusal != nil {
+	if refusal := c.BindBody(in.bind(true, true)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
@@ -227,9 +230,9 @@ func (s *Server) follow(c *call, advice bool, effect func(*account, *simulated, 
 		made, problem = effect(a, &in, s.matching(&in, authorisationOpen))
 	}
 	if problem != "" {
-		return c.json(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
+		return c.JSON(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
 	}
-	return c.json(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
+	return c.JSON(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
 }
 
 // mistyped holds rule 2 of 4.6. It needs s.mu.
@@ -241,7 +244,7 @@ func (s *Server) mistyped(in *simulated) bool {
 // simulateClear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
 // booked whatever the balance and, by then, the account's status: the merchant has been paid. What the range of
 // money does not hold is not booked, and the authorisation stays open.
-func (s *Server) simulateClear(c *call) reply {
+func (s *Server) simulateClear(c *exchange.Call) exchange.Response {
 	return s.later(c, jobClear)
 }
 
@@ -269,7 +272,7 @@ func (s *Server) clear(a *account, in *simulated, at time.Time) {
 
 // simulateReverseClear answers POST /simulation/reverse_clear. It books a clearing reversal whether there is a
 // clearing or not, unless MatchedReversalsOnly is set; a matching clearing becomes its parent.
-func (s *Server) simulateReverseClear(c *call) reply {
+func (s *Server) simulateReverseClear(c *exchange.Call) exchange.Response {
 	return s.later(c, jobReverseClear)
 }
 
@@ -289,19 +292,19 @@ func (s *Server) reverseClear(a *account, in *simulated, at time.Time) {
 }
 
 // later accepts a request now and carries it out after the simulation delay.
-func (s *Server) later(c *call, effect jobKind) reply {
+func (s *Server) later(c *exchange.Call, effect jobKind) exchange.Response {
 	var in simulated
-	if refusal := c.bindBody(in.bind(false, true)); refusal != nil {
+	if refusal := c.BindBody(in.bind(false, true)); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, problem := s.usable(&in); problem != "" {
-		return c.json(http.StatusOK, simulateBody{Message: problem})
+		return c.JSON(http.StatusOK, simulateBody{Message: problem})
 	}
 	if s.mistyped(&in) {
-		return c.json(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
+		return c.JSON(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
 	}
-	s.clock.after(s.settings.simulationDelay, job{kind: effect, input: &in})
-	return c.json(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
+	s.clock.After(s.settings.simulationDelay, &job{server: s, kind: effect, input: &in})
+	return c.JSON(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
 }

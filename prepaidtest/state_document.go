@@ -3,6 +3,9 @@ package prepaidtest
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // stateVersion is that of the document. It grows when an older reader would misread a newer document.
@@ -12,7 +15,7 @@ const stateVersion = 2
 // same state always makes the same text.
 type stateDocument struct {
 	Version        int                  `json:"version"`
-	Clock          savedClock           `json:"clock"`
+	Clock          clock.State          `json:"clock"`
 	IDs            savedIDs             `json:"ids"`
 	Companies      []savedCompany       `json:"companies"`
 	Accounts       []savedAccount       `json:"accounts"`
@@ -29,12 +32,6 @@ type stateDocument struct {
 	PINIdentity    *savedPINIdentity    `json:"pin_identity,omitzero"`
 	Hooks          []savedHook          `json:"hooks"`
 	Tasks          []savedTask          `json:"tasks"`
-}
-
-// savedClock has the time of a frozen clock, and of another its lead over real time.
-type savedClock struct {
-	At    time.Time     `json:"at,omitzero"`
-	Ahead time.Duration `json:"ahead_ns,omitzero"`
 }
 
 type savedIDs struct {
@@ -82,7 +79,7 @@ type savedAccount struct {
 	MDESConfigID           string            `json:"mdes_config_id,omitzero"`
 	CorrespondingAccountID string            `json:"corresponding_account_id,omitzero"`
 	CardholderType         int64             `json:"card_holder_type"`
-	Balance                money             `json:"balance"`
+	Balance                wire.Money        `json:"balance"`
 	Items                  savedItems        `json:"transactions"`
 	Wallet                 []WalletToken     `json:"wallet_tokens,omitzero"`
 	PIN                    string            `json:"pin,omitzero"`
@@ -129,7 +126,7 @@ type savedAuthorisation struct {
 	ID       string        `json:"authorization_id"`
 	Account  string        `json:"account_id"`
 	Kind     string        `json:"transaction_type"`
-	Amount   money         `json:"amount"`
+	Amount   wire.Money    `json:"amount"`
 	Merchant savedMerchant `json:"merchant"`
 	Item     int64         `json:"transaction_id"`
 	State    string        `json:"state"`
@@ -139,13 +136,13 @@ type savedAuthorisation struct {
 func authorisationStates() []string { return []string{"open", "reversed", "cleared", "uncleared"} }
 
 type savedRedemption struct {
-	Item        int64  `json:"transaction_id"`
-	Account     string `json:"account_id"`
-	Originating int64  `json:"originating_transaction"`
-	Correlation string `json:"correlation_id"`
-	Amount      money  `json:"amount"`
-	Refunded    money  `json:"refunded"`
-	Reversed    bool   `json:"reversed"`
+	Item        int64      `json:"transaction_id"`
+	Account     string     `json:"account_id"`
+	Originating int64      `json:"originating_transaction"`
+	Correlation string     `json:"correlation_id"`
+	Amount      wire.Money `json:"amount"`
+	Refunded    wire.Money `json:"refunded"`
+	Reversed    bool       `json:"reversed"`
 }
 
 type savedTemplate struct {
@@ -225,7 +222,7 @@ type savedInput struct {
 	Kind          string        `json:"transaction_type"`
 	Account       string        `json:"account_id"`
 	Authorisation string        `json:"authorization_id,omitzero"`
-	Amount        money         `json:"amount"`
+	Amount        wire.Money    `json:"amount"`
 	Merchant      savedMerchant `json:"merchant"`
 }
 
@@ -236,9 +233,9 @@ type savedItem struct {
 	ID         int64         `json:"id"`
 	Parent     int64         `json:"parent_id,omitzero"`
 	Type       typeCode      `json:"type"`
-	Amount     money         `json:"amount"`
-	Fee        money         `json:"fee_amount,omitzero"`
-	Running    money         `json:"running_balance_amount"`
+	Amount     wire.Money    `json:"amount"`
+	Fee        wire.Money    `json:"fee_amount,omitzero"`
+	Running    wire.Money    `json:"running_balance_amount"`
 	OccurredAt time.Time     `json:"occurred_at"`
 	Merchant   savedMerchant `json:"merchant,omitzero"`
 	Reference  string        `json:"reference,omitzero"`
@@ -266,11 +263,4 @@ func (s *savedItems) UnmarshalJSON(text []byte) error {
 		})
 	}
 	return nil
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (m *money) UnmarshalJSON(text []byte) error {
-	var err error
-	*m, err = parseMoney(string(text))
-	return err
 }

@@ -134,3 +134,8 @@ func (s *Server) keep() error {
 	f.known = generation
 	return nil
 }
+
+// generation grows with each change of what Save writes.
+func (s *Server) generation() int64 {
+	return s.mu.changes() + s.ids.Taken() + int64(s.clock.Moved())
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,8 +35,8 @@ func TestSave_NoFieldIsForgotten(t *testing.T) {
 		reflect.TypeFor[hookConfig]():     7,
 		reflect.TypeFor[hook]():           8,
 		reflect.TypeFor[message]():        7,
-		reflect.TypeFor[job]():            4,
-		reflect.TypeFor[identifiers]():    4,
+		reflect.TypeFor[job]():            5,
+		reflect.TypeFor[ids.Source]():     4,
 	} {
 		require.Equal(t, fields, kind.NumField(), "%v: save and restore the new field, or do without", kind)
 	}

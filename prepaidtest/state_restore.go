@@ -7,8 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // restore puts a saved state in place of that of a server that has none and does not run. What would later go
@@ -20,7 +21,7 @@ func (s *Server) restore(text []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clock.restore(d.Clock)
+	s.clock.Restore(d.Clock)
 	for _, restore := range []func(*stateDocument) error{
 		s.restoreIDs, s.restoreCompanies, s.restoreAccounts, s.restoreMoney, s.restoreReports, s.restoreKeys, s.restoreHooks, s.restoreTasks,
 	} {
@@ -34,20 +35,9 @@ func (s *Server) restore(text []byte) error {
 // wrong names the place of an element and the rule it breaks.
 func wrong(list string, i int, rule string) error { return fmt.Errorf("%s[%d] %s", list, i, rule) }
 
-func (c *clock) restore(saved savedClock) {
-	c.origin = saved.At.UTC()
-	if saved.At.IsZero() {
-		c.origin = c.started.Add(saved.Ahead).UTC()
-	}
-}
-
 func (s *Server) restoreIDs(d *stateDocument) error {
-	s.policyIDs, s.ids.last = d.IDs.PolicyRule, d.IDs.Transaction
-	if d.IDs.Source == nil {
-		return nil
-	}
-	s.ids.seeded = new(rand.ChaCha8)
-	if s.ids.seeded.UnmarshalBinary(d.IDs.Source) != nil {
+	s.policyIDs = d.IDs.PolicyRule
+	if s.ids.Restore(d.IDs.Transaction, d.IDs.Source) != nil {
 		return errors.New("ids.source cannot be read")
 	}
 	return nil
@@ -103,13 +93,13 @@ func (s *Server) restoreAccounts(d *stateDocument) error {
 
 // adopt makes the restored items the account's own and checks them.
 func (a *account) adopt(last int64) bool {
-	var sum money
+	var sum wire.Money
 	for n := range a.items {
 		i := &a.items[n]
 		i.account = a.id
 		var ok, paid bool
-		sum, ok = sum.plus(i.amount)
-		sum, paid = sum.plus(-i.fee)
+		sum, ok = sum.Plus(i.amount)
+		sum, paid = sum.Plus(-i.fee)
 		if !ok || !paid || sum != i.running || i.id > last {
 			return false
 		}

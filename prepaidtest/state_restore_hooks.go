@@ -48,18 +48,18 @@ func (s *Server) restoreTasks(d *stateDocument) error {
 		if err != nil {
 			return wrong("tasks", i, err.Error())
 		}
-		s.clock.push(waiting.Due, j)
+		s.clock.Push(waiting.Due, j)
 	}
 	return nil
 }
 
-func (s *Server) restoreJob(saved savedTask) (job, error) {
-	j := job{kind: saved.Kind, hook: s.hooks[saved.Hook]}
+func (s *Server) restoreJob(saved savedTask) (*job, error) {
+	j := &job{server: s, kind: saved.Kind, hook: s.hooks[saved.Hook]}
 	switch saved.Kind {
 	case jobClear, jobReverseClear:
 		in := saved.Input
 		if in == nil || s.accounts[in.Account] == nil {
-			return job{}, errors.New("has no account of the document")
+			return nil, errors.New("has no account of the document")
 		}
 		j.input = &simulated{
 			kind: in.Kind, account: in.Account, authorisation: in.Authorisation, amount: in.Amount, merchant: in.Merchant.merchant(),
@@ -67,19 +67,19 @@ func (s *Server) restoreJob(saved savedTask) (job, error) {
 		return j, nil
 	case jobSend:
 		if j.hook == nil || saved.Message == nil {
-			return job{}, errors.New("has no hook of the document or no message")
+			return nil, errors.New("has no hook of the document or no message")
 		}
 		var err error
 		j.message, err = saved.Message.message()
 		return j, err
 	case jobAlert:
 		if j.hook == nil {
-			return job{}, errors.New("has no hook of the document")
+			return nil, errors.New("has no hook of the document")
 		}
 		j.hook.alerting = true
 		return j, nil
 	}
-	return job{}, errors.New("is of an unknown kind")
+	return nil, errors.New("is of an unknown kind")
 }
 
 // resume sets going what was restored, just before the server answers its first request.
@@ -92,7 +92,7 @@ func (s *Server) resume() {
 		}
 	}
 	s.mu.Unlock()
-	s.clock.resume()
+	s.clock.Resume()
 	if s.file != nil {
 		s.work.Go(s.keepUpToDate)
 	}

@@ -20,7 +20,7 @@ import (
 // it are the options, the logs of requests and deliveries, rate limit windows and armed faults, nor functions: see
 // WithState.
 func (s *Server) Save(w io.Writer) error {
-	s.clock.settle()
+	s.clock.Settle()
 	text, err := s.saved()
 	if err != nil {
 		return err
@@ -46,12 +46,11 @@ func (s *Server) saved() ([]byte, error) {
 
 // snapshot copies the state. While it does no task runs, so that each is either waiting or done.
 func (s *Server) snapshot() (*stateDocument, error) {
-	s.clock.run.Lock()
-	defer s.clock.run.Unlock()
+	defer s.clock.Hold()()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	d := &stateDocument{
-		Version: stateVersion, Clock: s.clock.saved(), Movements: []savedMovements{},
+		Version: stateVersion, Clock: s.clock.Save(), Movements: []savedMovements{},
 		Companies: sorted(s.companies, savedCompanyOf), Accounts: s.savedAccounts(),
 		Tokens: sorted(s.tokens, func(token string, expires time.Time) savedToken { return savedToken{token, expires} }),
 		Authorisations: sorted(s.approvals, func(_ string, a *authorisation) savedAuthorisation {
@@ -95,10 +94,10 @@ func (s *Server) snapshot() (*stateDocument, error) {
 		d.Hooks = append(d.Hooks, h.saved())
 	}
 	var err error
-	if d.IDs, err = s.ids.saved(); err != nil {
+	d.IDs.PolicyRule = s.policyIDs
+	if d.IDs.Transaction, d.IDs.Source, err = s.ids.Save(); err != nil {
 		return nil, err
 	}
-	d.IDs.PolicyRule = s.policyIDs
 	if s.pin != nil {
 		d.PINIdentity, err = s.pin.saved()
 	}
@@ -112,26 +111,6 @@ func sorted[K cmp.Ordered, V, S any](from map[K]V, saved func(K, V) S) []S {
 		list = append(list, saved(key, from[key]))
 	}
 	return list
-}
-
-// saved of a clock that runs does not change with time, only with Advance.
-func (c *clock) saved() savedClock {
-	if c.frozen {
-		return savedClock{At: c.now()}
-	}
-	return savedClock{Ahead: c.origin.Sub(c.started) + time.Duration(c.offset.Load())}
-}
-
-func (g *identifiers) saved() (savedIDs, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	ids := savedIDs{Transaction: g.last}
-	if g.seeded == nil {
-		return ids, nil
-	}
-	var err error
-	ids.Source, err = g.seeded.MarshalBinary()
-	return ids, err
 }
 
 func savedCompanyOf(_ int64, c *company) savedCompany {
@@ -187,12 +166,12 @@ func (s *Server) savedRuns() []savedRun {
 // savedTasks needs s.mu. A hook that was deleted has nothing left to do.
 func (s *Server) savedTasks() []savedTask {
 	list := []savedTask{}
-	for _, waiting := range s.clock.waiting() {
-		j := waiting.job
+	for _, waiting := range s.clock.Waiting() {
+		j := waiting.Job.(*job)
 		if j.hook != nil && j.hook.deleted {
 			continue
 		}
-		saved := savedTask{Due: waiting.due, Kind: j.kind}
+		saved := savedTask{Due: waiting.Due, Kind: j.kind}
 		if in := j.input; in != nil {
 			saved.Input = &savedInput{in.kind, in.account, in.authorisation, in.amount, in.merchant.saved()}
 		}

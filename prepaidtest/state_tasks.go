@@ -14,14 +14,16 @@ const (
 
 // job is work for later. It is data, so that it can be saved and goes on after a restart.
 type job struct {
+	server  *Server
 	kind    jobKind
 	input   *simulated // of a clear or reverse_clear
 	hook    *hook      // of a send or alert
 	message *message   // of a send
 }
 
-// perform does a job that has become due.
-func (s *Server) perform(j job, due time.Time) {
+// Do does a job that has become due.
+func (j *job) Do(due time.Time) {
+	s := j.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch j.kind {

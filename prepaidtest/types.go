@@ -1,8 +1,9 @@
 package prepaidtest
 
 import (
-	"net/mail"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
@@ -102,103 +103,59 @@ type PortalIdentifier struct {
 	CardholderID string `json:"cardholder_id"`
 }
 
-func (p *Personal) bind(b *binder) {
-	b.string("title", &p.Title).max(50)
-	b.string("first_name", &p.FirstName).required().max(50)
-	b.string("middle_name", &p.MiddleName).max(50)
-	b.string("last_name", &p.LastName).required().max(50)
-	b.object("primary_address", func(b *binder) { p.PrimaryAddress.bind(b, true) }).required()
+func (p *Personal) bind(b *wire.Reader) {
+	b.String("title", &p.Title).Max(50)
+	b.String("first_name", &p.FirstName).Required().Max(50)
+	b.String("middle_name", &p.MiddleName).Max(50)
+	b.String("last_name", &p.LastName).Required().Max(50)
+	b.Object("primary_address", func(b *wire.Reader) { p.PrimaryAddress.bind(b, true) }).Required()
 	alternate := new(Address)
-	if b.object("alternate_address", func(b *binder) { alternate.bind(b, false) }).usable {
+	if b.Object("alternate_address", func(b *wire.Reader) { alternate.bind(b, false) }).Usable {
 		p.AlternateAddress = alternate
 	}
-	b.string("sex", &p.Sex).oneOf("M", "F")
-	b.string("mobile_number", &p.MobileNumber).max(50)
-	b.string("phone_number", &p.PhoneNumber).max(50)
+	b.String("sex", &p.Sex).OneOf("M", "F")
+	b.String("mobile_number", &p.MobileNumber).Max(50)
+	b.String("phone_number", &p.PhoneNumber).Max(50)
 	var at time.Time
-	if b.dateTime("date_of_birth", &at).required().usable {
-		p.DateOfBirth = stamp(at).String()
+	if b.DateTime("date_of_birth", &at).Required().Usable {
+		p.DateOfBirth = wire.DateTime(at).String()
 	}
-	b.string("email_address", &p.EmailAddress).form(isEmail, "must be an e-mail address")
-	b.string("driver_licence_number", &p.DriverLicenceNumber).max(30)
+	b.String("email_address", &p.EmailAddress).Form(wire.IsEmail, "must be an e-mail address")
+	b.String("driver_licence_number", &p.DriverLicenceNumber).Max(30)
 	passport := new(Passport)
-	if b.object("passport", passport.bind).usable {
+	if b.Object("passport", passport.bind).Usable {
 		p.Passport = passport
 	}
 }
 
-func (a *Address) bind(b *binder, primary bool) {
-	b.string("address_line1", &a.Line1).max(50)
-	b.string("address_line2", &a.Line2).max(50)
+func (a *Address) bind(b *wire.Reader, primary bool) {
+	b.String("address_line1", &a.Line1).Max(50)
+	b.String("address_line2", &a.Line2).Max(50)
 	if primary {
-		b.string("address_line3", &a.Line3).max(50)
+		b.String("address_line3", &a.Line3).Max(50)
 	}
-	b.string("city", &a.City).max(50)
-	state := b.string("state", &a.State).max(6)
-	country := b.string("country", &a.Country).form(letters(2), "must be an ISO 3166 alpha-2 code")
+	b.String("city", &a.City).Max(50)
+	state := b.String("state", &a.State).Max(6)
+	country := b.String("country", &a.Country).Form(wire.Letters(2), "must be an ISO 3166 alpha-2 code")
 	if primary {
-		state.required()
-		country.required()
+		state.Required()
+		country.Required()
 	}
-	b.string("postcode", &a.Postcode).max(30).form(isAlphanumeric, "must be alphanumeric")
+	b.String("postcode", &a.Postcode).Max(30).Form(wire.IsAlphanumeric, "must be alphanumeric")
 }
 
-func (p *Passport) bind(b *binder) {
-	b.string("passport_number", &p.Number).required().max(10)
+func (p *Passport) bind(b *wire.Reader) {
+	b.String("passport_number", &p.Number).Required().Max(10)
 	var at time.Time
-	expiry := b.dateTime("passport_expiry", &at).required()
-	if expiry.limit(at.After(b.now), "must be later than the current time").usable {
-		p.Expiry = stamp(at).String()
+	expiry := b.DateTime("passport_expiry", &at).Required()
+	if expiry.Limit(at.After(b.Now), "must be later than the current time").Usable {
+		p.Expiry = wire.DateTime(at).String()
 	}
-	b.string("passport_issuing_country", &p.IssuingCountry).required().form(letters(3), "must be an ISO 3166 alpha-3 code")
+	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Letters(3), "must be an ISO 3166 alpha-3 code")
 }
 
-func (p *PortalIdentifier) bind(b *binder) {
-	b.string("client_id", &p.ClientID).required()
-	b.string("program_id", &p.ProgramID).required()
-	b.string("cardholder_id", &p.CardholderID).required()
-}
-
-func isEmail(text string) bool {
-	parsed, err := mail.ParseAddress(text)
-	return err == nil && parsed.Address == text
-}
-
-func letters(n int) func(string) bool {
-	return func(text string) bool {
-		for _, c := range []byte(text) {
-			if c < 'A' || c > 'Z' {
-				return false
-			}
-		}
-		return len(text) == n
-	}
-}
-
-func isAlphanumeric(text string) bool {
-	for _, c := range []byte(text) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
-
-// isPrintableASCII holds for 0x20 to 0x7E.
-func isPrintableASCII(text string) bool {
-	for _, c := range []byte(text) {
-		if c < 0x20 || c > 0x7e {
-			return false
-		}
-	}
-	return true
-}
-
-func isNameOnCard(text string) bool {
-	for _, c := range []byte(text) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && c != '-' && c != '/' && c != '.' {
-			return false
-		}
-	}
-	return true
+func (p *PortalIdentifier) bind(b *wire.Reader) {
+	b.String("client_id", &p.ClientID).Required()
+	b.String("program_id", &p.ProgramID).Required()
+	b.String("cardholder_id", &p.CardholderID).Required()
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // WalletToken is a card in a mobile wallet (2.9), in wire words.
@@ -79,29 +82,29 @@ type WalletDevice struct {
 
 // newWalletToken fills in what a token must have.
 func (s *Server) newWalletToken(a *account, now time.Time) WalletToken {
-	at := stamp(now).String()
+	at := wire.DateTime(now).String()
 	return WalletToken{
 		StorageTechnology: "secure_element",
-		Device:            WalletDevice{DeviceID: "****" + s.ids.hex(2), DeviceName: "Test phone", DeviceType: "phone"},
-		LastCommentID:     s.ids.digits(8), TokenType: "embedded_secure_element_token",
-		TokenRequestorID: s.ids.digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
+		Device:            WalletDevice{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
+		LastCommentID:     s.ids.Digits(8), TokenType: "embedded_secure_element_token",
+		TokenRequestorID: s.ids.Digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
 		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
 		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
-		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.digits(4),
+		AccountPANSequenceNumber: "000", ExpirationDate: a.plasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.Digits(4),
 		TokenUniqueReference: s.tokenReference(),
 	}
 }
 
 // tokenReference has 48 characters.
-func (s *Server) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.hex(20)) }
+func (s *Server) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.Hex(20)) }
 
 // walletTokens answers GET /accounts/{id}/tokens; 204 when there are none (section 1).
-func (s *Server) walletTokens(c *call) reply {
-	return s.withAccount(c, func(a *account) reply {
+func (s *Server) walletTokens(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *account) exchange.Response {
 		if len(a.wallet) == 0 {
-			return done(http.StatusNoContent)
+			return exchange.Done(http.StatusNoContent)
 		}
-		return c.json(http.StatusOK, a.wallet)
+		return c.JSON(http.StatusOK, a.wallet)
 	})
 }
 
@@ -119,52 +122,52 @@ type walletBody struct {
 
 // provisionWallet answers POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
 // is not active, or lacks sex, email_address or mobile_number, cannot be provisioned.
-func (s *Server) provisionWallet(c *call) reply {
-	provider := c.params[1]
+func (s *Server) provisionWallet(c *exchange.Call) exchange.Response {
+	provider := c.Params[1]
 	certified := provider == s.settings.walletWithCertificates
 	if !certified && !slices.Contains(s.settings.otherWallets, provider) {
-		return c.refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
+		return c.Refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
 	}
 	var in struct {
 		reference, initiatingUser, nonce, signature string
 		certificates                                []string
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("token_unique_reference", &in.reference).form(isTokenReference, "must have 48 characters")
-		b.string("initiating_user_id", &in.initiatingUser)
-		nonce, signature := b.string("nonce", &in.nonce), b.string("nonce_signature", &in.signature)
-		certificates := b.strings("certificates", &in.certificates)
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("token_unique_reference", &in.reference).Form(isTokenReference, "must have 48 characters")
+		b.String("initiating_user_id", &in.initiatingUser)
+		nonce, signature := b.String("nonce", &in.nonce), b.String("nonce_signature", &in.signature)
+		certificates := b.Strings("certificates", &in.certificates)
 		if certified {
-			nonce.required().min(1)
-			signature.required().min(1)
-			certificates.required().limit(len(in.certificates) > 0, "must have at least one element")
+			nonce.Required().Min(1)
+			signature.Required().Min(1)
+			certificates.Required().Limit(len(in.certificates) > 0, "must have at least one element")
 		}
 	}); refusal != nil {
 		return *refusal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.accounts[c.params[0]]
+	a := s.accounts[c.Params[0]]
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
-	var faults faultList
+	var faults wire.Faults
 	for field, value := range map[string]string{
 		"registration.sex": a.personal.Sex, "registration.email_address": a.personal.EmailAddress,
 		"registration.mobile_number": a.personal.MobileNumber,
 	} {
 		if value == "" {
-			faults.add(field, "is needed to tokenise a card")
+			faults.Add(field, "is needed to tokenise a card")
 		}
 	}
 	if a.status != "active" {
-		faults.add("status", "must be active")
+		faults.Add("status", "must be active")
 	}
-	if len(faults.found) > 0 {
-		slices.SortFunc(faults.found, func(a, b inputFault) int { return strings.Compare(a.field, b.field) })
-		return c.unusable(faults.describe())
+	if len(faults.Found) > 0 {
+		slices.SortFunc(faults.Found, func(a, b wire.Fault) int { return strings.Compare(a.Field, b.Field) })
+		return c.Unusable(faults.Describe())
 	}
-	token := s.newWalletToken(a, s.clock.now())
+	token := s.newWalletToken(a, s.clock.Now())
 	if in.reference != "" {
 		token.TokenUniqueReference = in.reference
 	}
@@ -179,12 +182,12 @@ func (s *Server) provisionWallet(c *call) reply {
 	} else {
 		body.DigitizationData = s.opaque(128)
 	}
-	return c.json(http.StatusOK, body)
+	return c.JSON(http.StatusOK, body)
 }
 
 func isTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }
 
-func (s *Server) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.bytes(n)) }
+func (s *Server) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.Bytes(n)) }
 
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
 func (s *Server) AddWalletToken(eaid string, token WalletToken) {
@@ -197,7 +200,7 @@ func (s *Server) AddWalletToken(eaid string, token WalletToken) {
 
 // putWalletToken is AddWalletToken for a caller that holds s.mu.
 func (s *Server) putWalletToken(a *account, token WalletToken) {
-	usual := s.newWalletToken(a, s.clock.now())
+	usual := s.newWalletToken(a, s.clock.Now())
 	for _, field := range []struct{ have, want *string }{
 		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},
 		{&token.TokenType, &usual.TokenType}, {&token.TokenRequestorID, &usual.TokenRequestorID},

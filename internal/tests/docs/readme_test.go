@@ -11,26 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The Go code of the READMEs is the code of files that are compiled, to the letter.
-func TestREADMECodeCompiles(t *testing.T) {
-	t.Parallel()
-	tested := filepath.Join("prepaidtest", "readme_test.go")
-	for readme, files := range map[string][]string{
-		"README.md": {filepath.Join("examples", "first", "main.go"), "example_card_test.go", tested},
-		filepath.Join("prepaidtest", "README.md"): {tested},
-	} {
-		text, err := os.ReadFile(readme)
-		require.NoError(t, err)
-		blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
-		require.Len(t, blocks, len(files), "each block has its file")
-		for i, file := range files {
-			code, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Contains(t, string(code), string(blocks[i][1]), "%s: block %d is not in %s", readme, i+1, file)
-		}
-	}
-}
-
 // The Go code of the guides, of READMEs and of the package comment is code of files that are compiled; most of it is of examples and
 // tests that run. Indentation and comments do not count.
 func TestDocumentCodeIsCompiledCode(t *testing.T) {
