@@ -28,7 +28,7 @@ const closedAddress = "http://127.0.0.1:1"
 // A connection that was never made leaves nothing to doubt: every operation may go again, and none has an effect.
 func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
 	t.Parallel()
-	hangUp := newHangUp(t)
+	hangUp := newHangUp(t, "")
 	untrusted := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a request reached a server that is not trusted")
 	}))
@@ -87,8 +87,8 @@ func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
 	}
 }
 
-// newHangUp listens and closes every connection at once. Its address asks for TLS.
-func newHangUp(t *testing.T) string {
+// newHangUp listens and closes every connection after a greeting. Its address asks for TLS.
+func newHangUp(t *testing.T, greeting string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -100,6 +100,7 @@ func newHangUp(t *testing.T) string {
 			if err != nil {
 				return
 			}
+			_, _ = io.WriteString(connection, greeting)
 			_ = connection.Close()
 		}
 	}()

@@ -165,17 +165,18 @@ func oneOfEachClass(t *testing.T) []tableCase {
 
 // tableServer reads requests off raw connections, carries them out as the fault says, and answers.
 type tableServer struct {
-	*harness.RawServer
+	*harness.Server
+	mu       sync.Mutex // requests are handled one after the other
 	requests int
 	effects  map[string]int // by request_id, or all alike
 }
 
 // effect is one movement for a request id, however often it comes, as the service's cache makes it.
-func (s *tableServer) effect(c *tableCase, body []byte) {
+func (s *tableServer) effect(c *tableCase, body string) {
 	var sent struct {
 		RequestID string `json:"request_id"`
 	}
-	_ = json.Unmarshal(body, &sent)
+	_ = json.Unmarshal([]byte(body), &sent)
 	switch {
 	case c.safety == "read" || c.safety == "token":
 	case c.safety == "replayable" || (c.safety == "keyed" && sent.RequestID != ""):
@@ -197,14 +198,16 @@ func (s *tableServer) sum() int {
 func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServer {
 	t.Helper()
 	s := &tableServer{effects: make(map[string]int)}
-	s.RawServer = harness.NewRawServer(t, func(conn net.Conn, body []byte) {
+	s.Server = harness.NewServer(t, func(_ int, p *harness.Peer) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		fault := faults[min(s.requests, len(faults)-1)]
 		s.requests++
 		if fault.effect {
-			s.effect(c, body)
+			s.effect(c, p.Request.Body)
 		}
 		if fault.answer != nil {
-			fault.answer(conn, c.fixture)
+			fault.answer(p.Conn, c.fixture)
 		}
 	})
 	return s
@@ -219,7 +222,7 @@ const keyedAttempt = 600 * time.Millisecond
 func tableConfig(address string) prepaid.Config {
 	config := contract.Config(nil)
 	config.TokenSource = new(tokenSeries)
-	config.BaseURL = "http://" + address + "/3.0/"
+	config.BaseURL = address + "/3.0/"
 	config.AttemptTimeout = 20 * time.Second
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: time.Millisecond}
 	return config

@@ -211,9 +211,7 @@ func TestConnectionsSideBySide(t *testing.T) {
 		}
 		calls.Wait()
 	}
-	server.Mu.Lock()
-	defer server.Mu.Unlock()
-	require.Equal(t, workers, server.Connections)
+	require.Equal(t, workers, server.Connections())
 }
 
 // net/http repeats any POST that carries one of the idempotency headers.

@@ -84,10 +84,11 @@ func sendsNothing(t *testing.T, call func(context.Context, *prepaid.Client) erro
 
 func sendsNothingWith(t *testing.T, config prepaid.Config, call func(context.Context, *prepaid.Client) error) error {
 	t.Helper()
-	client := harness.ClientOf(t, config, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		t.Errorf("a request left: %s", r.Method)
 		return nil, errors.New("no request may leave")
-	}))
+	})
+	client := harness.NewClient(t, config)
 	err := call(t.Context(), client)
 	require.Error(t, err)
 	return err
@@ -104,7 +105,7 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 	t.Helper()
 	var sent sentRequest
 	var count atomic.Int32
-	client := harness.ClientOf(t, config, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
 		}
@@ -118,7 +119,8 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 		}
 		count.Add(1)
 		return harness.JSONResponse(http.StatusBadRequest, `{"error":"invalid_request"}`), nil
-	}))
+	})
+	client := harness.NewClient(t, config)
 	err := call(t.Context(), client)
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
 	require.False(t, invalid, "%s was refused: %v", name, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,12 +19,12 @@ import (
 // sayAlways answers every request with the same bytes and then closes the connection, unless it is to keep it.
 func sayAlways(t *testing.T, answer string, keep bool) string {
 	t.Helper()
-	server := harness.NewRawServer(t, func(conn net.Conn, _ []byte) {
-		if _, err := io.WriteString(conn, answer); err != nil || !keep {
-			_ = conn.Close()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		if _, err := io.WriteString(p, answer); err != nil || !keep {
+			_ = p.Close()
 		}
 	})
-	return "http://" + server.Address + "/3.0/"
+	return server.Address + "/3.0/"
 }
 
 // What net/http cannot read it quotes in its errors, and a proxy in front may have echoed the request there.
