@@ -226,17 +226,17 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 }
 
 // A transport that breaks its contract is an error, and holds no slot.
-func TestTransportThatAnswersNothing(t *testing.T) {
+func TestTransportThatResponsesNothing(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
+	for name, response := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
 		released := 0
 		config := harness.Config("https://cards.invalid")
-		config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) { return answer, nil })
+		config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) { return response, nil })
 		config.Limiter = countingLimiter{&released}
 		config.Retry.MaxAttempts = 1
 		err := harness.OpPlastic().Call(t.Context(), harness.NewClient(t, config))
 		require.Equal(t, 1, released, name)
-		if answer == nil {
+		if response == nil {
 			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
 		}
 	}

@@ -107,7 +107,7 @@ func TestWriteOnStaleConnection(t *testing.T) {
 	}
 }
 
-// The 204 of a report that is not ready comes with a body, which net/http would read as the next answer on the same
+// The 204 of a report that is not ready comes with a body, which net/http would read as the next response on the same
 // connection.
 func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func sendsNothingWith(t *testing.T, config prepaid.Config, call func(context.Con
 	return err
 }
 
-// sends runs call on a client whose service answers 400 to everything but the token request, and returns what was
+// sends runs call on a client whose service responds to everything but the token request, and returns what was
 // sent. It fails when nothing was, or when the client itself refused.
 func sends(t *testing.T, name string, call func(context.Context, *prepaid.Client) error) sentRequest {
 	t.Helper()
