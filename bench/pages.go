@@ -19,7 +19,7 @@ const (
 
 // slowPages serves pages of one account each after a delay, and counts.
 type slowPages struct {
-	asked    atomic.Int64
+	asked  atomic.Int64
 	served atomic.Int64
 }
 
