@@ -48,8 +48,8 @@ func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Tok
 				done <- result{err: errors.New("the token source panicked")}
 			}
 		}()
-		token, err := s.source.Token()
-		done <- result{token, err}
+		current, err := s.source.Token()
+		done <- result{current, err}
 	}()
 	select {
 	case r := <-done:
@@ -68,9 +68,9 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if c.closed.Load() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
-	token, err := c.tokens.Token(ctx, nil)
-	if err == nil && token != nil && token.AccessToken != "" {
-		return token, nil
+	current, err := c.tokens.Token(ctx, nil)
+	if err == nil && current != nil && current.AccessToken != "" {
+		return current, nil
 	}
 	if err == nil {
 		err = errNoToken

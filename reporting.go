@@ -130,7 +130,7 @@ func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, 
 			return ErrReportNotReady
 		}
 		reader := newReportReader(run, io.NopCloser(bytes.NewReader(a.body)), nil)
-		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = printableMediaType(a.mediaType)
 		var err error
 		if report, err = reader.Report(); err != nil {
 			failure, _ := errors.AsType[*ReportError](err)
@@ -202,7 +202,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 			}
 		}
 		reader = newReportReader(run, a.stream, progress)
-		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = printableMediaType(a.mediaType)
 		return nil
 	})
 	return reader, err

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may, and
-// what tests share.
+// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may,
+// and so may what they share below internal/tests.
 func upwardImports(all []listed) []string {
 	var faults []string
 	for _, one := range all {

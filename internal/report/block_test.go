@@ -1,4 +1,4 @@
-package prepaid
+package report
 
 import (
 	"encoding/json"
@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever stands in the middle of plain text, at any distance from the words and blocks it is read in, is un-escaped as
-// encoding/json does, and its rows are counted as byte for byte.
-func TestReportBlocks(t *testing.T) {
+// Whatever is in the middle of plain text, at any distance from the words and blocks it is read in, is un-escaped as
+// encoding/json does, and its rows are counted as byte by byte.
+func TestBlocks(t *testing.T) {
 	t.Parallel()
 	for _, special := range []string{
 		`\"`, `\",\"`, `\"\"`, `\",`, `\r\n`, `\"\r\n\"`, `\n`, `\n\n`, `\r`, `\\`, `\\\"`, `\/`, `\t`, `\u00e9`, `\u000a`, `\ud83d\ude00`, `\ud83d`,
@@ -19,55 +19,54 @@ func TestReportBlocks(t *testing.T) {
 	} {
 		for before := range 80 {
 			text := strings.Repeat("a", before) + special + strings.Repeat("b,", 50) + special + special +
-				strings.Repeat("c", reportBlockSize-before) + special + strings.Repeat("d", 100)
+				strings.Repeat("c", blockSize-before) + special + strings.Repeat("d", 100)
 			body := `{"reportdata":"` + text + `","totalrecords":1}`
-			var want Report
+			var want jsonReport
 			require.NoError(t, json.Unmarshal([]byte(body), &want))
-			var rows rowCounter
+			var rows Counter
 			rows.add([]byte(want.Data))
-			for _, size := range []int{100 + before, reportBufferSize} {
+			for _, size := range []int{100 + before, bufferSize} {
 				got, d, err := decodeReport(body, size, size)
 				require.NoError(t, err, "%q", special)
-				require.True(t, want.Data == got, "%q behind %d in pieces of %d", special, before, size)
-				require.Equal(t, rows, *d.rows, "%q behind %d in pieces of %d", special, before, size)
+				require.True(t, want.Data == got, "%q after %d in chunks of %d", special, before, size)
+				require.Equal(t, rows, *d.rows, "%q after %d in chunks of %d", special, before, size)
 			}
 		}
 	}
 }
 
-// A fault in plain text is told where it stands, and what is before it is read.
-func TestReportBlocksRefuse(t *testing.T) {
+// The error for plain text that breaks a rule names the place, and what is before it is read.
+func TestBlocksRefuse(t *testing.T) {
 	t.Parallel()
 	const start = `{"reportdata":"`
-	for _, fault := range []string{"\x00", "\x1f", "\n", `\'`, `\u12G4`, `"x`} {
+	for _, wrong := range []string{"\x00", "\x1f", "\n", `\'`, `\u12G4`, `"x`} {
 		for before := range 100 {
 			text := strings.Repeat(`ab\n`, 40) + strings.Repeat("c", before)
-			body := start + text + fault + strings.Repeat("d", 200)
-			got, d, err := decodeReport(body, reportBufferSize, reportBufferSize)
-			decode, ok := err.(*DecodeError)
-			require.True(t, ok, "%q", fault)
+			body := start + text + wrong + strings.Repeat("d", 200)
+			got, d, err := decodeReport(body, bufferSize, bufferSize)
+			malformed, ok := err.(*Malformed)
+			require.True(t, ok, "%q", wrong)
 			at := len(start) + len(text)
-			if fault[0] == '"' {
+			if wrong[0] == '"' {
 				at++ // the string ends there, and a comma is missing
 			}
-			require.Equal(t, int64(at), decode.Offset, "%q behind %d", fault, before)
+			require.Equal(t, int64(at), malformed.Offset, "%q after %d", wrong, before)
 			require.Equal(t, strings.ReplaceAll(text, `\n`, "\n"), got)
 			require.Equal(t, int64(40), d.rows.rows)
 		}
 	}
 }
 
-// Every way of going through the same bytes costs one look at each: a report that is never plain is not slowed down by
-// looking for plain text again and again.
-func TestReportBlocksLookOnce(t *testing.T) {
+// Each byte is examined for plain text once: a report that is never plain is not slowed down by repeated looks.
+func TestBlocksLookOnce(t *testing.T) {
 	t.Parallel()
 	body := `{"reportdata":"` + strings.Repeat(strings.Repeat("a", 20)+"é", 2000) + `","totalrecords":1}`
-	d := newReportDecoder(strings.NewReader(body))
+	d := NewDecoder(strings.NewReader(body))
 	looks := 0
 	for last := int64(-1); ; {
 		_, err := d.Read(make([]byte, 1))
-		if d.oddEnd > last {
-			last = d.oddEnd
+		if d.fallbackEnd > last {
+			last = d.fallbackEnd
 			looks++
 		}
 		if err == io.EOF {
@@ -75,10 +74,10 @@ func TestReportBlocksLookOnce(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	require.LessOrEqual(t, looks, len(body)/oddStretch+2)
+	require.LessOrEqual(t, looks, len(body)/fallbackSize+2)
 }
 
-// simpleText is JSON text without what copyPlain leaves to others, except odd escapes and quotes without a backslash.
+// simpleText is JSON text without what copyPlain leaves to others, except unknown escapes and quotes without a backslash.
 func simpleText(text []byte) []byte {
 	for i, b := range text {
 		if b < ' ' || b > '~' {
@@ -88,7 +87,7 @@ func simpleText(text []byte) []byte {
 	return text
 }
 
-// hasBareQuote says whether a quote in text has no backslash of its own.
+// hasBareQuote reports whether a quote in text has no backslash of its own.
 func hasBareQuote(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -102,7 +101,7 @@ func hasBareQuote(text []byte) bool {
 }
 
 func FuzzCopyPlain(f *testing.F) {
-	for _, text := range []string{reportShapes["mixed"], reportShapes["quoted"], reportShapes["plain"], `a\n\n\r\nb\r\"c\"\r\"\/\\\"`} {
+	for _, text := range []string{shapes["mixed"], shapes["quoted"], shapes["plain"], `a\n\n\r\nb\r\"c\"\r\"\/\\\"`} {
 		for state := range rowQuoteCR + 1 {
 			f.Add([]byte(strings.Repeat(text, 3)), uint16(60), uint8(state))
 			f.Add([]byte(strings.Repeat(text, 3)+`"`+text), uint16(4000), uint8(state))
@@ -111,7 +110,7 @@ func FuzzCopyPlain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, room uint16, state uint8) {
 		src := simpleText(text)
 		dst := make([]byte, room)
-		rows := rowCounter{state: rowState(state) % (rowQuoteCR + 1), bom: len(utf8BOM)}
+		rows := Counter{state: rowState(state) % (rowQuoteCR + 1), bom: len(utf8BOM)}
 		want := rows
 		w, r, ok := copyPlain(dst, src, &rows)
 		if !ok {

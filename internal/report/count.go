@@ -1,18 +1,20 @@
-package prepaid
+package report
 
-// rowCounter counts the rows of a CSV text that passes by in pieces. In well-formed text it counts what csvRows
-// yields. Malformed quoting is no fault here, so that an odd report can be had as text: quotes are then taken
-// as encoding/csv takes them with LazyQuotes.
+import "encoding/csv"
+
+// Counter counts the rows of a CSV text that arrives in chunks. In well-formed text it counts what [Rows] yields. Malformed
+// quoting is not an error here, so that such a report can still be read as text: quotes are then read as encoding/csv reads
+// them with LazyQuotes.
 //
-// Quotes and line ends are escaped in JSON, so it is told of them where they are un-escaped, and of what lies
-// between only the ends: the text is not looked through a second time.
-type rowCounter struct {
+// Quotes and line ends are escaped in JSON, so a [Decoder] counts them where it un-escapes them, and of the text in between it
+// looks at the ends only: the text is not scanned a second time.
+type Counter struct {
 	rows  int64 // whole rows so far
 	state rowState
 	bom   int // bytes of a byte order mark seen; len(utf8BOM) once past the start
 }
 
-// rowState is what the counter has seen of the row at hand.
+// rowState is what the counter has seen of the current row.
 type rowState uint8
 
 const (
@@ -25,8 +27,11 @@ const (
 	rowQuoteCR                 // a quote inside quotes and "\r": the end of the row if "\n" or the end follows
 )
 
-// add counts on through p.
-func (c *rowCounter) add(p []byte) {
+// Rows returns how many rows have ended so far.
+func (c *Counter) Rows() int64 { return c.rows }
+
+// add counts p.
+func (c *Counter) add(p []byte) {
 	for _, b := range p {
 		if c.bom < len(utf8BOM) {
 			if b == utf8BOM[c.bom] {
@@ -42,17 +47,17 @@ func (c *rowCounter) add(p []byte) {
 	}
 }
 
-// plain counts on through p, which is not empty and holds neither quotes nor line ends.
-func (c *rowCounter) plain(p []byte) { c.state = c.state.plain(p[0], p[len(p)-1]) }
+// plain counts p, which is not empty and holds neither quotes nor line ends.
+func (c *Counter) plain(p []byte) { c.state = c.state.plain(p[0], p[len(p)-1]) }
 
-// step counts on through one byte more.
-func (c *rowCounter) step(b byte) {
+// step counts one byte.
+func (c *Counter) step(b byte) {
 	next, ended := c.state.step(b)
 	c.state = next
 	c.rows += ended
 }
 
-// plain gives the state after text without quotes and line ends, from its first and its last byte.
+// plain returns the state after text without quotes and line ends, from its first and its last byte.
 func (s rowState) plain(first, last byte) rowState {
 	switch {
 	case s == rowQuoted, s == rowQuoteCR, s == rowQuote && first != ',':
@@ -63,7 +68,7 @@ func (s rowState) plain(first, last byte) rowState {
 	return rowText
 }
 
-// quote gives the state after a quote.
+// quote returns the state after a quote.
 func (s rowState) quote() rowState {
 	switch s {
 	case rowQuoted, rowQuoteCR:
@@ -74,12 +79,12 @@ func (s rowState) quote() rowState {
 	return rowText
 }
 
-// endsRow says whether a newline ends a row here.
+// endsRow reports whether a newline ends a row here.
 func (s rowState) endsRow() bool {
 	return s == rowField || s == rowText || s == rowQuote || s == rowQuoteCR
 }
 
-// carriageReturn gives the state after "\r".
+// carriageReturn returns the state after "\r".
 func (s rowState) carriageReturn() rowState {
 	switch s {
 	case rowStart:
@@ -92,7 +97,7 @@ func (s rowState) carriageReturn() rowState {
 	return rowText
 }
 
-// newline gives the state after "\n".
+// newline returns the state after "\n".
 func (s rowState) newline() rowState {
 	if s == rowQuoted {
 		return rowQuoted
@@ -100,7 +105,7 @@ func (s rowState) newline() rowState {
 	return rowStart
 }
 
-// step gives the state after one byte more, and how many rows ended with it.
+// step returns the state after one more byte, and how many rows ended with it.
 func (s rowState) step(b byte) (next rowState, ended int64) {
 	switch b {
 	case '"':
@@ -116,14 +121,14 @@ func (s rowState) step(b byte) (next rowState, ended int64) {
 	return s.plain(b, b), 0
 }
 
-// finish counts a last row without line end. False: the text ends inside quotes, and that row is not counted.
-func (c *rowCounter) finish() bool {
+// Finish counts a last row without line end. A text that ends inside quotes is csv.ErrQuote, and that row is not counted.
+func (c *Counter) Finish() error {
 	switch c.state {
 	case rowQuoted:
-		return false
+		return inRow(c.rows+1, csv.ErrQuote)
 	case rowField, rowText, rowQuote, rowQuoteCR:
 		c.rows++
 	}
 	c.state = rowStart
-	return true
+	return nil
 }

@@ -1,4 +1,4 @@
-package prepaid
+package report
 
 import (
 	"encoding/binary"
@@ -9,10 +9,10 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// unescape writes text of the JSON string at hand into dst: until dst is full, the buffered input is used up,
-// or the string ends (closed; the quote is read). It waits for input only while it has nothing to give, or in
-// the middle of an escape or a rune. rows counts what is written; it may be nil.
-func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bool, err error) {
+// unescape writes text of the current JSON string into dst: until dst is full, the buffered input is used up, or the string
+// ends (closed; the quote is read). It waits for input only while it has nothing to return, or in the middle of an escape or
+// a rune. rows counts what is written; it may be nil.
+func (d *Decoder) unescape(dst []byte, rows *Counter) (n int, closed bool, err error) {
 	if d.pendPos < d.pendSize {
 		n = copy(dst, d.pending[d.pendPos:d.pendSize])
 		d.pendPos += n
@@ -23,7 +23,7 @@ func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bo
 				return n, false, nil
 			}
 			if !d.need(1) {
-				return n, false, d.short()
+				return n, false, d.truncated()
 			}
 		}
 		n += d.copyText(dst[n:], rows)
@@ -42,7 +42,7 @@ func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bo
 		case c >= utf8.RuneSelf:
 			r = d.rune()
 		default:
-			return n, false, d.fault("control character in a string")
+			return n, false, d.malformed("control character in a string")
 		}
 		d.pendSize = utf8.EncodeRune(d.pending[:], r)
 		if rows != nil {
@@ -54,9 +54,9 @@ func (d *reportDecoder) unescape(dst []byte, rows *rowCounter) (n int, closed bo
 	return n, false, nil
 }
 
-// copyOdd is copyText for any src, a word at a time. Words are stored before they are looked at, so dst may be written
-// behind the end.
-func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
+// copyFallback is copyText for any src, a word at a time. Words are stored before they are examined, so dst may be written
+// past the end.
+func copyFallback(dst, src []byte, rows *Counter) (written, read int) {
 	w, r := 0, 0
 	for {
 		run := r
@@ -95,7 +95,7 @@ func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
 		if run < r && rows != nil {
 			rows.plain(src[run:r])
 		}
-		// Escapes crowd at the seams of quoted fields, \",\" and \"\r\n\": those are taken in one go.
+		// Escapes are frequent between quoted fields, \",\" and \"\r\n\": those are read in one go.
 		more := false
 		for len(dst)-w >= 2 && len(src)-r >= 3 && src[r] == '\\' {
 			c := simpleEscapes[src[r+1]]
@@ -124,7 +124,7 @@ func copyOdd(dst, src []byte, rows *rowCounter) (written, read int) {
 	}
 }
 
-// copyRunes copies whole, valid runes above ASCII, as many as stand in a row in src and fit into dst.
+// copyRunes copies whole, valid runes above ASCII, as many as src begins with and fit into dst.
 func copyRunes(dst, src []byte) (n int) {
 	limit := min(len(dst), len(src))
 	dst, src = dst[:limit], src[:limit]
@@ -145,8 +145,8 @@ func copyRunes(dst, src []byte) (n int) {
 	return n
 }
 
-// rune reads one rune; bytes that are not UTF-8 give U+FFFD, one each.
-func (d *reportDecoder) rune() rune {
+// rune reads one rune. Each byte that is not UTF-8 becomes U+FFFD.
+func (d *Decoder) rune() rune {
 	for !utf8.FullRune(d.buf[d.pos:d.end]) && d.need(d.end-d.pos+1) {
 	}
 	r, size := utf8.DecodeRune(d.buf[d.pos:d.end])
@@ -154,25 +154,25 @@ func (d *reportDecoder) rune() rune {
 	return r
 }
 
-// escape reads one escape, or two that make a surrogate pair. A lone surrogate gives U+FFFD.
-func (d *reportDecoder) escape() (rune, error) {
+// escape reads one escape, or two that make a surrogate pair. A lone surrogate becomes U+FFFD.
+func (d *Decoder) escape() (rune, error) {
 	const size = len(`\u0000`)
 	if !d.need(2) {
-		return 0, d.short()
+		return 0, d.truncated()
 	}
 	if u := simpleEscapes[d.buf[d.pos+1]]; u != 0 {
 		d.pos += 2
 		return rune(u), nil
 	}
 	if d.buf[d.pos+1] != 'u' {
-		return 0, d.fault("unknown escape in a string")
+		return 0, d.malformed("unknown escape in a string")
 	}
 	if !d.need(size) {
-		return 0, d.short()
+		return 0, d.truncated()
 	}
 	r, ok := hex4(d.buf[d.pos+2 : d.pos+size])
 	if !ok {
-		return 0, d.fault("escape without four hex digits")
+		return 0, d.malformed("escape without four hex digits")
 	}
 	d.pos += size
 	if !utf16.IsSurrogate(r) {
@@ -189,7 +189,7 @@ func (d *reportDecoder) escape() (rune, error) {
 	return utf8.RuneError, nil
 }
 
-// simpleEscapes holds what a two-byte escape stands for; 0 where there is none. It is never written.
+// simpleEscapes holds the meaning of each two-byte escape; 0 where there is none. It is never written.
 var simpleEscapes = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f',
 }

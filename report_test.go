@@ -9,9 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
-	"runtime"
-	"runtime/metrics"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +16,41 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// reportBody is the response that carries a report.
+func reportBody(t testing.TB, csv string, total int64) string {
+	t.Helper()
+	body, err := json.Marshal(Report{Data: csv, TotalRecords: total})
+	require.NoError(t, err)
+	return string(body)
+}
+
+// closeCounter is a response body that counts how often it is closed.
+type closeCounter struct {
+	io.Reader
+	closed int
+}
+
+func (c *closeCounter) Close() error {
+	c.closed++
+	return nil
+}
+
+// newTestReport returns a reader over body, without progress.
+func newTestReport(body string, headers bool) *ReportReader {
+	return newReportReader(ReportRun{ColumnHeaders: headers}, io.NopCloser(strings.NewReader(body)), nil)
+}
+
+// collectReportRows clones what Rows yields.
+func collectReportRows(r *ReportReader) (rows [][]string, err error) {
+	for row, err := range r.Rows() {
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, append([]string{}, row...))
+	}
+	return rows, nil
+}
 
 // reportUses are the ways to read a report to its end.
 var reportUses = map[string]func(*ReportReader) error{
@@ -95,10 +127,10 @@ func TestReportRowsAgree(t *testing.T) {
 					return
 				}
 				require.ErrorIs(t, err, ErrReportIncomplete)
-				fault, ok := errors.AsType[*ReportError](err)
+				failure, ok := errors.AsType[*ReportError](err)
 				require.True(t, ok)
-				require.Equal(t, test.rows, fault.Rows)
-				require.Equal(t, int64(len(test.text)), fault.Bytes)
+				require.Equal(t, test.rows, failure.Rows)
+				require.Equal(t, int64(len(test.text)), failure.Bytes)
 				require.ErrorContains(t, err, fmt.Sprintf("totalrecords %d", test.total))
 			})
 		}
@@ -125,28 +157,29 @@ func TestReportTruncatedAnywhere(t *testing.T) {
 	}
 }
 
-func TestReportGoodRowsBeforeFault(t *testing.T) {
+func TestReportGoodRowsBeforeFailure(t *testing.T) {
 	t.Parallel()
 	r := newTestReport(`{"reportdata":"a\nb\nccc`, false)
+	r.mediaType = "application/json"
 	rows, err := collectReportRows(r)
 	require.Equal(t, [][]string{{"a"}, {"b"}}, rows)
-	fault, ok := errors.AsType[*ReportError](err)
+	failure, ok := errors.AsType[*ReportError](err)
 	require.True(t, ok)
-	require.Equal(t, int64(2), fault.Rows)
-	require.Equal(t, int64(4), fault.Bytes)
+	require.Equal(t, int64(2), failure.Rows)
+	require.Equal(t, int64(4), failure.Bytes)
 	decode, ok := errors.AsType[*DecodeError](err)
 	require.True(t, ok)
-	require.Equal(t, int64(24), decode.Offset)
-	require.Equal(t, "prepaid: report incomplete after 2 rows (4 bytes): "+decode.Error(), fault.Error())
+	require.Equal(t, &DecodeError{StatusCode: 200, MediaType: "application/json", Offset: 24, Err: io.ErrUnexpectedEOF}, decode)
+	require.Equal(t, "prepaid: report incomplete after 2 rows (4 bytes): "+decode.Error(), failure.Error())
 
 	r = newTestReport(`{"reportdata":"a\nb\nccc`, false)
 	var text bytes.Buffer
 	_, err = io.Copy(&text, r)
 	require.Equal(t, "a\nb\nccc", text.String())
-	fault, ok = errors.AsType[*ReportError](err)
+	failure, ok = errors.AsType[*ReportError](err)
 	require.True(t, ok)
-	require.Equal(t, int64(2), fault.Rows)
-	require.Equal(t, int64(7), fault.Bytes)
+	require.Equal(t, int64(2), failure.Rows)
+	require.Equal(t, int64(7), failure.Bytes)
 	_, again := r.Read(make([]byte, 1))
 	require.Equal(t, err, again, "the error stays")
 }
@@ -162,7 +195,7 @@ func TestReportMalformedCSV(t *testing.T) {
 	require.NotContains(t, err.Error(), "pipe")
 
 	text, err := io.ReadAll(newTestReport(body, false))
-	require.NoError(t, err, "an odd report can be had as text")
+	require.NoError(t, err, "such a report can be read as text")
 	require.Equal(t, "a\n"+secret+"\n", string(text))
 
 	for name, use := range reportUses {
@@ -280,9 +313,9 @@ func TestReportConnectionFails(t *testing.T) {
 		err := use(newReportReader(ReportRun{}, body, nil))
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.ErrorIs(t, err, ErrReportIncomplete)
-		fault, ok := errors.AsType[*ReportError](err)
+		failure, ok := errors.AsType[*ReportError](err)
 		require.True(t, ok)
-		require.Equal(t, int64(1), fault.Rows)
+		require.Equal(t, int64(1), failure.Rows)
 		require.Equal(t, 1, body.closed)
 	}
 }
@@ -296,33 +329,6 @@ func TestReportZeroReader(t *testing.T) {
 	require.False(t, known)
 	require.NoError(t, new(ReportReader).Close())
 	require.NoError(t, (*ReportReader)(nil).Close())
-}
-
-func TestReportProgress(t *testing.T) {
-	t.Parallel()
-	const rows, line = 300_000, `12345,abcdef\n` // 3.7 MiB of text
-	for name, use := range reportUses {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var seen []ReportProgress
-			r := newReportReader(ReportRun{}, io.NopCloser(newReportGenerator(rows, line)),
-				func(p ReportProgress) { seen = append(seen, p) })
-			require.NoError(t, use(r))
-			require.Len(t, seen, 4, "three full MiB, and the end")
-			for i, p := range seen[:3] {
-				require.InDelta(t, (i+1)<<20, p.Bytes, reportCopySize)
-				require.InDelta(t, p.Bytes/13, p.Records, 1)
-			}
-			require.Equal(t, ReportProgress{Bytes: rows * 13, Records: rows}, seen[3])
-		})
-	}
-
-	calls := 0
-	r := newReportReader(ReportRun{}, io.NopCloser(strings.NewReader(`{"reportdata":"a`)),
-		func(ReportProgress) { calls++ })
-	_, err := r.Report()
-	require.Error(t, err)
-	require.Zero(t, calls, "a report that failed has no end to tell of")
 }
 
 func TestReportPrintsNoData(t *testing.T) {
@@ -350,53 +356,74 @@ func TestReportPrintsNoData(t *testing.T) {
 	require.JSONEq(t, `{"reportdata":"Lovelace","totalrecords":1}`, string(kept))
 }
 
-// Memory must not depend on the report. Not parallel: it looks at the heap.
-func TestReportMemoryIsConstant(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 640 MB")
+// failingWriter accepts left bytes and then fails.
+type failingWriter struct {
+	left int
+	err  error
+}
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	n := min(w.left, len(p))
+	w.left -= n
+	if n < len(p) {
+		return n, w.err
 	}
-	const bound = 16 << 20
-	tests := map[string]struct {
-		line string
-		size int64
-		use  string
-	}{
-		"rows":           {reportShapes["plain"], 256 << 20, "Rows"},
-		"text":           {reportShapes["quoted"], 256 << 20, "Read"},
-		"copy":           {reportShapes["mixed"], 256 << 20, "Copy"},
-		"longest rows":   {strings.Repeat("x", maxReportRow) + `\n`, 64 << 20, "Rows"},
-		"longest quoted": {`\"\"\"` + strings.Repeat("x", maxReportRow-4) + `\"\n`, 64 << 20, "Rows"},
+	return n, nil
+}
+
+func TestReportWriteTo(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("1,\"Zoë \"\"Z\"\"\nde Graaf\"\r\n", 40_000) // several blocks
+	body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 40_000))}
+	r := newReportReader(ReportRun{}, body, nil)
+	head := make([]byte, 100)
+	_, err := io.ReadFull(r, head) // what was read before is not written again
+	require.NoError(t, err)
+	var rest strings.Builder
+	n, err := io.Copy(&rest, r)
+	require.NoError(t, err)
+	require.Equal(t, int64(len(text)-len(head)), n)
+	require.True(t, text == string(head)+rest.String())
+	require.Equal(t, 1, body.closed)
+	n, err = r.WriteTo(&rest)
+	require.NoError(t, err, "still at its end")
+	require.Zero(t, n)
+}
+
+func TestReportWriteToFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	text := strings.Repeat("a\n", 500_000)
+	for _, room := range []int{0, 1, 300_000} {
+		for want, writer := range map[error]io.Writer{
+			full:             &failingWriter{left: room, err: full},
+			io.ErrShortWrite: &failingWriter{left: room},
+		} {
+			body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 500_000))}
+			r := newReportReader(ReportRun{}, body, nil)
+			n, err := r.WriteTo(writer)
+			require.Equal(t, want, err)
+			require.Equal(t, int64(room), n)
+			require.Equal(t, 1, body.closed)
+			_, err = r.Read(make([]byte, 1))
+			require.ErrorIs(t, err, ErrReportUsed)
+		}
 	}
-	heap := func() uint64 {
-		sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}} // garbage that waits for its turn is not ours to count
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			grown := uint64(math.MaxUint64)
-			for tries := 0; grown >= bound && tries < 3; tries++ { // on a busy machine a collection counts what is made meanwhile
-				source := newReportGenerator(test.size/int64(len(test.line)), test.line)
-				runtime.GC()
-				before, peak, calls := heap(), uint64(0), int64(0)
-				r := newReportReader(ReportRun{}, io.NopCloser(source), func(ReportProgress) {
-					peak = max(peak, heap())
-					calls++
-				})
-				if test.use == "Rows" { // not collectReportRows, which keeps them
-					for _, err := range r.Rows() {
-						if err != nil { // require would take longer than the rows
-							t.Fatal(err)
-						}
-					}
-				} else {
-					require.NoError(t, reportUses[test.use](r))
-				}
-				require.Greater(t, calls, test.size>>21, "looked at all along")
-				grown = max(peak, before) - before
-				t.Logf("%.1f MiB above %.1f MiB", float64(grown)/(1<<20), float64(before)/(1<<20))
-			}
-			require.Less(t, grown, uint64(bound))
-		})
-	}
+}
+
+// An error after the buffer was enlarged has the right offset in the body.
+func TestReportWriteToOffset(t *testing.T) {
+	t.Parallel()
+	body := `{"reportdata":"` + strings.Repeat(`a\n`, 200_000) + "\x01"
+	r := newTestReport(body, false)
+	_, err := r.Read(make([]byte, 7))
+	require.NoError(t, err)
+	n, err := r.WriteTo(io.Discard)
+	require.Equal(t, int64(400_000-7), n)
+	failure, ok := errors.AsType[*ReportError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(200_000), failure.Rows)
+	decode, ok := errors.AsType[*DecodeError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(len(body)-1), decode.Offset)
 }

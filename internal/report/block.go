@@ -1,4 +1,4 @@
-package prepaid
+package report
 
 import (
 	"bytes"
@@ -8,20 +8,20 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Nearly all of a report is ASCII whose only specials are two-byte escapes. Such text is taken in blocks: what is rare is
-// looked for in a block as a whole, before (control characters, bytes above ASCII) and behind (a quote that is not
-// escaped), so that in between only backslashes need to be found. Everything else is left to copyOdd.
+// Nearly all of a report is ASCII whose only specials are two-byte escapes. Such text is read in blocks. What is rare is
+// looked for in a whole block, before (control characters, bytes above ASCII) and after (a quote that is not escaped), so
+// that in between only backslashes need to be found. Everything else is left to copyFallback.
 const (
-	reportBlockSize = 4 << 10
-	minPlainBlock   = 64  // a shorter one is not worth its set-up
-	oddStretch      = 512 // bytes that are taken as odd before the next look
+	blockSize     = 4 << 10
+	minPlainBlock = 64  // a shorter one is not worth its set-up
+	fallbackSize  = 512 // bytes that are left to copyFallback before the next look
 )
 
-// copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst
-// or of the buffered input, and before anything else. rows counts what is written; it may be nil.
-func (d *reportDecoder) copyText(dst []byte, rows *rowCounter) (written int) {
+// copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the
+// buffered input, and before anything else. rows counts what is written; it may be nil.
+func (d *Decoder) copyText(dst []byte, rows *Counter) (written int) {
 	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
-		w, r := copyOdd(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)
+		w, r := copyFallback(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)
 		rows.add(dst[:w])
 		d.pos += r
 		return w
@@ -30,38 +30,35 @@ func (d *reportDecoder) copyText(dst []byte, rows *rowCounter) (written int) {
 		if plain := d.plainBlock(); len(plain) > 0 && len(dst)-written >= minPlainBlock {
 			w, r, ok := copyPlain(dst[written:], plain, rows)
 			if !ok {
-				d.oddEnd = d.at() + int64(len(plain))
+				d.fallbackEnd = d.offset() + int64(len(plain))
 			} else if r > 0 {
 				written += w
 				d.pos += r
 				continue
 			}
 		}
-		odd := d.buf[d.pos:min(d.end, d.pos+oddStretch)]
-		w, r := copyOdd(dst[written:], odd, rows)
+		src := d.buf[d.pos:min(d.end, d.pos+fallbackSize)]
+		w, r := copyFallback(dst[written:], src, rows)
 		written += w
 		d.pos += r
-		if r < len(odd) || d.pos == d.end {
+		if r < len(src) || d.pos == d.end {
 			return written
 		}
 	}
 }
 
-// at is where in the body the next byte stands.
-func (d *reportDecoder) at() int64 { return d.base + int64(d.pos) }
-
-// plainBlock returns the plain text that comes next; empty when there is too little of it. No byte is looked at twice,
-// except a few at the seams.
-func (d *reportDecoder) plainBlock() []byte {
-	at := d.at()
-	if at < d.oddEnd {
+// plainBlock returns the plain text that follows; empty when there is too little of it. No byte is examined twice, except a
+// few where blocks meet.
+func (d *Decoder) plainBlock() []byte {
+	at := d.offset()
+	if at < d.fallbackEnd {
 		return nil
 	}
 	if d.plainEnd-at < minPlainBlock {
-		n := plainPrefix(d.buf[d.pos:min(d.end, d.pos+reportBlockSize)])
+		n := plainPrefix(d.buf[d.pos:min(d.end, d.pos+blockSize)])
 		d.plainEnd = at + int64(n)
 		if n < minPlainBlock {
-			d.oddEnd = at + min(oddStretch, int64(d.end-d.pos))
+			d.fallbackEnd = at + min(fallbackSize, int64(d.end-d.pos))
 			return nil
 		}
 	}
@@ -82,18 +79,18 @@ func plainPrefix(p []byte) (n int) {
 	return n
 }
 
-// copyPlain un-escapes two-byte escapes in src, which is ASCII without control characters. It stops near the end of
-// either and before any other escape. Words are stored before they are looked at, so dst may be written behind the end.
-// If there was a quote that no backslash stands before, ok is false and nothing has been done.
-func copyPlain(dst, src []byte, rows *rowCounter) (w, r int, ok bool) {
+// copyPlain un-escapes two-byte escapes in src, which is ASCII without control characters. It stops near the end of either and
+// before any other escape. Words are stored before they are examined, so dst may be written past the end. ok is false if
+// there was a quote without a backslash before it; rows is then unchanged.
+func copyPlain(dst, src []byte, rows *Counter) (w, r int, ok bool) {
 	var state rowState
 	if rows != nil {
 		state = rows.state
 	}
 	ended, quotes := 0, 0
 scan:
-	// No call in the loop is one of a function that is not inlined, so that all of it stays in registers.
-	for len(dst)-w >= 40 && len(src)-r >= 40 { // 32, and what the escapes look ahead
+	// All calls in the loop are inlined, so that its state stays in registers.
+	for len(dst)-w >= 40 && len(src)-r >= 40 { // 32, and the bytes of an escape that are examined ahead
 		from, to := (*[32]byte)(src[r:]), (*[32]byte)(dst[w:])
 		copy(to[:16], from[:16])
 		copy(to[16:], from[16:])
@@ -157,7 +154,7 @@ scan:
 // backslashes sets the top bit of bytes that are a backslash, in a word that is ASCII. Only the lowest mark is reliable.
 func backslashes(word uint64) uint64 { return (word ^ '\\'*ascii.Ones - ascii.Ones) & ascii.Tops }
 
-// firstMark is the number of the first byte with its top bit set, of the 32 in four words; 32 if there is none.
+// firstMark is the index of the first byte with its top bit set, of the 32 in four words; 32 if there is none.
 func firstMark(a, b, c, d uint64) int {
 	switch {
 	case a|b|c|d == 0:

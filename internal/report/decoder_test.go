@@ -1,9 +1,10 @@
-package prepaid
+package report
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -12,27 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decodeReport reads body in chunks of the given sizes.
-func decodeReport(body string, in, out int) (string, *reportDecoder, error) {
-	d := newReportDecoder(chunkReader{strings.NewReader(body), in})
-	d.rows = new(rowCounter)
-	var text []byte
-	p := make([]byte, out)
-	for {
-		n, err := d.Read(p)
-		text = append(text, p[:n]...)
-		if err == io.EOF {
-			return string(text), d, nil
-		}
-		if err != nil {
-			return string(text), d, err
-		}
-	}
-}
-
 func TestReportDecoderAccepts(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat("[", maxReportDepth-1) + strings.Repeat("]", maxReportDepth-1)
+	deep := strings.Repeat("[", maxDepth-1) + strings.Repeat("]", maxDepth-1)
 	tests := map[string]struct {
 		body, text string
 		total      int64
@@ -85,8 +68,9 @@ func TestReportDecoderAccepts(t *testing.T) {
 					text, d, err := decodeReport(test.body, in, out)
 					require.NoError(t, err, "chunks of %d and %d", in, out)
 					require.Equal(t, test.text, text, "chunks of %d and %d", in, out)
-					require.True(t, d.hasTotal)
-					require.Equal(t, test.total, d.total)
+					total, ok := d.Total()
+					require.True(t, ok)
+					require.Equal(t, test.total, total)
 				}
 			}
 			for _, src := range []io.Reader{
@@ -94,7 +78,7 @@ func TestReportDecoderAccepts(t *testing.T) {
 				iotest.HalfReader(strings.NewReader(test.body)),
 				iotest.DataErrReader(strings.NewReader(test.body)),
 			} {
-				text, err := io.ReadAll(newReportDecoder(src))
+				text, err := io.ReadAll(NewDecoder(src))
 				require.NoError(t, err)
 				require.Equal(t, test.text, string(text))
 			}
@@ -104,7 +88,7 @@ func TestReportDecoderAccepts(t *testing.T) {
 
 func TestReportDecoderRefuses(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat("[", maxReportDepth) + strings.Repeat("]", maxReportDepth)
+	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
 	tests := map[string]struct {
 		body, rule string
 		offset     int64
@@ -145,7 +129,7 @@ func TestReportDecoderRefuses(t *testing.T) {
 		"no comma":            {`{"reportdata":"x" "totalrecords":1}`, "want a comma", 18},
 		"no colon":            {`{"reportdata" "x","totalrecords":1}`, "want :", 14},
 		"name without quotes": {`{reportdata:"x"}`, `want "`, 1},
-		"too deep":            {`{"a":` + deep + `,"reportdata":"x","totalrecords":1}`, "nested too deep", 5 + maxReportDepth - 1},
+		"too deep":            {`{"a":` + deep + `,"reportdata":"x","totalrecords":1}`, "nested too deep", 5 + maxDepth - 1},
 		"unknown word":        {`{"a":nul,"reportdata":"x","totalrecords":1}`, "want a value", 8},
 		"unknown number":      {`{"a":1.,"reportdata":"x","totalrecords":1}`, "want a digit", 7},
 		"unknown array":       {`{"a":[1 2],"reportdata":"x","totalrecords":1}`, "closing bracket", 8},
@@ -159,11 +143,11 @@ func TestReportDecoderRefuses(t *testing.T) {
 			t.Parallel()
 			for in := 1; in <= 24; in++ {
 				_, d, err := decodeReport(test.body, in, 5)
-				fault, ok := errors.AsType[*DecodeError](err)
+				malformed, ok := errors.AsType[*Malformed](err)
 				require.True(t, ok, "%v", err)
-				require.ErrorContains(t, fault.Err, test.rule)
-				require.Equal(t, test.offset, fault.Offset)
-				require.Equal(t, 200, fault.StatusCode)
+				require.ErrorContains(t, malformed.Err, test.rule)
+				require.Equal(t, test.offset, malformed.Offset)
+				require.EqualError(t, err, fmt.Sprintf("malformed report at byte %d: %v", test.offset, malformed.Err))
 				n, again := d.Read(make([]byte, 8))
 				require.Zero(t, n)
 				require.Equal(t, err, again, "the error stays")
@@ -172,7 +156,7 @@ func TestReportDecoderRefuses(t *testing.T) {
 	}
 }
 
-// Every byte that may not stand in a string is found wherever it stands in a word.
+// Every byte that a string must not hold is found at each place in a word.
 func TestReportDecoderControlCharacters(t *testing.T) {
 	t.Parallel()
 	const plain = "!#[]^ 0123456789 ABCDEFGHIJKLMNOP ~\x7f"
@@ -196,9 +180,9 @@ func TestReportDecoderTruncated(t *testing.T) {
 		for _, in := range []int{1, 3, 1000} {
 			_, _, err := decodeReport(body[:end], in, 4)
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut at %d", end)
-			fault, ok := errors.AsType[*DecodeError](err)
+			malformed, ok := errors.AsType[*Malformed](err)
 			require.True(t, ok)
-			require.Equal(t, int64(end), fault.Offset)
+			require.Equal(t, int64(end), malformed.Offset)
 		}
 	}
 	_, _, err := decodeReport(body, 3, 4)
@@ -211,26 +195,36 @@ func TestReportDecoderSourceFails(t *testing.T) {
 	broken := errors.New("connection reset")
 	for end := range len(body) + 1 {
 		src := io.MultiReader(strings.NewReader(body[:end]), iotest.ErrReader(broken))
-		_, err := io.ReadAll(newReportDecoder(src))
+		_, err := io.ReadAll(NewDecoder(src))
 		require.ErrorIs(t, err, broken, "broken at %d", end)
 	}
-	text, err := io.ReadAll(newReportDecoder(io.MultiReader(
+	text, err := io.ReadAll(NewDecoder(io.MultiReader(
 		strings.NewReader(body[:17]), iotest.ErrReader(io.ErrUnexpectedEOF))))
-	require.Equal(t, "ab", string(text), "what came before is given")
+	require.Equal(t, "ab", string(text), "what was read before is returned")
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 
-	_, err = io.ReadAll(newReportDecoder(stuckReader{}))
+	_, err = io.ReadAll(NewDecoder(stuckReader{}))
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// stuckReader gives neither bytes nor an error.
-type stuckReader struct{}
-
-func (stuckReader) Read([]byte) (int, error) { return 0, nil }
+// A larger buffer, given in the middle of the text, changes neither the text nor the offset of an error.
+func TestReportDecoderEnlarge(t *testing.T) {
+	t.Parallel()
+	body := `{"reportdata":"` + strings.Repeat(`a\n`, 50_000) + "\x01"
+	d := NewDecoder(strings.NewReader(body))
+	n, err := d.Read(make([]byte, 7))
+	require.NoError(t, err)
+	d.Enlarge(4 * bufferSize)
+	text, err := io.ReadAll(d)
+	require.Len(t, text, 100_000-n)
+	malformed, ok := errors.AsType[*Malformed](err)
+	require.True(t, ok)
+	require.Equal(t, int64(len(body)-1), malformed.Offset)
+}
 
 func TestReportDecoderReadsNothingIntoNothing(t *testing.T) {
 	t.Parallel()
-	d := newReportDecoder(strings.NewReader(`{"reportdata":"x","totalrecords":1}`))
+	d := NewDecoder(strings.NewReader(`{"reportdata":"x","totalrecords":1}`))
 	n, err := d.Read(nil)
 	require.NoError(t, err)
 	require.Zero(t, n)
@@ -247,7 +241,7 @@ func TestReportDecoderLongText(t *testing.T) {
 		text.WriteString([]string{"\"", "\n", "é", "€", "😀", "\\", "\u2028", "\x01", "ab,"}[i%9])
 	}
 	want := text.String()
-	d := newReportDecoder(strings.NewReader(reportBody(t, want, 3)))
+	d := NewDecoder(strings.NewReader(jsonBody(t, want, 3)))
 	got, err := io.ReadAll(d)
 	require.NoError(t, err)
 	require.True(t, want == string(got))
@@ -265,7 +259,7 @@ func reportMembers(t *testing.T, body []byte) (members map[string][]json.RawMess
 		require.NoError(t, err)
 		var value json.RawMessage
 		require.NoError(t, decoder.Decode(&value))
-		for _, known := range []string{memberReportData, memberTotalRecords} {
+		for _, known := range []string{memberData, memberTotal} {
 			if strings.EqualFold(name.(string), known) {
 				name = known
 			}
@@ -308,8 +302,8 @@ func FuzzReportDecoder(f *testing.F) {
 			return
 		}
 		members, depth := reportMembers(t, body)
-		data, total := members[memberReportData], members[memberTotalRecords]
-		if len(data) != 1 || len(total) != 1 || data[0][0] != '"' || depth > maxReportDepth {
+		data, total := members[memberData], members[memberTotal]
+		if len(data) != 1 || len(total) != 1 || data[0][0] != '"' || depth > maxDepth {
 			require.Error(t, err, "not a report")
 			return
 		}
@@ -330,7 +324,7 @@ func FuzzReportDecoder(f *testing.F) {
 	})
 }
 
-func FuzzReportCount(f *testing.F) {
+func FuzzCount(f *testing.F) {
 	for _, text := range []string{"12", "12.0", "1.2e1", "1200e-2", "0", "00", "-1", "1e19", "9223372036854775807", "1.", ".5", ""} {
 		f.Add(text)
 	}

@@ -1,4 +1,4 @@
-package prepaid
+package report
 
 import (
 	"encoding/csv"
@@ -13,10 +13,10 @@ import (
 )
 
 // readCSVRows reads text in chunks of the given size, and clones the rows.
-func readCSVRows(text string, chunk int) (rows [][]string, c *csvRows, err error) {
-	c = newCSVRows(chunkReader{strings.NewReader(text), chunk})
+func readCSVRows(text string, chunk int) (rows [][]string, c *Rows, err error) {
+	c = NewRows(chunkReader{strings.NewReader(text), chunk})
 	for {
-		row, err := c.next()
+		row, err := c.Next()
 		if err == io.EOF {
 			return rows, c, nil
 		}
@@ -27,12 +27,12 @@ func readCSVRows(text string, chunk int) (rows [][]string, c *csvRows, err error
 	}
 }
 
-// csvBefore and csvAfter stand around a text whose rows shall lie whole in the buffer, as most do.
+// csvBefore and csvAfter surround a text whose rows are to be whole in the buffer, as most are.
 const csvBefore, csvAfter = "x\n", "\n0123456789\n"
 
-// countCSVRows counts the rows of text while it is un-escaped, in pieces of the given size and in large ones, from
-// short escapes and from long ones, and as it is.
-func countCSVRows(t testing.TB, text string, piece int) (rows int64, closed bool) {
+// countCSVRows counts the rows of text while it is un-escaped, in chunks of the given size and in large ones, from short
+// escapes and from long ones, and as it is. closed is false if the text ends inside quotes.
+func countCSVRows(t testing.TB, text string, chunk int) (rows int64, closed bool) {
 	t.Helper()
 	var long strings.Builder
 	for _, r := range text {
@@ -42,22 +42,22 @@ func countCSVRows(t testing.TB, text string, piece int) (rows int64, closed bool
 			long.WriteRune(r)
 		}
 	}
-	var c rowCounter
+	var c Counter
 	c.add([]byte(text))
-	closed = c.finish()
-	for _, body := range []string{reportBody(t, text, 1), `{"reportdata":"` + long.String() + `","totalrecords":1}`} {
-		for _, size := range []int{piece, reportBufferSize} {
+	closed = c.Finish() == nil
+	for _, body := range []string{jsonBody(t, text, 1), `{"reportdata":"` + long.String() + `","totalrecords":1}`} {
+		for _, size := range []int{chunk, bufferSize} {
 			_, d, err := decodeReport(body, size, size)
 			require.NoError(t, err)
-			require.Equal(t, closed, d.rows.finish())
-			require.Equal(t, c.rows, d.rows.rows, "in pieces of %d", size)
+			require.Equal(t, closed, d.rows.Finish() == nil)
+			require.Equal(t, c.rows, d.rows.rows, "in chunks of %d", size)
 		}
 	}
 	// The same in the middle of a text that is long enough for whole blocks.
 	text = strings.Repeat("x,", 64) + "\n" + text + strings.Repeat(",y", 64) + "\n"
-	var padded rowCounter
+	var padded Counter
 	padded.add([]byte(text))
-	_, d, err := decodeReport(reportBody(t, text, 1), reportBufferSize, reportBufferSize)
+	_, d, err := decodeReport(jsonBody(t, text, 1), bufferSize, bufferSize)
 	require.NoError(t, err)
 	require.Equal(t, padded, *d.rows)
 	return c.rows, closed
@@ -136,8 +136,8 @@ func TestCSVRowsMalformed(t *testing.T) {
 		"bare quote inside":   {"a\nbbbb\"cccc\n\"d\"\n", csv.ErrBareQuote, 2, 3},
 		"bare quotes, paired": {"a\nbbb\"ccc\",d\n", csv.ErrBareQuote, 2, 2},
 		"bare quote at end":   {"a\nb\"\n", csv.ErrBareQuote, 2, 2},
-		"text behind quotes":  {"a\n\nb,\"c\"d\ne\"\n", csv.ErrQuote, 2, 2},
-		"cr behind quotes":    {"\"a\"\rb\"\n", csv.ErrQuote, 1, 1},
+		"text after quotes":   {"a\n\nb,\"c\"d\ne\"\n", csv.ErrQuote, 2, 2},
+		"cr after quotes":     {"\"a\"\rb\"\n", csv.ErrQuote, 1, 1},
 		"two cr":              {"\"a\"\r\r\n\"\n", csv.ErrQuote, 1, 1},
 	}
 	for name, test := range tests {
@@ -177,55 +177,55 @@ func TestCSVRowsOpenQuotes(t *testing.T) {
 
 func TestCSVRowsLimits(t *testing.T) {
 	t.Parallel()
-	longest := strings.Repeat("x", maxReportRow)
-	most := strings.Repeat(",", maxReportFields-1)
+	longest := strings.Repeat("x", maxRow)
+	most := strings.Repeat(",", maxFields-1)
 	for _, end := range []string{"", "\n", "\na\n"} {
 		rows, _, err := readCSVRows("a\n"+longest+end, 1<<20)
 		require.NoError(t, err)
-		require.Len(t, rows[1][0], maxReportRow)
+		require.Len(t, rows[1][0], maxRow)
 
 		rows, _, err = readCSVRows("a\n"+longest+"x"+end, 1<<20)
-		require.ErrorIs(t, err, errReportRowSize)
+		require.ErrorIs(t, err, errRowSize)
 		require.ErrorContains(t, err, "row 2")
 		require.Len(t, rows, 1)
 
-		_, _, err = readCSVRows("a\n\""+longest[:maxReportRow-3]+"\n"+`"`+end, 1<<20)
+		_, _, err = readCSVRows("a\n\""+longest[:maxRow-3]+"\n"+`"`+end, 1<<20)
 		require.NoError(t, err)
-		_, _, err = readCSVRows("a\n\""+longest[:maxReportRow-2]+"\n"+`"`+end, 1<<20)
-		require.ErrorIs(t, err, errReportRowSize)
-		_, _, err = readCSVRows("a\n\""+longest[:maxReportRow-1]+"\n"+end, 1<<20)
+		_, _, err = readCSVRows("a\n\""+longest[:maxRow-2]+"\n"+`"`+end, 1<<20)
+		require.ErrorIs(t, err, errRowSize)
+		_, _, err = readCSVRows("a\n\""+longest[:maxRow-1]+"\n"+end, 1<<20)
 		require.Error(t, err)
 
 		for _, prefix := range []string{"", `""`} {
 			rows, _, err = readCSVRows(prefix+most+end, 1<<20)
 			require.NoError(t, err)
-			require.Len(t, rows[0], maxReportFields)
+			require.Len(t, rows[0], maxFields)
 			_, _, err = readCSVRows(prefix+most+","+end, 1<<20)
-			require.ErrorIs(t, err, errReportRowFields)
+			require.ErrorIs(t, err, errRowFields)
 		}
 	}
-	// The same limits hold for rows that lie whole in the buffer.
+	// The same limits hold for rows that are whole in the buffer.
 	second := func(row string) error {
-		c := newCSVRows(strings.NewReader(csvBefore + row + csvAfter))
-		c.buf = make([]byte, 2*maxReportRow)
-		_, err := c.next()
+		c := NewRows(strings.NewReader(csvBefore + row + csvAfter))
+		c.buf = make([]byte, 2*maxRow)
+		_, err := c.Next()
 		require.NoError(t, err)
-		_, err = c.next()
+		_, err = c.Next()
 		return err
 	}
 	require.NoError(t, second(longest))
-	require.ErrorIs(t, second(longest+"x"), errReportRowSize)
+	require.ErrorIs(t, second(longest+"x"), errRowSize)
 	require.NoError(t, second(most))
-	require.ErrorIs(t, second(most+","), errReportRowFields)
+	require.ErrorIs(t, second(most+","), errRowFields)
 
 	// An open quote does not make the buffer grow without end.
-	c := newCSVRows(io.MultiReader(strings.NewReader(`"`), endlessReader{}))
-	_, err := c.next()
-	require.ErrorIs(t, err, errReportRowSize)
-	require.LessOrEqual(t, len(c.buf), maxReportRow+reportBufferSize)
+	c := NewRows(io.MultiReader(strings.NewReader(`"`), endlessReader{}))
+	_, err := c.Next()
+	require.ErrorIs(t, err, errRowSize)
+	require.LessOrEqual(t, len(c.buf), maxRow+bufferSize)
 }
 
-// endlessReader gives lines for ever.
+// endlessReader returns lines without end.
 type endlessReader struct{}
 
 func (endlessReader) Read(p []byte) (int, error) {
@@ -239,24 +239,24 @@ func TestCSVRowsSourceFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection reset")
 	for text, want := range map[string]int{"": 0, "a": 0, "a\n": 1, "a\nb": 1, "a\n\"b\nc": 1, "a\nb\n": 2} {
-		c := newCSVRows(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
+		c := NewRows(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
 		for range want {
-			_, err := c.next()
+			_, err := c.Next()
 			require.NoError(t, err)
 		}
-		_, err := c.next()
-		require.Equal(t, broken, err, "a row that may go on is not given: %q", text)
+		_, err := c.Next()
+		require.Equal(t, broken, err, "a row that may continue is not returned: %q", text)
 	}
-	_, err := newCSVRows(stuckReader{}).next()
+	_, err := NewRows(stuckReader{}).Next()
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
 func TestCSVRowsStringsStay(t *testing.T) {
 	t.Parallel()
-	c := newCSVRows(strings.NewReader("a,b\n\"c\",d\ne,f\n"))
+	c := NewRows(strings.NewReader("a,b\n\"c\",d\ne,f\n"))
 	var kept []string
 	for range 3 {
-		row, err := c.next()
+		row, err := c.Next()
 		require.NoError(t, err)
 		kept = append(kept, row...)
 	}
@@ -272,7 +272,7 @@ func FuzzCSVRows(f *testing.F) {
 		f.Add(text, uint8(4))
 	}
 	f.Fuzz(func(t *testing.T, text string, chunk uint8) {
-		text = strings.ToValidUTF8(text, "?") // as the decoder gives it
+		text = strings.ToValidUTF8(text, "?") // as the decoder returns it
 		size := int(chunk) + 1
 		standard := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, utf8BOM)))
 		standard.FieldsPerRecord = -1
@@ -280,9 +280,9 @@ func FuzzCSVRows(f *testing.F) {
 		rows, c, err := readCSVRows(text, size)
 		count, closed := countCSVRows(t, text, size)
 		if wantErr != nil {
-			fault, ok := errors.AsType[*csv.ParseError](wantErr)
+			parse, ok := errors.AsType[*csv.ParseError](wantErr)
 			require.True(t, ok)
-			require.ErrorIs(t, err, fault.Err)
+			require.ErrorIs(t, err, parse.Err)
 		} else {
 			require.NoError(t, err)
 			require.Equal(t, want, rows)

@@ -1,4 +1,4 @@
-package prepaid
+package report
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 // maxCountLength bounds the written form of totalrecords.
 const maxCountLength = 64
 
-// totalRecords reads the count: a whole number of 0 or more, which may be written 12, 12.0, 1.2e1 or "12".
-func (d *reportDecoder) totalRecords() (int64, error) {
-	const rule = memberTotalRecords + ": must be a whole number of 0 or more"
-	c, err := d.token()
+// count reads totalrecords: a whole number of 0 or more, which may be written 12, 12.0, 1.2e1 or "12".
+func (d *Decoder) count() (int64, error) {
+	const rule = memberTotal + ": must be a whole number of 0 or more"
+	c, err := d.peekToken()
 	if err != nil {
 		return 0, err
 	}
-	start := d.base + int64(d.pos)
+	start := d.offset()
 	var text []byte
 	var space [maxCountLength + 1]byte
 	switch {
@@ -27,14 +27,14 @@ func (d *reportDecoder) totalRecords() (int64, error) {
 	case ascii.IsDigit(c) || c == '-':
 		text, err = d.number(space[:0])
 	default:
-		return 0, d.fault(rule)
+		return 0, d.malformed(rule)
 	}
 	if err != nil {
 		return 0, err
 	}
 	count, ok := parseCount(string(text))
 	if !ok {
-		return 0, d.decodeError(int(start-d.base), errors.New(rule))
+		return 0, &Malformed{Offset: start, Err: errors.New(rule)}
 	}
 	return count, nil
 }
@@ -61,7 +61,7 @@ func parseCount(text string) (int64, bool) {
 		return 0, true
 	}
 	significant := strings.TrimRight(digits, "0")
-	zeros := len(digits) - len(significant) - len(fraction) // behind the significant digits
+	zeros := len(digits) - len(significant) - len(fraction) // after the significant digits
 	if shift > maxCountLength || shift < -maxCountLength || zeros+shift < 0 {
 		return 0, false
 	}
@@ -69,9 +69,9 @@ func parseCount(text string) (int64, bool) {
 	return count, err == nil
 }
 
-// skipValue reads a value of any kind and keeps nothing of it. depth is how many values enclose it.
-func (d *reportDecoder) skipValue(depth int) error {
-	c, err := d.token()
+// skipValue reads a value of any kind and drops it. depth is how many values enclose it.
+func (d *Decoder) skipValue(depth int) error {
+	c, err := d.peekToken()
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (d *reportDecoder) skipValue(depth int) error {
 		_, err = d.shortString(nil)
 		return err
 	case c == '{', c == '[':
-		if depth >= maxReportDepth {
-			return d.fault("nested too deep")
+		if depth >= maxDepth {
+			return d.malformed("nested too deep")
 		}
 		d.pos++
 		return d.skipElements(c == '{', depth+1)
@@ -95,16 +95,16 @@ func (d *reportDecoder) skipValue(depth int) error {
 		_, err = d.number(nil)
 		return err
 	}
-	return d.fault("want a value")
+	return d.malformed("want a value")
 }
 
-// skipElements reads the rest of an array or object, behind its opening bracket.
-func (d *reportDecoder) skipElements(object bool, depth int) error {
+// skipElements reads the rest of an array or object, after its opening bracket.
+func (d *Decoder) skipElements(object bool, depth int) error {
 	last := byte(']')
 	if object {
 		last = '}'
 	}
-	c, err := d.token()
+	c, err := d.peekToken()
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (d *reportDecoder) skipElements(object bool, depth int) error {
 		if err := d.skipValue(depth); err != nil {
 			return err
 		}
-		if c, err = d.token(); err != nil {
+		if c, err = d.peekToken(); err != nil {
 			return err
 		}
 		switch c {
@@ -134,14 +134,14 @@ func (d *reportDecoder) skipElements(object bool, depth int) error {
 		case ',':
 			d.pos++
 		default:
-			return d.fault("want a comma or a closing bracket")
+			return d.malformed("want a comma or a closing bracket")
 		}
 	}
 }
 
-// shortString reads a string and keeps as much of it as keep has room for. A string longer than that is told by
-// a full keep, which is therefore one byte larger than the longest string of interest.
-func (d *reportDecoder) shortString(keep []byte) ([]byte, error) {
+// shortString reads a string and keeps as much of it as keep has room for. A result that fills keep means that the string may
+// have been longer, so keep has room for one byte more than the longest string of interest.
+func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	if err := d.expect('"'); err != nil {
 		return nil, err
 	}
@@ -158,8 +158,8 @@ func (d *reportDecoder) shortString(keep []byte) ([]byte, error) {
 	}
 }
 
-// number reads a number by JSON's grammar and keeps as much of it as keep has room for, as shortString does.
-func (d *reportDecoder) number(keep []byte) ([]byte, error) {
+// number reads a number in JSON's grammar and keeps as much of it as keep has room for, as shortString does.
+func (d *Decoder) number(keep []byte) ([]byte, error) {
 	take := func() {
 		if len(keep) < cap(keep) {
 			keep = append(keep, d.buf[d.pos])
@@ -170,7 +170,7 @@ func (d *reportDecoder) number(keep []byte) ([]byte, error) {
 		if c, err := d.peek(); err != nil {
 			return err
 		} else if !ascii.IsDigit(c) {
-			return d.fault("want a digit")
+			return d.malformed("want a digit")
 		}
 		for d.need(1) && ascii.IsDigit(d.buf[d.pos]) {
 			take()
@@ -205,14 +205,14 @@ func (d *reportDecoder) number(keep []byte) ([]byte, error) {
 	return keep, nil
 }
 
-func (d *reportDecoder) literal(word string) error {
+func (d *Decoder) literal(word string) error {
 	for i := range len(word) {
 		c, err := d.peek()
 		if err != nil {
 			return err
 		}
 		if c != word[i] {
-			return d.fault("want a value")
+			return d.malformed("want a value")
 		}
 		d.pos++
 	}
