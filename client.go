@@ -2,11 +2,14 @@ package prepaid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/oauth2"
 )
 
 // Client calls the service. It is immutable and safe for concurrent use: make one per process with [NewClient].
@@ -76,8 +79,32 @@ func (c *Client) Close() error {
 	if c.manager != nil {
 		c.manager.Close()
 	}
-	c.closeIdle()
+	c.sender.CloseIdle()
 	return nil
+}
+
+// Token returns the access token that a call made now would use. Treat it as a secret.
+//
+// Errors: *[TokenError]. Safety: repeated.
+//
+// API: POST /token.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
+	if c.closed.Load() {
+		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
+	}
+	token, err := c.tokens.Token(ctx, nil)
+	if err == nil && token != nil && token.AccessToken != "" {
+		return token, nil
+	}
+	if err == nil {
+		err = errNoToken
+	}
+	if ended := ctx.Err(); ended != nil {
+		err = ended
+	} else if !errors.Is(err, ErrClosed) {
+		err = tokenError(err)
+	}
+	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 }
 
 // CheckResult says what [Client.Check] saw. The zero value is not used.
@@ -122,11 +149,16 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	return result, nil
 }
 
-// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
-func skew(service, local time.Time) time.Duration {
-	difference := service.Sub(local.Truncate(time.Second))
-	if difference.Abs() <= time.Second {
-		return 0
+// fetch makes a call whose response is one JSON value.
+func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
+	result := new(T)
+	if err := c.do(ctx, &r, func(a *response) error { return decodeJSON(a, result) }); err != nil {
+		return nil, err
 	}
-	return difference
+	return result, nil
+}
+
+// send makes a call whose response has no body to read: an attempt with one has not succeeded.
+func send(ctx context.Context, c *Client, r request) error {
+	return c.do(ctx, &r, func(*response) error { return nil })
 }

@@ -17,7 +17,7 @@ func TestCanaryUndecodable(t *testing.T) {
 	t.Parallel()
 	const canary = "Cnry_Decoder_"
 	text := errors.New(canary + "Error_")
-	a := &attempt{status: 200, mediaType: canary + "Type_"}
+	a := &response{status: 200, mediaType: canary + "Type_"}
 	for _, err := range []error{
 		&jsonv2.SemanticError{Err: text, JSONPointer: jsontext.Pointer("/" + text.Error())}, &jsontext.SyntacticError{Err: text},
 		fmt.Errorf("%s: %w", text, &jsonv2.SemanticError{Err: fmt.Errorf("%w: %w", text, ErrAmountSyntax)}),

@@ -97,7 +97,7 @@ func (p CreateAccountParams) check(v *validator) {
 
 var opCreateAccount = operation{
 	Operation: Operation{"Accounts.Create", "POST", "/accounts"},
-	class:     classNever, kind: answerJSON, success: []int{201}, lane: LaneCall, inputStatus: true,
+	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall, inputStatus: true,
 }
 
 // Create makes an account. The answer has no account id; [AccountsService.Issue] creates and finds it.
@@ -138,7 +138,7 @@ func (p UpdateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opUpdateAccount = operation{
 	Operation: Operation{"Accounts.Update", "PUT", "/accounts/{id}"},
-	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal], and

@@ -75,7 +75,7 @@ type ListHooksParams struct {
 
 var opListHooks = operation{
 	Operation: Operation{"Hooks.List", "GET", "/hooks"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p ListHooksParams) list() pageList[Hook] {
@@ -94,7 +94,7 @@ func (p ListHooksParams) list() pageList[Hook] {
 //
 // API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
-	return params.list().all(ctx, s.client)
+	return params.list().all(ctx, &s.client.core)
 }
 
 // ListPage returns one page of [HooksService.List].
@@ -103,7 +103,7 @@ func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Se
 //
 // API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
-	return params.list().page(ctx, s.client)
+	return params.list().page(ctx, &s.client.core)
 }
 
 func hookRequest(op operation, id string) (request, validator) {
@@ -114,7 +114,7 @@ func hookRequest(op operation, id string) (request, validator) {
 
 var opGetHook = operation{
 	Operation: Operation{"Hooks.Get", "GET", "/hooks/{id}"},
-	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
 // Get returns a hook.
@@ -163,7 +163,7 @@ func (h *CreatedHook) missing() bool { return h.ID == "" }
 
 var opCreateHook = operation{
 	Operation: Operation{"Hooks.Create", "POST", "/hooks"},
-	class:     classNever, kind: answerJSON, success: []int{201}, lane: LaneCall,
+	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall,
 }
 
 // Create registers a hook; the service pings an enabled one before it answers. After [OutcomeUnknown] look for its
@@ -219,7 +219,7 @@ func (p UpdateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opUpdateHook = operation{
 	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
-	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // Update changes a hook. Read it back with Get after [OutcomeUnknown]; a new HMACKeySecret shows by its HMACKeyID alone.
@@ -244,7 +244,7 @@ func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookP
 
 var opDeleteHook = operation{
 	Operation: Operation{"Hooks.Delete", "DELETE", "/hooks/{id}"},
-	class:     classReplayable, kind: answerNone, success: []int{204, 200}, lane: LaneCall,
+	class:     classReplayable, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Delete removes a hook.
@@ -267,7 +267,7 @@ type ListUndeliverableParams struct {
 
 var opUndeliverable = operation{
 	Operation: Operation{"Hooks.Undeliverable", "GET", "/hooks/{id}/undeliverable"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p ListUndeliverableParams) list(id string) pageList[Message] {
@@ -289,7 +289,7 @@ func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {
-	return params.list(id).all(ctx, s.client)
+	return params.list(id).all(ctx, &s.client.core)
 }
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
@@ -298,12 +298,12 @@ func (s *HooksService) Undeliverable(ctx context.Context, id string, params List
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
-	return params.list(id).page(ctx, s.client)
+	return params.list(id).page(ctx, &s.client.core)
 }
 
 var opDismiss = operation{
 	Operation: Operation{"Hooks.Dismiss", "POST", "/hooks/{id}/undeliverable/dismiss"},
-	class:     classNever, kind: answerNone, success: []int{204, 200}, lane: LaneCall,
+	class:     classNever, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.

@@ -55,7 +55,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		Type      MessageType `json:"type"`
 	}
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errNullAnswer
+		return errNull
 	}
 	if err := jsonv2.Unmarshal(data, &envelope, decodeOptions); err != nil {
 		return quiet(err)

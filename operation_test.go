@@ -58,7 +58,7 @@ func TestOperationsAgreeWithTheClient(t *testing.T) {
 		require.True(t, ok, "%s is not in operations.txt", op.Name)
 		body := "-"
 		switch {
-		case op.kind == answerNone:
+		case op.kind == responseNone:
 			body = "none"
 		case op.modelsFailure:
 			body = "refusal"

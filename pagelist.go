@@ -49,7 +49,7 @@ type pageList[T any] struct {
 }
 
 // page reads the page that Paging names.
-func (l pageList[T]) page(ctx context.Context, c *Client) (*Page[T], error) {
+func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 	page, err := l.fetch(ctx, c, l.paging.Page, false)
 	if err == nil && l.keep != nil {
 		kept := page.Items[:0]
@@ -66,7 +66,7 @@ func (l pageList[T]) page(ctx context.Context, c *Client) (*Page[T], error) {
 // all iterates over the items of all pages from Paging.Page on: each item that was there when the first page was served
 // is delivered once, later ones at most once, however the service sorts. Insertions move items to later pages only, so
 // reading the pages in order, up to the newest X-TotalPages, meets every item; what was met before is dropped.
-func (l pageList[T]) all(ctx context.Context, c *Client) iter.Seq2[*T, error] {
+func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		fetch := func(ctx context.Context, number int, bulk bool) (*Page[T], error) {
 			return l.fetch(ctx, c, number, bulk)

@@ -84,20 +84,20 @@ func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 }
 
 // fetch reads one page. 204 is an empty one.
-func (l pageList[T]) fetch(ctx context.Context, c *Client, number int, bulk bool) (*Page[T], error) {
+func (l pageList[T]) fetch(ctx context.Context, c *core, number int, bulk bool) (*Page[T], error) {
 	page := &Page[T]{Number: max(number, 1)}
 	r := l.request
 	r.bulk = bulk
 	r.query = append(make(query, 0, len(r.query)+2), r.query...).
-		with("page_number", strconv.Itoa(page.Number)).
-		with("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))
+		With("page_number", strconv.Itoa(page.Number)).
+		With("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))
 	if err := c.do(ctx, &r, page.decode); err != nil {
 		return nil, err
 	}
 	return page, nil
 }
 
-func (p *Page[T]) decode(a *attempt) error {
+func (p *Page[T]) decode(a *response) error {
 	p.readHeader(a)
 	if a.status == http.StatusNoContent {
 		return nil
@@ -116,7 +116,7 @@ func (p *Page[T]) decode(a *attempt) error {
 }
 
 // readHeader reads the three paging headers, of which a malformed one is treated as absent, and the service's clock.
-func (p *Page[T]) readHeader(a *attempt) {
+func (p *Page[T]) readHeader(a *response) {
 	number := func(name string) (int, bool) {
 		if n, err := strconv.Atoi(a.header.Get(name)); err == nil && n >= 0 {
 			return n, true
@@ -129,4 +129,24 @@ func (p *Page[T]) readHeader(a *attempt) {
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
 		p.skew = skew(date, a.started.Add(time.Since(a.started)/2))
 	}
+}
+
+func (v *validator) paging(p Paging) {
+	for _, number := range []struct {
+		field string
+		value int
+	}{{"paging.page", p.Page}, {"paging.size", p.Size}, {"paging.prefetch", p.Prefetch}} {
+		if number.value < 0 {
+			v.fault(number.field, "must not be negative")
+		}
+	}
+}
+
+// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
+func skew(service, local time.Time) time.Duration {
+	difference := service.Sub(local.Truncate(time.Second))
+	if difference.Abs() <= time.Second {
+		return 0
+	}
+	return difference
 }

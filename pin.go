@@ -59,7 +59,7 @@ func pinOperation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
 		// The reference shows no status: these are taken as success.
-		class: classNever, kind: answerRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
+		class: classNever, kind: responseRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
 	}
 }
 
@@ -137,7 +137,7 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 
 func (s *PINService) post(ctx context.Context, r request) (*PINResponse, error) {
 	result := &PINResponse{}
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
 			return a.undecodable(errUnexpectedBody)
 		}

@@ -45,7 +45,7 @@ func growsFaster(few, many allocated) bool {
 func TestItemsCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
-		client := scalingClient(t, scalingPage(n))
+		client := scalingClient(t, scalingWire(scalingPage(n)))
 		cost := measureAllocated(func() {
 			page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, SearchCompanyParams{})
 			require.NoError(t, err)
@@ -61,9 +61,8 @@ func TestItemsCostInProportion(t *testing.T) {
 func TestCallersCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
-		client := scalingClient(t, scalingAccount)
-		together := &gatheringWire{next: client.transport, n: n}
-		client.transport = together
+		together := &gatheringWire{next: scalingWire(scalingAccount), n: n}
+		client := scalingClient(t, together)
 		_, err := client.Token(t.Context())
 		require.NoError(t, err)
 		cost := measureAllocated(func() {
@@ -143,10 +142,10 @@ func (w scalingWire) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // scalingClient has a limiter that always has a slot.
-func scalingClient(tb testing.TB, body string) *Client {
+func scalingClient(tb testing.TB, transport http.RoundTripper) *Client {
 	tb.Helper()
 	client, err := NewClient(Config{
-		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: scalingWire(body),
+		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: transport,
 		Credentials: Credentials{ClientID: "bench", ClientSecret: NewSecret("secret")},
 		Limiter:     slotLimiter{slots.New(slots.Options{Allowance: 1 << 17, Window: time.Millisecond, Share: 1})},
 	})
@@ -166,7 +165,7 @@ func scalingPage(n int) string {
 func BenchmarkItems(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			client := scalingClient(b, scalingPage(n))
+			client := scalingClient(b, scalingWire(scalingPage(n)))
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := client.Accounts.SearchCompanyPage(b.Context(), 7, SearchCompanyParams{}); err != nil {
@@ -182,7 +181,7 @@ func BenchmarkItems(b *testing.B) {
 func BenchmarkCallers(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			client := scalingClient(b, scalingAccount)
+			client := scalingClient(b, scalingWire(scalingAccount))
 			b.ReportAllocs()
 			for b.Loop() {
 				var callers sync.WaitGroup

@@ -125,7 +125,7 @@ func (t WalletToken) LogValue() slog.Value { return redact.LogValue(t) }
 
 var opWalletTokens = operation{
 	Operation: Operation{"Accounts.WalletTokens", "GET", "/accounts/{id}/tokens"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 // WalletTokens lists the wallet tokens of an account; nil when it has none.
@@ -138,7 +138,7 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	v.pathID("id", string(id))
 	r := request{op: opWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
 	var tokens []WalletToken
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
 			return nil
 		}
@@ -206,7 +206,7 @@ func (w WalletProvisioning) LogValue() slog.Value { return redact.LogValue(w) }
 
 var opProvisionWallet = operation{
 	Operation: Operation{"Accounts.ProvisionWallet", "POST", "/accounts/{id}/wallet/{provider}"},
-	class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
+	class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
 }
 
 // ProvisionWallet returns the data that puts the card into a mobile wallet. Three providers are supported; their
@@ -259,7 +259,7 @@ func (k KeyExchange) LogValue() slog.Value { return redact.LogValue(k) }
 
 var opExchangeKey = operation{
 	Operation: Operation{"Accounts.ExchangeKey", "POST", "/accounts/{id}/dip"},
-	class:     classNever, kind: answerData, success: []int{200}, lane: LaneCall,
+	class:     classNever, kind: responseData, success: []int{200}, lane: LaneCall,
 }
 
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
@@ -281,10 +281,10 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v.key256("ephemeral_key", params.EphemeralKey.Reveal())
 	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	result := &KeyExchange{}
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		switch {
 		case len(a.body) == 0:
-			return a.undecodable(errEmptyAnswer)
+			return a.undecodable(errEmptyBody)
 		case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
 			return a.undecodable(errUnexpectedBody)
 		}

@@ -133,7 +133,7 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 // An answer that is read again starts from nothing, and texts of one item do not reach into another.
 func TestWireReaderLeavesNothing(t *testing.T) {
 	t.Parallel()
-	a := &attempt{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
+	a := &response{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
 	account := Account{NameOnCard: "left over"}
 	require.NoError(t, decodeJSON(a, &account))
 	require.Equal(t, Account{ID: "E1", Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)

@@ -4,8 +4,8 @@ package main
 func mutants() []mutant {
 	return []mutant{
 		{
-			name: "the client does not wait before its own repeat", file: "call.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "if !c.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
+			name: "the client does not wait before its own repeat", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "if !c.effect.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
 		},
 		{
 			name: "the client does not wait before the next call", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
@@ -16,7 +16,7 @@ func mutants() []mutant {
 			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
-			name: "an attempt that outlasts its timeout counts from its beginning", file: "call.go", pkg: "./internal/tests/faults",
+			name: "an attempt that outlasts its timeout counts from its beginning", file: "attempt.go", pkg: "./internal/tests/faults",
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
 		},
 		{
