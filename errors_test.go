@@ -122,7 +122,7 @@ func TestErrorCodes(t *testing.T) {
 	require.False(t, prepaid.ErrorCode("").Known())
 }
 
-// A partner's test can build every error of a call and gets the answers of the real one.
+// A partner's test can build every error of a call and gets the responses of the real one.
 func TestErrorsCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("payroll: %w", &prepaid.CallError{
