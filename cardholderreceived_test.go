@@ -271,7 +271,7 @@ func TestCardholderIsKeptAtLittleCost(t *testing.T) {
 		body := []byte(`{"personal":{"first_name":"A","last_name":"B","date_of_birth":"1990-05-03T00:00:00Z",` +
 			`"primary_address":{"state":"WA","country":"AU"},` + member + `}}`)
 		var account Account
-		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, readWire(body, &account)) }), 20.0, member)
+		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, readItem(body, &account)) }), 20.0, member)
 		require.NotEmpty(t, account.Personal.received)
 	}
 }

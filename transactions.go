@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // Transaction is an item of an account's history (reference section 2.8). The zero value is no transaction.
@@ -84,6 +86,8 @@ func (t TransactionType) Known() bool {
 	})
 }
 
+func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
+
 // ListTransactionsParams selects by time. The zero value selects all.
 //
 // Bounds are sent in whole seconds. One with a fraction is sent rounded outwards, and the items outside it are dropped
@@ -120,7 +124,7 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 		at   time.Time
 	}{{"start_date", p.From}, {"end_date", ceilSecond(p.To)}, {"end_date", ceilSecond(p.Before)}} {
 		if !bound.at.IsZero() {
-			query = query.with(bound.name, bound.at.UTC().Format(wireTime))
+			query = query.with(bound.name, bound.at.UTC().Format(wire.TimeLayout))
 		}
 	}
 	return pageList[Transaction]{
