@@ -214,7 +214,7 @@ func writeBody(body any) ([]byte, bool) {
 	return wire.Write(plain.writeWire)
 }
 
-// decodeJSON reads the one JSON value of a response into out.
+// decodeJSON reads a response's one JSON value into out.
 func decodeJSON[T any](r *response, out *T) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {

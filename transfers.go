@@ -241,15 +241,15 @@ type transferResponse struct {
 // anything else but digits above zero proves nothing.
 func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 	return func(received *response) error {
-		var found transferResponse
-		if err := decodeJSON(received, &found); err != nil {
+		var response transferResponse
+		if err := decodeJSON(received, &response); err != nil {
 			return err
 		}
-		if found.CorrelationID == nil {
+		if response.CorrelationID == nil {
 			return received.undecodable(errMissingMember)
 		}
-		r.CorrelationID = *found.CorrelationID
-		kind, text := number.Scalar(found.TransactionID)
+		r.CorrelationID = *response.CorrelationID
+		kind, text := number.Scalar(response.TransactionID)
 		id := string(text)
 		switch {
 		case modelsFailure && id == "" && kind != number.Other:
