@@ -32,8 +32,8 @@ func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Tok
 				done <- result{err: errors.New("the token source panicked")}
 			}
 		}()
-		token, err := s.source.Token()
-		done <- result{token, err}
+		current, err := s.source.Token()
+		done <- result{current, err}
 	}()
 	select {
 	case r := <-done:

@@ -3,6 +3,7 @@ package prepaid
 import (
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainAnswers are read by their plain form, and must be: that is what makes them fast.
-var plainAnswers = []string{
+// plainBodies are read on the fast path, and must be: that is what makes them fast.
+var plainBodies = []string{
 	`{"balance":1,"personal":{"primary_address":{"city":"x"},"primary_address":null}}`,
 	`{}`,
 	` { "balance" : 12.50 , "status" : "active" } `,
@@ -36,11 +37,23 @@ var plainAnswers = []string{
 	`{"id":17,"type":1118,"acquirer_id":12,"terminal_id":0,"reference":1.50,"amount_currency":36,"merchant_category_code":742,"amount":"-5","running_balance_amount":"0","fee_amount":null}`,
 	`{"type":7,"merchant_category_code":"7","type_description":null,"amount":null}`, `{"type":"7","type":8.0,"running_balance_amount":1,"running_balance_amount":null}`,
 	`{"transaction_id":17,"correlation_id":"c"}`, `{"transaction_id":17,"correlation_id":7}`,
-	`{"transaction_id":{"odd":[1]},"correlation_id":null}`,
+	`{"transaction_id":{"other":[1]},"correlation_id":null}`,
+	`{"code":742,"description":"Veterinary"}`, `{"code":"5411","description":null}`, `{"code":"0742","code":null}`,
+	`{"id":"h","uri":"https://a.example/","scope":[1,-2,null,40000],"filter_spec":"*","enabled":true,"reliability_mode":"none","last_undeliverable":"m",` +
+		`"last_undeliverable_timestamp":"2026-05-06T07:08:09Z","hmac_key_id":"k"}`, `{"scope":[],"scope":null}`, `{"scope":[1,2,3],"scope":[ ]}`,
+	`{"id":"m","hook_id":"h","timestamp":"2026-05-06T07:08:09.5Z","type":"transaction","payload":{"amount":12.50,"deep":[[1]]},"more":"Zoë"}`, `{ "id" : 7 , "type" : null }`,
+	`{"token_unique_reference":"T","storage_technology":"server","device":{"device_id":"","device_name":"Zo\u00eb","device_id":"D","secure_element_id":"S","device_type":"phone",` +
+		`"device_id":[1]},"last_comment_id":1,"token_type":"cof_token","payment_app_instance_id":"p","wallet_id":"w","token_requestor_name":"n","token_requestor_id":12,` +
+		`"token_assurance_level":"0","provisioning_status_description":"d","provisioning_status_code":"success","suspenders":["a","",null,"b","c","long enough to move",7],` +
+		`"current_status_code":"active","current_status_description":"s","current_status_date_time":"2026-05-06T07:08:09Z","correlation_id":"c",` +
+		`"activation_code_expiration_date_time":null,"final_tokenization_decision":"unknown","token_activated_date_time":"2026-05-06","digitization_request_date_time":"",` +
+		`"account_pan_sequence_number":"001","expiration_date":"0129","token_suffix":"1234","primary_account_number_unique_reference":"u","token_deleted_from_consumer_app":false}`,
+	`{"token_unique_reference":"T","device":{"device_id":"D","device_name":"N"},"current_status_code":"active","device":{"device_type":"x"}}`,
+	`{"device":{"device_id":"D","device_id":null},"device":null,"suspenders":[]}`, `{"device":{"device_id":7,"device_id":"8"}}`, `{"suspenders":["a"],"suspenders":null}`,
 }
 
-// oddAnswers are left to decodeOptions, which accept some of them.
-var oddAnswers = []string{
+// otherBodies are left to decodeOptions, which accept some of them.
+var otherBodies = []string{
 	``, ` `, `null`, `[]`, `{`, `}`, `{]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}x`, `{"a":1}{}`, `{"a":01}`, `{"a":1.}`, `{"a":+1}`, `{"a":tru}`, `{"a":nul}`,
 	`{"a":"` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\ud800"}`, "{\"status\":\"\xff\"}", `{"\u0073tatus":"active"}`, `{"a":"`, `{"a":"\`, `{"a":[1 2]}`, `{"a":{"b":1}`,
 	`{"status":true}`, `{"status":[7]}`, `{"status":07}`, `{"status":7.}`, `{"status":-}`, `{"status":12345678901234567890}`, `{"type":1e400}`, `{"type":0.5}`, `{"balance":true}`, `{"balance":""}`, `{"balance":1.}`, `{"balance":"1e5"}`, `{"balance":12345678901234567890123}`, `{"company_id":"12"}`, `{"company_id":12.0}`,
@@ -49,6 +62,7 @@ var oddAnswers = []string{
 	`{"plastic_expiry":"2026-01-01"}`, `{"plastic_expiry":"2026-01-01T10:00"}`, `{"plastic_expiry":5}`, `{"plastic_expiry":"20\u00326-01-01T00:00:00Z"}`, `{"personal":[]}`, `{"personal":"x"}`,
 	`{"personal":{"primary_address":null}}`, `{"personal":{"primary_address":3}}`, `{"personal":{"date_of_birth":"1980-02-31"}}`, `{"personal":{"date_of_birth":null}}`, `{"id":true}`, `{"id":1.50}`, `{"id":-}`,
 	`{"merchant_category_code":742}`, `{"merchant_category_code":"742"}`, `{"merchant_category_code":null}`, `{"merchant_category_code":"` + "é" + `"}`, `{"transaction_id":-}`, `{"transaction_id":"\u00"}`,
+	`{"scope":["1"]}`, `{"scope":[1.0]}`, `{"scope":{}}`, `{"scope":[1`, `{"suspenders":[true]}`, `{"suspenders":"a"}`, `{"device":"x"}`, `{"device":[]}`, `{"device":{"device_id":true}}`, `{"enabled":"true"}`,
 	strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100), strings.Repeat(`{"a":`, 20_000),
 }
 
@@ -56,7 +70,7 @@ var oddAnswers = []string{
 func sameAsOptions[T any](t *testing.T, body []byte) bool {
 	t.Helper()
 	var item T
-	plain := readWire(body, any(&item).(wireReadable))
+	plain := readItem(body, &item)
 	var want T
 	err := json.Unmarshal(body, &want, decodeOptions)
 	if plain {
@@ -64,8 +78,8 @@ func sameAsOptions[T any](t *testing.T, body []byte) bool {
 		require.Equal(t, want, item, "%s", body)
 	}
 	list := append(append(append([]byte{'['}, body...), ','), append(body[:len(body):len(body)], ']')...)
-	var items, wanted []T
-	if readWireItems(list, &items) {
+	if items, ok := readItems[T](list); ok {
+		var wanted []T
 		require.NoError(t, json.Unmarshal(list, &wanted, decodeOptions), "%s", list)
 		require.Equal(t, wanted, items, "%s", list)
 	} else {
@@ -74,11 +88,21 @@ func sameAsOptions[T any](t *testing.T, body []byte) bool {
 	return plain
 }
 
+// comparisons are the types that are read on the fast path, those in others apart.
+var comparisons = map[reflect.Type]func(*testing.T, []byte) bool{
+	reflect.TypeFor[Account]():          sameAsOptions[Account],
+	reflect.TypeFor[AccountSummary]():   sameAsOptions[AccountSummary],
+	reflect.TypeFor[Transaction]():      sameAsOptions[Transaction],
+	reflect.TypeFor[transferResponse](): sameAsOptions[transferResponse],
+	reflect.TypeFor[WalletToken]():      sameAsOptions[WalletToken],
+	reflect.TypeFor[Hook]():             sameAsOptions[Hook],
+	reflect.TypeFor[Message]():          sameAsOptions[Message],
+	reflect.TypeFor[MerchantCategory](): sameAsOptions[MerchantCategory],
+}
+
 func sameForAll(t *testing.T, body []byte) (plain int) {
 	t.Helper()
-	for _, same := range []func(*testing.T, []byte) bool{
-		sameAsOptions[Account], sameAsOptions[AccountSummary], sameAsOptions[Transaction], sameAsOptions[transferAnswer],
-	} {
+	for _, same := range comparisons {
 		if same(t, body) {
 			plain++
 		}
@@ -86,17 +110,45 @@ func sameForAll(t *testing.T, body []byte) (plain int) {
 	return plain
 }
 
+// Every type that has a generated reader is one of the comparisons, or in one.
+func TestEveryGeneratedReaderIsCompared(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{"plainCardholder": true, "walletDeviceMembers": true, "messageEnvelope": true} // Cardholder, WalletDevice, Message
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			walk(of.Elem())
+		case reflect.Struct:
+			seen[of.Name()] = true
+			for field := range of.Fields() {
+				walk(field.Type)
+			}
+		}
+	}
+	for of := range comparisons {
+		walk(of)
+	}
+	source, err := os.ReadFile("wire_gen.go")
+	require.NoError(t, err)
+	readers := regexp.MustCompile(`(?m)^func \(v \*(\w+)\) readWire`).FindAllStringSubmatch(string(source), -1)
+	require.NotEmpty(t, readers)
+	for _, reader := range readers {
+		require.True(t, seen[reader[1]], reader[1])
+	}
+}
+
 func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 	t.Parallel()
-	for _, body := range plainAnswers {
+	for _, body := range plainBodies {
 		require.NotZero(t, sameForAll(t, []byte(body)), "not plain: %s", body)
 		for cut := range len(body) { // nothing that breaks off is plain
 			sameForAll(t, []byte(body[:cut]))
 		}
 	}
-	require.True(t, sameAsOptions[Account](t, []byte(plainAnswers[2])))
-	require.True(t, sameAsOptions[Transaction](t, []byte(plainAnswers[5])))
-	for _, body := range oddAnswers {
+	require.True(t, sameAsOptions[Account](t, []byte(plainBodies[2])))
+	require.True(t, sameAsOptions[Transaction](t, []byte(plainBodies[5])))
+	for _, body := range otherBodies {
 		sameForAll(t, []byte(body))
 	}
 }
@@ -120,10 +172,10 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 	}
 	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
 	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Status/200")))
-	require.True(t, sameAsOptions[transferAnswer](t, body("Accounts.Transfer/200")))
+	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
 	for _, name := range []string{"200", "200-every-type"} {
-		var items []Transaction
-		require.True(t, readWireItems(body("Accounts.Transactions/"+name), &items), name)
+		items, ok := readItems[Transaction](body("Accounts.Transactions/" + name))
+		require.True(t, ok, name)
 		var want []Transaction
 		require.NoError(t, json.Unmarshal(body("Accounts.Transactions/"+name), &want, decodeOptions))
 		require.Equal(t, want, items)
@@ -138,15 +190,19 @@ func TestWireReaderLeavesNothing(t *testing.T) {
 	require.NoError(t, decodeJSON(a, &account))
 	require.Equal(t, Account{ID: "E1", Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)
 
-	var items []Account
-	require.True(t, readWireItems([]byte(`[{"display_name":"one"},{"name_on_card":"two"},{"display_name":"three"}]`), &items))
+	items, ok := readItems[Account]([]byte(`[{"display_name":"one"},{"name_on_card":"two"},{"display_name":"three"}]`))
+	require.True(t, ok)
 	require.Equal(t, []string{"one", "", "three"}, []string{items[0].DisplayName, items[1].DisplayName, items[2].DisplayName})
 	require.Equal(t, "two", items[1].NameOnCard)
-	require.True(t, readWireItems([]byte(` [ ] `), &items))
+	items, ok = readItems[Account]([]byte(` [ ] `))
+	require.True(t, ok)
 	require.Equal(t, []Account{}, items)
-	for _, odd := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
-		require.False(t, readWireItems([]byte(odd), &items), odd)
+	for _, other := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`, `[null]`} {
+		_, ok := readItems[Account]([]byte(other))
+		require.False(t, ok, other)
 	}
+	_, ok = readItems[CategoryRule]([]byte(`[{}]`))
+	require.False(t, ok, "a type without a fast path")
 }
 
 // Every string type of a response is read from a number, too.
@@ -179,20 +235,54 @@ func TestOptionsKnowEveryStringType(t *testing.T) {
 	}
 	for _, response := range []any{
 		Account{}, AccountSummary{}, Transaction{}, WalletToken{}, WalletProvisioning{}, MerchantCategory{}, Policy{}, Restrictions{},
-		FundingResult{}, SimulationResult{}, Hook{}, CreatedHook{}, Message{}, transferAnswer{},
+		FundingResult{}, SimulationResult{}, Hook{}, CreatedHook{}, Message{}, transferResponse{},
 	} {
 		walk(reflect.TypeOf(response))
 	}
 	require.Contains(t, seen, reflect.TypeFor[MessageType]())
-	var code ErrorCode
-	require.Error(t, json.Unmarshal([]byte(`7`), &code, decodeOptions), "the form of an error response is evidence")
+	code, _ := (&response{body: []byte(`{"error":7}`)}).errorShape()
+	require.Empty(t, code, "the form of an error response is evidence")
 }
 
 func FuzzWireReader(f *testing.F) {
-	for _, body := range append(plainAnswers, oddAnswers...) {
+	for _, body := range append(plainBodies, otherBodies...) {
 		if len(body) < 10_000 {
 			f.Add([]byte(body))
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte) { sameForAll(t, body) })
+}
+
+// Payments are written byte for byte as the options write them.
+func TestWireWriterWritesAsTheOptionsDo(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "plain", "Zoë & <b>", "a\"b\\c/d", "tab\t line\n \x00 \x7f \u2028", "\U0001F4B3", "long enough for words of eight \x1f"} {
+		for _, body := range []wireWritable{
+			TransferParams{RequestID: RequestID(text), Amount: Cents(2550), SourceReference: text, DestinationReference: text,
+				DestinationAccountID: AccountID(text), Type: TransferTypeLoad, InitiatorUsername: text},
+			TransferParams{SourceReference: text, Type: -7},
+			DirectEntryOutParams{RequestID: RequestID(text), Amount: MustAmount("-0.125"), SourceReference: text, DestinationReference: text,
+				Destination: BankAccount{BSB: text, AccountNumber: text, AccountName: text}, BSB: text, InitiatingUserID: text},
+			DirectEntryOutParams{},
+		} {
+			want, err := json.Marshal(body, encodeOptions)
+			require.NoError(t, err)
+			got, ok := writeBody(body)
+			require.True(t, ok)
+			require.Equal(t, string(want), string(got))
+			encoded, err := encode(body)
+			require.NoError(t, err)
+			require.Equal(t, want, encoded)
+		}
+	}
+}
+
+// What is no text is refused as the options refuse it.
+func TestWireWriterRefuses(t *testing.T) {
+	t.Parallel()
+	body := TransferParams{SourceReference: "bad \xff"}
+	_, ok := writeBody(body)
+	require.False(t, ok)
+	_, err := encode(body)
+	require.Error(t, err)
 }
