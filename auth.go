@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
@@ -31,8 +32,8 @@ func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Tok
 				done <- result{err: errors.New("the token source panicked")}
 			}
 		}()
-		token, err := s.source.Token()
-		done <- result{token, err}
+		current, err := s.source.Token()
+		done <- result{current, err}
 	}()
 	select {
 	case r := <-done:
@@ -93,14 +94,14 @@ type tokenSeconds int64
 
 // UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
 func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
-	kind, text := jsonScalar(data)
+	kind, text := number.Scalar(data)
 	switch kind {
-	case scalarNull:
+	case number.Null:
 		return nil
-	case scalarOther:
+	case number.Other:
 		return errNotANumber
 	}
-	if _, err := scanDecimal(text, true); errors.Is(err, ErrAmountSyntax) {
+	if _, err := number.Parse(text, true); errors.Is(err, number.ErrSyntax) {
 		return errNotANumber
 	}
 	seconds, _ := strconv.ParseFloat(string(text), 64) // of JSON's grammar; too large is infinite

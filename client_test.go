@@ -19,7 +19,7 @@ import (
 
 const oneCategory = `[{"code":5411,"description":"Grocery"}]`
 
-// Check tells the token's life, the clocks' difference, the time of the read and the media type as answered.
+// Check tells the token's life, the clocks' difference, the time of the read and the media type as received.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// An empty list is a good answer, and a token of unknown life has none to tell.
+// An empty list is a good response, and a token of unknown life has none to tell.
 func TestCheckWithoutDetails(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")
@@ -197,7 +197,7 @@ func TestCloseEndsTokenExchange(t *testing.T) {
 	})
 }
 
-// A call under way ends with its answer, and sends nothing after Close.
+// A call under way ends with its response, and sends nothing after Close.
 func TestCloseDuringCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // wireTime is the reference's date-time form, in UTC.
@@ -121,10 +123,10 @@ func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
 
 // decodeTransactionType reads a code; one that arrives as a number may have lost its leading zeros.
 func decodeTransactionType(d *jsontext.Decoder, t *TransactionType) error {
-	number := d.PeekKind() == '0'
+	bare := d.PeekKind() == '0'
 	err := decodeString(d, t)
-	if code, ok := integerText([]byte(*t)); number && ok {
-		*t = TransactionType(padCode(code))
+	if code, ok := number.Integer([]byte(*t)); bare && ok {
+		*t = TransactionType(padCode(string(code)))
 	}
 	return err
 }
@@ -179,8 +181,8 @@ func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	case 'n':
 		return nil
 	case '0', '"':
-		value, err := parseInteger(token.String())
-		if err != nil || int64(T(value)) != value {
+		value, ok := parseInteger(token.String())
+		if !ok || int64(T(value)) != value {
 			return errNotAnInteger
 		}
 		*n = T(value)
@@ -189,15 +191,13 @@ func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	return errNotAnInteger
 }
 
-func parseInteger(text string) (int64, error) {
-	if whole, ok := integerText([]byte(text)); ok { // 12 for 12.0 and 1.2e1
-		text = whole
+// parseInteger also reads what only a string can hold, such as 007.
+func parseInteger(text string) (int64, bool) {
+	if value, ok := number.Int64([]byte(text)); ok {
+		return value, true
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, errNotAnInteger
-	}
-	return value, nil
+	return value, err == nil
 }
 
 // decodeJSON reads a response's one JSON value into out.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // ErrDateSyntax means that a text, or the fields of a [Date], are not a real calendar day from 0001-01-01 to
@@ -141,11 +142,11 @@ func (d *Date) UnmarshalText(text []byte) error {
 //
 // Errors: [ErrDateSyntax].
 func (d *Date) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		*d = Date{}
 		return nil
-	case scalarString:
+	case number.String:
 		return d.UnmarshalText(text)
 	default:
 		return ErrDateSyntax

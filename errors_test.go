@@ -116,12 +116,13 @@ func TestErrorCodes(t *testing.T) {
 		bad_application_id bad_key_id bad_ephemeral_key bad_account invalid_uri invalid_scope invalid_filter_spec invalid_enabled
 		invalid_reliability_mode invalid_hmac_key_id invalid_hmac_key_secret no_response invalid_hook_id invalid_message_id`) {
 		require.True(t, prepaid.ErrorCode(code).Known(), code)
+		require.EqualError(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.ErrorCode(code)}, "prepaid: status 400 ("+code+")")
 	}
 	require.False(t, prepaid.ErrorCode("insufficient_funds").Known())
 	require.False(t, prepaid.ErrorCode("").Known())
 }
 
-// A partner's test can build every error of a call and gets the answers of the real one.
+// A partner's test can build every error of a call and gets the responses of the real one.
 func TestErrorsCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("payroll: %w", &prepaid.CallError{

@@ -69,7 +69,7 @@ func ExampleAccountsService_Status() {
 	// do not pay to this card
 }
 
-// Setting the same state twice does no harm, so the client sends it again when an answer is lost, and the caller does
+// Setting the same state twice does no harm, so the client sends it again when a response is lost, and the caller does
 // not notice. The one exception is the state active.
 func ExampleAccountsService_SetStatus_answerLost() {
 	srv := emulator()

@@ -129,7 +129,7 @@ func ExampleClient_Close() {
 	// true not processed
 }
 
-// What Check says when something is wrong with a deployment: here another program answers at the address.
+// What Check says when something is wrong with a deployment: here another program responds at the address.
 func ExampleClient_Check_notTheService() {
 	srv := emulator()
 	defer srv.Close()
@@ -376,7 +376,7 @@ func Example_shutdown() {
 	// Output: 2 paid, 1 left for the next run, 80.00 on the account
 }
 
-// A deadline that leaves no room for a repeat makes a doubt of a lost answer. This one leaves the attempt its time, and
+// A deadline that leaves no room for a repeat makes a doubt of a lost response. This one leaves the attempt its time, and
 // not the pause before the second one.
 func Example_deadline() {
 	srv := emulator()

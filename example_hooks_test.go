@@ -24,7 +24,7 @@ func hookParams(uri string) prepaid.CreateHookParams {
 	}
 }
 
-// missedMessages starts an emulator with a hook whose receiver answers the ping and then goes down while the service
+// missedMessages starts an emulator with a hook whose receiver responds to the ping and then goes down while the service
 // sends it count transactions. Close the emulator at the end.
 func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error) {
 	var down atomic.Bool
@@ -76,7 +76,7 @@ func ExampleHooksService_Get() {
 	// missed anything: false
 }
 
-// The ping of an enabled hook must be answered while the registration waits, or nothing is registered.
+// The ping of an enabled hook must get its response while the registration waits, or nothing is registered.
 func ExampleHooksService_Create_noResponse() {
 	receiver := httptest.NewTLSServer(http.NotFoundHandler()) // not the right path
 	defer receiver.Close()
@@ -172,7 +172,7 @@ func ExampleHooksService_Update() {
 	// https://cards.example.com/hooks k2
 }
 
-// Deleting is safe to repeat, and the client does so by itself when an answer is lost.
+// Deleting is safe to repeat, and the client does so by itself when a response is lost.
 func ExampleHooksService_Delete() {
 	srv := emulator()
 	defer srv.Close()

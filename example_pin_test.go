@@ -25,7 +25,7 @@ func sealOnDevice(certificate []byte, otp, pin string) (prepaid.PINEnvelope, err
 	return *envelope, nil
 }
 
-// Initiate has the service send the cardholder a one-time password. The reference does not show the answer's shape, so
+// Initiate has the service send the cardholder a one-time password. The reference does not show the response's shape, so
 // it comes as it is, to be read into a struct of your own.
 func ExamplePINService_Initiate() {
 	srv := emulator()

@@ -61,7 +61,7 @@ func ExamplePolicyService_Categories() {
 	for _, rule := range policy.Categories {
 		fmt.Println(rule.MerchantCategoryCode)
 	}
-	fmt.Println(policy.Merchants == nil) // not part of this answer
+	fmt.Println(policy.Merchants == nil) // not part of this response
 	// Output:
 	// 0742
 	// 7995

@@ -110,7 +110,7 @@ func ExampleSimulationService_Reverse() {
 	// false There is no matching purchase authorisation 100.00
 }
 
-// Clearing settles an authorisation. It takes effect some time after its answer.
+// Clearing settles an authorisation. It takes effect some time after its response.
 func ExampleSimulationService_Clear() {
 	srv := emulator()
 	defer srv.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// When the answer is lost, the client sends the same bytes again, and the service answers the known request id with
+// When the response is lost, the client sends the same bytes again, and the service responds to the known request id with
 // the first result: the money moves once.
 func ExampleAccountsService_Transfer_answerLost() {
 	srv := emulator()
@@ -226,7 +226,7 @@ func ExampleAccountsService_Transfer() {
 	// left on the float: 250.00
 }
 
-// A refund has no request id: after a lost answer, look in the history and never send it again blindly.
+// A refund has no request id: after a lost response, look in the history and never send it again blindly.
 func ExampleAccountsService_FindMovement() {
 	srv := emulator()
 	defer srv.Close()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // ErrTransactionIDSyntax means that a transaction id came as a JSON value that is neither a number nor a string,
@@ -30,15 +31,15 @@ type TransactionID string
 //
 // Errors: [ErrTransactionIDSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		*id = ""
 		return nil
-	case scalarString:
+	case number.String:
 		*id = TransactionID(text)
 		return nil
-	case scalarNumber:
-		if integer, ok := integerText(text); ok {
+	case number.Number:
+		if integer, ok := number.Integer(text); ok {
 			*id = TransactionID(integer)
 			return nil
 		}

@@ -19,12 +19,12 @@ import (
 
 // register is a service that keeps accounts under a client_account_key and shows a new one after a delay.
 type register struct {
-	delay   time.Duration // until a new account can be found
-	answer  func(made harness.Step) harness.Step
-	search  harness.Step // instead of searching, when set
-	noTwice bool         // fail the test at a second creation
-	other   string       // an account of another program, which only a search by company returns
-	t       *testing.T
+	delay    time.Duration // until a new account can be found
+	response func(made harness.Step) harness.Step
+	search   harness.Step // instead of searching, when set
+	noTwice  bool         // fail the test at a second creation
+	other    string       // an account of another program, which only a search by company returns
+	t        *testing.T
 
 	mu       sync.Mutex
 	accounts []registered
@@ -53,8 +53,8 @@ func (s *register) RoundTrip(r *http.Request) (*http.Response, error) {
 		number := len(s.accounts) + 1
 		s.accounts = append(s.accounts, registered{row(number, "inactive"), time.Now().Add(s.delay)})
 		made := harness.Respond(201, harness.VendorJSON, fmt.Sprintf(`{"external_account_id":"ext-%d","company_id":7,"balance":0,"status":"inactive"}`, number))
-		if s.answer != nil {
-			made = s.answer(made)
+		if s.response != nil {
+			made = s.response(made)
 		}
 		return made(r)
 	}
@@ -90,11 +90,11 @@ func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (
 	return harness.NewClient(t, harness.ClockConfig(service)).Accounts.Issue(t.Context(), params)
 }
 
-// An account is created once and found, also when it shows up late or the creation's own answer was lost; run again,
+// An account is created once and found, also when it shows up late or the creation's own response was lost; run again,
 // the same call finds what is there.
 func TestIssue(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]func(harness.Step) harness.Step{
+	for name, response := range map[string]func(harness.Step) harness.Step{
 		"answered": nil,
 		"lost":     func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) },
 		"503":      func(harness.Step) harness.Step { return harness.Respond(503, "", "") },
@@ -106,7 +106,7 @@ func TestIssue(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", delay), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					service := &register{t: t, delay: delay, answer: answer, noTwice: true}
+					service := &register{t: t, delay: delay, response: response, noTwice: true}
 					began := time.Now()
 					issued, err := issue(t, service, nil)
 					require.NoError(t, err)
@@ -135,8 +135,8 @@ func TestIssue(t *testing.T) {
 func TestIssueRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer  harness.Step
-		outcome prepaid.Outcome
+		response harness.Step
+		outcome  prepaid.Outcome
 	}{
 		"404":         {harness.ServiceError(404, "not_found"), prepaid.OutcomeRejected},
 		"400":         {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected},
@@ -145,7 +145,7 @@ func TestIssueRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				service := &register{t: t, delay: time.Hour, answer: func(harness.Step) harness.Step { return tc.answer }}
+				service := &register{t: t, delay: time.Hour, response: func(harness.Step) harness.Step { return tc.response }}
 				_, err := issue(t, service, nil)
 				require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
 				require.Len(t, service.searches, 1)
@@ -158,8 +158,8 @@ func TestIssueRefused(t *testing.T) {
 func TestIssueNotSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer  func(harness.Step) harness.Step
-		outcome prepaid.Outcome
+		response func(harness.Step) harness.Step
+		outcome  prepaid.Outcome
 	}{
 		"answered": {nil, prepaid.OutcomeApplied},
 		"lost":     {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
@@ -168,7 +168,7 @@ func TestIssueNotSeen(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", settle), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					service := &register{t: t, delay: time.Hour, answer: tc.answer, noTwice: true}
+					service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
 					began := time.Now()
 					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.Settle = settle })
 					failure := harness.CallError(t, err)
@@ -194,7 +194,7 @@ func TestIssueNotSeen(t *testing.T) {
 func TestIssueLostBesideAnotherProgram(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := &register{t: t, delay: 9 * time.Second, noTwice: true, answer: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
+		service := &register{t: t, delay: 9 * time.Second, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
 		service.other = strings.Replace(row(9, "active"), `"company_id":7`, `"company_id":7,"client_id":"other"`, 1)
 		issued, err := issue(t, service, nil)
 		require.NoError(t, err)
@@ -256,7 +256,7 @@ func TestIssueReplacement(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, answer: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
+				service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
 				issued, err := issue(t, service, replace)
 				require.NoError(t, err)
 				require.True(t, issued.Created)
@@ -354,7 +354,7 @@ func TestFindCreatedEndsWithContext(t *testing.T) {
 	})
 }
 
-// A creation whose answer was lost and that shows up late is not made twice by an Issue that was told so.
+// A creation whose response was lost and that shows up late is not made twice by an Issue that was told so.
 func TestIssueAgainLooksFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or came as a JSON value
@@ -34,16 +35,16 @@ func ParseMCC(s string) (MCC, error) {
 //
 // Errors: [ErrMCCSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		*m = ""
 		return nil
-	case scalarString:
+	case number.String:
 		*m = MCC(padCode(string(text)))
 		return nil
-	case scalarNumber:
-		if integer, ok := integerText(text); ok {
-			*m = MCC(padCode(integer))
+	case number.Number:
+		if integer, ok := number.Integer(text); ok {
+			*m = MCC(padCode(string(integer)))
 			return nil
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// ledger answers a history from its entries: those inside the window asked for, once they are booked.
+// ledger responds with a history from its entries: those inside the window asked for, once they are booked.
 type ledger struct {
 	entries []entry
 	ahead   time.Duration // its clock minus the local one

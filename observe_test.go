@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// A capture holds the last complete answer, whatever its status, with fields that this version does not know.
+// A capture holds the last complete response, whatever its status, with fields that this version does not know.
 func TestCapture(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestCapture(t *testing.T) {
 	})
 }
 
-// An answer prints without header and body.
+// A response prints without header and body.
 func TestCapturedResponseIsRedacted(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")

@@ -125,7 +125,7 @@ func TestLogRecords(t *testing.T) {
 	}
 }
 
-// No record holds a body, a query, a header, an id or the words of an answer.
+// No record holds a body, a query, a header, an id or the words of a response.
 func TestLogHoldsNoContent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

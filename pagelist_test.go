@@ -196,7 +196,7 @@ func TestPageNumberIgnoredWhileBalancesChange(t *testing.T) {
 	require.Len(t, service.Requests(), 2)
 }
 
-// countedPages answers count pages of one account each, in a time that falls from page to page, so that later ones
+// countedPages responds with count pages of one account each, in a time that falls from page to page, so that later ones
 // overtake earlier ones.
 func countedPages(count int) harness.Step {
 	var list []harness.Step

@@ -36,7 +36,7 @@ func pagingHeaders(headers string) (lines []string) {
 	return lines
 }
 
-// pages answers by page_number, counted from 1; a number beyond the list is refused, as the service may.
+// pages responds by page_number, counted from 1; a number beyond the list is refused, as the service may.
 func pages(list ...harness.Step) harness.Step {
 	return func(r *http.Request) (*http.Response, error) {
 		number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
@@ -171,7 +171,7 @@ func TestPagedOperations(t *testing.T) {
 	}
 }
 
-// Company search may answer with one bare account; an item without what must be there is refused.
+// Company search may respond with one bare account; an item without what must be there is refused.
 func TestPageForms(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{

@@ -57,7 +57,7 @@ func TestItemsCostInProportion(t *testing.T) {
 	}
 }
 
-// Many callers at once cost no more for each than one alone: all are in flight together before the first is answered.
+// Many callers at once cost no more for each than one alone: all are in flight together before the first gets its response.
 func TestCallersCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
@@ -83,7 +83,7 @@ func TestCallersCostInProportion(t *testing.T) {
 	}
 }
 
-// gatheringWire answers when n requests are there.
+// gatheringWire responds when n requests are there.
 type gatheringWire struct {
 	next    http.RoundTripper
 	n       int
@@ -129,7 +129,7 @@ func TestGrowthIsTold(t *testing.T) {
 	}
 }
 
-// scalingWire answers every request with the same body, and token requests with a token.
+// scalingWire responds to every request with the same body, and token requests with a token.
 type scalingWire string
 
 func (w scalingWire) RoundTrip(req *http.Request) (*http.Response, error) {

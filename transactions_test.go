@@ -83,21 +83,21 @@ func (a *archive) serve(r *http.Request) (*http.Response, error) {
 		fmt.Sprint("X-PageSize: ", size), fmt.Sprint("X-TotalPages: ", total), fmt.Sprint("X-TotalItems: ", len(found)),
 		"Date: " + a.now().UTC().Format(http.TimeFormat),
 	}
-	answer := harness.ServiceError(400, "invalid_request")
+	response := harness.ServiceError(400, "invalid_request")
 	if total == 0 {
-		answer = harness.Respond(204, "", "", headers...)
+		response = harness.Respond(204, "", "", headers...)
 	} else if number >= 1 && number <= total {
 		var rows []string
 		for _, f := range found[(number-1)*size : min(number*size, len(found))] {
 			rows = append(rows, fmt.Sprintf(`{"id":%q,"account_id":"acc-1","type":"1118","amount":-5,"fee_amount":0,`+
 				`"running_balance_amount":1,"occurred_at":%q}`, f.id, f.at.UTC().Format(time.RFC3339)))
 		}
-		answer = harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
+		response = harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", headers...)
 	}
 	if a.write != nil {
 		a.write(a)
 	}
-	return answer(r)
+	return response(r)
 }
 
 func oldestFirst(a, b filed) int { return a.at.Compare(b.at) }

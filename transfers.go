@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/turns"
 )
@@ -239,10 +240,10 @@ func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 			return received.undecodable(errMissingMember)
 		}
 		r.CorrelationID = *answer.CorrelationID
-		kind, text := jsonScalar(answer.TransactionID)
+		kind, text := number.Scalar(answer.TransactionID)
 		id := string(text)
 		switch {
-		case modelsFailure && id == "" && kind != scalarOther:
+		case modelsFailure && id == "" && kind != number.Other:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
 		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
 			return received.undecodable(errNotATransactionID)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // wireReader reads the answers that come in numbers (accounts, transactions, transfers) by their plain form, several
@@ -300,7 +301,7 @@ func (r *wireReader) skip(depth int) {
 		}
 	case c == 't' && r.literal("true"), c == 'f' && r.literal("false"), c == 'n' && r.literal("null"):
 	default:
-		if _, err := scanDecimal(r.number(), true); err != nil {
+		if _, err := number.Parse(r.number(), true); err != nil {
 			r.giveUp() // also for one that is only too long for an amount
 		}
 	}

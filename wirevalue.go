@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // The values of members, as a wireReader reads them. A null leaves or clears what decodeOptions leave or clear.
@@ -12,11 +13,11 @@ import (
 func (r *wireReader) text(to *string) {
 	start := len(r.texts)
 	if c := r.peek(); c == '-' || ascii.IsDigit(c) {
-		number := r.number()
-		if _, err := scanDecimal(number, true); err != nil {
+		text := r.number()
+		if _, err := number.Parse(text, true); err != nil {
 			r.giveUp() // also for one that is only too long for an amount
 		}
-		r.texts = append(r.texts, number...)
+		r.texts = append(r.texts, text...)
 		r.inexact = true // it is written as a string
 	} else if !r.null() {
 		r.anyText()
@@ -53,7 +54,7 @@ func (r *wireReader) transactionType(to *TransactionType) {
 // number.
 func (r *wireReader) textOrNumber() bool {
 	if c := r.peek(); c == '-' || ascii.IsDigit(c) {
-		integer, ok := integerText(r.number())
+		integer, ok := number.Integer(r.number())
 		if !ok {
 			r.giveUp()
 		}
@@ -80,9 +81,9 @@ func (r *wireReader) amount(to *Amount) {
 	}
 	var err error
 	if text, ok := r.plainText(); ok {
-		err = to.set(scanDecimal(text, false))
+		err = to.set(number.Parse(text, false))
 	} else {
-		err = to.set(scanDecimal(r.number(), true))
+		err = to.set(number.Parse(r.number(), true))
 	}
 	if err != nil {
 		r.giveUp()

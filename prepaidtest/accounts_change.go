@@ -2,27 +2,22 @@ package prepaidtest
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
-
-func companyID(text string) (int64, bool) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil
-}
 
 type createInput struct {
 	companyID                     int64
 	load                          wire.Money
-	registration                  Personal
+	registration                  ledger.Personal
 	nameOnCard, key, displayName  string
 	initiatingUser                string
 	plastic                       bool
 	plasticExpiry                 time.Time
-	portal                        *PortalIdentifier
+	portal                        *ledger.Portal
 	mdesConfigID                  string
 	accountExpiry, giftExpiry     time.Time
 	corresponding                 string
@@ -34,7 +29,7 @@ func (in *createInput) bind(b *wire.Reader) {
 	in.plastic, in.requestType, in.holderType = true, "new", 1
 	b.Integer("company_id", &in.companyID).Required()
 	b.LoadAmount("initial_load_amount", &in.load).Required()
-	b.Object("registration", in.registration.bind).Required()
+	b.Object("registration", in.registration.Bind).Required()
 	b.String("name_on_card", &in.nameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
 	b.String("client_account_key", &in.key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
 	b.String("display_name", &in.displayName).Max(100)
@@ -57,105 +52,105 @@ func (in *createInput) bind(b *wire.Reader) {
 	}
 }
 
-func bindPortal(b *wire.Reader) *PortalIdentifier {
-	portal := new(PortalIdentifier)
-	if b.Object("portal_identifier", portal.bind).Usable {
+func bindPortal(b *wire.Reader) *ledger.Portal {
+	portal := new(ledger.Portal)
+	if b.Object("portal_identifier", portal.Bind).Usable {
 		return portal
 	}
 	return nil
 }
 
 // createAccount handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
-func (s *Server) createAccount(c *exchange.Call) exchange.Response {
+func (s *accounts) createAccount(c *exchange.Call) exchange.Response {
 	var in createInput
 	if refusal := c.BindBody(in.bind); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owner := s.companies[in.companyID]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(in.companyID)
 	if owner == nil {
 		return c.Unusable("invalid fields: company_id is no company")
 	}
 	if in.requestType == "replace" {
-		old := s.accounts[in.accountToReplace]
+		old := l.Account(in.accountToReplace)
 		if old == nil {
 			return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
 		}
-		if old.status != "lost_or_stolen" {
+		if old.Status != "lost_or_stolen" {
 			return c.Refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
-	if in.corresponding != "" && s.accounts[in.corresponding] == nil {
+	if in.corresponding != "" && l.Account(in.corresponding) == nil {
 		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
 	now := s.clock.Now()
-	a := s.newAccount(owner, now)
-	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, register(in.registration)
-	a.nameOnCard, a.clientAccountKey, a.displayName = in.nameOnCard, in.key, in.displayName
-	a.portal, a.mdesConfigID, a.corresponding, a.holderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
-	if s.settings.customPlasticExpiry && !in.plasticExpiry.IsZero() {
-		a.plasticExpiry = expires(in.plasticExpiry)
+	a := l.NewAccount(owner, now)
+	a.Status, a.Plastic, a.Registration = s.with.InitialStatus, in.plastic, ledger.NewRegistration(in.registration)
+	a.NameOnCard, a.ClientAccountKey, a.DisplayName = in.nameOnCard, in.key, in.displayName
+	a.Portal, a.MDESConfigID, a.Corresponding, a.HolderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
+	if s.with.CustomPlasticExpiry && !in.plasticExpiry.IsZero() {
+		a.PlasticExpiry = ledger.NewExpiry(in.plasticExpiry)
 	}
 	switch {
 	case !in.giftExpiry.IsZero():
-		a.accountExpiry = expires(in.giftExpiry)
+		a.AccountExpiry = ledger.NewExpiry(in.giftExpiry)
 	case !in.accountExpiry.IsZero():
-		a.accountExpiry = expires(in.accountExpiry)
+		a.AccountExpiry = ledger.NewExpiry(in.accountExpiry)
 	}
-	s.add(a)
+	l.Add(a)
 	if in.load > 0 {
-		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
+		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: in.load, Reference: "initial load"}, now)
 	}
-	o := a.appendCreated(nil)
+	o := a.AppendCreated(nil)
 	return c.Encoded(http.StatusCreated, o.End())
 }
 
 // updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
-func (s *Server) updateAccount(c *exchange.Call) exchange.Response {
+func (s *accounts) updateAccount(c *exchange.Call) exchange.Response {
 	var in struct {
 		key, displayName, initiatingUser string
 		hasKey, hasDisplayName           bool
-		registration                     Personal
-		portal                           *PortalIdentifier
+		registration                     ledger.Personal
+		portal                           *ledger.Portal
 	}
 	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
 		b.String("display_name", &in.displayName).Seen(&in.hasDisplayName).Max(100)
 		b.String("initiating_user_id", &in.initiatingUser)
-		b.Object("registration", in.registration.bind).Required()
+		b.Object("registration", in.registration.Bind).Required()
 		in.portal = bindPortal(b)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) {
-		clearing := s.settings.clearOmitted
-		a.personal = register(in.registration)
+	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
+		clearing := s.with.ClearOmitted
+		a.Registration = ledger.NewRegistration(in.registration)
 		if in.hasKey || clearing {
-			s.reindex(a, in.key)
+			l.Reindex(a, in.key)
 		}
 		if in.hasDisplayName || clearing {
-			a.displayName = in.displayName
+			a.DisplayName = in.displayName
 		}
 		if in.portal != nil || clearing {
-			a.portal = in.portal
+			a.Portal = in.portal
 		}
 	})
 }
 
 // putStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
-func (s *Server) putStatus(c *exchange.Call) exchange.Response {
+func (s *accounts) putStatus(c *exchange.Call) exchange.Response {
 	var status string
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("status", &status).Required().OneOf(accountStatuses()...)
+		b.String("status", &status).Required().OneOf(ledger.AccountStatuses()...)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) { a.status = status })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Status = status })
 }
 
 // putPlastic answers PUT /accounts/{id}/plastic.
-func (s *Server) putPlastic(c *exchange.Call) exchange.Response {
+func (s *accounts) putPlastic(c *exchange.Call) exchange.Response {
 	var enabled bool
 	var initiatingUser string
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -164,16 +159,16 @@ func (s *Server) putPlastic(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) { a.plastic = enabled })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Plastic = enabled })
 }
 
-func (s *Server) changeAccount(c *exchange.Call, change func(*account)) exchange.Response {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[c.Params[0]]
+func (s *accounts) changeAccount(c *exchange.Call, change func(ledger.Locked, *ledger.Account)) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(c.Params[0])
 	if a == nil {
 		return c.AccountNotFound()
 	}
-	change(a)
+	change(l, a)
 	return exchange.Done(http.StatusOK)
 }

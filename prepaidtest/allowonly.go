@@ -28,9 +28,9 @@ func (s *Server) AllowOnly(operations ...string) {
 
 // unexpected refuses what AllowOnly does not allow.
 func (s *Server) unexpected(c *exchange.Call) *exchange.Response {
-	s.mu.RLock()
+	s.mu.Lock()
 	allowed := s.allowed
-	s.mu.RUnlock()
+	s.mu.Unlock()
 	if len(allowed) == 0 {
 		return nil
 	}

@@ -9,25 +9,39 @@ import (
 	"net/http"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
+
+// keyExchange carries out the key exchange. The ledger's lock guards it.
+type keyExchange struct {
+	ledger *ledger.Ledger
+	ids    *ids.Source
+	keys   map[dipKey]bool
+	used   map[[32]byte]bool // hashes of ephemeral keys
+}
+
+func newKeyExchange(ledger *ledger.Ledger, from *ids.Source) *keyExchange {
+	return &keyExchange{ledger: ledger, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
+}
 
 // dipKey is an application with one of its keys.
 type dipKey struct{ application, key string }
 
-// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
+// addApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
 // is registered every well-formed pair is known.
-func (s *Server) AddApplication(applicationID, keyID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dipKeys[dipKey{applicationID, keyID}] = true
+func (s *keyExchange) addApplication(applicationID, keyID string) {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.keys[dipKey{applicationID, keyID}] = true
 }
 
 // exchangeKey answers POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
 // not show it: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
 // object with account_id and card_number. The reference sets no time after which an ephemeral key may be used
 // again, so that 32 bytes of each are kept for good.
-func (s *Server) exchangeKey(c *exchange.Call) exchange.Response {
+func (s *keyExchange) exchangeKey(c *exchange.Call) exchange.Response {
 	var application, key, ephemeral string
 	var faults wire.Faults
 	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
@@ -40,10 +54,10 @@ func (s *Server) exchangeKey(c *exchange.Call) exchange.Response {
 	if len(faults.Found) > 0 {
 		return c.Refuse(http.StatusBadRequest, dipCode(faults.Found[0].Field), faults.Describe())
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.dipKeys) > 0 && !s.dipKeys[dipKey{application, key}] {
-		for known := range s.dipKeys {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if len(s.keys) > 0 && !s.keys[dipKey{application, key}] {
+		for known := range s.keys {
 			if known.application == application {
 				return c.Refuse(http.StatusBadRequest, "bad_key_id", "key_id is no key of the application")
 			}
@@ -54,16 +68,16 @@ func (s *Server) exchangeKey(c *exchange.Call) exchange.Response {
 	if err != nil || len(secret) != 32 {
 		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key must be 256 bits in Base64")
 	}
-	a := s.accounts[c.Params[0]]
-	if a == nil || a.status == "closed" {
+	a := l.Account(c.Params[0])
+	if a == nil || a.Status == "closed" {
 		return c.Refuse(http.StatusBadRequest, "bad_account", "the account does not exist or is closed")
 	}
 	seen := sha256.Sum256(secret)
-	if s.dipUsed[seen] {
+	if s.used[seen] {
 		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key was used before")
 	}
-	s.dipUsed[seen] = true
-	plain, err := json.Marshal(map[string]string{"account_id": a.id, "card_number": a.cardNumber})
+	s.used[seen] = true
+	plain, err := json.Marshal(map[string]string{"account_id": a.ID, "card_number": a.CardNumber})
 	if err != nil {
 		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}

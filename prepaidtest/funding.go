@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -17,6 +19,17 @@ type redemption struct {
 	refunded    wire.Money
 	reversed    bool
 	item        int64
+}
+
+// funding carries out the funding operations. The ledger's lock guards it.
+type funding struct {
+	ledger   *ledger.Ledger
+	clock    *clock.Clock
+	redeemed map[int64]*redemption // by the item
+}
+
+func newFunding(ledger *ledger.Ledger, clock *clock.Clock) *funding {
+	return &funding{ledger: ledger, clock: clock, redeemed: make(map[int64]*redemption)}
 }
 
 type fundingBody struct {
@@ -53,10 +66,10 @@ func (in *fundingInput) bind(b *wire.Reader) {
 	b.String("acquirer_id", &in.acquirer).Required()
 }
 
-func (in *fundingInput) entry(code typeCode, amount wire.Money) entry {
-	return entry{
-		code: code, amount: amount, parent: in.parent, reference: in.nameLocation,
-		merchant: merchant{acceptor: in.acceptor, terminal: in.terminal, acquirer: in.acquirer, category: in.category},
+func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry {
+	return ledger.Entry{
+		Code: code, Amount: amount, Parent: in.parent, Reference: in.nameLocation,
+		Merchant: ledger.Merchant{Acceptor: in.acceptor, Terminal: in.terminal, Acquirer: in.acquirer, Category: in.category},
 	}
 }
 
@@ -64,7 +77,7 @@ func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigit
 
 // redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
-func (s *Server) redeem(c *exchange.Call) exchange.Response {
+func (s *funding) redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var exception string
 	var clearing bool
@@ -75,22 +88,22 @@ func (s *Server) redeem(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[in.account]
-	if a == nil || a.status != "active" || !a.room(-in.amount) {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(in.account)
+	if a == nil || a.Status != "active" || !a.Room(-in.amount) {
 		return declined(c)
 	}
-	booked, _ := s.post(a, in.entry(codeFundingRedemption, -in.amount), s.clock.Now())
-	s.redeemed[booked.id] = &redemption{
-		account: a.id, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.id,
+	booked, _ := l.Post(a, in.entry(ledger.CodeFundingRedemption, -in.amount), s.clock.Now())
+	s.redeemed[booked.ID] = &redemption{
+		account: a.ID, originating: in.originating, correlation: in.correlation, amount: in.amount, item: booked.ID,
 	}
-	return approved(c, booked.id)
+	return approved(c, booked.ID)
 }
 
 // reverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
 // with the same originating_transaction and correlation_id, and gives back what was not refunded before.
-func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
+func (s *funding) reverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
 	var originating, parent int64
 	var clearing bool
@@ -103,15 +116,15 @@ func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	made := s.redeemed[parent]
 	if made == nil || made.account != account || made.originating != originating || made.correlation != correlation ||
 		made.reversed || made.amount == made.refunded {
 		return declined(c)
 	}
 	credit := made.amount - made.refunded
-	id, ok := s.credit(made.account, entry{code: codeFundingReversal, amount: credit, parent: parent}, s.clock.Now())
+	id, ok := s.credit(l, made.account, ledger.Entry{Code: ledger.CodeFundingReversal, Amount: credit, Parent: parent}, s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -121,7 +134,7 @@ func (s *Server) reverseRedemption(c *exchange.Call) exchange.Response {
 
 // refund answers POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
 // account and correlation_id that was not reversed, and all its refunds may not exceed it.
-func (s *Server) refund(c *exchange.Call) exchange.Response {
+func (s *funding) refund(c *exchange.Call) exchange.Response {
 	var in fundingInput
 	var hasParent bool
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -130,14 +143,14 @@ func (s *Server) refund(c *exchange.Call) exchange.Response {
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	made := s.redeemed[in.parent]
 	if hasParent && (made == nil || made.account != in.account || made.correlation != in.correlation || made.reversed ||
 		in.amount > made.amount-made.refunded) {
 		return declined(c)
 	}
-	id, ok := s.credit(in.account, in.entry(codeFundingRefund, in.amount), s.clock.Now())
+	id, ok := s.credit(l, in.account, in.entry(ledger.CodeFundingRefund, in.amount), s.clock.Now())
 	if !ok {
 		return declined(c)
 	}
@@ -147,12 +160,12 @@ func (s *Server) refund(c *exchange.Call) exchange.Response {
 	return approved(c, id)
 }
 
-// credit books onto an account that exists and can take money. It needs s.mu.
-func (s *Server) credit(eaid string, e entry, now time.Time) (id int64, ok bool) {
-	a := s.accounts[eaid]
-	if a == nil || !a.receives() {
+// credit books onto an account that exists and can take money.
+func (s *funding) credit(l ledger.Locked, eaid string, e ledger.Entry, now time.Time) (id int64, ok bool) {
+	a := l.Account(eaid)
+	if a == nil || !a.Receives() {
 		return 0, false
 	}
-	booked, ok := s.post(a, e, now)
-	return booked.id, ok
+	booked, ok := l.Post(a, e, now)
+	return booked.ID, ok
 }

@@ -1,14 +1,22 @@
 package prepaidtest
 
 import (
+	"crypto/x509"
 	"encoding/hex"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -21,6 +29,44 @@ type hookConfig struct {
 	reliability string
 	keyID       string
 	secret      string
+}
+
+// hooks holds the registered webhooks and delivers their messages. The ledger's lock guards the state.
+type hooks struct {
+	ledger   *ledger.Ledger
+	clock    *clock.Clock
+	ids      *ids.Source
+	under    *activity.Activity
+	with     hookOptions
+	faults   *faults.Queue[faults.Delivery]
+	sender   *http.Client
+	slots    chan struct{} // for deliveries on their way
+	attempts *ring.Ring[Attempt]
+
+	byID  map[string]*hook
+	order []*hook
+}
+
+// hookOptions are what the reference leaves open about webhooks.
+type hookOptions struct {
+	MediaType    string
+	Roots        *x509.CertPool
+	HTTPLoopback bool
+	Signature    Signing
+	Retries      []time.Duration
+	Timeout      time.Duration
+	AlertEvery   time.Duration
+	PingType     string
+	AlertType    string
+	Filters      map[string]func(ledger.Item) bool
+	LogSize      int
+}
+
+func newHooks(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, under *activity.Activity, faults *faults.Queue[faults.Delivery], with hookOptions) *hooks {
+	return &hooks{
+		ledger: ledger, clock: clock, ids: from, under: under, with: with, faults: faults, sender: newSender(with),
+		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*hook),
+	}
 }
 
 // hook is a registered webhook with its undelivered messages.
@@ -64,22 +110,22 @@ func (h *hook) body() hookBody {
 }
 
 // listHooks answers GET /hooks.
-func (s *Server) listHooks(c *exchange.Call) exchange.Response {
+func (s *hooks) listHooks(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return exchange.Paged(c, page, s.hookOrder, func(to []byte, h *hook) []byte { return wire.AppendJSON(to, h.body()) })
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return exchange.Paged(c, page, s.order, func(to []byte, h *hook) []byte { return wire.AppendJSON(to, h.body()) })
 }
 
 // getHook answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
 // that.
-func (s *Server) getHook(c *exchange.Call) exchange.Response {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	h := s.hooks[c.Params[0]]
+func (s *hooks) getHook(c *exchange.Call) exchange.Response {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	h := s.byID[c.Params[0]]
 	if h == nil {
 		return hookNotFound(c)
 	}
@@ -91,7 +137,7 @@ func hookNotFound(c *exchange.Call) exchange.Response {
 }
 
 // bindHook reads the members of a hook into config, which holds the present values for a change.
-func (s *Server) bindHook(c *exchange.Call, config *hookConfig, whole bool) (sent hookSent, refusal *exchange.Response) {
+func (s *hooks) bindHook(c *exchange.Call, config *hookConfig, whole bool) (sent hookSent, refusal *exchange.Response) {
 	var faults wire.Faults
 	refusal = c.BindBodyInto(&faults, func(b *wire.Reader) { sent = s.bindHookMembers(b, config, whole) })
 	if refusal != nil || len(faults.Found) == 0 {
@@ -100,7 +146,7 @@ func (s *Server) bindHook(c *exchange.Call, config *hookConfig, whole bool) (sen
 	return sent, new(c.Refuse(http.StatusBadRequest, hookCode(faults.Found[0].Field), faults.Describe()))
 }
 
-func (s *Server) bindHookMembers(b *wire.Reader, config *hookConfig, whole bool) (sent hookSent) {
+func (s *hooks) bindHookMembers(b *wire.Reader, config *hookConfig, whole bool) (sent hookSent) {
 	var scope []int64
 	members := []wire.Value{
 		b.String("uri", &config.uri).Form(s.isHookURI, "must be a valid HTTPS URI").Seen(&sent.uri),
@@ -123,7 +169,7 @@ func (s *Server) bindHookMembers(b *wire.Reader, config *hookConfig, whole bool)
 	return sent
 }
 
-// hookSent tells which members a change has.
+// hookSent says which members a change has.
 type hookSent struct{ uri, scope, enabled bool }
 
 // hookCode is the code of 4.8 for a member; elements of the scope count as the scope.
@@ -136,7 +182,7 @@ func hookCode(field string) string {
 }
 
 // createHook answers POST /hooks. All members are required, since none is marked optional.
-func (s *Server) createHook(c *exchange.Call) exchange.Response {
+func (s *hooks) createHook(c *exchange.Call) exchange.Response {
 	var config hookConfig
 	if _, refusal := s.bindHook(c, &config, true); refusal != nil {
 		return *refusal
@@ -148,10 +194,10 @@ func (s *Server) createHook(c *exchange.Call) exchange.Response {
 	if config.enabled && !s.ping(c, h.id, config) {
 		return noResponse(c)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hooks[h.id] = h
-	s.hookOrder = append(s.hookOrder, h)
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.byID[h.id] = h
+	s.order = append(s.order, h)
 	return c.JSON(http.StatusCreated, struct {
 		ID string `json:"id"`
 	}{h.id})
@@ -161,22 +207,22 @@ func noResponse(c *exchange.Call) exchange.Response {
 	return c.Refuse(http.StatusBadRequest, "no_response", "the ping to the hook failed")
 }
 
-func (s *Server) mayWatch(scope []int64) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return !slices.ContainsFunc(scope, func(id int64) bool { return !s.permitted(id) })
+func (s *hooks) mayWatch(scope []int64) bool {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return !slices.ContainsFunc(scope, func(id int64) bool { return !l.Permitted(id) })
 }
 
 // updateHook answers PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
 // gets another address. Nothing changes when the ping fails.
-func (s *Server) updateHook(c *exchange.Call) exchange.Response {
-	s.mu.RLock()
-	h := s.hooks[c.Params[0]]
+func (s *hooks) updateHook(c *exchange.Call) exchange.Response {
+	v := s.ledger.RLock()
+	h := s.byID[c.Params[0]]
 	var config hookConfig
 	if h != nil {
 		config = h.hookConfig
 	}
-	s.mu.RUnlock()
+	v.RUnlock()
 	if h == nil {
 		return hookNotFound(c)
 	}
@@ -190,8 +236,8 @@ func (s *Server) updateHook(c *exchange.Call) exchange.Response {
 	if config.enabled && (sent.enabled || sent.uri) && !s.ping(c, h.id, config) {
 		return noResponse(c)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.ledger.Lock()
+	defer l.Unlock()
 	if h.deleted {
 		return hookNotFound(c)
 	}
@@ -206,26 +252,26 @@ func (s *Server) updateHook(c *exchange.Call) exchange.Response {
 
 // deleteHook answers DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only answer
 // beside 401 and 500.
-func (s *Server) deleteHook(c *exchange.Call) exchange.Response {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h := s.hooks[c.Params[0]]; h != nil {
+func (s *hooks) deleteHook(c *exchange.Call) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if h := s.byID[c.Params[0]]; h != nil {
 		h.deleted = true
-		delete(s.hooks, h.id)
-		s.hookOrder = without(s.hookOrder, func(other *hook) bool { return other == h })
+		delete(s.byID, h.id)
+		s.order = slices.DeleteFunc(slices.Clone(s.order), func(other *hook) bool { return other == h })
 	}
 	return exchange.Done(http.StatusNoContent)
 }
 
 // listUndeliverable answers GET /hooks/{id}/undeliverable with complete messages, oldest first.
-func (s *Server) listUndeliverable(c *exchange.Call) exchange.Response {
+func (s *hooks) listUndeliverable(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	h := s.hooks[c.Params[0]]
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	h := s.byID[c.Params[0]]
 	if h == nil {
 		return hookNotFound(c)
 	}
@@ -234,7 +280,7 @@ func (s *Server) listUndeliverable(c *exchange.Call) exchange.Response {
 
 // dismissUndeliverable answers POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
 // unknown.
-func (s *Server) dismissUndeliverable(c *exchange.Call) exchange.Response {
+func (s *hooks) dismissUndeliverable(c *exchange.Call) exchange.Response {
 	var ids []string
 	var faults wire.Faults
 	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
@@ -245,9 +291,9 @@ func (s *Server) dismissUndeliverable(c *exchange.Call) exchange.Response {
 	if len(faults.Found) > 0 || len(ids) == 0 {
 		return c.Unusable(faults.Describe())
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	h := s.hooks[c.Params[0]]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	h := s.byID[c.Params[0]]
 	if h == nil {
 		return hookNotFound(c)
 	}
@@ -261,25 +307,25 @@ func (s *Server) dismissUndeliverable(c *exchange.Call) exchange.Response {
 			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
 		}
 	}
-	h.undeliverable = without(h.undeliverable, func(m *message) bool { return dismissed[m.id] })
+	h.undeliverable = slices.DeleteFunc(slices.Clone(h.undeliverable), func(m *message) bool { return dismissed[m.id] })
 	return exchange.Done(http.StatusNoContent)
 }
 
 // isHookURI accepts https, with user information too, and http on loopback when the server is set so.
-func (s *Server) isHookURI(text string) bool {
+func (s *hooks) isHookURI(text string) bool {
 	parsed, err := url.Parse(text)
 	if err != nil || parsed.Hostname() == "" {
 		return false
 	}
-	if parsed.Scheme == "http" && s.settings.webhooks.httpLoopback {
+	if parsed.Scheme == "http" && s.with.HTTPLoopback {
 		ip := net.ParseIP(parsed.Hostname())
 		return parsed.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 	}
 	return parsed.Scheme == "https"
 }
 
-func (s *Server) isFilter(spec string) bool {
-	_, known := s.settings.webhooks.filters[spec]
+func (s *hooks) isFilter(spec string) bool {
+	_, known := s.with.Filters[spec]
 	return known || spec == "*"
 }
 
@@ -297,3 +343,31 @@ func isKeySecret(text string) bool {
 	_, err := hex.DecodeString(text)
 	return err == nil && len(text) == 64
 }
+
+// exists reports whether a hook is registered.
+func (s *hooks) exists(id string) bool {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return s.byID[id] != nil
+}
+
+// put adds a hook without a ping.
+func (s *hooks) put(_ ledger.Locked, config hookConfig) {
+	h := &hook{hookConfig: config, id: s.ids.UUID()}
+	s.byID[h.id] = h
+	s.order = append(s.order, h)
+}
+
+// resume sends what was waiting when the state was saved.
+func (s *hooks) resume() {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	for _, h := range s.order {
+		if len(h.queue) > 0 && s.under.Begin(len(h.queue)) {
+			s.startSending(l, h)
+		}
+	}
+}
+
+// close closes idle connections.
+func (s *hooks) close() { s.sender.CloseIdleConnections() }

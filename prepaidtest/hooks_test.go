@@ -344,12 +344,12 @@ func TestUndelivered_CopiesNothing(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	h := &hook{id: "h", hookConfig: hookConfig{enabled: true, reliability: reliabilityStore}, alerting: true}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.service.ledger.Lock()
+	defer l.Unlock()
 	moved := 0
 	for range 1000 {
 		before := cap(h.undeliverable)
-		s.undelivered(h, &message{keep: true, attempts: 1})
+		s.service.hooks.undelivered(l, h, &message{keep: true, attempts: 1})
 		if cap(h.undeliverable) != before {
 			moved++
 		}

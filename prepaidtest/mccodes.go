@@ -6,7 +6,7 @@ import (
 )
 
 // merchantCategoryCodes answers GET /policy/mccodes.
-func (s *Server) merchantCategoryCodes(c *exchange.Call) exchange.Response {
+func (s *policies) merchantCategoryCodes(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal

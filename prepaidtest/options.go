@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -68,7 +68,7 @@ type settings struct {
 	noCategory             string
 	pinTries               int // 0 is not counted
 	pinMGF1                crypto.Hash
-	addresses              []netip.Prefix // nil for everybody
+	addresses              whitelist
 }
 
 type webhookSettings struct {
@@ -118,7 +118,7 @@ func (s *settings) validate() error {
 	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clock.End())), "StartAt: must be from 1970 to 2200")
 	check(s.tokenLifetime > 0, "TokenLifetime: must be positive")
 	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
-	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(slices.Contains(ledger.AccountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(s.badTokenOnReport == 400 || s.badTokenOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
 	check(s.noCategory == "" || wire.IsFourDigits(s.noCategory), "CategoryWithoutMerchant: must have four digits or be empty")
 	check(s.requestLog >= 0, "RequestLog: must not be negative")

@@ -77,7 +77,7 @@ func TestPINMGF1(t *testing.T) {
 		block, _ := pem.Decode(certificate)
 		parsed, err := x509.ParseCertificate(block.Bytes)
 		require.NoError(t, err)
-		key, err := c.pinKey()
+		key, err := c.service.pins.key()
 		require.NoError(t, err)
 		wrapped, err := hex.DecodeString(envelope["encrypted_key"].(string))
 		require.NoError(t, err)

@@ -36,30 +36,30 @@ func (r terminalRule) same(o terminalRule) bool {
 
 func (p *policy) addCategories(codes []int64) {
 	for _, code := range codes {
-		if !slices.Contains(p.categories, code) {
-			p.categories = append(p.categories, code)
+		if !slices.Contains(p.Categories, code) {
+			p.Categories = append(p.Categories, code)
 		}
 	}
 }
 
-// addMerchants needs s.mu.
-func (s *Server) addMerchants(p *policy, rules []merchantRule) {
+// addMerchants adds the rules that are not there.
+func (s *policies) addMerchants(p *policy, rules []merchantRule) {
 	for _, r := range rules {
-		if !slices.ContainsFunc(p.merchants, r.same) {
-			s.policyIDs++
-			r.ID = s.policyIDs
-			p.merchants = append(p.merchants, r)
+		if !slices.ContainsFunc(p.Merchants, r.same) {
+			s.LastRule++
+			r.ID = s.LastRule
+			p.Merchants = append(p.Merchants, r)
 		}
 	}
 }
 
-// addTerminals needs s.mu.
-func (s *Server) addTerminals(p *policy, rules []terminalRule) {
+// addTerminals adds the rules that are not there.
+func (s *policies) addTerminals(p *policy, rules []terminalRule) {
 	for _, r := range rules {
-		if !slices.ContainsFunc(p.terminals, r.same) {
-			s.policyIDs++
-			r.ID = s.policyIDs
-			p.terminals = append(p.terminals, r)
+		if !slices.ContainsFunc(p.Terminals, r.same) {
+			s.LastRule++
+			r.ID = s.LastRule
+			p.Terminals = append(p.Terminals, r)
 		}
 	}
 }

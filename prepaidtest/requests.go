@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // masked stands for a secret in the log.
@@ -72,7 +73,7 @@ func (r Request) Format(f fmt.State, _ rune) {
 // Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
 func (s *Server) Requests() []Request { return s.requests.All() }
 
-func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *Fault, took time.Duration) {
+func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *faults.Fault, took time.Duration) {
 	entry := Request{
 		Time: c.At, Method: c.Request.Method, Path: c.Request.URL.EscapedPath(),
 		Client: clientAddress(c.Request), Status: answer.Status, Fault: fault != nil,
@@ -81,7 +82,7 @@ func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *Fault
 	if c.Route != nil {
 		entry.Template = c.Route.Template
 	}
-	if fault.drops() {
+	if fault.Drops() {
 		entry.Status = 0
 	}
 	if s.settings.requestLog > 0 {

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // seedCompany is a company of a document with its policy rules.
 type seedCompany struct {
-	Company
+	ledger.CompanyData
 	path       string
 	categories []int64
 	merchants  []merchantRule
@@ -26,7 +27,7 @@ func (d *seedDocument) bindCompany(b *wire.Reader) {
 	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
 	b.String("loop", &loop).OneOf("open", "closed", "none")
 	if loop != "open" {
-		add.Loop = Loop(loop)
+		add.Loop = loop
 	}
 	rules := []wire.Value{
 		b.Integers("categories", &add.categories),
@@ -42,7 +43,7 @@ func (d *seedDocument) bindCompany(b *wire.Reader) {
 		}),
 	}
 	for _, list := range rules {
-		list.Limit(add.Loop != NoPolicy, "is not for a company with loop none")
+		list.Limit(add.Loop != WithoutPolicy, "is not for a company with loop none")
 	}
 	add.checkRules(b)
 	d.companies = append(d.companies, add)

@@ -1,11 +1,5 @@
 package prepaidtest
 
-import (
-	"time"
-
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-)
-
 // Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Personal struct {
@@ -103,59 +97,70 @@ type PortalIdentifier struct {
 	CardholderID string `json:"cardholder_id"`
 }
 
-func (p *Personal) bind(b *wire.Reader) {
-	b.String("title", &p.Title).Max(50)
-	b.String("first_name", &p.FirstName).Required().Max(50)
-	b.String("middle_name", &p.MiddleName).Max(50)
-	b.String("last_name", &p.LastName).Required().Max(50)
-	b.Object("primary_address", func(b *wire.Reader) { p.PrimaryAddress.bind(b, true) }).Required()
-	alternate := new(Address)
-	if b.Object("alternate_address", func(b *wire.Reader) { alternate.bind(b, false) }).Usable {
-		p.AlternateAddress = alternate
-	}
-	b.String("sex", &p.Sex).OneOf("M", "F")
-	b.String("mobile_number", &p.MobileNumber).Max(50)
-	b.String("phone_number", &p.PhoneNumber).Max(50)
-	var at time.Time
-	if b.DateTime("date_of_birth", &at).Required().Usable {
-		p.DateOfBirth = wire.DateTime(at).String()
-	}
-	b.String("email_address", &p.EmailAddress).Form(wire.IsEmail, "must be an e-mail address")
-	b.String("driver_licence_number", &p.DriverLicenceNumber).Max(30)
-	passport := new(Passport)
-	if b.Object("passport", passport.bind).Usable {
-		p.Passport = passport
-	}
+// WalletToken is a card in a mobile wallet (2.9), in wire words.
+type WalletToken struct {
+	// StorageTechnology is where the wallet keeps the token.
+	StorageTechnology string `json:"storage_technology"`
+	// Device is the device the token is on.
+	Device WalletDevice `json:"device"`
+	// LastCommentID is required.
+	LastCommentID string `json:"last_comment_id"`
+	// TokenType is the kind of token.
+	TokenType string `json:"token_type"`
+	// PaymentAppInstanceID is optional.
+	PaymentAppInstanceID string `json:"payment_app_instance_id,omitzero"`
+	// WalletID is optional.
+	WalletID string `json:"wallet_id,omitzero"`
+	// TokenRequestorName is optional.
+	TokenRequestorName string `json:"token_requestor_name,omitzero"`
+	// TokenRequestorID has up to 11 characters.
+	TokenRequestorID string `json:"token_requestor_id"`
+	// TokenAssuranceLevel is "0" when not authenticated.
+	TokenAssuranceLevel string `json:"token_assurance_level"`
+	// ProvisioningStatusDescription is optional.
+	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
+	// ProvisioningStatusCode is optional.
+	ProvisioningStatusCode string `json:"provisioning_status_code,omitzero"`
+	// Suspenders lists who suspended the token.
+	Suspenders []string `json:"suspenders,omitzero"`
+	// CurrentStatusDateTime is a date-time.
+	CurrentStatusDateTime string `json:"current_status_date_time"`
+	// CurrentStatusCode is unknown, unmapped, active, suspended or deleted.
+	CurrentStatusCode string `json:"current_status_code"`
+	// CurrentStatusDescription is required.
+	CurrentStatusDescription string `json:"current_status_description"`
+	// CorrelationID is optional.
+	CorrelationID string `json:"correlation_id,omitzero"`
+	// ActivationCodeExpirationDateTime is an optional date-time.
+	ActivationCodeExpirationDateTime string `json:"activation_code_expiration_date_time,omitzero"`
+	// FinalTokenizationDecision is optional.
+	FinalTokenizationDecision string `json:"final_tokenization_decision,omitzero"`
+	// TokenActivatedDateTime is an optional date-time.
+	TokenActivatedDateTime string `json:"token_activated_date_time,omitzero"`
+	// DigitizationRequestDateTime is an optional date-time.
+	DigitizationRequestDateTime string `json:"digitization_request_date_time,omitzero"`
+	// AccountPANSequenceNumber is from 000 to 099.
+	AccountPANSequenceNumber string `json:"account_pan_sequence_number"`
+	// ExpirationDate has the form mmyy.
+	ExpirationDate string `json:"expiration_date"`
+	// TokenSuffix is the last four digits.
+	TokenSuffix string `json:"token_suffix,omitzero"`
+	// PrimaryAccountNumberUniqueReference is optional.
+	PrimaryAccountNumberUniqueReference string `json:"primary_account_number_unique_reference,omitzero"`
+	// TokenUniqueReference has 48 characters.
+	TokenUniqueReference string `json:"token_unique_reference"`
+	// TokenDeletedFromConsumerApp is required.
+	TokenDeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
 }
 
-func (a *Address) bind(b *wire.Reader, primary bool) {
-	b.String("address_line1", &a.Line1).Max(50)
-	b.String("address_line2", &a.Line2).Max(50)
-	if primary {
-		b.String("address_line3", &a.Line3).Max(50)
-	}
-	b.String("city", &a.City).Max(50)
-	state := b.String("state", &a.State).Max(6)
-	country := b.String("country", &a.Country).Form(wire.Letters(2), "must be an ISO 3166 alpha-2 code")
-	if primary {
-		state.Required()
-		country.Required()
-	}
-	b.String("postcode", &a.Postcode).Max(30).Form(wire.IsAlphanumeric, "must be alphanumeric")
-}
-
-func (p *Passport) bind(b *wire.Reader) {
-	b.String("passport_number", &p.Number).Required().Max(10)
-	var at time.Time
-	expiry := b.DateTime("passport_expiry", &at).Required()
-	if expiry.Limit(at.After(b.Now), "must be later than the current time").Usable {
-		p.Expiry = wire.DateTime(at).String()
-	}
-	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Letters(3), "must be an ISO 3166 alpha-3 code")
-}
-
-func (p *PortalIdentifier) bind(b *wire.Reader) {
-	b.String("client_id", &p.ClientID).Required()
-	b.String("program_id", &p.ProgramID).Required()
-	b.String("cardholder_id", &p.CardholderID).Required()
+// WalletDevice is the device of a wallet token; every field is optional.
+type WalletDevice struct {
+	// DeviceID may be masked.
+	DeviceID string `json:"device_id,omitzero"`
+	// DeviceName is free text.
+	DeviceName string `json:"device_name,omitzero"`
+	// SecureElementID names the chip.
+	SecureElementID string `json:"secure_element_id,omitzero"`
+	// DeviceType is one of the values of 2.9.
+	DeviceType string `json:"device_type,omitzero"`
 }

@@ -44,6 +44,7 @@ func TestFormat(t *testing.T) {
 		{person{Home: "https://ann@h.example"}, "person{Home:https://[REDACTED]@h.example}"},
 		{person{Home: "ann:s3cret@h.example"}, "person{Home:[REDACTED]}"}, // no address without its host
 		{person{Home: "s3cret@h.example/a"}, "person{Home:[REDACTED]}"},
+		{person{Home: "https:ann:s3cret@h.example"}, "person{Home:[REDACTED]}"},
 		{person{Home: "https:///ann:s3cret@h.example"}, "person{Home:[REDACTED]}"},
 		{person{Home: "https://ann:s3cret@h.example/%zz"}, "person{Home:[REDACTED]}"},
 	} {

@@ -17,19 +17,19 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
-// TestFixturesAreAllUsed: every file has a case and every case a file; every operation has an answer, a 401 and a
+// TestFixturesAreAllUsed: every file has a case and every case a file; every operation has a response, a 401 and a
 // 500.
 func TestFixturesAreAllUsed(t *testing.T) {
 	t.Parallel()
-	used, answered := map[string]bool{}, map[string]bool{}
+	used, responded := map[string]bool{}, map[string]bool{}
 	for _, c := range Cases() {
 		used[c.Fixture] = true
 		name, _, _ := strings.Cut(c.Fixture, "/")
-		answered[name] = answered[name] || !c.Refusal
+		responded[name] = responded[name] || !c.Refusal
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(ReadFixtures(t))), slices.Collect(maps.Keys(used)))
 	for _, row := range tree.Operations(t) {
-		require.True(t, answered[row.Name], "%s has no successful answer", row.Name)
+		require.True(t, responded[row.Name], "%s has no successful answer", row.Name)
 		unauthorized := row.Name + "/401"
 		if row.Name == "Token" {
 			unauthorized += "-invalid_client"
@@ -127,7 +127,7 @@ func TestFixturesHoldEveryErrorCode(t *testing.T) {
 	}
 }
 
-// TestFixturesSetEveryField looks for a field of an answer that no fixture sets.
+// TestFixturesSetEveryField looks for a field of a response that no fixture sets.
 func TestFixturesSetEveryField(t *testing.T) {
 	t.Parallel()
 	set := map[reflect.Type]map[string]bool{}

@@ -98,8 +98,8 @@ func TestDecodeTimes(t *testing.T) {
 	}
 }
 
-// A member that must be there and is missing or null refuses the answer; what that says of the effect depends on
-// whether the answer could have been a refusal.
+// A member that must be there and is missing or null refuses the response; what that says of the effect depends on
+// whether the response could have been a refusal.
 func TestDecodeRequiredMembers(t *testing.T) {
 	t.Parallel()
 	simulate := func(ctx context.Context, c *prepaid.Client) error {
@@ -166,7 +166,7 @@ func TestDecodeToleratesNull(t *testing.T) {
 	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Personal), "nothing is set")
 }
 
-// An answer is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.
+// A response is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.
 func TestDecodeToleratesForm(t *testing.T) {
 	t.Parallel()
 	account, err := getWith(t, `"display_name":"first","display_name":"last"`)
@@ -263,7 +263,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	require.NoError(t, err)
 	page, err := client.Hooks.UndeliverablePage(t.Context(), "hook-1", prepaid.ListUndeliverableParams{})
 	require.NoError(t, err)
-	answer, err := client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{
+	response, err := client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{
 		AccountID: "acc-1", DeviceID: "d", IPAddress: "192.0.2.1", CommunicationMethod: "sms",
 	})
 	require.NoError(t, err)
@@ -273,7 +273,7 @@ func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
 	}
 	require.Equal(t, name, account.DisplayName)
 	require.Contains(t, string(page.Items[0].Raw), name)
-	require.Equal(t, `{"pin":"`+name+`"}`, string(answer.Raw))
+	require.Equal(t, `{"pin":"`+name+`"}`, string(response.Raw))
 	failure, ok := errors.AsType[*prepaid.APIError](refusal)
 	require.True(t, ok)
 	require.Contains(t, string(failure.Body), strings.Repeat("c", 400))

@@ -12,7 +12,7 @@ import (
 )
 
 // A decoder that calls itself for each bracket would end the process, which no recover stops.
-func TestDeepAnswersAreRefused(t *testing.T) {
+func TestDeepResponsesAreRefused(t *testing.T) {
 	t.Parallel()
 	const deep = 5 << 20
 	for name, c := range map[string]struct {

@@ -83,13 +83,13 @@ func ReadFixtures(t testing.TB) map[string]*Fixture {
 // Case calls the client for one fixture and checks what comes back.
 type Case struct {
 	Fixture string
-	Refusal bool // the answer is an error, also when its status is a success
+	Refusal bool // the response is an error, also when its status is a success
 	want    reflect.Value
 	Call    func(ctx context.Context, client *prepaid.Client) error
 	check   func(t *testing.T, f *Fixture, ctx context.Context, client *prepaid.Client)
 }
 
-// fixtureCall is a call of one operation. T is its answer; struct{} for none.
+// fixtureCall is a call of one operation. T is its response; struct{} for none.
 type fixtureCall[T any] struct {
 	operation string
 	call      func(ctx context.Context, client *prepaid.Client) (T, error)
@@ -99,7 +99,7 @@ func fixtureOf[T any](operation string, call func(context.Context, *prepaid.Clie
 	return fixtureCall[T]{operation, call}
 }
 
-// fixtureDo is fixtureOf for an operation whose answer has no body.
+// fixtureDo is fixtureOf for an operation whose response has no body.
 func fixtureDo(operation string, call func(context.Context, *prepaid.Client) error) fixtureCall[struct{}] {
 	return fixtureOf(operation, func(ctx context.Context, client *prepaid.Client) (struct{}, error) {
 		return struct{}{}, call(ctx, client)
@@ -113,7 +113,7 @@ func (c fixtureCall[T]) newCase(outcome string) Case {
 	}}
 }
 
-// gives expects an answer, every field of it.
+// gives expects a response, every field of it.
 func (c fixtureCall[T]) gives(outcome string, want T) Case {
 	result := c.newCase(outcome)
 	result.want = reflect.ValueOf(want)
@@ -127,7 +127,7 @@ func (c fixtureCall[T]) gives(outcome string, want T) Case {
 	return result
 }
 
-// refused expects an error answer: its code, the sentinel it matches and the outcome.
+// refused expects an error response: its code, the sentinel it matches and the outcome.
 func (c fixtureCall[T]) refused(outcome string, code prepaid.ErrorCode, sentinel error, known prepaid.Outcome) Case {
 	return c.fails(outcome, known, func(t *testing.T, f *Fixture, err error) {
 		api, ok := errors.AsType[*prepaid.APIError](err)

@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// TestFixtures sends each fixture's request and reads its answer. It is serial: gock is global.
+// TestFixtures sends each fixture's request and reads its response. It is serial: gock is global.
 func TestFixtures(t *testing.T) {
 	fixtures := ReadFixtures(t)
 	for _, c := range Cases() {

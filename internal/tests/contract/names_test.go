@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// TestFixturesComeBack writes the answers of the plain fixtures as JSON again: under the names of the reference, with
+// TestFixturesComeBack writes the responses of the plain fixtures as JSON again: under the names of the reference, with
 // nothing added and nothing lost, so that a queue or a cache holds what the service sent.
 func TestFixturesComeBack(t *testing.T) {
 	t.Parallel()
@@ -27,15 +27,15 @@ func TestFixturesComeBack(t *testing.T) {
 			slices.ContainsFunc(other, func(prefix string) bool { return strings.HasPrefix(c.Fixture, prefix) }) {
 			continue
 		}
-		answer := c.want.Interface()
+		response := c.want.Interface()
 		if page := reflect.Indirect(c.want); page.Kind() == reflect.Struct && page.FieldByName("Items").IsValid() {
-			answer = page.FieldByName("Items").Interface()
+			response = page.FieldByName("Items").Interface()
 		}
-		if rows, ok := answer.([][]string); ok {
+		if rows, ok := response.([][]string); ok {
 			require.Len(t, rows, 3)
 			continue
 		}
-		data, err := json.Marshal(answer)
+		data, err := json.Marshal(response)
 		require.NoError(t, err, c.Fixture)
 		want, got := map[string]bool{}, map[string]bool{}
 		collectMembers(t, f.Response.Body, want)

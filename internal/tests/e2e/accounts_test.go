@@ -286,8 +286,8 @@ func TestE2ESearchAccounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
 	require.True(t, page.Last())
-	answered := s.statuses("GET /accounts")
-	require.Equal(t, 204, answered[len(answered)-1])
+	responded := s.statuses("GET /accounts")
+	require.Equal(t, 204, responded[len(responded)-1])
 
 	_, err = s.client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{Include: []prepaid.Include{prepaid.IncludeTokenInfo}})
 	invalid(t, err, "program_client_id", "client_account_key", "include[0]")

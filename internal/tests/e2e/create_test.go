@@ -124,7 +124,7 @@ func TestE2ECreateAccountRefused(t *testing.T) {
 		"name_on_card", "account_id_to_replace")
 }
 
-// Issue makes the account once and finds it, also when the answer of its creation was lost, and in a second run.
+// Issue makes the account once and finds it, also when the response of its creation was lost, and in a second run.
 func TestE2EIssue(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]prepaidtest.Fault{
@@ -198,7 +198,7 @@ func TestE2EIssueReplacement(t *testing.T) {
 	require.Equal(t, issued.Account.ID, again.Account.ID)
 }
 
-// FindCreated looks by the key or by what Create answered, and makes nothing.
+// FindCreated looks by the key or by what Create returned, and makes nothing.
 func TestE2EFindCreated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -144,7 +144,7 @@ func TestE2EFundingRefunded(t *testing.T) {
 	s.holds(id, "91.25")
 }
 
-// A lost answer is unknown and is never sent again; the history has the evidence, when there is any.
+// A lost response is unknown and is never sent again; the history has the evidence, when there is any.
 func TestE2EFundingUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -91,8 +91,8 @@ func TestE2ETransactionWindow(t *testing.T) {
 	page, err := s.client.Accounts.TransactionsPage(t.Context(), id, prepaid.ListTransactionsParams{Before: october.AddDate(-1, 0, 0)})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
-	answered := s.statuses("GET /accounts/{id}/transactions")
-	require.Equal(t, 204, answered[len(answered)-1])
+	responded := s.statuses("GET /accounts/{id}/transactions")
+	require.Equal(t, 204, responded[len(responded)-1])
 
 	_, err = s.client.Accounts.TransactionsPage(t.Context(), id, prepaid.ListTransactionsParams{To: end, Before: end})
 	invalid(t, err, "before")

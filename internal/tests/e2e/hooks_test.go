@@ -32,7 +32,7 @@ type hookStage struct {
 	receiver *httptest.Server
 
 	mu       sync.Mutex
-	status   int // of the receiver's answers
+	status   int // of the receiver's responses
 	received []*prepaid.Message
 	unsigned int // messages whose signature is wrong
 	users    map[string]int
@@ -74,8 +74,8 @@ func (s *hookStage) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(s.status)
 }
 
-// answer sets the status of the receiver from now on.
-func (s *hookStage) answer(status int) {
+// response sets the status of the receiver from now on.
+func (s *hookStage) response(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status = status
@@ -132,7 +132,7 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, params.URI, hook.URI)
 
-	s.answer(http.StatusInternalServerError)
+	s.response(http.StatusInternalServerError)
 	refusal := client.Hooks.Update(t.Context(), made.ID, prepaid.UpdateHookParams{URI: params.URI + "/2"})
 	require.ErrorIs(t, refusal, prepaid.CodeNoResponse)
 	params.HMACKeyID = ";"
@@ -157,12 +157,12 @@ func (s *hookStage) undelivered(n int) (hook string, messages []string) {
 	s.t.Helper()
 	hook, id := s.register(true), s.seed("0")
 	s.quiet()
-	s.answer(http.StatusServiceUnavailable)
+	s.response(http.StatusServiceUnavailable)
 	for range n {
 		s.Adjust(string(id), "1.00")
 	}
 	s.quiet()
-	s.answer(http.StatusOK)
+	s.response(http.StatusOK)
 	for message, err := range s.client.Hooks.Undeliverable(s.t.Context(), hook, prepaid.ListUndeliverableParams{}) {
 		require.NoError(s.t, err)
 		messages = append(messages, message.ID)
@@ -309,7 +309,7 @@ func TestE2EHookRefused(t *testing.T) {
 	_, err = s.client.Hooks.Create(ctx, filtered)
 	refused(t, err, 400, string(prepaid.CodeInvalidFilterSpec))
 
-	s.answer(http.StatusNotFound)
+	s.response(http.StatusNotFound)
 	_, err = s.client.Hooks.Create(ctx, s.hook(true))
 	refused(t, err, 400, string(prepaid.CodeNoResponse))
 	err = s.client.Hooks.Update(ctx, disabled, prepaid.UpdateHookParams{Enabled: new(true)})
@@ -362,7 +362,7 @@ func TestE2EHookCodes(t *testing.T) {
 	refused(t, s.client.Hooks.Dismiss(t.Context(), id, "m"), 400, string(prepaid.CodeInvalidRequest))
 }
 
-// A message that arrives while nobody answers is lost in mode none.
+// A message that arrives while nobody responds is lost in mode none.
 func TestE2EHookReliabilityNone(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)
@@ -370,7 +370,7 @@ func TestE2EHookReliabilityNone(t *testing.T) {
 	params.ReliabilityMode = prepaid.ReliabilityModeNone
 	created, err := s.client.Hooks.Create(t.Context(), params)
 	require.NoError(t, err)
-	s.answer(http.StatusInternalServerError)
+	s.response(http.StatusInternalServerError)
 	s.seed("1.00")
 	s.quiet()
 	page, err := s.client.Hooks.UndeliverablePage(t.Context(), created.ID, prepaid.ListUndeliverableParams{})

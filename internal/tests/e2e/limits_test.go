@@ -53,13 +53,13 @@ func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 	_, err = client.Token(t.Context()) // uses up the window
 	require.NoError(t, err)
 	_, err = client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "1.00"))
-	answer := failed(t, err, notProcessed, 429, "rate_limit_exceeded")
-	require.Equal(t, time.Minute, answer.RetryAfter)
+	response := failed(t, err, notProcessed, 429, "rate_limit_exceeded")
+	require.Equal(t, time.Minute, response.RetryAfter)
 	require.Equal(t, []int{429}, s.statuses(harness.TransferOperation))
 	s.holds(from, "100.00")
 }
 
-// A proxy may put application/json in place of the media type, and the answer is as good.
+// A proxy may put application/json in place of the media type, and the response is as good.
 func TestE2EMediaTypeSubstituted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -70,8 +70,8 @@ func TestE2EMediaTypeSubstituted(t *testing.T) {
 	require.False(t, account.Status.Known())
 }
 
-// What is not an answer of the service is never taken for one, whatever its status.
-func TestE2EForeignAnswers(t *testing.T) {
+// What is not a response of the service is never taken for one, whatever its status.
+func TestE2EForeignResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]prepaidtest.Fault{
 		"page":       prepaidtest.AnswerBody(200, "text/html", "<html>sign in</html>"),
@@ -85,9 +85,9 @@ func TestE2EForeignAnswers(t *testing.T) {
 			from, to := s.seed("100.00"), s.seed("0")
 			s.Inject("GET /accounts/{id}/status", fault)
 			_, err := s.client.Accounts.Status(t.Context(), from)
-			answer, ok := errors.AsType[*prepaid.DecodeError](err)
+			response, ok := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, ok, "%v", err)
-			require.Equal(t, 200, answer.StatusCode)
+			require.Equal(t, 200, response.StatusCode)
 			require.NotContains(t, err.Error(), "sign in")
 
 			s.Inject(harness.TransferOperation, fault)
@@ -117,7 +117,7 @@ func TestE2EAttemptTimeout(t *testing.T) {
 	s.holds(from, "74.50")
 }
 
-// A caller that gives up while the answer is on its way does not know.
+// A caller that gives up while the response is on its way does not know.
 func TestE2ECallerGivesUp(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

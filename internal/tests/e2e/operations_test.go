@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Every operation of the emulator is called through the client, and answers with the success of its row.
+// Every operation of the emulator is called through the client, and responds with the success of its row.
 func TestE2EEveryOperationSucceeds(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)
@@ -22,8 +22,8 @@ func TestE2EEveryOperationSucceeds(t *testing.T) {
 	for _, e := range exercises() {
 		called = append(called, e.operation)
 		require.NoError(t, e.prepare(s)(t.Context()), e.operation)
-		answered := s.statuses(e.operation)
-		require.NotEmpty(t, answered, e.operation)
+		responded := s.statuses(e.operation)
+		require.NotEmpty(t, responded, e.operation)
 		want := []int{200}
 		switch e.operation {
 		case "POST /accounts", "POST /hooks":
@@ -31,7 +31,7 @@ func TestE2EEveryOperationSucceeds(t *testing.T) {
 		case "GET /accounts", "GET /hooks/{id}/undeliverable", "DELETE /hooks/{id}", "POST /hooks/{id}/undeliverable/dismiss":
 			want = []int{204}
 		}
-		require.Equal(t, want, answered[len(answered)-1:], e.operation)
+		require.Equal(t, want, responded[len(responded)-1:], e.operation)
 	}
 	require.Equal(t, prepaidtest.Operations(), called)
 }
@@ -53,12 +53,12 @@ const (
 )
 
 func wireFaults() []wireFault {
-	answered := func(status int) func(*testing.T, error) {
+	responded := func(status int) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
 			t.Helper()
-			answer, ok := errors.AsType[*prepaid.APIError](err)
+			response, ok := errors.AsType[*prepaid.APIError](err)
 			require.True(t, ok, "%v", err)
-			require.Equal(t, status, answer.StatusCode)
+			require.Equal(t, status, response.StatusCode)
 			if status >= 500 {
 				require.ErrorIs(t, err, prepaid.ErrServer)
 				require.ErrorIs(t, err, prepaid.CodeServerError)
@@ -74,14 +74,14 @@ func wireFaults() []wireFault {
 	lost := map[effect]prepaid.Outcome{effectNever: unknown, effectModelled: unknown, effectSilent: unknown}
 	return []wireFault{
 		{"429", prepaidtest.Answer(429, ""), nil, nil},
-		{"401", prepaidtest.Answer(401, "invalid_token"), map[effect]prepaid.Outcome{effectToken: notProcessed}, answered(401)},
+		{"401", prepaidtest.Answer(401, "invalid_token"), map[effect]prepaid.Outcome{effectToken: notProcessed}, responded(401)},
 		{"500", prepaidtest.Answer(500, ""), map[effect]prepaid.Outcome{
 			effectKeyed: unknown, effectNever: unknown, effectModelled: unknown, effectSilent: unknown, effectResult: notProcessed,
-		}, answered(500)},
-		{"503", prepaidtest.Answer(503, ""), lost, answered(503)},
+		}, responded(500)},
+		{"503", prepaidtest.Answer(503, ""), lost, responded(503)},
 		{"answer lost", prepaidtest.CommitThenDrop(), lost, broken},
 		{"request lost", prepaidtest.DropBeforeCommit(), lost, broken},
-		// The status of an answer that breaks off says that it happened, unless the body could have said no.
+		// The status of a response that breaks off says that it happened, unless the body could have said no.
 		{"answer cut", prepaidtest.Truncate(), map[effect]prepaid.Outcome{
 			effectNever: applied, effectModelled: unknown, effectSilent: unknown,
 		}, broken},

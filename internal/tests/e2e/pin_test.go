@@ -15,8 +15,8 @@ func initiation(id prepaid.AccountID) prepaid.InitiatePINParams {
 	return prepaid.InitiatePINParams{AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms"}
 }
 
-// pinAnswer is what the emulator answers; the reference shows nothing.
-type pinAnswer struct {
+// pinAnswer is what the emulator responds; the reference shows nothing.
+type pinResponse struct {
 	OperationID string `json:"operation_id"`
 	Status      string `json:"status"`
 }
@@ -27,10 +27,10 @@ func (s *stage) initiatePIN(id prepaid.AccountID) string {
 	started, err := s.client.PIN.Initiate(s.t.Context(), initiation(id))
 	require.NoError(s.t, err)
 	require.Equal(s.t, 200, started.StatusCode)
-	var answer pinAnswer
-	require.NoError(s.t, started.Decode(&answer))
-	require.Equal(s.t, "initiated", answer.Status)
-	return answer.OperationID
+	var response pinResponse
+	require.NoError(s.t, started.Decode(&response))
+	require.Equal(s.t, "initiated", response.Status)
+	return response.OperationID
 }
 
 // seal makes an envelope for the emulator's certificate.
@@ -52,13 +52,13 @@ func (s *stage) pinChange(id prepaid.AccountID, options prepaid.PINKeyOptions) p
 	}
 }
 
-// pinStatus is the state in an answer.
+// pinStatus is the state in a response.
 func (s *stage) pinStatus(params prepaid.SealedPINParams, call pinStep) string {
 	s.t.Helper()
 	response, err := call(s.t.Context(), params)
 	require.NoError(s.t, err)
 	require.Equal(s.t, 200, response.StatusCode)
-	var answer pinAnswer
+	var answer pinResponse
 	require.NoError(s.t, response.Decode(&answer))
 	require.Equal(s.t, params.OperationID, answer.OperationID)
 	return answer.Status
@@ -116,7 +116,7 @@ func TestE2EPINRefused(t *testing.T) {
 	require.Empty(t, s.PINOf(string(id)))
 }
 
-// A lost answer of the last step is unknown: the PIN may be the new one.
+// A lost response of the last step is unknown: the PIN may be the new one.
 func TestE2EPINUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -163,7 +163,7 @@ func TestE2EPolicyRefused(t *testing.T) {
 	}
 }
 
-// A change whose answer was lost is read back.
+// A change whose response was lost is read back.
 func TestE2EPolicyUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

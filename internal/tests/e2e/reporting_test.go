@@ -233,7 +233,7 @@ func TestE2EReportStartWithBadToken(t *testing.T) {
 	}
 }
 
-// A start whose answer is lost is unknown and not sent again; Run waits the lost run out and starts anew.
+// A start whose response is lost is unknown and not sent again; Run waits the lost run out and starts anew.
 func TestE2EReportStartUnknown(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.ReportDelay(20*time.Millisecond))

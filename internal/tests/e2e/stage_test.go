@@ -76,28 +76,28 @@ func (s *stage) sent(operation string) string {
 	return ""
 }
 
-// refused checks an answer of the service that says no: its status, code and outcome, and that the outer error is
+// refused checks a response of the service that says no: its status, code and outcome, and that the outer error is
 // that of a call.
 func refused(t *testing.T, err error, status int, code string) *prepaid.APIError {
 	t.Helper()
 	return failed(t, err, prepaid.OutcomeRejected, status, code)
 }
 
-// failed checks an error answer with any outcome.
+// failed checks an error response with any outcome.
 func failed(t *testing.T, err error, outcome prepaid.Outcome, status int, code string) *prepaid.APIError {
 	t.Helper()
 	call, ok := errors.AsType[*prepaid.CallError](err)
 	require.True(t, ok, "%v", err)
 	require.NotEmpty(t, call.Operation)
 	require.Equal(t, outcome, prepaid.OutcomeOf(err), "%v", err)
-	answer, ok := errors.AsType[*prepaid.APIError](err)
+	response, ok := errors.AsType[*prepaid.APIError](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, status, answer.StatusCode, "%v", err)
+	require.Equal(t, status, response.StatusCode, "%v", err)
 	require.ErrorIs(t, err, prepaid.ErrorCode(code))
 	if sentinel := sentinelOf(status); sentinel != nil {
 		require.ErrorIs(t, err, sentinel)
 	}
-	return answer
+	return response
 }
 
 func sentinelOf(status int) error {

@@ -107,7 +107,7 @@ func TestE2EWrongCredentials(t *testing.T) {
 // The kit's client remembers no failure: what a test arms for the token counts for the next call only.
 func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]prepaidtest.Fault{
+	for name, response := range map[string]prepaidtest.Fault{
 		"refused": prepaidtest.Answer(401, "invalid_client"), "broken": prepaidtest.Answer(400, "invalid_request"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 			s := newStage(t)
 			id := s.seed("1.00")
 			for range 5 {
-				s.Inject(tokenOperation, answer)
+				s.Inject(tokenOperation, response)
 				_, err := s.client.Accounts.Get(t.Context(), id)
 				require.ErrorAs(t, err, new(*prepaid.TokenError))
 			}
@@ -151,7 +151,7 @@ func TestE2ETokenRevokedTwice(t *testing.T) {
 	require.Len(t, s.statuses(tokenOperation), 3)
 }
 
-// The other answers of POST /token, which a client does not provoke by itself.
+// The other responses of POST /token, which a client does not provoke by itself.
 func TestE2ETokenCodes(t *testing.T) {
 	t.Parallel()
 	for _, code := range []prepaid.ErrorCode{prepaid.CodeInvalidRequest, prepaid.CodeUnsupportedGrantType, prepaid.CodeInvalidClient} {

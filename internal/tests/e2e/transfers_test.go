@@ -144,7 +144,7 @@ func TestE2ETransferRefused(t *testing.T) {
 	s.holds(poor, "1.00")
 }
 
-// The service answers a known request id with the first result, whoever asks and whatever else is sent.
+// The service responds to a known request id with the first result, whoever asks and whatever else is sent.
 func TestE2ERequestIDReplayed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -206,7 +206,7 @@ func TestE2ERequestIDAtTheSameTime(t *testing.T) {
 	s.holds(from, "74.50")
 }
 
-// The answer is lost and the client sends the same bytes again by itself: one movement, and its result.
+// The response is lost and the client sends the same bytes again by itself: one movement, and its result.
 func TestE2ETransferReplayedByTheClient(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]prepaidtest.Fault{

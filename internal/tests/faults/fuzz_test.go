@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 )
 
-// fuzzedWire answers every request alike and keeps the addresses; after a hundred it says that there is nothing more.
+// fuzzedWire responds alike to every request and keeps the addresses; after a hundred it says that there is nothing more.
 type fuzzedWire struct {
 	status    int
 	header    http.Header
@@ -46,20 +46,20 @@ func newFuzzedClient(t *testing.T, wire *fuzzedWire) *prepaid.Client {
 	return client
 }
 
-// requireCalmError holds an error's text to one short printable line without any long piece of the answer.
-func requireCalmError(t *testing.T, err error, answer string) {
+// requireCalmError holds an error's text to one short printable line without any long piece of the response.
+func requireCalmError(t *testing.T, err error, response string) {
 	t.Helper()
 	text := err.Error()
 	require.True(t, utf8.ValidString(text), "%q", text)
 	require.Less(t, len(text), 600)
 	require.False(t, strings.ContainsFunc(text, unicode.IsControl), "%q", text)
-	for at := 0; at+24 <= len(answer); at += 24 {
-		require.NotContains(t, text, answer[at:at+24])
+	for at := 0; at+24 <= len(response); at += 24 {
+		require.NotContains(t, text, response[at:at+24])
 	}
 }
 
-// FuzzAnswers gives every operation any bytes for its success: a value, or an error that says what is known.
-func FuzzAnswers(f *testing.F) {
+// FuzzResponses gives every operation any bytes for its success: a value, or an error that says what is known.
+func FuzzResponses(f *testing.F) {
 	f.Add(uint8(0), "null")
 	f.Add(uint8(3), `[{"code":1.0,"description":null,"code":"2"}]`)
 	f.Add(uint8(20), `{"balance":1e400,"company_id":9007199254740993}`)
@@ -70,7 +70,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, number uint8, body string) {
 		c := cases[int(number)%len(cases)]
 		if strings.HasPrefix(c.row.Name, "PIN.") || c.safety == "token" {
-			t.Skip("the caller's, and FuzzTokenAnswer's")
+			t.Skip("the caller's, and FuzzTokenResponse's")
 		}
 		mediaType := c.fixture.Response.Header["Content-Type"]
 		wire := &fuzzedWire{status: c.fixture.Response.Status, header: http.Header{"Content-Type": {mediaType}}, body: body}
@@ -112,9 +112,9 @@ func FuzzErrorBody(f *testing.F) {
 	})
 }
 
-// FuzzTokenAnswer gives the token endpoint's success any body: a call gets a token that can go into a header, or
+// FuzzTokenResponse gives the token endpoint's success any body: a call gets a token that can go into a header, or
 // sends nothing.
-func FuzzTokenAnswer(f *testing.F) {
+func FuzzTokenResponse(f *testing.F) {
 	f.Add(`{"access_token":"abc","token_type":"bearer","expires_in":3600}`)
 	f.Add(`{"access_token":"a\r\nb","token_type":"bearer","expires_in":3600}`)
 	f.Add(`{"access_token":"abc","token_type":"mac","expires_in":-1}`)
@@ -190,15 +190,15 @@ func (c *countedPages) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &http.Response{StatusCode: http.StatusNoContent, Header: c.header, Body: http.NoBody, Request: r}
+	response := &http.Response{StatusCode: http.StatusNoContent, Header: c.header, Body: http.NoBody, Request: r}
 	if number <= lastCountedPage && c.items > 0 {
 		var codes []string
 		for i := range c.items {
 			codes = append(codes, `{"code":`+strconv.Itoa((number-1)*c.items+i)+`,"description":"x"}`)
 		}
-		answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(strings.NewReader("["+strings.Join(codes, ",")+"]"))
+		response.StatusCode, response.Body = http.StatusOK, io.NopCloser(strings.NewReader("["+strings.Join(codes, ",")+"]"))
 	}
-	return answer, nil
+	return response, nil
 }
 
 // FuzzPath gives the path any account and hook id: refused before anything is sent, or exactly one segment.

@@ -1,9 +1,17 @@
 package faults
 
 import (
+	"flag"
+	"log"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain runs more tests at once than there are cores: most of them wait.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		log.Fatal(err)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -28,7 +28,7 @@ const closedAddress = "http://127.0.0.1:1"
 // A connection that was never made leaves nothing to doubt: every operation may go again, and none has an effect.
 func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
 	t.Parallel()
-	hangUp := newHangUp(t)
+	hangUp := newHangUp(t, "")
 	untrusted := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a request reached a server that is not trusted")
 	}))
@@ -87,8 +87,8 @@ func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
 	}
 }
 
-// newHangUp listens and closes every connection at once. Its address asks for TLS.
-func newHangUp(t *testing.T) string {
+// newHangUp listens and closes every connection after a greeting. Its address asks for TLS.
+func newHangUp(t *testing.T, greeting string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -100,6 +100,7 @@ func newHangUp(t *testing.T) string {
 			if err != nil {
 				return
 			}
+			_, _ = io.WriteString(connection, greeting)
 			_ = connection.Close()
 		}
 	}()
@@ -225,17 +226,17 @@ func TestTransportThatSaysNotSent(t *testing.T) {
 }
 
 // A transport that breaks its contract is an error, and holds no slot.
-func TestTransportThatAnswersNothing(t *testing.T) {
+func TestTransportThatResponsesNothing(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
+	for name, response := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
 		released := 0
 		config := harness.Config("https://cards.invalid")
-		config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) { return answer, nil })
+		config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) { return response, nil })
 		config.Limiter = countingLimiter{&released}
 		config.Retry.MaxAttempts = 1
 		err := harness.OpPlastic().Call(t.Context(), harness.NewClient(t, config))
 		require.Equal(t, 1, released, name)
-		if answer == nil {
+		if response == nil {
 			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
 		}
 	}

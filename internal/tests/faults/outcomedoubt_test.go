@@ -75,13 +75,13 @@ func TestDoubtIsOfOnePayment(t *testing.T) {
 		source prepaid.AccountID
 		params prepaid.TransferParams
 	}{"amount": {"acc-1", amount}, "destination": {"acc-1", destination}, "source": {"acc-9", first}} {
-		for second, answer := range map[string]harness.Step{
+		for second, response := range map[string]harness.Step{
 			"the service's 400": harness.ServiceError(400, "invalid_request"), "success": harness.Succeed(harness.OpTransfer()),
 		} {
 			t.Run(name+", "+second, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					service := harness.NewScript(harness.Broken(harness.ErrCut), answer)
+					service := harness.NewScript(harness.Broken(harness.ErrCut), response)
 					config := harness.ClockConfig(service)
 					config.Retry.MaxAttempts = 1
 					client := harness.NewClient(t, config)
@@ -164,8 +164,8 @@ func TestDoubtIsKept(t *testing.T) {
 	})
 }
 
-// A refusal before the second attempt leaves does not hide what the service answered to the first.
-func TestLastAnswerStaysReadable(t *testing.T) {
+// A refusal before the second attempt leaves does not hide what the service responded to the first.
+func TestLastResponseStaysReadable(t *testing.T) {
 	t.Parallel()
 	admitted := false
 	config := harness.Config("https://cards.example")
@@ -179,8 +179,8 @@ func TestLastAnswerStaysReadable(t *testing.T) {
 	})
 	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
 	require.ErrorContains(t, err, "full")
-	answer, ok := errors.AsType[*prepaid.APIError](err)
+	response, ok := errors.AsType[*prepaid.APIError](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }

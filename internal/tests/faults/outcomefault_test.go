@@ -17,10 +17,10 @@ import (
 
 // coreFault is something that goes wrong on the wire, each time until the client gives up.
 type coreFault struct {
-	name   string
-	answer func(op harness.Op, n int, p *harness.Peer)
+	name     string
+	response func(op harness.Op, n int, p *harness.Peer)
 	// want has a word for each of coreOps: the number of requests that the server saw, and the outcome: S success,
-	// A applied (but the answer is unusable), R rejected, N not processed, U unknown.
+	// A applied (but the response is unusable), R rejected, N not processed, U unknown.
 	want  string
 	is    []error
 	check func(t *testing.T, op harness.Op, err error)
@@ -73,43 +73,43 @@ func coreFaults() []coreFault {
 	return []coreFault{
 		{
 			name: "none", want: "1S 1S 1S 1S 1S 1S 1S",
-			answer: func(op harness.Op, _ int, p *harness.Peer) { p.Succeed(op) },
+			response: func(op harness.Op, _ int, p *harness.Peer) { p.Succeed(op) },
 		},
 		{
 			name: "reset after the request", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"),
-			answer: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
+			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
 		},
 		{
 			name: "no answer in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"), timeout: 80 * time.Millisecond,
-			answer: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
+			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
 		},
 		{
 			name: "not HTTP", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"),
-			answer: func(_ harness.Op, _ int, p *harness.Peer) { p.Send("CANARY hello\r\n\r\n"); _ = p.Close() },
+			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Send("CANARY hello\r\n\r\n"); _ = p.Close() },
 		},
 		{
 			name: "500 of the service", want: "3N 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrServer, prepaid.CodeServerError},
-			answer: shapedFault(500, "server_error"), check: apiStatus(500, prepaid.CodeServerError),
+			response: shapedFault(500, "server_error"), check: apiStatus(500, prepaid.CodeServerError),
 		},
 		{
 			name: "502", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			answer: statusFault(502, "", ""), check: apiStatus(502, ""),
+			response: statusFault(502, "", ""), check: apiStatus(502, ""),
 		},
 		{
 			name: "502 of a gateway", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			answer: statusFault(502, "text/html", harness.HTMLPage), check: apiStatus(502, ""),
+			response: statusFault(502, "text/html", harness.HTMLPage), check: apiStatus(502, ""),
 		},
 		{
 			name: "503", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			answer: shapedFault(503, "busy"), check: apiStatus(503, "busy"),
+			response: shapedFault(503, "busy"), check: apiStatus(503, "busy"),
 		},
 		{
 			name: "504", want: "3N 3U 3U 1U 1U 1U 1U", is: []error{prepaid.ErrServer},
-			answer: statusFault(504, "text/plain", "CANARY"), check: apiStatus(504, ""),
+			response: statusFault(504, "text/plain", "CANARY"), check: apiStatus(504, ""),
 		},
 		{
 			name: "401 for a stale token", want: "2S 2S 2S 2S 2S 2S 2S",
-			answer: func(op harness.Op, n int, p *harness.Peer) {
+			response: func(op harness.Op, n int, p *harness.Peer) {
 				if n == 1 && p.Request.Header.Get("Authorization") == "Bearer token-1" {
 					p.Respond(401, harness.VendorJSON, `{"error":"invalid_token"}`)
 					return
@@ -119,18 +119,18 @@ func coreFaults() []coreFault {
 		},
 		{
 			name: "401 for ever", want: "2N 2N 2N 2N 2N 2N 2N", is: []error{prepaid.ErrUnauthorized},
-			answer: shapedFault(401, "invalid_token"), check: apiStatus(401, "invalid_token"),
+			response: shapedFault(401, "invalid_token"), check: apiStatus(401, "invalid_token"),
 		},
 		{
 			name: "400", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrBadRequest, prepaid.CodeInvalidRequest},
-			answer: shapedFault(400, "invalid_request"), check: apiStatus(400, prepaid.CodeInvalidRequest),
+			response: shapedFault(400, "invalid_request"), check: apiStatus(400, prepaid.CodeInvalidRequest),
 		},
 		{
 			name: "403", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrForbidden},
-			answer: shapedFault(403, "forbidden"), check: apiStatus(403, "forbidden"),
+			response: shapedFault(403, "forbidden"), check: apiStatus(403, "forbidden"),
 		},
 		{
-			name: "404", want: "1R 1R 1R 1R 1R 1R 1R", answer: shapedFault(404, "not_found"),
+			name: "404", want: "1R 1R 1R 1R 1R 1R 1R", response: shapedFault(404, "not_found"),
 			check: func(t *testing.T, op harness.Op, err error) {
 				t.Helper()
 				apiStatus(404, "not_found")(t, op, err)
@@ -138,60 +138,60 @@ func coreFaults() []coreFault {
 			},
 		},
 		{
-			name: "408", want: "3N 3U 1U 1U 1U 1U 1U", answer: statusFault(408, "", ""), check: apiStatus(408, ""),
+			name: "408", want: "3N 3U 1U 1U 1U 1U 1U", response: statusFault(408, "", ""), check: apiStatus(408, ""),
 		},
 		{
 			name: "403 of a gateway", want: "1R 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrForbidden},
-			answer: statusFault(403, "text/html", harness.HTMLPage), check: apiStatus(403, ""),
+			response: statusFault(403, "text/html", harness.HTMLPage), check: apiStatus(403, ""),
 		},
 		{
 			name: "409 without a body", want: "1R 3U 1U 1U 1U 1U 1U", is: []error{prepaid.ErrConflict},
-			answer: statusFault(409, "", ""), check: apiStatus(409, ""),
+			response: statusFault(409, "", ""), check: apiStatus(409, ""),
 		},
 		{
 			name: "409", want: "1R 1R 1R 1R 1R 1R 1R", is: []error{prepaid.ErrConflict},
-			answer: shapedFault(409, "duplicate"), check: apiStatus(409, "duplicate"),
+			response: shapedFault(409, "duplicate"), check: apiStatus(409, "duplicate"),
 		},
 		{
 			name: "302", want: "1N 1U 1U 1U 1U 1U 1U", check: apiStatus(302, ""),
-			answer: func(_ harness.Op, _ int, p *harness.Peer) { p.Respond(302, "", "", "Location: /3.0/elsewhere") },
+			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Respond(302, "", "", "Location: /3.0/elsewhere") },
 		},
 		{
 			name: "unexpected success", want: "1N 1U 1U 1U 1U 1U 1U",
-			answer: statusFault(202, harness.VendorJSON, `{}`), check: isUndecodable(202),
+			response: statusFault(202, harness.VendorJSON, `{}`), check: isUndecodable(202),
 		},
 		{
 			name: "success that says error", want: "3N 3U 1U 1U 1U 1U 1U", is: []error{prepaid.CodeServerError},
-			answer: func(op harness.Op, _ int, p *harness.Peer) {
+			response: func(op harness.Op, _ int, p *harness.Peer) {
 				p.Respond(op.Status, harness.VendorJSON, `{"error":"server_error","error_description":"CANARY"}`)
 			},
 			check: isUndecodable(0),
 		},
 		{
 			name: "success cut off", want: "3N 3U 3U 1A 1U 1A 1U", check: transportStep("body"),
-			answer: func(op harness.Op, _ int, p *harness.Peer) {
+			response: func(op harness.Op, _ int, p *harness.Peer) {
 				p.Send(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: 9000\r\n\r\n{", op.Status, harness.VendorJSON))
 				_ = p.Close()
 			},
 		},
 		{
 			name: "success that is no JSON", want: "1A 3U 1U 1A 1U 1A 1U",
-			answer: func(op harness.Op, _ int, p *harness.Peer) { p.Respond(op.Status, harness.VendorJSON, `{"CANARY": `) },
-			check:  isUndecodable(0),
+			response: func(op harness.Op, _ int, p *harness.Peer) { p.Respond(op.Status, harness.VendorJSON, `{"CANARY": `) },
+			check:    isUndecodable(0),
 		},
 		{
 			name: "success of a proxy", want: "1N 3U 1U 1U 1U 1U 1U", check: isUndecodable(0),
-			answer: func(op harness.Op, _ int, p *harness.Peer) {
+			response: func(op harness.Op, _ int, p *harness.Peer) {
 				p.Respond(op.Status, "text/html; charset=utf-8", harness.HTMLPage)
 			},
 		},
 		{
 			name: "success of a proxy that names no type", want: "1N 3U 1U 1U 1U 1U 1U", check: isUndecodable(0),
-			answer: func(op harness.Op, _ int, p *harness.Peer) { p.Respond(op.Status, "", harness.HTMLPage) },
+			response: func(op harness.Op, _ int, p *harness.Peer) { p.Respond(op.Status, "", harness.HTMLPage) },
 		},
 		{
 			name: "success beyond the limit", want: "1A 3U 1U 1A 1U 1A 1U", check: isUndecodable(0),
-			answer: func(op harness.Op, _ int, p *harness.Peer) {
+			response: func(op harness.Op, _ int, p *harness.Peer) {
 				p.Respond(op.Status, harness.VendorJSON, `"`+strings.Repeat("CANARY", 4000)+`"`)
 			},
 		},
@@ -219,7 +219,7 @@ func TestOneAttemptNamesNoOther(t *testing.T) {
 	t.Parallel()
 	for _, fault := range coreFaults() {
 		for _, op := range harness.Ops() {
-			server := harness.NewServer(t, func(n int, p *harness.Peer) { fault.answer(op, n, p) })
+			server := harness.NewServer(t, func(n int, p *harness.Peer) { fault.response(op, n, p) })
 			config := harness.Config(server.Address)
 			config.MaxResponseBytes, config.Retry.MaxAttempts, config.Retry.MaxThrottleWait = 16<<10, 1, 1
 			if fault.timeout > 0 {
@@ -237,7 +237,7 @@ func TestOneAttemptNamesNoOther(t *testing.T) {
 
 func checkFault(t *testing.T, fault coreFault, op harness.Op, want string) {
 	t.Helper()
-	server := harness.NewServer(t, func(n int, p *harness.Peer) { fault.answer(op, n, p) })
+	server := harness.NewServer(t, func(n int, p *harness.Peer) { fault.response(op, n, p) })
 	config := harness.Config(server.Address)
 	config.MaxResponseBytes = 16 << 10
 	if op.RequestID != "" { // a repeat waits for as long

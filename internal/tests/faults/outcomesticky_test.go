@@ -202,7 +202,7 @@ func TestNeverRepeatedGoesAgainOnlyAfterProofOfNothingDone(t *testing.T) {
 	}
 }
 
-// A 401 is answered with one renewal a call, wherever it comes.
+// A 401 is followed by one renewal a call, wherever it comes.
 func TestOneRenewalACall(t *testing.T) {
 	t.Parallel()
 	stale := harness.ServiceError(401, "invalid_token")

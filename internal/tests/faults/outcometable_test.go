@@ -29,11 +29,11 @@ import (
 
 // wireFault is what the service does with one request, and what is known afterwards for each class.
 type wireFault struct {
-	name   string
-	effect bool                                       // the service carries the request out
-	answer func(conn net.Conn, f *contract.Fixture)   // after the request was read
-	dial   func(t *testing.T, config *prepaid.Config) // for faults that come before a request
-	unseen bool                                       // no request reaches the service, and the client cannot know
+	name     string
+	effect   bool                                       // the service carries the request out
+	response func(conn net.Conn, f *contract.Fixture)   // after the request was read
+	dial     func(t *testing.T, config *prepaid.Config) // for faults that come before a request
+	unseen   bool                                       // no request reaches the service, and the client cannot know
 	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
 	// by what operations.txt says of the body, or "empty" for a list whose 204 is an empty one.
 	request map[string]string
@@ -54,37 +54,37 @@ func wireFaults() []wireFault {
 		{name: "handshake fails", dial: dialHangUp, request: always("0N")},
 		{name: "reset before anything was written", dial: dialReset, unseen: true, request: doubt},
 		{name: "no connection in time", dial: dialForever, request: always("0N")},
-		{name: "reset before the effect", answer: sayReset, request: doubt},
-		{name: "reset after the effect", effect: true, answer: sayReset, request: doubt},
-		{name: "no answer in time", effect: true, answer: nil, request: doubt},
-		{name: "500", effect: true, answer: sayError(500, "server_error"), request: with(doubt, map[string]string{"keyed": "1U"})},
-		{name: "502", effect: true, answer: sayError(502, "bad_gateway"), request: doubt},
-		{name: "503", effect: true, answer: sayError(503, "unavailable"), request: doubt},
-		{name: "504", effect: true, answer: sayError(504, "timeout"), request: doubt},
-		{name: "502 in HTML", effect: true, answer: say(502, "text/html", "<h1>Bad gateway</h1>"), request: doubt},
-		{name: "429 for ever", answer: sayError(429, "rate_limit_exceeded"), request: always("+N")},
-		{name: "401 for ever", answer: sayError(401, "invalid_token"), request: with(always("2N"), map[string]string{"token": "1N"})},
-		{name: "400", answer: sayError(400, "invalid_request"), request: always("1R")},
-		{name: "404", answer: sayError(404, "not_found"), request: always("1R")},
-		{name: "409 under a substituted media type", answer: say(409, "application/json", `{"error":"duplicate"}`), request: always("1R")},
-		{name: "403 in HTML", effect: true, answer: say(403, "text/html", "<h1>Bad gateway</h1>"), request: foreign},
-		{name: "404 without a body", effect: true, answer: say(404, "", ""), request: foreign},
-		{name: "409 without a code", effect: true, answer: say(409, "application/vnd.vendor+json", `{"message":"lost"}`), request: foreign},
-		{name: "400 of another vendor", effect: true, answer: say(400, "application/vnd.gate+json", `{"error":"duplicate"}`), request: foreign},
-		{name: "400 as text", effect: true, answer: say(400, "text/plain", `{"error":"duplicate"}`), request: foreign},
-		{name: "408", effect: true, answer: sayError(408, "timeout"), request: with(doubt, map[string]string{"keyed": "1U"})},
-		{name: "302", effect: true, answer: say(302, "", ""), request: final},
-		{name: "203", effect: true, answer: sayUnlike(203), request: final},
-		{name: "204", effect: true, answer: sayUnlike(204), request: with(final, map[string]string{
+		{name: "reset before the effect", response: sayReset, request: doubt},
+		{name: "reset after the effect", effect: true, response: sayReset, request: doubt},
+		{name: "no answer in time", effect: true, response: nil, request: doubt},
+		{name: "500", effect: true, response: sayError(500, "server_error"), request: with(doubt, map[string]string{"keyed": "1U"})},
+		{name: "502", effect: true, response: sayError(502, "bad_gateway"), request: doubt},
+		{name: "503", effect: true, response: sayError(503, "unavailable"), request: doubt},
+		{name: "504", effect: true, response: sayError(504, "timeout"), request: doubt},
+		{name: "502 in HTML", effect: true, response: say(502, "text/html", "<h1>Bad gateway</h1>"), request: doubt},
+		{name: "429 for ever", response: sayError(429, "rate_limit_exceeded"), request: always("+N")},
+		{name: "401 for ever", response: sayError(401, "invalid_token"), request: with(always("2N"), map[string]string{"token": "1N"})},
+		{name: "400", response: sayError(400, "invalid_request"), request: always("1R")},
+		{name: "404", response: sayError(404, "not_found"), request: always("1R")},
+		{name: "409 under a substituted media type", response: say(409, "application/json", `{"error":"duplicate"}`), request: always("1R")},
+		{name: "403 in HTML", effect: true, response: say(403, "text/html", "<h1>Bad gateway</h1>"), request: foreign},
+		{name: "404 without a body", effect: true, response: say(404, "", ""), request: foreign},
+		{name: "409 without a code", effect: true, response: say(409, "application/vnd.vendor+json", `{"message":"lost"}`), request: foreign},
+		{name: "400 of another vendor", effect: true, response: say(400, "application/vnd.gate+json", `{"error":"duplicate"}`), request: foreign},
+		{name: "400 as text", effect: true, response: say(400, "text/plain", `{"error":"duplicate"}`), request: foreign},
+		{name: "408", effect: true, response: sayError(408, "timeout"), request: with(doubt, map[string]string{"keyed": "1U"})},
+		{name: "302", effect: true, response: say(302, "", ""), request: final},
+		{name: "203", effect: true, response: sayUnlike(203), request: final},
+		{name: "204", effect: true, response: sayUnlike(204), request: with(final, map[string]string{
 			"replayable, none": "1S", "never, none": "1S", "read, empty": "1S",
 		})},
-		{name: "success cut off", effect: true, answer: sayHalf, request: with(doubt, map[string]string{
+		{name: "success cut off", effect: true, response: sayHalf, request: with(doubt, map[string]string{
 			"never": "1A", "never, none": "1U", "never, refusal": "1U",
 		})},
-		{name: "success that cannot be read", effect: true, answer: sayGarbage, request: map[string]string{
+		{name: "success that cannot be read", effect: true, response: sayGarbage, request: map[string]string{
 			"token": "1A", "read": "1A", "replayable": "3U", "keyed": "1U", "never": "1A", "never, none": "1U", "never, refusal": "1U",
 		}},
-		{name: "success that says error", effect: true, answer: sayFailed, request: map[string]string{
+		{name: "success that says error", effect: true, response: sayFailed, request: map[string]string{
 			"token": "3N", "read": "3N", "replayable": "3U", "keyed": "1U", "never": "1U",
 		}},
 	}
@@ -163,19 +163,20 @@ func oneOfEachClass(t *testing.T) []tableCase {
 	return tree.OneOfEach(tableCases(t), func(c tableCase) string { return c.safety + " of " + c.row.Class() })
 }
 
-// tableServer reads requests off raw connections, carries them out as the fault says, and answers.
+// tableServer reads requests off raw connections, carries them out as the fault says, and responds.
 type tableServer struct {
-	*harness.RawServer
+	*harness.Server
+	mu       sync.Mutex // requests are handled one after the other
 	requests int
 	effects  map[string]int // by request_id, or all alike
 }
 
 // effect is one movement for a request id, however often it comes, as the service's cache makes it.
-func (s *tableServer) effect(c *tableCase, body []byte) {
+func (s *tableServer) effect(c *tableCase, body string) {
 	var sent struct {
 		RequestID string `json:"request_id"`
 	}
-	_ = json.Unmarshal(body, &sent)
+	_ = json.Unmarshal([]byte(body), &sent)
 	switch {
 	case c.safety == "read" || c.safety == "token":
 	case c.safety == "replayable" || (c.safety == "keyed" && sent.RequestID != ""):
@@ -193,24 +194,26 @@ func (s *tableServer) sum() int {
 	return sum
 }
 
-// newTableServer answers the n-th request by the n-th fault; the last one goes on.
+// newTableServer responds to the n-th request by the n-th fault; the last one goes on.
 func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServer {
 	t.Helper()
 	s := &tableServer{effects: make(map[string]int)}
-	s.RawServer = harness.NewRawServer(t, func(conn net.Conn, body []byte) {
+	s.Server = harness.NewServer(t, func(_ int, p *harness.Peer) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		fault := faults[min(s.requests, len(faults)-1)]
 		s.requests++
 		if fault.effect {
-			s.effect(c, body)
+			s.effect(c, p.Request.Body)
 		}
-		if fault.answer != nil {
-			fault.answer(conn, c.fixture)
+		if fault.response != nil {
+			fault.response(p.Conn, c.fixture)
 		}
 	})
 	return s
 }
 
-// slowAttempt is when an attempt without an answer ends, and much more than one with an answer takes.
+// slowAttempt is when an attempt without a response ends, and much more than one with a response takes.
 const slowAttempt = 1500 * time.Millisecond
 
 // keyedAttempt is the same of a keyed movement, whose repeat waits for as long, whatever the fault.
@@ -219,7 +222,7 @@ const keyedAttempt = 600 * time.Millisecond
 func tableConfig(address string) prepaid.Config {
 	config := contract.Config(nil)
 	config.TokenSource = new(tokenSeries)
-	config.BaseURL = "http://" + address + "/3.0/"
+	config.BaseURL = address + "/3.0/"
 	config.AttemptTimeout = 20 * time.Second
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: time.Millisecond}
 	return config
@@ -307,8 +310,8 @@ func (c *tableCase) readsAnything() bool {
 	return c.fixture.Response.Header["Content-Type"] == "application/octet-stream" && c.row.Name != "Reporting.Start"
 }
 
+// TestOutcomeTable runs apart from the tests that measure time, which its many connections would disturb.
 func TestOutcomeTable(t *testing.T) {
-	t.Parallel()
 	for _, fault := range wireFaults() {
 		t.Run(fault.name, func(t *testing.T) {
 			t.Parallel()
@@ -359,13 +362,12 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 // A first attempt of unknown outcome, and what follows it. The outcome stays unknown, unless a success or, for a keyed
 // movement, a refusal that settles it takes that away. One operation of each class stands for all.
 func TestOutcomeTableOfPairs(t *testing.T) {
-	t.Parallel()
 	firsts := []wireFault{
-		{name: "reset after the effect", effect: true, answer: sayReset},
-		{name: "503", effect: true, answer: sayError(503, "unavailable")},
+		{name: "reset after the effect", effect: true, response: sayReset},
+		{name: "503", effect: true, response: sayError(503, "unavailable")},
 		{name: "no answer in time", effect: true},
 	}
-	well := wireFault{name: "success", effect: true, answer: sayWell}
+	well := wireFault{name: "success", effect: true, response: sayWell}
 	seconds := []struct {
 		name   string
 		faults []wireFault
@@ -373,12 +375,12 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 		write  string
 	}{
 		{"success", []wireFault{well}, "2S", "2S"},
-		{"429 and success", []wireFault{{answer: sayError(429, "rate_limit_exceeded")}, well}, "3S", "3S"},
-		{"401 and success", []wireFault{{answer: sayError(401, "invalid_token")}, well}, "3S", "3S"},
-		{"429 for ever", []wireFault{{answer: sayError(429, "rate_limit_exceeded")}}, "+N", "+U"},
-		{"401 for ever", []wireFault{{answer: sayError(401, "invalid_token")}}, "3N", "3U"},
-		{"400", []wireFault{{answer: sayError(400, "invalid_request")}}, "2R", "2U"},
-		{"404", []wireFault{{answer: sayError(404, "not_found")}}, "2R", "2U"},
+		{"429 and success", []wireFault{{response: sayError(429, "rate_limit_exceeded")}, well}, "3S", "3S"},
+		{"401 and success", []wireFault{{response: sayError(401, "invalid_token")}, well}, "3S", "3S"},
+		{"429 for ever", []wireFault{{response: sayError(429, "rate_limit_exceeded")}}, "+N", "+U"},
+		{"401 for ever", []wireFault{{response: sayError(401, "invalid_token")}}, "3N", "3U"},
+		{"400", []wireFault{{response: sayError(400, "invalid_request")}}, "2R", "2U"},
+		{"404", []wireFault{{response: sayError(404, "not_found")}}, "2R", "2U"},
 		{"cancellation", []wireFault{{name: "cancel"}}, "2N", "2U"},
 	}
 	for _, first := range firsts {
@@ -400,13 +402,13 @@ func checkPair(t *testing.T, c *tableCase, first wireFault, second string, fault
 	defer cancel()
 	faults = slices.Clone(faults)
 	if second == "cancellation" {
-		faults[0].answer = func(net.Conn, *contract.Fixture) { cancel() }
+		faults[0].response = func(net.Conn, *contract.Fixture) { cancel() }
 	}
 	server := newTableServer(t, c, append([]wireFault{first}, faults...)...)
 	config := tableConfig(server.Address)
 	if c.safety == "keyed" {
 		config.AttemptTimeout = keyedAttempt
-	} else if first.answer == nil {
+	} else if first.response == nil {
 		config.AttemptTimeout = slowAttempt
 	}
 	err := c.run(ctx, t, config)

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 )
@@ -100,25 +98,7 @@ func dialNameless(_ *testing.T, config *prepaid.Config) {
 // dialHangUp keeps the plain server for what expects TLS of it.
 func dialHangUp(t *testing.T, config *prepaid.Config) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = connection.Write([]byte("this is not TLS\r\n"))
-			_ = connection.Close()
-		}
-	}()
-	t.Cleanup(func() {
-		_ = listener.Close()
-		<-done
-	})
-	config.BaseURL = "https://" + listener.Addr().String() + "/3.0/"
+	config.BaseURL = newHangUp(t, "this is not TLS\r\n") + "/3.0/"
 }
 
 // dialReset connects and breaks with the first byte, none of which leaves.

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/contract"
 )
 
-// troubled answers every request alike and counts them.
+// troubled responds alike to every request and counts them.
 type troubled struct {
 	status   int // 0 for a connection that breaks off
 	requests int

@@ -50,7 +50,7 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// A pause that would end after the deadline is not begun: the answer that is there is returned at once.
+// A pause that would end after the deadline is not begun: the response that is there is returned at once.
 func TestDeadlineIsComparedBeforeSleeping(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -86,7 +86,7 @@ func TestDeadlineIsComparedBeforeSleeping(t *testing.T) {
 	}
 }
 
-// A context that ends during a pause ends the call at once, and the last answer is kept.
+// A context that ends during a pause ends the call at once, and the last response is kept.
 func TestCancelDuringBackOff(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -290,7 +290,7 @@ func TestLocalThrottle(t *testing.T) {
 	})
 }
 
-// A limiter's own error is neither lost nor taken for an answer.
+// A limiter's own error is neither lost nor taken for a response.
 func TestForeignLimiterError(t *testing.T) {
 	t.Parallel()
 	errBroken := errors.New("limiter out of order")

@@ -52,8 +52,8 @@ func TestTokenRequest(t *testing.T) {
 	}
 }
 
-// An answer that is no token with a lifetime is a DecodeError, and nothing is sent with it.
-func TestTokenAnswers(t *testing.T) {
+// A response that is no token with a lifetime is a DecodeError, and nothing is sent with it.
+func TestTokenResponses(t *testing.T) {
 	t.Parallel()
 	for body, ok := range map[string]bool{
 		`{"access_token":"issued-1","token_type":"bearer","expires_in":60}`:     true,
@@ -333,7 +333,7 @@ func TestClientToken(t *testing.T) {
 	})
 }
 
-// The token request is traced apart, and its answer is captured by nobody.
+// The token request is traced apart, and its response is captured by nobody.
 func TestTokenIsNotCaptured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

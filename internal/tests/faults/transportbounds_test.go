@@ -43,7 +43,7 @@ func pour(p *harness.Peer, chunk []byte, limit int) int64 {
 
 // Whatever the service, or what stands in for it, pours out: little is read of it and less is kept. Serial, so that
 // the allocations are those of the call.
-func TestAnswersAreReadBounded(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	chunk := bytes.Repeat([]byte("x"), 64<<10)
 	var bomb bytes.Buffer
 	packer, err := gzip.NewWriterLevel(&bomb, gzip.BestCompression)
@@ -54,8 +54,8 @@ func TestAnswersAreReadBounded(t *testing.T) { //nolint:paralleltest // it measu
 
 	var poured atomic.Int64
 	faults := map[string]struct {
-		answer func(p *harness.Peer)
-		check  func(t *testing.T, err error)
+		response func(p *harness.Peer)
+		check    func(t *testing.T, err error)
 	}{
 		"error body": {
 			func(p *harness.Peer) {
@@ -122,7 +122,7 @@ func TestAnswersAreReadBounded(t *testing.T) { //nolint:paralleltest // it measu
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			poured.Store(0)
-			server := harness.NewServer(t, func(_ int, p *harness.Peer) { fault.answer(p) })
+			server := harness.NewServer(t, func(_ int, p *harness.Peer) { fault.response(p) })
 			config := harness.Config(server.Address)
 			config.MaxResponseBytes = 1 << 20
 			config.Retry.MaxAttempts = 1
@@ -157,7 +157,7 @@ func TestMaxResponseBytes(t *testing.T) {
 	}
 }
 
-// A trickle is bounded by the attempt's time. Of an error answer the status is enough.
+// A trickle is bounded by the attempt's time. Of an error response the status is enough.
 func TestTrickle(t *testing.T) {
 	t.Parallel()
 	trickle := func(head string) func(int, *harness.Peer) {
@@ -205,7 +205,7 @@ func TestTrickle(t *testing.T) {
 			t.Parallel()
 			server := harness.NewServer(t, trickle(tc.head))
 			config := harness.Config(server.Address)
-			config.AttemptTimeout = 100 * time.Millisecond
+			config.AttemptTimeout = 300 * time.Millisecond
 			config.Retry.MaxAttempts = 1
 			began := time.Now()
 			tc.check(t, tc.op.Call(t.Context(), harness.NewClient(t, config)))
@@ -215,8 +215,8 @@ func TestTrickle(t *testing.T) {
 	}
 }
 
-// An informational answer before the real one is passed over.
-func TestInformationalAnswers(t *testing.T) {
+// An informational response before the real one is passed over.
+func TestInformationalResponses(t *testing.T) {
 	t.Parallel()
 	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
 		p.Send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
@@ -225,8 +225,8 @@ func TestInformationalAnswers(t *testing.T) {
 	require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, harness.Config(server.Address))))
 }
 
-// Compressed answers are read whatever the encoding's case of use.
-func TestGzipAnswer(t *testing.T) {
+// Compressed responses are read whatever the encoding's case of use.
+func TestGzipResponse(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
 	packer := gzip.NewWriter(&packed)

@@ -107,7 +107,7 @@ func TestWriteOnStaleConnection(t *testing.T) {
 	}
 }
 
-// The 204 of a report that is not ready comes with a body, which net/http would read as the next answer on the same
+// The 204 of a report that is not ready comes with a body, which net/http would read as the next response on the same
 // connection.
 func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
 	t.Parallel()
@@ -211,9 +211,7 @@ func TestConnectionsSideBySide(t *testing.T) {
 		}
 		calls.Wait()
 	}
-	server.Mu.Lock()
-	defer server.Mu.Unlock()
-	require.Equal(t, workers, server.Connections)
+	require.Equal(t, workers, server.Connections())
 }
 
 // net/http repeats any POST that carries one of the idempotency headers.

@@ -83,7 +83,7 @@ func TestRequestHeaders(t *testing.T) {
 
 // A good body counts under any media type. A bad one is the service's own fault under its type, or under the
 // application/json that proxies put there, and a stranger's under any other: then nothing is known.
-func TestAnswerMediaTypes(t *testing.T) {
+func TestResponseMediaTypes(t *testing.T) {
 	t.Parallel()
 	for mediaType, want := range map[string]prepaid.Outcome{
 		harness.VendorJSON:                     prepaid.OutcomeApplied,
@@ -160,7 +160,7 @@ func TestRequestForRoundTripper(t *testing.T) {
 	}
 }
 
-// An error answer without a Content-Type, or with another, is read when it has the service's shape.
+// An error response without a Content-Type, or with another, is read when it has the service's shape.
 func TestErrorShape(t *testing.T) {
 	t.Parallel()
 	for body, code := range map[string]prepaid.ErrorCode{

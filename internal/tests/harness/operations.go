@@ -6,7 +6,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Op is one operation and the answer it gets when all is well.
+// Op is one operation and the response it gets when all is well.
 type Op struct {
 	Name      string
 	Path      string

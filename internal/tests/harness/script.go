@@ -18,7 +18,7 @@ import (
 // The service's side of the tests of the shared core: a raw server for faults of the wire, and a scripted RoundTripper
 // for tests on a fake clock.
 
-// Script is a RoundTripper that answers from a list, whose last entry repeats. It has no connections, so that it
+// Script is a RoundTripper that responds from a list, whose last entry repeats. It has no connections, so that it
 // works on a fake clock.
 type Script struct {
 	steps []Step
@@ -76,7 +76,7 @@ func (s *Script) Gaps() []time.Duration {
 	return gaps
 }
 
-// Respond is a complete answer. Headers are "Name: value".
+// Respond is a complete response. Headers are "Name: value".
 func Respond(status int, mediaType, body string, headers ...string) Step {
 	return func(r *http.Request) (*http.Response, error) {
 		header := http.Header{}
@@ -94,7 +94,7 @@ func Respond(status int, mediaType, body string, headers ...string) Step {
 	}
 }
 
-// ServiceError is an error answer in the service's shape.
+// ServiceError is an error response in the service's shape.
 func ServiceError(status int, code string, headers ...string) Step {
 	return Respond(status, VendorJSON, fmt.Sprintf(`{"error":%q,"error_description":"words of the service"}`, code), headers...)
 }

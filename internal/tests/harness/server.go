@@ -23,27 +23,28 @@ type Request struct {
 	Body       string
 }
 
-// Server reads requests from raw connections and leaves the bytes of the answers to the test.
+// Server reads requests from raw connections and leaves the bytes of the responses to the test.
 type Server struct {
 	Address string
+	Stop    func() // cuts all connections and waits; the test may then read what its handler wrote
 
-	Mu          sync.Mutex
+	mu          sync.Mutex
 	requests    []Request
-	Connections int
+	connections int
 	ended       int // connections that the client closed, or the test
 	open        []net.Conn
 }
 
-// Peer is the server's end of a connection with a request that waits for its answer.
+// Peer is the server's end of a connection with a request that waits for its response.
 type Peer struct {
 	net.Conn
 	Request Request
 	Turn    int // of the request on its connection, counted from 1
 }
 
-// NewServer starts a server that hands each request, counted from 1, to answer. A connection that answer leaves
-// open is read on.
-func NewServer(t *testing.T, answer func(n int, p *Peer)) *Server {
+// NewServer starts a server that hands each request, counted from 1, to respond. It reads on from a connection that respond
+// leaves open.
+func NewServer(t *testing.T, respond func(n int, p *Peer)) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -55,32 +56,33 @@ func NewServer(t *testing.T, answer func(n int, p *Peer)) *Server {
 			if err != nil {
 				return
 			}
-			s.Mu.Lock()
-			s.Connections++
-			number := s.Connections
+			s.mu.Lock()
+			s.connections++
+			number := s.connections
 			s.open = append(s.open, connection)
-			s.Mu.Unlock()
-			running.Go(func() { s.serve(number, connection, answer) })
+			s.mu.Unlock()
+			running.Go(func() { s.serve(number, connection, respond) })
 		}
 	})
-	t.Cleanup(func() {
+	s.Stop = sync.OnceFunc(func() {
 		_ = listener.Close()
-		s.Mu.Lock()
+		s.mu.Lock()
 		for _, connection := range s.open {
 			_ = connection.Close()
 		}
-		s.Mu.Unlock()
+		s.mu.Unlock()
 		running.Wait()
 	})
+	t.Cleanup(s.Stop)
 	return s
 }
 
-func (s *Server) serve(number int, connection net.Conn, answer func(int, *Peer)) {
+func (s *Server) serve(number int, connection net.Conn, respond func(int, *Peer)) {
 	defer func() {
 		_ = connection.Close()
-		s.Mu.Lock()
+		s.mu.Lock()
 		s.ended++
-		s.Mu.Unlock()
+		s.mu.Unlock()
 	}()
 	reader := bufio.NewReader(connection)
 	for turn := 1; ; turn++ {
@@ -95,31 +97,39 @@ func (s *Server) serve(number int, connection net.Conn, answer func(int, *Peer))
 		seen := Request{
 			Connection: number, Method: request.Method, Target: request.RequestURI, Header: request.Header, Body: string(body),
 		}
-		s.Mu.Lock()
+		s.mu.Lock()
 		s.requests = append(s.requests, seen)
 		count := len(s.requests)
-		s.Mu.Unlock()
-		answer(count, &Peer{connection, seen, turn})
+		s.mu.Unlock()
+		respond(count, &Peer{connection, seen, turn})
 	}
 }
 
+// Seen returns the requests so far.
 func (s *Server) Seen() []Request {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// Connections is how many were made.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.connections
 }
 
 // Left is how many connections are open.
 func (s *Server) Left() int {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	return s.Connections - s.ended
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.connections - s.ended
 }
 
 // Send sends raw bytes; the client may be gone.
 func (p *Peer) Send(text string) { _, _ = io.WriteString(p.Conn, text) }
 
-// Respond sends a whole answer and leaves the connection open.
+// Respond sends a whole response and leaves the connection open.
 func (p *Peer) Respond(status int, mediaType, body string, headers ...string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %d X\r\nContent-Length: %d\r\n", status, len(body))
@@ -132,7 +142,7 @@ func (p *Peer) Respond(status int, mediaType, body string, headers ...string) {
 	p.Send(b.String() + "\r\n" + body)
 }
 
-// Succeed answers as the service does when all is well.
+// Succeed responds as the service does when all is well.
 func (p *Peer) Succeed(op Op) { p.Respond(op.Status, op.MediaType, op.Body) }
 
 // Reset breaks the connection without a farewell.

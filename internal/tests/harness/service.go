@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/cardprograms/prepaid"
 )
 
+// ServiceConfig is a client with credentials that makes each attempt once.
 func ServiceConfig() prepaid.Config {
 	return prepaid.Config{
 		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
@@ -19,20 +18,15 @@ func ServiceConfig() prepaid.Config {
 	}
 }
 
+// ServiceClient is a client of ServiceConfig over transport, which is closed at the end of the test.
 func ServiceClient(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	t.Helper()
-	return ClientOf(t, ServiceConfig(), transport)
-}
-
-func ClientOf(t *testing.T, config prepaid.Config, transport http.RoundTripper) *prepaid.Client {
-	t.Helper()
+	config := ServiceConfig()
 	config.Transport = transport
-	client, err := prepaid.NewClient(config)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	return client
+	return NewClient(t, config)
 }
 
+// JSONResponse is a response with the vendor's media type.
 func JSONResponse(status int, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Header: http.Header{"Content-Type": {"application/vnd.vendor+json"}},

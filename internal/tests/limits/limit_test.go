@@ -84,16 +84,17 @@ func sendsNothing(t *testing.T, call func(context.Context, *prepaid.Client) erro
 
 func sendsNothingWith(t *testing.T, config prepaid.Config, call func(context.Context, *prepaid.Client) error) error {
 	t.Helper()
-	client := harness.ClientOf(t, config, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		t.Errorf("a request left: %s", r.Method)
 		return nil, errors.New("no request may leave")
-	}))
+	})
+	client := harness.NewClient(t, config)
 	err := call(t.Context(), client)
 	require.Error(t, err)
 	return err
 }
 
-// sends runs call on a client whose service answers 400 to everything but the token request, and returns what was
+// sends runs call on a client whose service responds to everything but the token request, and returns what was
 // sent. It fails when nothing was, or when the client itself refused.
 func sends(t *testing.T, name string, call func(context.Context, *prepaid.Client) error) sentRequest {
 	t.Helper()
@@ -104,7 +105,7 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 	t.Helper()
 	var sent sentRequest
 	var count atomic.Int32
-	client := harness.ClientOf(t, config, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
 		}
@@ -118,7 +119,8 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 		}
 		count.Add(1)
 		return harness.JSONResponse(http.StatusBadRequest, `{"error":"invalid_request"}`), nil
-	}))
+	})
+	client := harness.NewClient(t, config)
 	err := call(t.Context(), client)
 	_, invalid := errors.AsType[*prepaid.ValidationError](err)
 	require.False(t, invalid, "%s was refused: %v", name, err)

@@ -2,22 +2,17 @@ package privacy
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/base64"
 	"io"
-	"math/big"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
 
 // Canaries that a limit keeps from having the usual form.
@@ -253,21 +248,9 @@ func TestCanaryCallsAreComplete(t *testing.T) {
 	require.Len(t, listed, count)
 }
 
-// canaryCertificate is the operator's, in DER.
-var canaryCertificate = sync.OnceValues(func() ([]byte, error) {
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, err
-	}
-	certificate := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
-	return x509.CreateCertificate(rand.Reader, certificate, certificate, &private.PublicKey, private)
-})
-
 func canaryPINKey(t *testing.T) *prepaid.PINKey {
 	t.Helper()
-	der, err := canaryCertificate()
-	require.NoError(t, err)
-	key, err := prepaid.NewPINKey(der, prepaid.PINKeyOptions{})
+	key, err := prepaid.NewPINKey(operator.Certificate(t, &operator.Key().PublicKey), prepaid.PINKeyOptions{})
 	require.NoError(t, err)
 	return key
 }

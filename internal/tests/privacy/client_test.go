@@ -29,7 +29,7 @@ type partner struct {
 func TestCanaryClient(t *testing.T) {
 	t.Parallel()
 	var w canaryWatch
-	config := canaryConfig(&w, fixedAnswer(200, "application/json", `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","card_number":%s}`), false)
+	config := canaryConfig(&w, fixedResponse(200, "application/json", `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","card_number":%s}`), false)
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	defer client.Close()
@@ -89,7 +89,7 @@ func TestCanaryValidation(t *testing.T) {
 	key := harness.ValidExchangeKey()
 	key.EphemeralKey = prepaid.NewSecret(canaryOf("Sent", "Key"))
 	var w canaryWatch
-	config := canaryConfig(&w, fixedAnswer(400, "", ""), false)
+	config := canaryConfig(&w, fixedResponse(400, "", ""), false)
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	defer client.Close()
@@ -122,7 +122,7 @@ func TestCanaryValidation(t *testing.T) {
 	requireNothingSeen(t, "log and trace", w.take())
 }
 
-// Reading what others sent, without a call: a message, an answer of the PIN operations, an error in a caller's struct.
+// Reading what others sent, without a call: a message, a response of the PIN operations, an error in a caller's struct.
 func TestCanaryDecodeErrors(t *testing.T) {
 	t.Parallel()
 	text := canaryOf("Message", "Raw")

@@ -23,11 +23,11 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// canaryAnswer makes the answer to one request; echo is everything that the request held, and more.
-type canaryAnswer func(echo string, r *http.Request) (*http.Response, error)
+// canaryResponse makes the response to one request; echo is everything that the request held, and more.
+type canaryResponse func(echo string, r *http.Request) (*http.Response, error)
 
-// answerWith answers with canaries in the reason and in a header of every kind.
-func answerWith(status int, mediaType, body string) *http.Response {
+// responseWith responds with canaries in the reason and in a header of every kind.
+func responseWith(status int, mediaType, body string) *http.Response {
 	text := canaryOf("Answer", "Header")
 	return &http.Response{
 		StatusCode: status, Status: fmt.Sprint(status, " ", text), Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
@@ -39,21 +39,21 @@ func answerWith(status int, mediaType, body string) *http.Response {
 }
 
 // fixedAnswer has %s in body where the echo goes, as JSON text.
-func fixedAnswer(status int, mediaType, body string) canaryAnswer {
+func fixedResponse(status int, mediaType, body string) canaryResponse {
 	return func(echo string, _ *http.Request) (*http.Response, error) {
 		quoted, err := json.Marshal(echo)
-		return answerWith(status, mediaType, strings.ReplaceAll(body, "%s", string(quoted))), err
+		return responseWith(status, mediaType, strings.ReplaceAll(body, "%s", string(quoted))), err
 	}
 }
 
 // canaryAnswers is every way of failing that a service, a proxy or a broken connection has.
-func canaryAnswers() map[string]canaryAnswer {
+func canaryResponses() map[string]canaryResponse {
 	const service = "application/vnd.vendor+json"
-	answers := map[string]canaryAnswer{
-		"redirect":     fixedAnswer(302, "text/html", "<a href=%s>"),
-		"media type":   fixedAnswer(200, canaryOf("Answer", "Type"), "%s"),
-		"parameter":    fixedAnswer(200, "text/html; "+canaryOf("Answer", "Type")+"=1", "<html>%s"),
-		"bad redirect": fixedAnswer(399, service, "%s"),
+	responses := map[string]canaryResponse{
+		"redirect":     fixedResponse(302, "text/html", "<a href=%s>"),
+		"media type":   fixedResponse(200, canaryOf("Answer", "Type"), "%s"),
+		"parameter":    fixedResponse(200, "text/html; "+canaryOf("Answer", "Type")+"=1", "<html>%s"),
+		"bad redirect": fixedResponse(399, service, "%s"),
 		"url error": func(echo string, r *http.Request) (*http.Response, error) {
 			at := *r.URL
 			at.RawQuery = echo
@@ -64,20 +64,20 @@ func canaryAnswers() map[string]canaryAnswer {
 		},
 		"panic": func(echo string, _ *http.Request) (*http.Response, error) { panic(echo) },
 		"broken body": func(echo string, _ *http.Request) (*http.Response, error) {
-			answer := answerWith(200, service, "")
-			answer.Body, answer.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(`{"a":"`+echo), brokenReader{})), -1
-			return answer, nil
+			response := responseWith(200, service, "")
+			response.Body, response.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader(`{"a":"`+echo), brokenReader{})), -1
+			return response, nil
 		},
 	}
 	for _, status := range []int{400, 401, 403, 404, 408, 409, 429, 500, 503} {
-		answers[fmt.Sprint(status)] = fixedAnswer(status, service, `{"error":"invalid_request","error_description":%s}`)
+		responses[fmt.Sprint(status)] = fixedResponse(status, service, `{"error":"invalid_request","error_description":%s}`)
 	}
 	for _, status := range []int{400, 401, 503} {
-		answers[fmt.Sprint(status, " code")] = fixedAnswer(status, service, `{"error":%s,"error_description":%s}`)
-		answers[fmt.Sprint(status, " page")] = fixedAnswer(status, "text/html", `<html><body>Request blocked: %s</body></html>`)
+		responses[fmt.Sprint(status, " code")] = fixedResponse(status, service, `{"error":%s,"error_description":%s}`)
+		responses[fmt.Sprint(status, " page")] = fixedResponse(status, "text/html", `<html><body>Request blocked: %s</body></html>`)
 	}
-	answers["401 unauthorized"] = fixedAnswer(401, service, `{"error":"unauthorized","error_description":%s}`)
-	answers["400 client"] = fixedAnswer(400, service, `{"error":"invalid_client","error_description":%s}`)
+	responses["401 unauthorized"] = fixedResponse(401, service, `{"error":"unauthorized","error_description":%s}`)
+	responses["400 client"] = fixedResponse(400, service, `{"error":"invalid_client","error_description":%s}`)
 	members := `"account_id":%s,"balance":%s,"status":%s,"company_id":%s,"outcome":%s,"success":%s,"transaction_id":[%s],"correlation_id":{"a":%s},` +
 		`"plastic_expiry":%s,"code":{"a":%s},"default_action":[%s],"type":7,"id":{"a":%s},"timestamp":%s,"reportdata":{"a":%s},"totalrecords":%s,` +
 		`"pan_last_four":[%s],"expires_in":%s,"access_token":[%s],"device":%s,"amount":%s,"personal":%s,"scope":%s`
@@ -89,15 +89,15 @@ func canaryAnswers() map[string]canaryAnswer {
 		"member":  `{"reportdata":"a\n","totalrecords":1,"Cnry_Answer_Member_":Cnry_Answer_Value_}`,
 		"count":   `{"reportdata":"` + canaryOf("Answer", "CSV") + `\n","totalrecords":990}`,
 	} {
-		answers["200 "+name] = fixedAnswer(200, service, body)
+		responses["200 "+name] = fixedResponse(200, service, body)
 	}
 	for _, status := range []int{200, 201, 204} {
-		answers[fmt.Sprint(status, " types")] = fixedAnswer(status, service, "{"+members+"}")
-		answers[fmt.Sprint(status, " list")] = fixedAnswer(status, service, "[{"+members+"}]")
-		answers[fmt.Sprint(status, " text")] = fixedAnswer(status, service, "%s")
-		answers[fmt.Sprint(status, " page")] = fixedAnswer(status, "text/plain", `<html>%s`)
+		responses[fmt.Sprint(status, " types")] = fixedResponse(status, service, "{"+members+"}")
+		responses[fmt.Sprint(status, " list")] = fixedResponse(status, service, "[{"+members+"}]")
+		responses[fmt.Sprint(status, " text")] = fixedResponse(status, service, "%s")
+		responses[fmt.Sprint(status, " page")] = fixedResponse(status, "text/plain", `<html>%s`)
 	}
-	return answers
+	return responses
 }
 
 type brokenReader struct{}
@@ -195,8 +195,8 @@ func printTree(w io.Writer, err error) {
 	}
 }
 
-// canaryConfig answers every call with answer, and the token request too when that is asked for.
-func canaryConfig(w *canaryWatch, answer canaryAnswer, token bool) prepaid.Config {
+// canaryConfig responds to every call with response, and the token request too when that is asked for.
+func canaryConfig(w *canaryWatch, response canaryResponse, token bool) prepaid.Config {
 	config := harness.ServiceConfig()
 	config.Credentials.ClientSecret = prepaid.NewSecret(canaryOf("Config", "ClientSecret"))
 	config.Retry = prepaid.RetryPolicy{MaxAttempts: 2, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: 1, MaxRetryAfter: 1, TokenHold: 1}
@@ -210,20 +210,20 @@ func canaryConfig(w *canaryWatch, answer canaryAnswer, token bool) prepaid.Confi
 			return harness.JSONResponse(200, `{"access_token":"`+canaryOf("Token", "Access")+`","token_type":"bearer","expires_in":3600}`), nil
 		}
 		query, _ := url.QueryUnescape(r.URL.RawQuery)
-		return answer(strings.Join([]string{canaryOf("Answer", "Echo"), string(body), query, r.Header.Get("Authorization")}, " "), r)
+		return response(strings.Join([]string{canaryOf("Answer", "Echo"), string(body), query, r.Header.Get("Authorization")}, " "), r)
 	})
 	return config
 }
 
-// No error, log record or trace of any call shows what was sent or answered, however the call fails.
+// No error, log record or trace of any call shows what was sent or received, however the call fails.
 func TestCanaryErrorsOfAllCalls(t *testing.T) {
 	t.Parallel()
 	calls := canaryCalls(t)
-	for name, answer := range canaryAnswers() {
+	for name, response := range canaryResponses() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var w canaryWatch
-			client, err := prepaid.NewClient(canaryConfig(&w, answer, false))
+			client, err := prepaid.NewClient(canaryConfig(&w, response, false))
 			require.NoError(t, err)
 			defer client.Close()
 			for _, c := range calls {
@@ -242,11 +242,11 @@ func TestCanaryErrorsOfAllCalls(t *testing.T) {
 // The same for the token request, whose Basic header holds the client secret.
 func TestCanaryErrorsOfToken(t *testing.T) {
 	t.Parallel()
-	for name, answer := range canaryAnswers() {
+	for name, response := range canaryResponses() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var w canaryWatch
-			client, err := prepaid.NewClient(canaryConfig(&w, answer, true))
+			client, err := prepaid.NewClient(canaryConfig(&w, response, true))
 			require.NoError(t, err)
 			_, err = client.Token(t.Context())
 			require.Error(t, err)
@@ -264,7 +264,7 @@ type failingSource struct{ err error }
 
 func (s failingSource) Token() (*oauth2.Token, error) { return nil, s.err }
 
-// The errors of x/oauth2 hold the answer's body, and the request with its Basic header.
+// The errors of x/oauth2 hold the response's body, and the request with its Basic header.
 func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 	t.Parallel()
 	body := canaryOf("OAuth", "Body")
@@ -298,13 +298,13 @@ func TestCanaryErrorsOfForeignTokenSource(t *testing.T) {
 	}
 }
 
-// The answers are really made and really fail: each status and each cause is met.
-func TestCanaryAnswersFail(t *testing.T) {
+// The responses are really made and really fail: each status and each cause is met.
+func TestCanaryResponsesFail(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{}
-	for _, answer := range canaryAnswers() {
+	for _, response := range canaryResponses() {
 		var w canaryWatch
-		client, err := prepaid.NewClient(canaryConfig(&w, answer, false))
+		client, err := prepaid.NewClient(canaryConfig(&w, response, false))
 		require.NoError(t, err)
 		_, err = client.Accounts.Get(t.Context(), "eaid")
 		require.Error(t, err)

@@ -117,7 +117,7 @@ func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
 func canaryCapture(t *testing.T) *prepaid.Capture {
 	t.Helper()
 	c := &prepaid.Capture{}
-	client := harness.ServiceClient(t, answerReport(`{"member":"`+canaryOf("Response", "Body")+`"}`))
+	client := harness.ServiceClient(t, responseReport(`{"member":"`+canaryOf("Response", "Body")+`"}`))
 	_, err := client.Reporting.Result(prepaid.WithCapture(t.Context(), c), prepaid.ReportRun{Template: "t", ID: "1"})
 	require.Error(t, err)
 	require.NotEmpty(t, canariesIn(string(c.Last().Body)))
@@ -127,7 +127,7 @@ func canaryCapture(t *testing.T) *prepaid.Capture {
 // canaryReader has read a part of a report, so that its buffers hold data.
 func canaryReader(t *testing.T) *prepaid.ReportReader {
 	t.Helper()
-	client := harness.ServiceClient(t, answerReport(`{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`))
+	client := harness.ServiceClient(t, responseReport(`{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`))
 	reader, err := client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"}, prepaid.WaitOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = reader.Close() })
@@ -137,7 +137,7 @@ func canaryReader(t *testing.T) *prepaid.ReportReader {
 }
 
 // answerReport responds to everything but a token request with body.
-func answerReport(body string) harness.RoundTripFunc {
+func responseReport(body string) harness.RoundTripFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil

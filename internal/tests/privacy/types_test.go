@@ -180,10 +180,10 @@ func TestCanariesDoNotPrint(t *testing.T) {
 				if slices.Contains(sample.direct, form) || form == "error" {
 					requireNoCanaries(t, form+" slog JSON", asJSON.String())
 				}
-				answer := []string{"apierror.description", "apierror.header", "apierror.headerkey", "apierror.body"}
-				requireNoSecrets(t, form+" slog JSON", asJSON.String(), answer...)
+				response := []string{"apierror.description", "apierror.header", "apierror.headerkey", "apierror.body"}
+				requireNoSecrets(t, form+" slog JSON", asJSON.String(), response...)
 				data, err := json.Marshal(value)
-				requireNoSecrets(t, form+" JSON", fmt.Sprint(string(data), err), answer...)
+				requireNoSecrets(t, form+" JSON", fmt.Sprint(string(data), err), response...)
 			}
 			// fmt cannot call methods of what an unexported field holds, and reads plain texts there. A caller who keeps
 			// personal data in one keeps it by pointer ("hidden pointer" above). Secrets are safe either way.

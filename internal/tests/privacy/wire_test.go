@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,15 +16,15 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// sayAlways answers every request with the same bytes and then closes the connection, unless it is to keep it.
-func sayAlways(t *testing.T, answer string, keep bool) string {
+// sayAlways responds to every request with the same bytes and then closes the connection, unless it is to keep it.
+func sayAlways(t *testing.T, response string, keep bool) string {
 	t.Helper()
-	server := harness.NewRawServer(t, func(conn net.Conn, _ []byte) {
-		if _, err := io.WriteString(conn, answer); err != nil || !keep {
-			_ = conn.Close()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		if _, err := io.WriteString(p, response); err != nil || !keep {
+			_ = p.Close()
 		}
 	})
-	return "http://" + server.Address + "/3.0/"
+	return server.Address + "/3.0/"
 }
 
 // What net/http cannot read it quotes in its errors, and a proxy in front may have echoed the request there.
@@ -34,7 +33,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	const chunked = ok + "Transfer-Encoding: chunked\r\n"
 	echo := canaryOf("Wire", "Echo")
-	for name, answer := range map[string]string{
+	for name, response := range map[string]string{
 		"no HTTP":             echo + "\r\n\r\n",
 		"version":             "HTTP/" + echo + " 200 OK\r\n\r\n",
 		"status":              "HTTP/1.1 " + echo + "\r\n\r\n",
@@ -72,7 +71,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 			for _, builtIn := range []bool{true, false} {
 				var w canaryWatch
 				config := canaryConfig(&w, nil, false)
-				config.BaseURL, config.Transport = sayAlways(t, answer, false), nil
+				config.BaseURL, config.Transport = sayAlways(t, response, false), nil
 				if !builtIn {
 					config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: canaryOf("Token", "Access")}))
 				}
@@ -115,14 +114,14 @@ func followed(echo string) map[string]string {
 	}
 }
 
-// net/http writes the bytes that follow an answer on a kept connection to the standard logger, and cannot be told not
+// net/http writes the bytes that follow a response on a kept connection to the standard logger, and cannot be told not
 // to. What is never repeated, what has no response body, the poll of a report and the token keep no connection, so that
 // nothing of theirs is printed.
 func TestCanaryStandardLog(t *testing.T) {
 	var standard canaryWatch
 	quietStandardLog(t, &standard)
-	for name, answer := range followed(canaryOf("Wire", "Body")) {
-		base := sayAlways(t, answer, true)
+	for name, response := range followed(canaryOf("Wire", "Body")) {
+		base := sayAlways(t, response, true)
 		quiet, loud := 0, 0
 		for _, c := range canaryCalls(t) {
 			if c.name == "Reporting.Run" || c.name == "Reporting.Open" || c.name == "Accounts.Issue" || c.name == "Accounts.FindCreated" {
@@ -163,7 +162,7 @@ func TestCanaryStandardLog(t *testing.T) {
 
 // The writer for the standard logger leaves out what net/http prints, and nothing else.
 func TestCanaryDropUnsolicited(t *testing.T) {
-	for name, answer := range followed(canaryOf("Wire", "Body")) {
+	for name, response := range followed(canaryOf("Wire", "Body")) {
 		for _, dropped := range []bool{false, true} {
 			var standard canaryWatch
 			quietStandardLog(t, &standard)
@@ -171,7 +170,7 @@ func TestCanaryDropUnsolicited(t *testing.T) {
 				log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
 			}
 			config := canaryConfig(new(canaryWatch), nil, false)
-			config.BaseURL, config.Transport = sayAlways(t, answer, true), nil
+			config.BaseURL, config.Transport = sayAlways(t, response, true), nil
 			config.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "t"}))
 			client, err := prepaid.NewClient(config)
 			require.NoError(t, err)

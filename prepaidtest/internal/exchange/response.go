@@ -120,3 +120,6 @@ func (c *resumed) Read(p []byte) (int, error) {
 	}
 	return c.Conn.Read(p)
 }
+
+// WholeSeconds rounds up, as Retry-After needs it.
+func WholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
