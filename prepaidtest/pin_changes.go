@@ -1,11 +1,8 @@
 package prepaidtest
 
 import (
-	"cmp"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
@@ -32,40 +29,35 @@ func (c PINChange) Format(f fmt.State, _ rune) {
 // PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
 // first. An unknown EAID fails the test.
 func (s *Server) PINChanges(eaid string) []PINChange {
-	now := s.service.clock.Now()
-	l := s.service.ledger.RLock()
+	now := s.service.Clock.Now()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if s.known(l, eaid) == nil {
 		return nil
 	}
 	var list []PINChange
-	for id, change := range s.service.pins.changes {
-		if change.account == eaid && !change.finished && now.Before(change.expires) {
-			list = append(list, PINChange{OperationID: id, OTP: change.otp, DeviceID: change.device, ExpiresAt: change.expires.UTC()})
-		}
+	for _, change := range s.service.PINs.Pending(l, eaid, now) {
+		list = append(list, PINChange(change))
 	}
-	slices.SortFunc(list, func(a, b PINChange) int {
-		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), cmp.Compare(a.OperationID, b.OperationID))
-	})
 	return list
 }
 
 // OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An
 // unknown operation fails the test.
 func (s *Server) OTP(operationID string) string {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	change := s.service.pins.change(l, operationID)
-	if change == nil {
+	otp, known := s.service.PINs.OTP(l, operationID)
+	if !known {
 		s.fail("OTP: the operation does not exist")
 		return ""
 	}
-	return change.otp
+	return otp
 }
 
 // PINOf returns the PIN of an account, empty until one was set.
 func (s *Server) PINOf(eaid string) string {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
 		return a.PIN
@@ -76,20 +68,20 @@ func (s *Server) PINOf(eaid string) string {
 // PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
 // for. Its fingerprint is the SHA-256 of the DER in lower hex.
 func (s *Server) PINCertificate() []byte {
-	identity, err := s.service.pins.key()
+	identity, err := s.service.PINs.Identity()
 	if err != nil {
 		s.fail("PINCertificate: %v", err)
 		return nil
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: identity.certificate})
+	return identity.CertificatePEM()
 }
 
 // PINFingerprint returns the fingerprint of PINCertificate: 64 characters of lower hex.
 func (s *Server) PINFingerprint() string {
-	identity, err := s.service.pins.key()
+	identity, err := s.service.PINs.Identity()
 	if err != nil {
 		s.fail("PINFingerprint: %v", err)
 		return ""
 	}
-	return identity.fingerprint()
+	return identity.Fingerprint()
 }

@@ -1,6 +1,7 @@
 package prepaidtest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -54,11 +55,11 @@ type SeedAccount struct {
 // AddAccount seeds an account and returns its EAID. A company, status or balance that cannot be used, or an EAID
 // that exists, fails the test.
 func (s *Server) AddAccount(seed SeedAccount) string {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	owner := l.Company(valueOr(seed.CompanyID, DefaultCompany))
-	status := valueOr(seed.Status, "active")
-	balance, err := wire.ParseMoney(valueOr(seed.Balance, "0"))
+	owner := l.Company(cmp.Or(seed.CompanyID, DefaultCompany))
+	status := cmp.Or(seed.Status, "active")
+	balance, err := wire.ParseMoney(cmp.Or(seed.Balance, "0"))
 	switch {
 	case owner == nil:
 		s.fail("AddAccount: the company does not exist")
@@ -73,5 +74,5 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 		s.fail("AddAccount: the EAID exists")
 		return ""
 	}
-	return s.service.addSeed(l, owner, seed.internal(), balance)
+	return s.service.AddAccount(l, owner, seed.internal(), balance)
 }

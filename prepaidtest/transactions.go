@@ -1,7 +1,6 @@
 package prepaidtest
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -13,24 +12,17 @@ import (
 // count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
 // be running.
 func (s *Server) Movements(requestID string) int {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	return s.service.transfers.movements[transferKey{transferOperation, requestID}] + s.service.transfers.movements[transferKey{directEntryOperation, requestID}]
+	return s.service.Transfers.Movements(l, requestID)
 }
 
 // PaidTwice returns the request ids with which an operation made more than one movement, sorted. None is what a test
 // of payments wants, whatever faults it arms. WaitIdle first where requests may still be running.
 func (s *Server) PaidTwice() []string {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	var ids []string
-	for key, movements := range s.service.transfers.movements {
-		if movements > 1 {
-			ids = append(ids, key.requestID)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	return s.service.Transfers.PaidTwice(l)
 }
 
 // Transaction is an item of an account's history (2.8). Amounts are in decimals: credits positive, debits
@@ -77,8 +69,8 @@ func transactionOf(i ledger.Item) Transaction {
 
 // Transactions returns the history of an account, oldest first.
 func (s *Server) Transactions(eaid string) []Transaction {
-	s.service.clock.Settle()
-	l := s.service.ledger.RLock()
+	s.service.Clock.Settle()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	a := s.known(l, eaid)
 	if a == nil {
