@@ -1,3 +1,7 @@
+// Package funding carries out the funding operations: redemptions, their reversal, and refunds.
+//
+// Funding keeps the approved redemptions, under the lock of the ledger. An amount is never given back twice: what was refunded
+// is not reversed, and refunds never exceed their redemption.
 package funding
 
 import (

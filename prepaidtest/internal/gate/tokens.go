@@ -1,3 +1,7 @@
+// Package gate decides who may call, before any operation looks at a request: access tokens, the rate limit by client
+// address, and the address whitelist.
+//
+// Each has its own lock; none needs the ledger.
 package gate
 
 import (

@@ -1,3 +1,9 @@
+// Package hooks holds the registered webhooks and delivers their messages.
+//
+// The messages of one hook are sent one after the other, in the order in which they were announced, by a goroutine that runs as
+// long as there is something to send. A message that fails is retried on the emulator's clock, and is then undeliverable; alerts
+// are sent while undeliverable messages remain. The state is under the lock of the ledger, so that an item is booked and its
+// messages are queued in one step. No lock is held while a message is on its way.
 package hooks
 
 import (

@@ -1,3 +1,7 @@
+// Package pin carries out PIN changes: it opens the envelope, checks the one-time password and sets the PIN.
+//
+// PINs keeps the changes under way and the operator's key pair, which is made when it is first needed. Both are under the lock of
+// the ledger. Errors name the part of an envelope that is wrong and never quote it.
 package pin
 
 import (

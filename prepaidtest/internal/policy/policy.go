@@ -1,169 +1,68 @@
+// Package policy holds the restriction policies of the companies, shows and changes them, and decides simulated transactions.
+//
+// An open-loop policy allows what is not listed, a closed-loop one what is. Policies keeps the policies under the lock of the
+// ledger.
 package policy
 
 import (
-	"fmt"
-	"net/http"
 	"slices"
-	"strconv"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
-// what is.
-type Policy struct {
-	Closed     bool           `json:"closed"`
-	Categories []int64        `json:"categories,omitzero"`
-	Merchants  []MerchantRule `json:"merchants,omitzero"`
-	Terminals  []TerminalRule `json:"terminals,omitzero"`
+// Policies holds the policies of all companies. The ledger's lock guards it.
+type Policies struct {
+	// LastRule is the number of the newest rule.
+	LastRule int64
+
+	ledger *ledger.Ledger
+	rules  map[int64]*Policy // by company; none for a company without a policy
 }
 
-type categoryRule struct {
-	Code string `json:"merchant_category_code"`
+func New(ledger *ledger.Ledger) *Policies {
+	return &Policies{ledger: ledger, rules: make(map[int64]*Policy)}
 }
 
-type MerchantRule struct {
-	AcquirerID  int64  `json:"acquirer_id"`
-	AcceptorID  string `json:"card_acceptor_id"`
-	Description string `json:"description"`
-	ID          int64  `json:"id"`
-}
+// The kinds of policy that a company can have.
+const (
+	Open   = ""
+	Closed = "closed"
+	None   = "none"
+)
 
-type TerminalRule struct {
-	AcquirerID   int64  `json:"acquirer_id"`
-	AcceptorID   string `json:"card_acceptor_id"`
-	TerminalID   string `json:"terminal_id"`
-	NameLocation string `json:"card_acceptor_name_location,omitzero"`
-	Description  string `json:"description,omitzero"`
-	ID           int64  `json:"id"`
-}
-
-// policyBody has the lists that an operation shows; a list that is shown is there even when empty.
-type policyBody struct {
-	DefaultAction string         `json:"default_action"`
-	Description   string         `json:"description"`
-	Terminals     []TerminalRule `json:"terminals,omitzero"`
-	Categories    []categoryRule `json:"categories,omitzero"`
-	Merchants     []MerchantRule `json:"merchants,omitzero"`
-}
-
-func (p *Policy) head() policyBody {
-	if p.Closed {
-		return policyBody{DefaultAction: "deny", Description: "Closed loop: what is listed is allowed"}
+// Configure gives a company the kind of policy that its data name. Rules that exist stay.
+func (s *Policies) Configure(_ ledger.Locked, owner *ledger.Company) {
+	switch {
+	case owner.Loop == None:
+		delete(s.rules, owner.ID)
+		return
+	case s.rules[owner.ID] == nil:
+		s.rules[owner.ID] = new(Policy)
 	}
-	return policyBody{DefaultAction: "allow", Description: "Open loop: what is listed is blocked"}
+	s.rules[owner.ID].Closed = owner.Loop == Closed
 }
 
-func (p *Policy) categoryRules() []categoryRule {
-	rules := make([]categoryRule, len(p.Categories))
-	for i, code := range p.Categories {
-		rules[i] = categoryRule{categoryCode(code)}
-	}
-	return rules
+// Of returns the policy of a company; nil without one.
+func (s *Policies) Of(_ ledger.View, company int64) *Policy { return s.rules[company] }
+
+// Approve decides a simulated transaction. A company without a policy approves everything.
+func (s *Policies) Approve(v ledger.View, company int64, at ledger.Merchant) bool {
+	p := s.Of(v, company)
+	return p == nil || p.approves(at)
 }
 
-func categoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
-
-// approves decides a simulated transaction.
-func (p *Policy) approves(m ledger.Merchant) bool {
-	acquirer, err := strconv.ParseInt(m.Acquirer, 10, 64)
-	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.Acceptor }
-	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return categoryCode(code) == m.Category }) ||
-		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
-		slices.ContainsFunc(p.Terminals, func(r TerminalRule) bool {
-			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.Terminal
-		})
-	return listed == p.Closed
-}
-
-func (s *Policies) Whole(c *exchange.Call) exchange.Response {
-	return s.withPolicy(c, func(p *Policy) any {
-		body := p.head()
-		body.Terminals, body.Categories, body.Merchants = shown(p.Terminals), p.categoryRules(), shown(p.Merchants)
-		return body
-	})
-}
-
-func (s *Policies) Categories(c *exchange.Call) exchange.Response {
-	return s.withPolicy(c, func(p *Policy) any {
-		body := p.head()
-		body.Categories = p.categoryRules()
-		return body
-	})
-}
-
-func (s *Policies) Merchants(c *exchange.Call) exchange.Response {
-	return s.withPolicy(c, func(p *Policy) any {
-		body := p.head()
-		body.Merchants = shown(p.Merchants)
-		return body
-	})
-}
-
-func (s *Policies) Terminals(c *exchange.Call) exchange.Response {
-	return s.withPolicy(c, func(p *Policy) any {
-		body := p.head()
-		body.Terminals = shown(p.Terminals)
-		return body
-	})
-}
-
-// shown makes an empty list one that omitzero does not leave out.
-func shown[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-// Restrictions answers the deprecated view. It knows categories and terminals only; merchant rules have no
-// place in it.
-func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
-	type terminal struct {
-		RuleType string `json:"rule_type"`
-		Acquirer string `json:"acquirer"`
-		Acceptor string `json:"acceptor"`
-		Terminal string `json:"terminal"`
-	}
-	type category struct {
-		RuleType string `json:"rule_type"`
-		Code     string `json:"category_code"`
-	}
-	return s.withPolicy(c, func(p *Policy) any {
-		body := struct {
-			Type       string     `json:"type"`
-			Terminals  []terminal `json:"terminal_rules"`
-			Categories []category `json:"category_rules"`
-		}{Type: "open", Terminals: []terminal{}, Categories: []category{}}
-		rule := "must_block"
-		if p.Closed {
-			body.Type, rule = "close", "must_allow"
-		}
-		for _, r := range p.Terminals {
-			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.AcceptorID, r.TerminalID})
-		}
-		for _, code := range p.Categories {
-			body.Categories = append(body.Categories, category{rule, categoryCode(code)})
-		}
-		return body
-	})
-}
-
-func (s *Policies) withPolicy(c *exchange.Call, read func(*Policy) any) exchange.Response {
-	id, ok := ledger.CompanyID(c.Params[0])
-	if !ok {
-		return c.Unusable("invalid fields: id must be a number")
-	}
-	l := s.ledger.RLock()
-	defer l.RUnlock()
-	p := s.Of(l, id)
+// Save returns a copy of a company's policy; nil without one.
+func (s *Policies) Save(v ledger.View, company int64) *Policy {
+	p := s.Of(v, company)
 	if p == nil {
-		return noPolicy(c)
+		return nil
 	}
-	return c.JSON(http.StatusOK, read(p))
+	return &Policy{p.Closed, slices.Clone(p.Categories), slices.Clone(p.Merchants), slices.Clone(p.Terminals)} // lists may grow in place
 }
 
-func noPolicy(c *exchange.Call) exchange.Response {
-	return c.Refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
+// Restore gives a company the policy that was saved; nil for none.
+func (s *Policies) Restore(_ ledger.Locked, company int64, p *Policy) {
+	if p != nil {
+		s.rules[company] = p
+	}
 }

@@ -1,3 +1,8 @@
+// Package service puts the parts of the emulator together: it makes them, lists their operations, seeds them from a document,
+// and saves and restores their state as one.
+//
+// Each part keeps and saves its own state. What decides whether a request reaches an operation at all, and what is logged of it,
+// is not here.
 package service
 
 import (

@@ -1,3 +1,7 @@
+// Package statefile keeps a file up to date with a state, for as long as an emulator runs.
+//
+// The file is always replaced as a whole, with mode 0600, and only when the state has changed. A lock file keeps a second
+// emulator away where the system has flock. What the text means is up to the State.
 package statefile
 
 import (

@@ -1,3 +1,8 @@
+// Package transfers carries out transfers and direct entries, once for each request id: a repeat gets the cached response.
+//
+// The cache is read when a request arrives and written when its movement is made, as the reference allows. A repeat that arrives
+// while the first request still runs therefore moves the money again; Movements and PaidTwice report it. The state is under the
+// lock of the ledger.
 package transfers
 
 import (

@@ -1,3 +1,7 @@
+// Package requestlog masks what the log of requests shows: bodies, headers, query parameters and responses.
+//
+// A member that holds a secret by the reference, or by its name, is masked at any depth. What cannot be read cannot be masked in
+// parts, and is masked as a whole. The package keeps no state.
 package requestlog
 
 import (

@@ -1,3 +1,7 @@
+// Package reports runs reports and streams their results: nothing of a report is kept in memory.
+//
+// Reports keeps the templates and runs under the lock of the ledger. What a run of the built-in template shows is fixed when it
+// is started: as the ledger stands then.
 package reports
 
 import (

@@ -1,3 +1,7 @@
+// Package simulator carries out the simulated card transactions.
+//
+// Simulator keeps the authorisations that later transactions refer to, under the lock of the ledger. Clearings and their
+// reversals take effect after a delay: until then they are tasks of the clock.
 package simulator
 
 import (
