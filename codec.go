@@ -2,13 +2,8 @@ package prepaid
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"mime"
-	"net/http"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -16,18 +11,6 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/wire"
-)
-
-var (
-	errEmptyAnswer        = errors.New("empty body")
-	errNullAnswer         = errors.New("null instead of a value")
-	errMissingMember      = errors.New("a required member is missing or null")
-	errNotAnInteger       = errors.New("not an integer")
-	errNotANumber         = errors.New("not a number")
-	errNotATime           = errors.New("not an ISO 8601 date-time")
-	errUnexpectedBody     = errors.New("not a response of the service")
-	errNotATransactionID  = errors.New("a transaction id that is not digits above zero")
-	errUnexpectedResponse = errors.New("unexpected status, or a body where none is due")
 )
 
 // encodeOptions are how requests are written: date-times in UTC to the second, secrets revealed. Nowhere else
@@ -55,9 +38,6 @@ var scalars = json.JoinUnmarshalers(
 // tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
 // date-time without its zone), always refused for a value that would be wrong.
 var tolerant = json.JoinUnmarshalers(scalars, json.UnmarshalFromFunc(decodeListed))
-
-// syntaxOptions are how anything is read: with duplicate names and bad UTF-8.
-var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // callerOptions are how a value of the caller's own is read.
 var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
@@ -234,124 +214,40 @@ func writeBody(body any) ([]byte, bool) {
 	return wire.Write(plain.writeWire)
 }
 
-// decodeJSON reads the one JSON value of a response into out.
-func decodeJSON[T any](a *attempt, out *T) error {
-	body := bytes.TrimSpace(a.body)
+// decodeJSON reads a response's one JSON value into out.
+func decodeJSON[T any](r *response, out *T) error {
+	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
-		return a.undecodable(errEmptyAnswer)
+		return r.undecodable(errEmptyBody)
 	}
 	if string(body) == "null" {
-		return a.undecodable(errNullAnswer)
+		return r.undecodable(errNull)
 	}
 	if !readItem(body, out) {
 		*out = *new(T)
 		if err := json.Unmarshal(body, out, decodeOptions); err != nil {
-			return a.undecodable(err)
+			return r.undecodable(err)
 		}
 	}
 	if !complete(out) {
-		return a.undecodable(errMissingMember)
+		return r.undecodable(errMissingMember)
 	}
 	return nil
 }
 
 // decodeItems reads a response's array of JSON values, each with its required members.
-func decodeItems[T any](a *attempt, items *[]T) error {
+func decodeItems[T any](r *response, items *[]T) error {
 	var ok bool
-	if *items, ok = readItems[T](bytes.TrimSpace(a.body)); !ok {
+	if *items, ok = readItems[T](bytes.TrimSpace(r.body)); !ok {
 		*items = nil
-		if err := decodeJSON(a, items); err != nil {
+		if err := decodeJSON(r, items); err != nil {
 			return err
 		}
 	}
 	for i := range *items {
 		if !complete(&(*items)[i]) {
-			return a.undecodable(errMissingMember)
+			return r.undecodable(errMissingMember)
 		}
 	}
 	return nil
-}
-
-// empty reports a whole body that says nothing: blank, null or {}.
-func (a *attempt) empty() bool {
-	body := bytes.TrimSpace(a.body)
-	inner, object := bytes.CutPrefix(body, []byte("{"))
-	switch {
-	case a.oversize:
-		return false
-	case object:
-		return string(bytes.TrimSpace(inner)) == "}"
-	}
-	return len(body) == 0 || string(body) == "null"
-}
-
-// saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
-// ready, which has that shape, and bodies that are the caller's to read.
-func (a *attempt) saysError(kind answerKind) ErrorCode {
-	if a.status == http.StatusNoContent || kind == answerRaw || kind == answerData || !bytes.Contains(a.body, []byte(`"error"`)) {
-		return ""
-	}
-	code, _ := a.errorShape()
-	return code
-}
-
-// errorShape reads the shape of section 7, and that strictly: it is evidence of who sent the response. Any other body has no
-// code; a description of another type is no description.
-func (a *attempt) errorShape() (code ErrorCode, description string) {
-	var shape struct {
-		Error       ErrorCode      `json:"error"`
-		Description jsontext.Value `json:"error_description"`
-	}
-	if json.Unmarshal(a.body, &shape, syntaxOptions) != nil {
-		return "", ""
-	}
-	_ = json.Unmarshal(shape.Description, &description, decodeOptions)
-	return shape.Error, description
-}
-
-// undecodable makes the DecodeError of a, without the content that json quotes in its errors.
-func (a *attempt) undecodable(err error) error {
-	failure := &DecodeError{StatusCode: a.status, MediaType: printableMediaType(a.mediaType), Err: err}
-	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		failure.Offset, failure.Err = semantic.ByteOffset, errWrongType
-		if semantic.Err != nil {
-			failure.Err = quiet(semantic.Err)
-		}
-	}
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		failure.Offset, failure.Err = syntactic.ByteOffset, errNotJSON
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			failure.Err = io.ErrUnexpectedEOF
-		}
-	}
-	return failure
-}
-
-var (
-	errWrongType = errors.New("a member has the wrong type")
-	errNotJSON   = errors.New("not JSON")
-)
-
-// quiet keeps an error of this package and replaces any other, whose text may quote the body.
-func quiet(err error) error {
-	for _, known := range []error{
-		errMissingMember, errNullAnswer, errNotAnInteger, errNotANumber, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
-	} {
-		if errors.Is(err, known) {
-			return known
-		}
-	}
-	return errWrongType
-}
-
-// mediaTypeOf returns the type without parameters, in lower case; empty when there is none.
-func mediaTypeOf(contentType string) string {
-	if contentType == "" || strings.IndexByte(contentType, ';') < 0 {
-		return strings.ToLower(strings.TrimSpace(contentType))
-	}
-	mediaType, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		mediaType, _, _ = strings.Cut(contentType, ";")
-	}
-	return strings.ToLower(strings.TrimSpace(mediaType))
 }

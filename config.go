@@ -2,12 +2,19 @@ package prepaid
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/token"
@@ -144,6 +151,23 @@ type RetryPolicy struct {
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
+// Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
+// [SearchAccountsParams].ProgramClientID). The zero value is no credentials.
+type Credentials struct {
+	// ClientID is the OAuth client id.
+	ClientID string `json:"client_id" yaml:"client_id"`
+	// ClientSecret is the OAuth client secret. It never prints.
+	ClientSecret Secret `json:"client_secret" yaml:"client_secret"`
+}
+
+// TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
+// token was refused. A nil one leaves the built-in token manager in place.
+type TokenSource interface {
+	// Token returns a token to use now. When rejected is not nil, the service has just answered 401 to it; returning
+	// the same token again ends the call with that 401.
+	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
+}
+
 // Validate returns all faults of c at once as a *ValidationError.
 func (c Config) Validate() error {
 	v := validator{}
@@ -215,6 +239,11 @@ func (c Config) check(v *validator) {
 	}
 }
 
+// isCodeWord reports whether code has the form of all codes that the reference shows.
+func isCodeWord(code string) bool {
+	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
+}
+
 const maxMaxResponseBytes = 1 << 30
 
 func (c Config) checkBaseURL(v *validator) {
@@ -279,4 +308,97 @@ func orDuration(d *time.Duration, value time.Duration) {
 	if *d == 0 {
 		*d = value
 	}
+}
+
+// MarshalJSON writes the fields that hold data: durations as text such as "30s", the secret as [REDACTED].
+func (c Config) MarshalJSON() ([]byte, error) {
+	type plain Config
+	return json.Marshal(plain(c), json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, d time.Duration) error {
+		return e.WriteToken(jsontext.String(d.String()))
+	})))
+}
+
+// UnmarshalJSON reads the fields that are there and leaves the others as they are. A member that is no field is
+// refused, since a setting with a typing error in its name would be no setting. Give a Config that stands in a struct
+// of your own a field name: embedded, this method would read the whole struct.
+//
+// Errors: a *[ValidationError] that names the member and the rule, never the value; [ErrRedactedSecret].
+func (c *Config) UnmarshalJSON(data []byte) error {
+	type plain Config
+	read := *c
+	err := json.Unmarshal(data, (*plain)(&read), json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(readDuration)))
+	if err != nil {
+		return configFault(err)
+	}
+	*c = read
+	return nil
+}
+
+func readDuration(d *jsontext.Decoder, to *time.Duration) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch token.Kind() {
+	case 'n':
+		*to = 0
+		return nil
+	case '"':
+		*to, err = time.ParseDuration(token.String())
+		return err
+	}
+	return errors.New("not a text")
+}
+
+// configFault says which member could not be read and why, without its value.
+func configFault(err error) error {
+	fault := Fault{Field: "config", Rule: "must be a JSON object"}
+	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(wrong, jsontext.ErrDuplicateName) {
+		fault = Fault{Field: fieldAt(wrong.JSONPointer), Rule: "must be there once"}
+	} else if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		fault.Field = fieldAt(wrong.JSONPointer)
+		switch {
+		case errors.Is(err, ErrRedactedSecret):
+			return fmt.Errorf("%s: %w", fault.Field, ErrRedactedSecret)
+		case errors.Is(err, json.ErrUnknownName):
+			fault.Rule = "is not a setting"
+		case wrong.GoType != nil:
+			fault.Rule = ruleOf(wrong.GoType)
+		}
+	}
+	return &ValidationError{Faults: []Fault{fault}}
+}
+
+// fieldAt turns "/retry/min_wait" into "retry.min_wait".
+func fieldAt(pointer jsontext.Pointer) string {
+	var names []string
+	for name := range pointer.Tokens() {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "config"
+	}
+	return strings.Join(names, ".")
+}
+
+func ruleOfType[T any]() string { return ruleOf(reflect.TypeFor[T]()) }
+
+// ruleOf says in which form a setting of a type is written.
+func ruleOf(of reflect.Type) string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch {
+	case of == reflect.TypeFor[time.Duration]():
+		return `must be a duration such as "30s"`
+	case of == reflect.TypeFor[Secret](), of.Kind() == reflect.String:
+		return "must be a text"
+	case of.Kind() == reflect.Float64:
+		return "must be a number"
+	case of.Kind() == reflect.Bool:
+		return "must be true or false"
+	case of.Kind() == reflect.Struct:
+		return "must be a JSON object"
+	}
+	return "must be a whole number"
 }

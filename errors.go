@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
@@ -43,7 +42,12 @@ type CallError struct {
 	// Err is the cause.
 	Err error
 
-	repeats *repeatRule // of the client that made the error; nil otherwise
+	rule settlingRule // of the client that made the error; nil otherwise
+}
+
+// settlingRule is what SettlesDoubt asks. It is here so that an error does not depend on how it is made.
+type settlingRule interface {
+	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
 // Error is one line without names, amounts or addresses, but for what [Config].ShowDescriptions adds.
@@ -69,6 +73,13 @@ func (e *CallError) Error() string {
 
 // Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
+
+func (e *CallError) knownOutcome() (Outcome, bool) {
+	if e == nil {
+		return OutcomeUnknown, false
+	}
+	return e.Outcome, true
+}
 
 // Is matches [ErrOutcomeUnknown] when Outcome is [OutcomeUnknown].
 func (e *CallError) Is(target error) bool {
@@ -152,31 +163,6 @@ func printableCode(code ErrorCode) string {
 		return "unlisted code"
 	}
 	return string(code)
-}
-
-// printableText makes one line of a text, of at most longest characters: nothing in it moves a cursor or hides.
-func printableText(text string) string {
-	const longest = 200
-	characters := []rune(strings.Join(strings.Fields(text), " "))
-	if len(characters) > longest {
-		characters = append(characters[:longest], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, string(characters))
-}
-
-// printableMediaType does the same for a Content-Type without parameters.
-func printableMediaType(mediaType string) string {
-	const longest = 100
-	kind, subtype, slash := strings.Cut(mediaType, "/")
-	if len(mediaType) > longest || !slash && kind != "" || !ascii.IsName(kind) || !ascii.IsName(strings.ReplaceAll(subtype, "+", "")) {
-		return "?"
-	}
-	return mediaType
 }
 
 // ErrorCode is the service's error code. It is an error, for errors.Is(err, prepaid.CodeInvalidURI). A code
@@ -299,6 +285,8 @@ type ValidationError struct {
 	// Faults are all faults found, in the order of the fields.
 	Faults []Fault
 }
+
+func (*ValidationError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }
 
 // Error lists the faults on one line.
 func (e *ValidationError) Error() string {

@@ -24,7 +24,7 @@ func Example() {
 	// 25.50
 	// no such account
 	// true <nil>
-	// the answer of the next transfer gets lost
+	// the response of the next transfer gets lost
 }
 
 // setEnvironment sets what ConfigFromEnv reads, for the emulator, and returns what takes it away again.
@@ -140,6 +140,6 @@ func storyTesting(ctx context.Context) error {
 	if _, err := client.Check(ctx); err != nil {
 		return err
 	}
-	fmt.Println("the answer of the next transfer gets lost")
+	fmt.Println("the response of the next transfer gets lost")
 	return nil
 }

@@ -141,7 +141,7 @@ func ExampleErrorCode() {
 	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id): the hook does not exist
 }
 
-// A capture shows the answer itself, for a field that this version does not know.
+// A capture shows the response itself, for a field that this version does not know.
 func ExampleWithCapture() {
 	srv := emulator()
 	defer srv.Close()

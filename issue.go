@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // IssueParams is a creation that can be found again. The zero value lacks the required fields.
@@ -35,16 +36,16 @@ type Issued struct {
 }
 
 // Format prints p without personal data.
-func (p IssueParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p IssueParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p IssueParams) LogValue() slog.Value { return redactedValue(p) }
+func (p IssueParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Format prints i without personal data.
-func (i Issued) Format(f fmt.State, verb rune) { formatRedacted(f, verb, i) }
+func (i Issued) Format(f fmt.State, verb rune) { redact.Format(f, verb, i) }
 
 // LogValue logs i without personal data.
-func (i Issued) LogValue() slog.Value { return redactedValue(i) }
+func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
 
 const (
 	defaultSettle  = 30 * time.Second

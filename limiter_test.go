@@ -152,7 +152,6 @@ func TestAdmit(t *testing.T) {
 	slot, err = admit(t.Context(), foreign, LaneCall)
 	require.Nil(t, slot)
 	require.ErrorIs(t, err, foreign.err)
-
 }
 
 // The built-in limiter has the service's limit, knows every lane, and refuses with a ThrottledError.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // MessageType is a message's type; of its values the reference names transaction only. Any other is kept as it came.
@@ -57,7 +59,7 @@ func ParseMessage(data []byte) (*Message, error) {
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var envelope messageEnvelope
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errNullAnswer
+		return errNull
 	}
 	if err := jsonv2.Unmarshal(data, &envelope, decodeOptions); err != nil {
 		return quiet(err)
@@ -84,7 +86,7 @@ func (m *Message) Decode(into any) error {
 }
 
 // Format prints the envelope.
-func (m Message) Format(f fmt.State, verb rune) { formatRedacted(f, verb, m) }
+func (m Message) Format(f fmt.State, verb rune) { redact.Format(f, verb, m) }
 
 // LogValue logs the envelope.
-func (m Message) LogValue() slog.Value { return redactedValue(m) }
+func (m Message) LogValue() slog.Value { return redact.LogValue(m) }

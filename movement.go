@@ -173,7 +173,7 @@ func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, c
 			narrow = again && (clocks.behind > known.behind || !window.To.IsZero() && clocks.ahead > known.ahead)
 			return !narrow
 		}
-		for transaction, err := range history.all(ctx, s.client) {
+		for transaction, err := range history.all(ctx, &s.client.core) {
 			if err != nil {
 				return nil, err
 			}

@@ -48,16 +48,10 @@ func OutcomeOf(err error) Outcome {
 	return outcome
 }
 
-// outcomeIn finds the outermost CallError on each branch of err's tree.
+// outcomeIn finds the outermost error that has an outcome, on each branch of err's tree.
 func outcomeIn(err error) (Outcome, bool) {
-	if call, ok := err.(*CallError); ok {
-		if call == nil {
-			return OutcomeUnknown, false
-		}
-		return call.Outcome, true
-	}
-	if _, ok := err.(*ValidationError); ok {
-		return OutcomeRejected, true
+	if e, ok := err.(interface{ knownOutcome() (Outcome, bool) }); ok {
+		return e.knownOutcome()
 	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:

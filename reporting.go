@@ -39,7 +39,7 @@ type StartReportParams struct {
 
 var opStartReport = operation{
 	Operation: Operation{"Reporting.Start", "GET", "/reporting/templates/{templatename}"},
-	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall, tokenOn400: true,
+	class:     classNever, kind: responseText, success: []int{200}, lane: LaneCall, tokenOn400: true,
 }
 
 // Start starts a run. It is a GET that has an effect: each start counts, and the template takes no other until the
@@ -56,10 +56,10 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	v.pathID("template", template)
 	r := request{
 		op: opStartReport, path: pathValues{template}, faults: v.faults,
-		query: query{{"include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)}},
+		query: query{}.With("include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)),
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		id, err := decodeReportID(a)
 		if err != nil {
 			return err
@@ -79,16 +79,16 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 }
 
 // decodeReportID reads the octet-stream string, bare or JSON-quoted.
-func decodeReportID(a *attempt) (string, error) {
+func decodeReportID(a *response) (string, error) {
 	body := bytes.TrimSpace(a.body)
 	if len(body) == 0 {
-		return "", a.undecodable(errEmptyAnswer)
+		return "", a.undecodable(errEmptyBody)
 	}
 	if !a.fromService() || body[0] == '<' {
 		return "", a.undecodable(errUnexpectedBody)
 	}
 	if string(body) == "null" {
-		return "", a.undecodable(errNullAnswer)
+		return "", a.undecodable(errNull)
 	}
 	if body[0] != '"' {
 		return string(body), nil
@@ -102,11 +102,11 @@ func decodeReportID(a *attempt) (string, error) {
 
 var opReportResult = operation{
 	Operation: Operation{"Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 	bodyAfter204: true, failedOn500: true,
 }
 
-func resultRequest(run ReportRun, kind answerKind) request {
+func resultRequest(run ReportRun, kind responseKind) request {
 	var v validator
 	v.pathID("template", run.Template)
 	v.pathID("id", run.ID)
@@ -123,14 +123,14 @@ func resultRequest(run ReportRun, kind answerKind) request {
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
-	r := resultRequest(run, answerJSON)
+	r := resultRequest(run, responseJSON)
 	var report *Report
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
 			return ErrReportNotReady
 		}
 		reader := newReportReader(run, io.NopCloser(bytes.NewReader(a.body)), nil)
-		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = printableMediaType(a.mediaType)
 		var err error
 		if report, err = reader.Report(); err != nil {
 			failure, _ := errors.AsType[*ReportError](err)
@@ -188,9 +188,9 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOpt
 }
 
 func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wait WaitOptions) (*ReportReader, error) {
-	r := resultRequest(run, answerStream)
+	r := resultRequest(run, responseStream)
 	var reader *ReportReader
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
 			return ErrReportNotReady
 		}
@@ -202,7 +202,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 			}
 		}
 		reader = newReportReader(run, a.stream, progress)
-		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = printableMediaType(a.mediaType)
 		return nil
 	})
 	return reader, err

@@ -33,9 +33,6 @@ type validator struct {
 	isEmail func(string) bool
 }
 
-// validator returns the validator of a request whose values are checked only if the caller wants it.
-func (c *Client) validator() validator { return validator{lax: c.config.SkipValueChecks} }
-
 // fault notes what is never sent.
 func (v *validator) fault(field, rule string) {
 	v.faults = append(v.faults, Fault{Field: field, Rule: rule})
@@ -296,26 +293,6 @@ func (v *validator) date(field string, date Date) bool {
 		return false
 	}
 	return true
-}
-
-func (v *validator) paging(p Paging) {
-	for _, number := range []struct {
-		field string
-		value int
-	}{{"paging.page", p.Page}, {"paging.size", p.Size}, {"paging.prefetch", p.Prefetch}} {
-		if number.value < 0 {
-			v.fault(number.field, "must not be negative")
-		}
-	}
-}
-
-func (v *validator) includes(include []Include, allowed ...Include) {
-	for i, group := range include {
-		field := "include[" + strconv.Itoa(i) + "]"
-		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
-			v.value(field, "is not taken by this operation")
-		}
-	}
 }
 
 // faultsOf returns the faults inside err.

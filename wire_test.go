@@ -157,7 +157,7 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 func TestWireReaderReadsTheFixtures(t *testing.T) {
 	t.Parallel()
 	body := func(name string) []byte {
-		file, err := os.ReadFile("testdata/" + name + ".json")
+		file, err := os.ReadFile("internal/tests/contract/testdata/" + name + ".json")
 		require.NoError(t, err)
 		var fixture struct {
 			Response struct {
@@ -185,7 +185,7 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 // An answer that is read again starts from nothing, and texts of one item do not reach into another.
 func TestWireReaderLeavesNothing(t *testing.T) {
 	t.Parallel()
-	a := &attempt{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
+	a := &response{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}
 	account := Account{NameOnCard: "left over"}
 	require.NoError(t, decodeJSON(a, &account))
 	require.Equal(t, Account{ID: "E1", Status: "active", Balance: MustAmount("1"), DisplayName: "x", CompanyID: 12}, account)
@@ -240,7 +240,7 @@ func TestOptionsKnowEveryStringType(t *testing.T) {
 		walk(reflect.TypeOf(response))
 	}
 	require.Contains(t, seen, reflect.TypeFor[MessageType]())
-	code, _ := (&attempt{body: []byte(`{"error":7}`)}).errorShape()
+	code, _ := (&response{body: []byte(`{"error":7}`)}).errorShape()
 	require.Empty(t, code, "the form of an error response is evidence")
 }
 

@@ -5,293 +5,136 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
-
-// accountStatuses are the eleven values of 3.1.
-func accountStatuses() []string {
-	return []string{
-		"active", "pre_active", "inactive", "deactivated", "lost_or_stolen", "expired", "suspected_fraud", "closed",
-		"inactive_pin_tries_exceeded", "vendor_inactive", "replaced",
-	}
-}
-
-type account struct {
-	id, externalID   string
-	cardNumber       string // masked
-	company          *company
-	status           string
-	productType      string
-	accountType      string
-	plastic          bool
-	plasticExpiry    expiry
-	accountExpiry    expiry
-	displayName      string
-	nameOnCard       string
-	clientAccountKey string
-	indexed          accountKey
-	bpayReference    string
-	directEntry      string
-	personal         registration
-	freeText         FreeText
-	portal           *PortalIdentifier
-	mdesConfigID     string
-	corresponding    string
-	holderType       int64
-	balance          money
-	items            []item
-	wallet           []WalletToken
-	pin              string
-	pinTries         int // wrong ones in a row; see PINTries
-}
-
-// expiry is a time with its wire form, which does not change as often as it is asked for.
-type expiry struct {
-	time.Time
-	text string
-}
-
-func expires(at time.Time) expiry { return expiry{at, stamp(at).String()} }
-
-// registration is a Personal with its wire form, for the same reason.
-type registration struct {
-	Personal
-	text []byte
-}
-
-func register(p Personal) registration { return registration{p, appendJSON(nil, p)} }
-
-// accountKey is what GET /accounts searches by.
-type accountKey struct{ clientID, key string }
-
-const (
-	bpayBillerCode = "123456"
-	directEntryBSB = "633000"
-)
-
-// include says which optional groups an answer has.
-type include struct {
-	personal, directEntry, freeText, bpay    bool
-	tokenInfo, corresponding, cardholderType bool
-}
-
-// appendReduced begins the account as it is answered (2.2) with the eight fields of GET /accounts/{id}/status.
-func (a *account) appendReduced(to []byte) object {
-	o := beginObject(to)
-	o.money(`"balance":`, a.balance)
-	o.plain(`"card_number":`, a.cardNumber)
-	o.integer(`"company_id":`, a.company.ID)
-	o.string(`"external_account_id":`, a.externalID)
-	o.plain(`"plastic_expiry":`, a.plasticExpiry.text)
-	o.string(`"product_type":`, a.productType)
-	o.plain(`"status":`, a.status)
-	o.boolean(`"is_plastic_enabled":`, a.plastic)
-	return o
-}
-
-// appendCreated adds the two fields that POST /accounts has beyond them.
-func (a *account) appendCreated(to []byte) object {
-	o := a.appendReduced(to)
-	if len(a.items) > 0 {
-		o.time(`"first_transaction_occurred_at":`, a.items[0].occurredAt)
-		o.time(`"last_transaction_occurred_at":`, a.items[len(a.items)-1].occurredAt)
-	}
-	return o
-}
-
-func (a *account) append(to []byte, with include) []byte {
-	o := a.appendCreated(to)
-	o.string(`"account_id":`, a.id)
-	o.plain(`"account_expiry":`, a.accountExpiry.text)
-	o.string(`"account_type":`, a.accountType)
-	o.optional(`"display_name":`, a.displayName)
-	o.optional(`"name_on_card":`, a.nameOnCard)
-	o.boolean(`"is_compliant":`, true)
-	o.optional(`"client_id":`, a.company.ClientID)
-	o.optional(`"client_account_key":`, a.clientAccountKey)
-	if a.portal != nil {
-		o.raw(`"portal_identifier":`, appendJSON(nil, a.portal))
-	}
-	if with.personal {
-		o.raw(`"personal":`, a.personal.text)
-	}
-	if with.freeText {
-		o.raw(`"free_text":`, appendJSON(nil, a.freeText))
-	}
-	if with.bpay {
-		o.plain(`"bpay_biller_code":`, bpayBillerCode)
-		o.string(`"bpay_reference_number":`, a.bpayReference)
-	}
-	if with.directEntry {
-		o.plain(`"direct_entry_bsb":`, directEntryBSB)
-		o.string(`"direct_entry_account_number":`, a.directEntry)
-	}
-	if with.tokenInfo {
-		o.optional(`"mdes_config_id":`, a.mdesConfigID)
-	}
-	if with.corresponding {
-		o.optional(`"corresponding_account_id":`, a.corresponding)
-	}
-	if with.cardholderType {
-		o.integer(`"card_holder_type":`, a.holderType)
-	}
-	return o.end()
-}
-
-// newAccount makes an account of a company; the caller fills in the rest and adds it.
-func (s *Server) newAccount(owner *company, now time.Time) *account {
-	return &account{
-		id: "EA" + s.ids.digits(14), externalID: "X" + s.ids.digits(12),
-		cardNumber: "512345******" + s.ids.digits(4), company: owner, productType: owner.ProductType,
-		accountType: "proxy", plastic: true, plasticExpiry: expires(now.AddDate(4, 0, 0)), accountExpiry: expires(now.AddDate(4, 0, 0)),
-		bpayReference: s.ids.digits(9), directEntry: s.ids.digits(9), holderType: 1,
-	}
-}
-
-// add needs s.mu.
-func (s *Server) add(a *account) {
-	s.accounts[a.id] = a
-	s.order = append(s.order, a)
-	a.company.accounts = append(a.company.accounts, a)
-	s.reindex(a, a.clientAccountKey)
-}
-
-// reindex sets the key an account is searched by. It needs s.mu.
-func (s *Server) reindex(a *account, key string) {
-	old := a.indexed
-	s.byKey[old] = slices.DeleteFunc(s.byKey[old], func(other *account) bool { return other == a })
-	if len(s.byKey[old]) == 0 {
-		delete(s.byKey, old)
-	}
-	a.clientAccountKey, a.indexed = key, accountKey{a.company.ClientID, key}
-	if key != "" {
-		s.byKey[a.indexed] = append(s.byKey[a.indexed], a)
-	}
-}
 
 // searchAccounts answers GET /accounts.
-func (s *Server) searchAccounts(c *call) reply {
-	var key accountKey
-	var with include
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) {
-		q.requiredString("client_id", &key.clientID)
-		q.requiredString("client_account_key", &key.key)
-		q.flag("with_personal", &with.personal)
-		q.flag("with_directentry", &with.directEntry)
-		q.flag("with_freetext", &with.freeText)
-		q.flag("with_bpay", &with.bpay)
-		q.paging(&page)
+func (s *accounts) searchAccounts(c *exchange.Call) exchange.Response {
+	var key ledger.Key
+	var with ledger.Groups
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.RequiredString("client_id", &key.ClientID)
+		q.RequiredString("client_account_key", &key.Key)
+		q.Flag("with_personal", &with.Personal)
+		q.Flag("with_directentry", &with.DirectEntry)
+		q.Flag("with_freetext", &with.FreeText)
+		q.Flag("with_bpay", &with.BPAY)
+		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return paged(c, page, s.byKey[key], func(to []byte, a *account) []byte { return a.append(to, with) })
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
 }
 
 // companyFilter is the query of the company search; what is empty does not filter.
 type companyFilter struct{ clientID, programID, status, firstName, lastName, mobile string }
 
-func (f companyFilter) matches(a *account) bool {
-	program := a.company.ProgramID == f.programID || (a.portal != nil && a.portal.ProgramID == f.programID)
-	return (f.clientID == "" || a.company.ClientID == f.clientID) &&
+func (f companyFilter) matches(a *ledger.Account) bool {
+	program := a.Company.ProgramID == f.programID || (a.Portal != nil && a.Portal.ProgramID == f.programID)
+	return (f.clientID == "" || a.Company.ClientID == f.clientID) &&
 		(f.programID == "" || program) &&
-		(f.status == "" || a.status == f.status) &&
-		(f.firstName == "" || strings.EqualFold(a.personal.FirstName, f.firstName)) &&
-		(f.lastName == "" || strings.EqualFold(a.personal.LastName, f.lastName)) &&
-		(f.mobile == "" || a.personal.MobileNumber == f.mobile)
+		(f.status == "" || a.Status == f.status) &&
+		(f.firstName == "" || strings.EqualFold(a.Registration.FirstName, f.firstName)) &&
+		(f.lastName == "" || strings.EqualFold(a.Registration.LastName, f.lastName)) &&
+		(f.mobile == "" || a.Registration.MobileNumber == f.mobile)
 }
 
 // searchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
 // error.
-func (s *Server) searchCompany(c *call) reply {
+func (s *accounts) searchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
-	var with include
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) {
-		q.string("client_id", &filter.clientID)
-		q.string("program_id", &filter.programID)
-		q.oneOf("status", &filter.status, accountStatuses())
-		q.string("first_name", &filter.firstName)
-		q.string("last_name", &filter.lastName)
-		q.string("mobile", &filter.mobile)
-		q.flag("with_personal", &with.personal)
-		q.paging(&page)
+	var with ledger.Groups
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.String("client_id", &filter.clientID)
+		q.String("program_id", &filter.programID)
+		q.OneOf("status", &filter.status, ledger.AccountStatuses())
+		q.String("first_name", &filter.firstName)
+		q.String("last_name", &filter.lastName)
+		q.String("mobile", &filter.mobile)
+		q.Flag("with_personal", &with.Personal)
+		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	id, ok := companyID(c.params[0])
+	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
-		return c.unusable("invalid fields: companyid must be a number")
+		return c.Unusable("invalid fields: companyid must be a number")
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var found []*account
-	if owner := s.companies[id]; owner != nil {
-		for _, a := range owner.accounts {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	var found []*ledger.Account
+	if owner := l.Company(id); owner != nil {
+		for _, a := range owner.Accounts {
 			if filter.matches(a) {
 				found = append(found, a)
 			}
 		}
 	}
-	answer := paged(c, page, found, func(to []byte, a *account) []byte { return a.append(to, with) })
-	if s.settings.noCompanyPaging {
-		answer.page = nil
+	answer := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
+	if s.with.NoCompanyPaging {
+		answer.Page = nil
 	}
 	return answer
 }
 
 // getAccount answers GET /accounts/{id}.
-func (s *Server) getAccount(c *call) reply {
-	var with include
-	if refusal := c.bindQuery(func(q *query) {
-		q.flag("with_personal", &with.personal)
-		q.flag("with_directentry", &with.directEntry)
-		q.flag("with_freetext", &with.freeText)
-		q.flag("with_bpay", &with.bpay)
-		q.flag("with_tokeninfo", &with.tokenInfo)
-		q.flag("with_correspondingaccountid", &with.corresponding)
-		q.flag("with_cardholdertype", &with.cardholderType)
+func (s *accounts) getAccount(c *exchange.Call) exchange.Response {
+	var with ledger.Groups
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.Flag("with_personal", &with.Personal)
+		q.Flag("with_directentry", &with.DirectEntry)
+		q.Flag("with_freetext", &with.FreeText)
+		q.Flag("with_bpay", &with.BPAY)
+		q.Flag("with_tokeninfo", &with.TokenInfo)
+		q.Flag("with_correspondingaccountid", &with.Corresponding)
+		q.Flag("with_cardholdertype", &with.CardholderType)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply { return c.encoded(http.StatusOK, a.append(nil, with)) })
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, with)) })
 }
 
 // getStatus answers GET /accounts/{id}/status.
-func (s *Server) getStatus(c *call) reply {
-	return s.withAccount(c, func(a *account) reply {
-		o := a.appendReduced(nil)
-		return c.encoded(http.StatusOK, o.end())
+func (s *accounts) getStatus(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		o := a.AppendReduced(nil)
+		return c.Encoded(http.StatusOK, o.End())
 	})
 }
 
 // transactions responds to GET /accounts/{id}/transactions, oldest first unless the server is set otherwise.
-func (s *Server) transactions(c *call) reply {
+func (s *accounts) transactions(c *exchange.Call) exchange.Response {
 	var start, end time.Time
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) {
-		q.dateTime("start_date", &start)
-		q.dateTime("end_date", &end)
-		q.paging(&page)
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.DateTime("start_date", &start)
+		q.DateTime("end_date", &end)
+		q.Paging(&page)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.withAccount(c, func(a *account) reply {
-		items := between(a.items, start, end)
-		if s.settings.newestFirst {
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		items := between(a.Items, start, end)
+		if s.with.NewestFirst {
 			items = slices.Clone(items)
 			slices.Reverse(items)
 		}
-		return paged(c, page, items, appendItem)
+		return exchange.Paged(c, page, items, ledger.AppendItem)
 	})
 }
 
 // between returns the items within both bounds, included. The times of items are compared as they are shown: in whole
 // seconds.
-func between(items []item, start, end time.Time) []item {
+func between(items []ledger.Item, start, end time.Time) []ledger.Item {
 	from, to := 0, len(items)
-	compare := func(i item, at time.Time) int { return i.occurredAt.Truncate(time.Second).Compare(at) }
+	compare := func(i ledger.Item, at time.Time) int { return i.OccurredAt.Truncate(time.Second).Compare(at) }
 	if !start.IsZero() {
 		from, _ = slices.BinarySearchFunc(items, start, compare)
 	}
@@ -302,12 +145,12 @@ func between(items []item, start, end time.Time) []item {
 }
 
 // withAccount finds the account of the path and reads it under the lock.
-func (s *Server) withAccount(c *call, read func(*account) reply) reply {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	a := s.accounts[c.params[0]]
+func (s *accounts) withAccount(c *exchange.Call, read func(*ledger.Account) exchange.Response) exchange.Response {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	a := l.Account(c.Params[0])
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
 	return read(a)
 }

@@ -2,24 +2,22 @@ package prepaidtest
 
 import (
 	"net/http"
-	"strconv"
 	"time"
-)
 
-func companyID(text string) (int64, bool) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil
-}
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
 
 type createInput struct {
 	companyID                     int64
-	load                          money
-	registration                  Personal
+	load                          wire.Money
+	registration                  ledger.Personal
 	nameOnCard, key, displayName  string
 	initiatingUser                string
 	plastic                       bool
 	plasticExpiry                 time.Time
-	portal                        *PortalIdentifier
+	portal                        *ledger.Portal
 	mdesConfigID                  string
 	accountExpiry, giftExpiry     time.Time
 	corresponding                 string
@@ -27,150 +25,150 @@ type createInput struct {
 	requestType, accountToReplace string
 }
 
-func (in *createInput) bind(b *binder) {
+func (in *createInput) bind(b *wire.Reader) {
 	in.plastic, in.requestType, in.holderType = true, "new", 1
-	b.integer("company_id", &in.companyID).required()
-	b.loadAmount("initial_load_amount", &in.load).required()
-	b.object("registration", in.registration.bind).required()
-	b.string("name_on_card", &in.nameOnCard).min(2).max(19).form(isNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
-	b.string("client_account_key", &in.key).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-	b.string("display_name", &in.displayName).max(100)
-	b.string("initiating_user_id", &in.initiatingUser)
-	b.boolean("is_plastic_enabled", &in.plastic)
-	b.dateTime("plastic_expiry", &in.plasticExpiry)
+	b.Integer("company_id", &in.companyID).Required()
+	b.LoadAmount("initial_load_amount", &in.load).Required()
+	b.Object("registration", in.registration.Bind).Required()
+	b.String("name_on_card", &in.nameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
+	b.String("client_account_key", &in.key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.String("display_name", &in.displayName).Max(100)
+	b.String("initiating_user_id", &in.initiatingUser)
+	b.Boolean("is_plastic_enabled", &in.plastic)
+	b.DateTime("plastic_expiry", &in.plasticExpiry)
 	in.portal = bindPortal(b)
-	b.string("mdes_config_id", &in.mdesConfigID).max(10)
-	b.dateTime("account_expiry", &in.accountExpiry)
-	b.dateTime("gift_card_expiry", &in.giftExpiry)
-	b.string("corresponding_account_id", &in.corresponding)
-	holder := b.integer("card_holder_type", &in.holderType)
-	if holder.usable && in.holderType != 1 && in.holderType != 2 {
-		holder.fault("must be 1 or 2")
+	b.String("mdes_config_id", &in.mdesConfigID).Max(10)
+	b.DateTime("account_expiry", &in.accountExpiry)
+	b.DateTime("gift_card_expiry", &in.giftExpiry)
+	b.String("corresponding_account_id", &in.corresponding)
+	holder := b.Integer("card_holder_type", &in.holderType)
+	if holder.Usable && in.holderType != 1 && in.holderType != 2 {
+		holder.Fault("must be 1 or 2")
 	}
-	b.string("request_type", &in.requestType).oneOf("new", "replace")
-	replaced := b.string("account_id_to_replace", &in.accountToReplace)
+	b.String("request_type", &in.requestType).OneOf("new", "replace")
+	replaced := b.String("account_id_to_replace", &in.accountToReplace)
 	if in.requestType == "replace" {
-		replaced.required()
+		replaced.Required()
 	}
 }
 
-func bindPortal(b *binder) *PortalIdentifier {
-	portal := new(PortalIdentifier)
-	if b.object("portal_identifier", portal.bind).usable {
+func bindPortal(b *wire.Reader) *ledger.Portal {
+	portal := new(ledger.Portal)
+	if b.Object("portal_identifier", portal.Bind).Usable {
 		return portal
 	}
 	return nil
 }
 
 // createAccount handles POST /accounts. Its row has 404 for an account id that is invalid or not found.
-func (s *Server) createAccount(c *call) reply {
+func (s *accounts) createAccount(c *exchange.Call) exchange.Response {
 	var in createInput
-	if refusal := c.bindBody(in.bind); refusal != nil {
+	if refusal := c.BindBody(in.bind); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owner := s.companies[in.companyID]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(in.companyID)
 	if owner == nil {
-		return c.unusable("invalid fields: company_id is no company")
+		return c.Unusable("invalid fields: company_id is no company")
 	}
 	if in.requestType == "replace" {
-		old := s.accounts[in.accountToReplace]
+		old := l.Account(in.accountToReplace)
 		if old == nil {
-			return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
+			return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: account_id_to_replace is no account")
 		}
-		if old.status != "lost_or_stolen" {
-			return c.refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
+		if old.Status != "lost_or_stolen" {
+			return c.Refuse(http.StatusNotFound, "invalid_request", "invalid fields: account_id_to_replace is not lost_or_stolen")
 		}
 	}
-	if in.corresponding != "" && s.accounts[in.corresponding] == nil {
-		return c.refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
+	if in.corresponding != "" && l.Account(in.corresponding) == nil {
+		return c.Refuse(http.StatusNotFound, "account_not_found", "invalid fields: corresponding_account_id is no account")
 	}
-	now := s.clock.now()
-	a := s.newAccount(owner, now)
-	a.status, a.plastic, a.personal = s.settings.initialStatus, in.plastic, register(in.registration)
-	a.nameOnCard, a.clientAccountKey, a.displayName = in.nameOnCard, in.key, in.displayName
-	a.portal, a.mdesConfigID, a.corresponding, a.holderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
-	if s.settings.customPlasticExpiry && !in.plasticExpiry.IsZero() {
-		a.plasticExpiry = expires(in.plasticExpiry)
+	now := s.clock.Now()
+	a := l.NewAccount(owner, now)
+	a.Status, a.Plastic, a.Registration = s.with.InitialStatus, in.plastic, ledger.NewRegistration(in.registration)
+	a.NameOnCard, a.ClientAccountKey, a.DisplayName = in.nameOnCard, in.key, in.displayName
+	a.Portal, a.MDESConfigID, a.Corresponding, a.HolderType = in.portal, in.mdesConfigID, in.corresponding, in.holderType
+	if s.with.CustomPlasticExpiry && !in.plasticExpiry.IsZero() {
+		a.PlasticExpiry = ledger.NewExpiry(in.plasticExpiry)
 	}
 	switch {
 	case !in.giftExpiry.IsZero():
-		a.accountExpiry = expires(in.giftExpiry)
+		a.AccountExpiry = ledger.NewExpiry(in.giftExpiry)
 	case !in.accountExpiry.IsZero():
-		a.accountExpiry = expires(in.accountExpiry)
+		a.AccountExpiry = ledger.NewExpiry(in.accountExpiry)
 	}
-	s.add(a)
+	l.Add(a)
 	if in.load > 0 {
-		s.post(a, entry{code: codeLoad, amount: in.load, reference: "initial load"}, now)
+		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: in.load, Reference: "initial load"}, now)
 	}
-	o := a.appendCreated(nil)
-	return c.encoded(http.StatusCreated, o.end())
+	o := a.AppendCreated(nil)
+	return c.Encoded(http.StatusCreated, o.End())
 }
 
 // updateAccount answers PUT /accounts/{id}. The registration is replaced whole.
-func (s *Server) updateAccount(c *call) reply {
+func (s *accounts) updateAccount(c *exchange.Call) exchange.Response {
 	var in struct {
 		key, displayName, initiatingUser string
 		hasKey, hasDisplayName           bool
-		registration                     Personal
-		portal                           *PortalIdentifier
+		registration                     ledger.Personal
+		portal                           *ledger.Portal
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("client_account_key", &in.key).seen(&in.hasKey).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-		b.string("display_name", &in.displayName).seen(&in.hasDisplayName).max(100)
-		b.string("initiating_user_id", &in.initiatingUser)
-		b.object("registration", in.registration.bind).required()
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+		b.String("display_name", &in.displayName).Seen(&in.hasDisplayName).Max(100)
+		b.String("initiating_user_id", &in.initiatingUser)
+		b.Object("registration", in.registration.Bind).Required()
 		in.portal = bindPortal(b)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) {
-		clearing := s.settings.clearOmitted
-		a.personal = register(in.registration)
+	return s.changeAccount(c, func(l ledger.Locked, a *ledger.Account) {
+		clearing := s.with.ClearOmitted
+		a.Registration = ledger.NewRegistration(in.registration)
 		if in.hasKey || clearing {
-			s.reindex(a, in.key)
+			l.Reindex(a, in.key)
 		}
 		if in.hasDisplayName || clearing {
-			a.displayName = in.displayName
+			a.DisplayName = in.displayName
 		}
 		if in.portal != nil || clearing {
-			a.portal = in.portal
+			a.Portal = in.portal
 		}
 	})
 }
 
 // putStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
-func (s *Server) putStatus(c *call) reply {
+func (s *accounts) putStatus(c *exchange.Call) exchange.Response {
 	var status string
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("status", &status).required().oneOf(accountStatuses()...)
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("status", &status).Required().OneOf(ledger.AccountStatuses()...)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) { a.status = status })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Status = status })
 }
 
 // putPlastic answers PUT /accounts/{id}/plastic.
-func (s *Server) putPlastic(c *call) reply {
+func (s *accounts) putPlastic(c *exchange.Call) exchange.Response {
 	var enabled bool
 	var initiatingUser string
-	if refusal := c.bindBody(func(b *binder) {
-		b.boolean("plastic_enabled", &enabled).required()
-		b.string("initiating_user_id", &initiatingUser)
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.Boolean("plastic_enabled", &enabled).Required()
+		b.String("initiating_user_id", &initiatingUser)
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.changeAccount(c, func(a *account) { a.plastic = enabled })
+	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Plastic = enabled })
 }
 
-func (s *Server) changeAccount(c *call, change func(*account)) reply {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[c.params[0]]
+func (s *accounts) changeAccount(c *exchange.Call, change func(ledger.Locked, *ledger.Account)) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(c.Params[0])
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
-	change(a)
-	return done(http.StatusOK)
+	change(l, a)
+	return exchange.Done(http.StatusOK)
 }

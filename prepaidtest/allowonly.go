@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 )
 
 // AllowOnly makes every operation but these, named as in Operations, fail the test from now on: it is not carried
@@ -14,7 +16,7 @@ func (s *Server) AllowOnly(operations ...string) {
 		s.tb.Helper()
 	}
 	for _, operation := range operations {
-		if !s.isOperation(operation) {
+		if !s.routes.Has(operation) {
 			s.fail("AllowOnly: no operation has the given name; see Operations")
 			return
 		}
@@ -25,20 +27,20 @@ func (s *Server) AllowOnly(operations ...string) {
 }
 
 // unexpected refuses what AllowOnly does not allow.
-func (s *Server) unexpected(c *call) *reply {
-	s.mu.RLock()
+func (s *Server) unexpected(c *exchange.Call) *exchange.Response {
+	s.mu.Lock()
 	allowed := s.allowed
-	s.mu.RUnlock()
+	s.mu.Unlock()
 	if len(allowed) == 0 {
 		return nil
 	}
-	name := c.request.Method + " with a path of no operation"
-	if c.route != nil {
-		name = c.route.name()
+	name := c.Request.Method + " with a path of no operation"
+	if c.Route != nil {
+		name = c.Route.Name()
 		if name == tokenOperation || slices.Contains(allowed, name) {
 			return nil
 		}
 	}
 	s.fail("unexpected request: %s; allowed are %s", name, strings.Join(allowed, ", "))
-	return new(c.refuse(http.StatusNotImplemented, "unexpected_request", "the test does not allow this operation"))
+	return new(c.Refuse(http.StatusNotImplemented, "unexpected_request", "the test does not allow this operation"))
 }

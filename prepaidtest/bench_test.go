@@ -46,8 +46,8 @@ func BenchmarkTransfer(b *testing.B) {
 
 func compare(b *testing.B, s *Server, method, path, body string) {
 	b.Helper()
-	token := s.ids.hex(24)
-	s.tokens[token] = s.Now().AddDate(1, 0, 0)
+	const token = "token"
+	s.service.tokens.Put(token, s.Now().AddDate(1, 0, 0))
 	b.Run("emulator", func(b *testing.B) { run(b, method, s.URL+path, token, body) })
 
 	recorded := httptest.NewRecorder()

@@ -1,6 +1,6 @@
 package prepaidtest
 
-import "slices"
+import "github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 
 const (
 	// DefaultCompany is the company every server begins with.
@@ -37,54 +37,15 @@ type Company struct {
 	Loop Loop
 }
 
-type company struct {
-	Company
-	policy   *policy // nil without one
-	accounts []*account
-}
-
 // AddCompany adds a company. A company that exists keeps its accounts and policy rules and takes the rest.
 func (s *Server) AddCompany(add Company) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.putCompany(add)
+	l := s.service.ledger.Lock()
+	defer l.Unlock()
+	s.service.putCompany(l, ledger.CompanyData{ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
 }
 
-// putCompany is AddCompany for a caller that holds s.mu.
-func (s *Server) putCompany(add Company) {
-	if add.ProductType == "" {
-		add.ProductType = "reloadable"
-	}
-	existing := s.companies[add.ID]
-	if existing == nil {
-		existing = new(company)
-		s.companies[add.ID] = existing
-	}
-	renamed := existing.ClientID != add.ClientID
-	existing.Company = add
-	switch {
-	case add.Loop == NoPolicy:
-		existing.policy = nil
-	case existing.policy == nil:
-		existing.policy = new(policy)
-	}
-	if existing.policy != nil {
-		existing.policy.closed = add.Loop == ClosedLoop
-	}
-	if renamed {
-		for _, a := range existing.accounts {
-			s.reindex(a, a.clientAccountKey)
-		}
-	}
-}
-
-// permitted tells whether the caller may change things of a company; false for one that does not exist.
-func (s *Server) permitted(id int64) bool {
-	_, exists := s.companies[id]
-	return exists && s.mayAccess(id)
-}
-
-// mayAccess does not ask whether the company exists.
-func (s *Server) mayAccess(id int64) bool {
-	return s.settings.permitted == nil || slices.Contains(s.settings.permitted, id)
+// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
+// is registered every well-formed pair is known.
+func (s *Server) AddApplication(applicationID, keyID string) {
+	s.service.keys.addApplication(applicationID, keyID)
 }

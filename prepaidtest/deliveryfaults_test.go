@@ -90,7 +90,7 @@ func TestDeliveryFault_LoseAnswer(t *testing.T) {
 	first := c.transactionDeliveries()[0]
 	require.False(t, first.Delivered)
 	require.Zero(t, first.Status)
-	require.Contains(t, first.String(), "transaction "+ids[0]+" attempt 1: the answer was lost (fault)")
+	require.Contains(t, first.String(), "transaction "+ids[0]+" attempt 1: the response was lost (fault)")
 
 	require.Equal(t, []ArmedDeliveryFault{{hook, LoseAnswer().Times(3), 2, 1}}, c.DeliveryFaults())
 	c.ClearDeliveryFaults()

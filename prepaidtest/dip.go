@@ -7,73 +7,90 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
+
+// keyExchange carries out the key exchange. The ledger's lock guards it.
+type keyExchange struct {
+	ledger *ledger.Ledger
+	ids    *ids.Source
+	keys   map[dipKey]bool
+	used   map[[32]byte]bool // hashes of ephemeral keys
+}
+
+func newKeyExchange(ledger *ledger.Ledger, from *ids.Source) *keyExchange {
+	return &keyExchange{ledger: ledger, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
+}
 
 // dipKey is an application with one of its keys.
 type dipKey struct{ application, key string }
 
-// AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
+// addApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
 // is registered every well-formed pair is known.
-func (s *Server) AddApplication(applicationID, keyID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dipKeys[dipKey{applicationID, keyID}] = true
+func (s *keyExchange) addApplication(applicationID, keyID string) {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.keys[dipKey{applicationID, keyID}] = true
 }
 
 // exchangeKey answers POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
 // not show it: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
 // object with account_id and card_number. The reference sets no time after which an ephemeral key may be used
 // again, so that 32 bytes of each are kept for good.
-func (s *Server) exchangeKey(c *call) reply {
+func (s *keyExchange) exchangeKey(c *exchange.Call) exchange.Response {
 	var application, key, ephemeral string
-	var faults faultList
-	if refusal := c.bindBodyInto(&faults, func(b *binder) {
-		b.string("application_id", &application).required().form(isUUID, "must be a UUID")
-		b.string("key_id", &key).required().form(isUUID, "must be a UUID")
-		b.string("ephemeral_key", &ephemeral).required()
+	var faults wire.Faults
+	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
+		b.String("application_id", &application).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("key_id", &key).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("ephemeral_key", &ephemeral).Required()
 	}); refusal != nil {
 		return *refusal
 	}
-	if len(faults.found) > 0 {
-		return c.refuse(http.StatusBadRequest, dipCode(faults.found[0].field), faults.describe())
+	if len(faults.Found) > 0 {
+		return c.Refuse(http.StatusBadRequest, dipCode(faults.Found[0].Field), faults.Describe())
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.dipKeys) > 0 && !s.dipKeys[dipKey{application, key}] {
-		for known := range s.dipKeys {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if len(s.keys) > 0 && !s.keys[dipKey{application, key}] {
+		for known := range s.keys {
 			if known.application == application {
-				return c.refuse(http.StatusBadRequest, "bad_key_id", "key_id is no key of the application")
+				return c.Refuse(http.StatusBadRequest, "bad_key_id", "key_id is no key of the application")
 			}
 		}
-		return c.refuse(http.StatusBadRequest, "bad_application_id", "application_id is not registered")
+		return c.Refuse(http.StatusBadRequest, "bad_application_id", "application_id is not registered")
 	}
 	secret, err := base64.StdEncoding.DecodeString(ephemeral)
 	if err != nil || len(secret) != 32 {
-		return c.refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key must be 256 bits in Base64")
+		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key must be 256 bits in Base64")
 	}
-	a := s.accounts[c.params[0]]
-	if a == nil || a.status == "closed" {
-		return c.refuse(http.StatusBadRequest, "bad_account", "the account does not exist or is closed")
+	a := l.Account(c.Params[0])
+	if a == nil || a.Status == "closed" {
+		return c.Refuse(http.StatusBadRequest, "bad_account", "the account does not exist or is closed")
 	}
 	seen := sha256.Sum256(secret)
-	if s.dipUsed[seen] {
-		return c.refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key was used before")
+	if s.used[seen] {
+		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key was used before")
 	}
-	s.dipUsed[seen] = true
-	plain, err := json.Marshal(map[string]string{"account_id": a.id, "card_number": a.cardNumber})
+	s.used[seen] = true
+	plain, err := json.Marshal(map[string]string{"account_id": a.ID, "card_number": a.CardNumber})
 	if err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "")
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
 	block, err := aes.NewCipher(secret)
 	if err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "")
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
 	sealer, err := cipher.NewGCM(block)
 	if err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "")
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
-	nonce := s.ids.bytes(sealer.NonceSize())
-	return c.octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
+	nonce := s.ids.Bytes(sealer.NonceSize())
+	return c.Octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
 }
 
 // dipCode is the code of 4.4 for a member.
@@ -83,19 +100,4 @@ func dipCode(field string) string {
 		return "bad_" + field
 	}
 	return "invalid_request"
-}
-
-// isUUID checks the 8-4-4-4-12 form.
-func isUUID(text string) bool {
-	if len(text) != 36 {
-		return false
-	}
-	for i, c := range []byte(text) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		hexadecimal := (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')
-		if dash != (c == '-') || (!dash && !hexadecimal) {
-			return false
-		}
-	}
-	return true
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,7 +19,7 @@ func TestFault_SlowBody(t *testing.T) {
 	c := start(t, ReportDelay(0))
 	id := c.AddAccount(SeedAccount{})
 	want := c.get("accounts/" + id).ok().body
-	pieces := (len(want) + slowPiece - 1) / slowPiece
+	pieces := (len(want) + faults.SlowPiece - 1) / faults.SlowPiece
 	require.Greater(t, pieces, 5)
 	c.Inject("GET /accounts/{id}", SlowBody(2*time.Millisecond))
 	began := time.Now()

@@ -1,10 +1,9 @@
 package prepaidtest
 
 import (
-	"errors"
-	"net/http"
-	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // AnyOperation stands for every operation in Inject, the token endpoint included.
@@ -13,92 +12,65 @@ const AnyOperation = "*"
 // Fault is one request gone wrong. Make one with a function of this package and arm it with Inject; it is then
 // used once, unless Times, Always or WithProbability say otherwise. The zero Fault does nothing but count a
 // request.
-type Fault struct {
-	schedule
-	kind        faultKind
-	status      int
-	code        string
-	contentType string
-	body        string
-	wait        time.Duration
-	delta       int
-	late        bool          // is carried out all the same
-	after       time.Duration // how much later
-}
-
-type faultKind int
-
-const (
-	faultNone faultKind = iota
-	faultCommitThenDrop
-	faultDropBeforeCommit
-	faultAnswer
-	faultAnswerBody
-	faultDelay
-	faultTruncate
-	faultSlowBody
-	faultProxyPage
-	faultContentType
-	faultWrongLength
-	faultTooMany
-	faultExpireToken
-)
+type Fault struct{ fault faults.Fault }
 
 // CommitThenDrop carries the request out and then cuts the connection without an answer: the money has moved
 // and the caller does not know.
-func CommitThenDrop() Fault { return Fault{kind: faultCommitThenDrop} }
+func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
 // DropBeforeCommit reads the request and cuts the connection: nothing has happened, and the caller cannot tell
 // this from CommitThenDrop.
-func DropBeforeCommit() Fault { return Fault{kind: faultDropBeforeCommit} }
+func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
 // Answer replies with status (200 to 999) and the service's error body holding code, without carrying the request
 // out. With an empty code it is the one usual for the status.
 func Answer(status int, code string) Fault {
-	return Fault{kind: faultAnswer, status: status, code: code}
+	return Fault{faults.Fault{Kind: faults.Respond, Status: status, Code: code}}
 }
 
 // AnswerBody replies with these bytes as they are, without carrying the request out. The status is 200 to 999; an
 // empty contentType sends no such header.
 func AnswerBody(status int, contentType, body string) Fault {
-	return Fault{kind: faultAnswerBody, status: status, contentType: contentType, body: body}
+	return Fault{faults.Fault{Kind: faults.RespondWith, Status: status, ContentType: contentType, Body: body}}
 }
 
 // ProxyPage replies with status (200 to 999) and an HTML page as a proxy on the way writes it, without carrying the
 // request out.
-func ProxyPage(status int) Fault { return Fault{kind: faultProxyPage, status: status} }
+func ProxyPage(status int) Fault { return Fault{faults.Fault{Kind: faults.ProxyPage, Status: status}} }
 
 // TooManyRequests replies 429 with the code rate_limit_exceeded, without carrying the request out. Retry-After
 // holds retryAfter in whole seconds, rounded up; zero sends no such header. With Times it is a storm.
 func TooManyRequests(retryAfter time.Duration) Fault {
-	return Fault{kind: faultTooMany, wait: retryAfter}
+	return Fault{faults.Fault{Kind: faults.TooMany, Wait: retryAfter}}
 }
 
 // ExpireToken makes the access token that came with the request invalid and refuses the request as section 5 has
 // it: 401, and so with every later request until another token is fetched. It is not for the token endpoint,
 // which takes none: armed for AnyOperation it passes that one by.
-func ExpireToken() Fault { return Fault{kind: faultExpireToken} }
+func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} }
 
 // Delay waits d of real time before the request is carried out, then responds as usual. The request is running all that
 // time, also when its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
-func Delay(d time.Duration) Fault { return Fault{kind: faultDelay, wait: d} }
+func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay, Wait: d}} }
 
 // Truncate carries the request out, announces the whole answer and cuts the connection in the middle of it.
-func Truncate() Fault { return Fault{kind: faultTruncate} }
+func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
 // SlowBody carries the request out and sends the whole body of the answer 16 bytes at a time, with pause of real
 // time between. It ends early when the caller leaves or the server closes.
-func SlowBody(pause time.Duration) Fault { return Fault{kind: faultSlowBody, wait: pause} }
+func SlowBody(pause time.Duration) Fault {
+	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
+}
 
 // SubstituteContentType carries the request out and sends the right body under another Content-Type, as some
 // proxies do; an empty value sends no such header. An answer without a body has none to substitute.
 func SubstituteContentType(value string) Fault {
-	return Fault{kind: faultContentType, contentType: value}
+	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
 
 // WrongLength carries the request out and announces a Content-Length that is delta bytes more than the body has,
 // or fewer when delta is negative (never below zero), sends the body and closes the connection.
-func WrongLength(delta int) Fault { return Fault{kind: faultWrongLength, delta: delta} }
+func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
 // CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
 // was sent or the connection was cut, d above 0: a gateway gives up, and the service goes on. It is for DropBeforeCommit,
@@ -106,19 +78,19 @@ func WrongLength(delta int) Fault { return Fault{kind: faultWrongLength, delta: 
 // the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
 // what still runs.
 func (f Fault) CommitAfter(d time.Duration) Fault {
-	f.late, f.after = true, d
+	f.fault.Late, f.fault.After = true, d
 	return f
 }
 
 // Times makes a fault count n times, 1 or more. It undoes Always.
 func (f Fault) Times(n int) Fault {
-	f.repeat(n)
+	f.fault.Repeat(n)
 	return f
 }
 
 // Always makes a fault stay armed until RemoveFaults or ClearFaults. It undoes Times.
 func (f Fault) Always() Fault {
-	f.forever()
+	f.fault.Forever()
 	return f
 }
 
@@ -126,33 +98,8 @@ func (f Fault) Always() Fault {
 // does not is free for the next armed fault. Without Times the fault stays armed. RandomSeed makes the draws the same
 // in each run.
 func (f Fault) WithProbability(p float64) Fault {
-	f.sometimes(p)
+	f.fault.Sometimes(p)
 	return f
-}
-
-// check finds numbers out of their range.
-func (f Fault) check() error {
-	switch f.kind {
-	case faultAnswer, faultAnswerBody, faultProxyPage:
-		if f.status < http.StatusOK || f.status > 999 {
-			return errors.New("the status must be 200 to 999")
-		}
-	case faultDelay, faultSlowBody, faultTooMany:
-		if f.wait < 0 {
-			return errors.New("the duration must not be negative")
-		}
-	case faultWrongLength:
-		if f.delta == 0 {
-			return errors.New("the length must be wrong by more than 0")
-		}
-	}
-	switch {
-	case f.late && !slices.Contains([]faultKind{faultDropBeforeCommit, faultAnswer, faultAnswerBody, faultProxyPage}, f.kind):
-		return errors.New("CommitAfter is for a fault that does not carry the request out")
-	case f.late && f.after <= 0:
-		return errors.New("CommitAfter must be above 0")
-	}
-	return f.schedule.check()
 }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
@@ -163,30 +110,28 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
 	}
-	if operation != AnyOperation && !s.isOperation(operation) {
+	if operation != AnyOperation && !s.routes.Has(operation) {
 		s.fail("Inject: no operation has the given name; see Operations")
 		return
 	}
 	for _, fault := range faults {
-		if err := fault.check(); err != nil {
+		if err := fault.fault.Check(); err != nil {
 			s.fail("Inject: %v", err)
 			return
 		}
-		if fault.kind == faultExpireToken && operation == tokenOperation {
+		if fault.fault.NeedsToken() && operation == tokenOperation {
 			s.fail("Inject: ExpireToken is not for the token endpoint")
 			return
 		}
 	}
-	s.faults.arm(operation, faults)
-}
-
-func (s *Server) isOperation(name string) bool {
-	return slices.ContainsFunc(s.routes, func(r *route) bool { return r.name() == name })
+	for _, fault := range faults {
+		s.faults.Arm(operation, fault.fault)
+	}
 }
 
 // FaultsLeft returns how many requests the armed faults will spoil: one with Times counts as often as it has
 // left, one without end counts once.
-func (s *Server) FaultsLeft() int { return s.faults.count() }
+func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.
 type ArmedFault struct {
@@ -202,21 +147,29 @@ type ArmedFault struct {
 
 // Faults returns the armed faults in the order armed.
 func (s *Server) Faults() []ArmedFault {
-	waiting := s.faults.all()
+	waiting := s.faults.All()
 	list := make([]ArmedFault, len(waiting))
 	for i, one := range waiting {
-		list[i] = ArmedFault{Operation: one.name, Fault: one.fault, Used: one.used, Left: one.left}
+		list[i] = ArmedFault{Operation: one.Name, Fault: Fault{one.Fault}, Used: one.Used, Left: one.Left}
 	}
 	return list
 }
 
 // RemoveFaults disarms the faults that were armed for operation; for AnyOperation those that were armed under it.
-func (s *Server) RemoveFaults(operation string) { s.faults.remove(operation) }
+func (s *Server) RemoveFaults(operation string) { s.faults.Remove(operation) }
 
 // ClearFaults disarms the faults of all operations.
-func (s *Server) ClearFaults() { s.faults.clear() }
+func (s *Server) ClearFaults() { s.faults.Clear() }
 
-// takeFault returns the fault that a request meets, nil for none.
-func (s *Server) takeFault(r *route) *Fault {
-	return s.faults.take(r.name(), func(f Fault) bool { return f.kind != faultExpireToken || !r.open })
+// String is the form that ParseFault reads, for example "answer 503 x3".
+func (f Fault) String() string { return f.fault.String() }
+
+// FaultForms lists what ParseFault reads, one form a line with what it does, then the modifiers.
+func FaultForms() []string { return faults.Forms() }
+
+// ParseFault reads a fault in one of the FaultForms, for example "commit-then-drop", "answer 400 invalid_request"
+// or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
+func ParseFault(text string) (Fault, error) {
+	f, err := faults.Parse(text)
+	return Fault{f}, err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/stretchr/testify/require"
 )
 
@@ -47,8 +48,8 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 	read, err := ParseFault(`  answer  "503"  p0.5   x2 `)
 	require.NoError(t, err)
 	require.Equal(t, Answer(503, "").Times(2).WithProbability(0.5), read)
-	for word := range faultWords() {
-		require.True(t, strings.Contains(strings.Join(FaultForms(), "\n"), faultWords()[word]), word)
+	for word := range faults.FaultWords() {
+		require.True(t, strings.Contains(strings.Join(FaultForms(), "\n"), faults.FaultWords()[word]), word)
 	}
 }
 
@@ -87,8 +88,8 @@ func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, fault, read, text)
 	}
-	for word := range deliveryFaultWords() {
-		require.True(t, strings.Contains(strings.Join(DeliveryFaultForms(), "\n"), deliveryFaultWords()[word]), word)
+	for word := range faults.DeliveryFaultWords() {
+		require.True(t, strings.Contains(strings.Join(DeliveryFaultForms(), "\n"), faults.DeliveryFaultWords()[word]), word)
 	}
 	for text, rule := range map[string]string{
 		"": "see DeliveryFaultForms", "truncate": "see DeliveryFaultForms", "duplicate-message": "missing", "duplicate-message 0": "1 or more",

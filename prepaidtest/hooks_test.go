@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -103,7 +104,7 @@ func TestSpec_4_8_RegisterAndRead(t *testing.T) {
 	c := start(t, r.roots(), PageSizes(1, 2, 5))
 	c.get("hooks").empty(204)
 	id := c.addHook(hookText(t, r.URL, nil))
-	require.True(t, isUUID(id))
+	require.True(t, wire.IsUUID(id))
 	require.Equal(t, []string{"ping"}, r.types())
 	require.Equal(t, id, r.messages[0]["hook_id"])
 	require.Equal(t, map[string]any{
@@ -343,12 +344,12 @@ func TestUndelivered_CopiesNothing(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	h := &hook{id: "h", hookConfig: hookConfig{enabled: true, reliability: reliabilityStore}, alerting: true}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l := s.service.ledger.Lock()
+	defer l.Unlock()
 	moved := 0
 	for range 1000 {
 		before := cap(h.undeliverable)
-		s.undelivered(h, &message{keep: true, attempts: 1})
+		s.service.hooks.undelivered(l, h, &message{keep: true, attempts: 1})
 		if cap(h.undeliverable) != before {
 			moved++
 		}

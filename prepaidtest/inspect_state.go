@@ -3,9 +3,10 @@ package prepaidtest
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // AccountState is what the server holds of an account, for a test or a page to look at. Printing or logging one
@@ -80,49 +81,43 @@ func (a AccountState) LogValue() slog.Value {
 // Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
 func (s *Server) Account(eaid string) AccountState {
-	s.clock.settle()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if a := s.known(eaid); a != nil {
+	s.service.clock.Settle()
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	if a := s.known(l, eaid); a != nil {
 		return s.stateOf(a)
 	}
 	return AccountState{}
 }
 
-func (s *Server) stateOf(a *account) AccountState {
+func (s *Server) stateOf(a *ledger.Account) AccountState {
 	state := AccountState{
-		ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, ClientID: a.company.ClientID,
-		Status: a.status, Balance: a.balance.String(), ProductType: a.productType, AccountType: a.accountType,
-		PlasticEnabled: a.plastic, PlasticExpiry: a.plasticExpiry.Time, AccountExpiry: a.accountExpiry.Time, Transactions: len(a.items),
-		Key: a.clientAccountKey, DisplayName: a.displayName, NameOnCard: a.nameOnCard, Personal: a.personal.Personal, FreeText: a.freeText,
-		MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding, CardholderType: int(a.holderType),
-		WalletTokens: slices.Clone(a.wallet), PINSet: a.pin != "", Activatable: s.activatable(a),
+		ID: a.ID, ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: a.Company.ID, ClientID: a.Company.ClientID,
+		Status: a.Status, Balance: a.Balance.String(), ProductType: a.ProductType, AccountType: a.AccountType,
+		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
+		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Personal: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
+		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: a.Corresponding, CardholderType: int(a.HolderType),
+		WalletTokens: walletTokensOf(a.Wallet), PINSet: a.PIN != "", Activatable: s.activatable(a),
 	}
-	if n := len(a.items); n > 0 {
-		state.FirstTransaction, state.LastTransaction = a.items[0].occurredAt, a.items[n-1].occurredAt
+	if n := len(a.Items); n > 0 {
+		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt
 	}
-	if a.portal != nil {
-		state.Portal = new(*a.portal)
-	}
-	if other := a.personal.AlternateAddress; other != nil {
-		state.Personal.AlternateAddress = new(*other)
-	}
-	if passport := a.personal.Passport; passport != nil {
-		state.Personal.Passport = new(*passport)
+	if a.Portal != nil {
+		state.Portal = new(PortalIdentifier(*a.Portal))
 	}
 	return state
 }
 
 // AccountStatuses lists the eleven account statuses (3.1).
-func AccountStatuses() []string { return accountStatuses() }
+func AccountStatuses() []string { return ledger.AccountStatuses() }
 
 // Companies returns the companies, by id.
 func (s *Server) Companies() []Company {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	companies := make([]Company, 0, len(s.companies))
-	for _, id := range slices.Sorted(maps.Keys(s.companies)) {
-		companies = append(companies, s.companies[id].Company)
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	var companies []Company
+	for _, c := range l.Companies() {
+		companies = append(companies, Company{ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: Loop(c.Loop)})
 	}
 	return companies
 }
@@ -180,11 +175,11 @@ type MessageState struct {
 
 // Hooks returns the registered webhooks, oldest first.
 func (s *Server) Hooks() []HookState {
-	s.clock.settle()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	states := make([]HookState, len(s.hookOrder))
-	for i, h := range s.hookOrder {
+	s.service.clock.Settle()
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	states := make([]HookState, len(s.service.hooks.order))
+	for i, h := range s.service.hooks.order {
 		states[i] = HookState{
 			ID: h.id, URI: h.uri, Scope: slices.Clone(h.scope), Filter: h.filter, Enabled: h.enabled,
 			Reliability: h.reliability, KeyID: h.keyID, Queued: len(h.queue),

@@ -15,7 +15,7 @@ import (
 func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	person := somebody()
+	person := personalOf(somebody())
 	person.LastName, person.Passport = "Canary", &Passport{Number: "P1", Expiry: "2099-01-01T00:00:00Z", IssuingCountry: "AUS"}
 	id := c.AddAccount(SeedAccount{
 		Balance: "12.50", Key: "key-1", Status: "inactive", Personal: &person, DisplayName: "Shown", NameOnCard: "A CARD",

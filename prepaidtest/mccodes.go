@@ -1,12 +1,17 @@
 package prepaidtest
 
+import (
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
 // merchantCategoryCodes answers GET /policy/mccodes.
-func (s *Server) merchantCategoryCodes(c *call) reply {
-	var page pageRequest
-	if refusal := c.bindQuery(func(q *query) { q.paging(&page) }); refusal != nil {
+func (s *policies) merchantCategoryCodes(c *exchange.Call) exchange.Response {
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
 		return *refusal
 	}
-	return paged(c, page, categoryCodes(), appendJSON[merchantCategory])
+	return exchange.Paged(c, page, categoryCodes(), wire.AppendJSON[merchantCategory])
 }
 
 type merchantCategory struct {

@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // Option sets what the reference leaves open, or what a test wants different. Each states its default.
@@ -36,15 +39,15 @@ type settings struct {
 	state     io.Reader
 	stateFile string
 
-	tokenLifetime                 time.Duration
-	rateLimit                     int
-	rateSpan                      time.Duration
-	retryAfter                    bool
-	badTokenOnReport              int
-	quotedStrings                 bool
-	pageMin, pageDefault, pageMax int
-	noCompanyPaging               bool
-	newestFirst                   bool
+	tokenLifetime    time.Duration
+	rateLimit        int
+	rateSpan         time.Duration
+	retryAfter       bool
+	badTokenOnReport int
+	quotedStrings    bool
+	pageSizes        wire.PageSizes
+	noCompanyPaging  bool
+	newestFirst      bool
 
 	initialStatus          string
 	clearOmitted           bool
@@ -65,7 +68,7 @@ type settings struct {
 	noCategory             string
 	pinTries               int // 0 is not counted
 	pinMGF1                crypto.Hash
-	addresses              []netip.Prefix // nil for everybody
+	addresses              whitelist
 }
 
 type webhookSettings struct {
@@ -84,7 +87,7 @@ func newSettings(options []Option) (settings, error) {
 	s := settings{
 		vendor: "vendor", clientID: "emulator-client", clientSecret: "emulator-secret", address: "127.0.0.1:0",
 		tokenLifetime: time.Hour, rateLimit: 1000, rateSpan: 10 * time.Second, badTokenOnReport: 401,
-		pageMin: 1, pageDefault: 50, pageMax: 500, noCategory: "0000",
+		pageSizes: wire.PageSizes{Least: 1, Normal: 50, Most: 500}, noCategory: "0000",
 		initialStatus: "pre_active", walletWithCertificates: "applepay", otherWallets: []string{"googlepay", "samsungpay"},
 		cardNetwork: "mastercard", simulationDelay: 100 * time.Millisecond, reportDelay: 100 * time.Millisecond,
 		otpLifetime: 10 * time.Minute, requestLog: 10_000, failureLog: 20,
@@ -111,13 +114,13 @@ func (s *settings) validate() error {
 	}
 	check(s.vendor != "" && !strings.ContainsAny(s.vendor, " /;+"), "Vendor: must be one word")
 	check(s.clientID != "" && s.clientSecret != "" && !strings.Contains(s.clientID, ":"), "Credentials: both are required, and no colon in the id")
-	check(s.pageMin >= 1 && s.pageMin <= s.pageDefault && s.pageDefault <= s.pageMax, "PageSizes: must rise and begin at 1 or above")
-	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clockEnd())), "StartAt: must be from 1970 to 2200")
+	check(s.pageSizes.Valid(), "PageSizes: must rise and begin at 1 or above")
+	check(s.start.IsZero() || (s.start.Year() >= 1970 && !s.start.After(clock.End())), "StartAt: must be from 1970 to 2200")
 	check(s.tokenLifetime > 0, "TokenLifetime: must be positive")
 	check(s.rateLimit >= 0 && s.rateSpan > 0, "RateLimit: must not be negative")
-	check(slices.Contains(accountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
+	check(slices.Contains(ledger.AccountStatuses(), s.initialStatus), "InitialStatus: must be one of the eleven statuses")
 	check(s.badTokenOnReport == 400 || s.badTokenOnReport == 401, "BadTokenOnReportStart: must be 400 or 401")
-	check(s.noCategory == "" || isCategory(s.noCategory), "CategoryWithoutMerchant: must have four digits or be empty")
+	check(s.noCategory == "" || wire.IsFourDigits(s.noCategory), "CategoryWithoutMerchant: must have four digits or be empty")
 	check(s.requestLog >= 0, "RequestLog: must not be negative")
 	check(s.failureLog >= 0, "LogOnFailure: must not be negative")
 	check(s.pinTries >= 0, "PINTries: must not be negative")
@@ -192,7 +195,7 @@ func QuotedStrings() Option { return func(s *settings) { s.quotedStrings = true 
 // PageSizes sets the internal minimum and maximum page size, and the size when page_size is absent. Defaults 1,
 // 50 and 500. The size applied is reported in X-PageSize.
 func PageSizes(least, normal, most int) Option {
-	return func(s *settings) { s.pageMin, s.pageDefault, s.pageMax = least, normal, most }
+	return func(s *settings) { s.pageSizes = wire.PageSizes{Least: least, Normal: normal, Most: most} }
 }
 
 // NewestTransactionsFirst lists the history of an account from its newest item on, so that what is added moves all others

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,12 +31,12 @@ func TestSpec_5_Rule5_AllowedAddresses(t *testing.T) {
 	}
 	for _, remote := range []string{"192.0.2.7:1", "192.0.2.16:1", "198.51.100.8:1", "[2001:db9::1]:1", "pipe", "pipe", "pipe:1"} {
 		call(remote, nil).refused(403, "forbidden")
-		call(remote, make([]byte, maxBody+1)).refused(403, "forbidden")
+		call(remote, make([]byte, exchange.MaxBody+1)).refused(403, "forbidden")
 	}
 	for _, remote := range []string{"192.0.2.8:1", "192.0.2.15:1", "198.51.100.7:1", "[2001:db8::1]:1", "[::ffff:192.0.2.9]:1"} {
 		call(remote, nil).refused(404, "not_found")
 	}
-	call("192.0.2.10:1", make([]byte, maxBody+1)).refused(413, "invalid_request")
+	call("192.0.2.10:1", make([]byte, exchange.MaxBody+1)).refused(413, "invalid_request")
 
 	c := start(t, AllowedAddresses())
 	c.get("policy/mccodes").ok()
@@ -76,7 +77,7 @@ func TestPINMGF1(t *testing.T) {
 		block, _ := pem.Decode(certificate)
 		parsed, err := x509.ParseCertificate(block.Bytes)
 		require.NoError(t, err)
-		key, err := c.pinKey()
+		key, err := c.service.pins.key()
 		require.NoError(t, err)
 		wrapped, err := hex.DecodeString(envelope["encrypted_key"].(string))
 		require.NoError(t, err)

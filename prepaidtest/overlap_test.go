@@ -56,11 +56,11 @@ func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 	}
 	c.Inject("POST /accounts/{id}/"+payment.operation, fault.CommitAfter(12*time.Second))
 	lost, err := send()
-	if fault.kind == faultDropBeforeCommit {
+	if fault == DropBeforeCommit() {
 		require.Error(t, err)
 	} else {
 		require.NoError(t, err)
-		require.Equal(t, fault.status, lost.status)
+		require.Equal(t, fault.fault.Status, lost.status)
 	}
 	time.Sleep(12*time.Second - time.Nanosecond)
 	synctest.Wait()
@@ -170,11 +170,11 @@ func TestFault_CommitAfterEndsWithTheServer(t *testing.T) {
 func TestFault_CommitAfterIsForFaultsThatCarryNothingOut(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []Fault{{}, CommitThenDrop(), Delay(1), Truncate(), SlowBody(1), SubstituteContentType(""), WrongLength(1), TooManyRequests(0), ExpireToken()} {
-		require.Error(t, fault.CommitAfter(time.Second).check(), fault.String())
+		require.Error(t, fault.CommitAfter(time.Second).fault.Check(), fault.String())
 	}
 	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Answer(500, ""), AnswerBody(200, "", "")} {
-		require.NoError(t, fault.CommitAfter(1).check())
-		require.Error(t, fault.CommitAfter(0).check())
+		require.NoError(t, fault.CommitAfter(1).fault.Check())
+		require.Error(t, fault.CommitAfter(0).fault.Check())
 	}
 }
 

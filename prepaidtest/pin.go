@@ -1,9 +1,17 @@
 package prepaidtest
 
 import (
+	"crypto"
 	"crypto/subtle"
 	"net/http"
+	"sync"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // pinChange is a PIN change under way.
@@ -15,6 +23,31 @@ type pinChange struct {
 	finished bool
 }
 
+// pins carries out PIN changes. The ledger's lock guards it.
+type pins struct {
+	ledger *ledger.Ledger
+	clock  *clock.Clock
+	ids    *ids.Source
+	with   pinOptions
+	key    func() (*pinIdentity, error) // makes the identity when it is first needed
+
+	changes  map[string]*pinChange
+	identity *pinIdentity // nil until it is made
+}
+
+// pinOptions are what the reference leaves open about PIN changes.
+type pinOptions struct {
+	OTPLifetime time.Duration
+	Tries       int         // wrong ones in a row until the account is blocked; 0 does not count them
+	MGF1        crypto.Hash // of OAEP's mask function; 0 is that of the envelope
+}
+
+func newPINs(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with pinOptions) *pins {
+	s := &pins{ledger: ledger, clock: clock, ids: from, with: with, changes: make(map[string]*pinChange)}
+	s.key = sync.OnceValues(s.makeIdentity)
+	return s
+}
+
 // pinBody is this emulator's own answer, since the reference shows none: {"operation_id": …, "status": …} with
 // status initiated, validated or executed.
 type pinBody struct {
@@ -24,120 +57,100 @@ type pinBody struct {
 
 // initiatePIN answers POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
 // Any communication_method is taken: the reference shows no values.
-func (s *Server) initiatePIN(c *call) reply {
+func (s *pins) initiatePIN(c *exchange.Call) exchange.Response {
 	var eaid, device, address, method string
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("eaid", &eaid).required()
-		b.string("device_id", &device).required()
-		b.string("ip_address", &address).required()
-		b.string("communication_method", &method).required()
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("eaid", &eaid).Required()
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("communication_method", &method).Required()
 	}); refusal != nil {
 		return *refusal
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[eaid]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(eaid)
 	if a == nil {
-		return c.accountNotFound()
+		return c.AccountNotFound()
 	}
-	if a.personal.MobileNumber == "" || a.personal.EmailAddress == "" {
-		return c.unusable("the registration needs mobile_number and email_address")
+	if a.Registration.MobileNumber == "" || a.Registration.EmailAddress == "" {
+		return c.Unusable("the registration needs mobile_number and email_address")
 	}
-	now := s.clock.now()
-	for id, old := range s.pinChanges {
+	now := s.clock.Now()
+	for id, old := range s.changes {
 		if !now.Before(old.expires) {
-			delete(s.pinChanges, id)
+			delete(s.changes, id)
 		}
 	}
-	id := s.ids.uuid()
-	s.pinChanges[id] = &pinChange{account: eaid, device: device, otp: s.ids.digits(6), expires: now.Add(s.settings.otpLifetime)}
-	return c.json(http.StatusOK, pinBody{id, "initiated"})
+	id := s.ids.UUID()
+	s.changes[id] = &pinChange{account: eaid, device: device, otp: s.ids.Digits(6), expires: now.Add(s.with.OTPLifetime)}
+	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
 // validatePIN answers POST /pin/validate: it opens the envelope and checks the one-time password.
-func (s *Server) validatePIN(c *call) reply {
-	return s.sealedPIN(c, func(id string, _ *pinChange, _ string) reply {
-		return c.json(http.StatusOK, pinBody{id, "validated"})
+func (s *pins) validatePIN(c *exchange.Call) exchange.Response {
+	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *pinChange, _ string) exchange.Response {
+		return c.JSON(http.StatusOK, pinBody{id, "validated"})
 	})
 }
 
 // executePIN answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
 // insist on a validation before.
-func (s *Server) executePIN(c *call) reply {
-	return s.sealedPIN(c, func(id string, change *pinChange, pin string) reply {
+func (s *pins) executePIN(c *exchange.Call) exchange.Response {
+	return s.sealedPIN(c, func(l ledger.Locked, id string, change *pinChange, pin string) exchange.Response {
 		change.finished = true
-		s.accounts[change.account].pin = pin
-		return c.json(http.StatusOK, pinBody{id, "executed"})
+		l.Account(change.account).PIN = pin
+		return c.JSON(http.StatusOK, pinBody{id, "executed"})
 	})
 }
 
-func (s *Server) sealedPIN(c *call, use func(id string, change *pinChange, pin string) reply) reply {
+func (s *pins) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *pinChange, pin string) exchange.Response) exchange.Response {
 	var device, address, id string
 	var sealed envelope
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("device_id", &device).required()
-		b.string("ip_address", &address).required()
-		b.string("operation_id", &id).required().form(isUUID, "must be a UUID")
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("operation_id", &id).Required().Form(wire.IsUUID, "must be a UUID")
 		sealed.bind(b)
 	}); refusal != nil {
 		return *refusal
 	}
-	identity, err := s.pinKey()
+	identity, err := s.key()
 	if err != nil {
-		return c.refuse(http.StatusInternalServerError, "server_error", "")
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
 	}
-	otp, pin, err := sealed.open(identity, s.settings.pinMGF1)
+	otp, pin, err := sealed.open(identity, s.with.MGF1)
 	if err != nil {
-		return c.refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
+		return c.Refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change := s.pinChanges[id]
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	change := s.changes[id]
 	switch {
-	case change == nil || change.finished || !s.clock.now().Before(change.expires):
-		return c.refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
+	case change == nil || change.finished || !s.clock.Now().Before(change.expires):
+		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
 	case change.device != device:
-		s.wrongTry(change)
-		return c.refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
+		s.wrongTry(l, change)
+		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
 	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
-		s.wrongTry(change)
-		return c.refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
+		s.wrongTry(l, change)
+		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
 	}
-	s.accounts[change.account].pinTries = 0
-	return use(id, change, pin)
+	l.Account(change.account).PINTries = 0
+	return use(l, id, change, pin)
 }
 
-// wrongTry counts a wrong try (see PINTries). It needs s.mu.
-func (s *Server) wrongTry(change *pinChange) {
-	if s.settings.pinTries == 0 {
+// wrongTry counts a wrong try (see Options).
+func (s *pins) wrongTry(l ledger.Locked, change *pinChange) {
+	if s.with.Tries == 0 {
 		return
 	}
-	a := s.accounts[change.account]
-	if a.pinTries++; a.pinTries >= s.settings.pinTries {
-		a.pinTries, a.status = 0, "inactive_pin_tries_exceeded"
+	a := l.Account(change.account)
+	if a.PINTries++; a.PINTries >= s.with.Tries {
+		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
 		change.finished = true
 	}
 }
 
-// OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An
-// unknown operation fails the test.
-func (s *Server) OTP(operationID string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	change := s.pinChanges[operationID]
-	if change == nil {
-		s.fail("OTP: the operation does not exist")
-		return ""
-	}
-	return change.otp
-}
-
-// PINOf returns the PIN of an account, empty until one was set.
-func (s *Server) PINOf(eaid string) string {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if a := s.known(eaid); a != nil {
-		return a.pin
-	}
-	return ""
-}
+// change returns a PIN change by its operation_id; nil when there is none.
+func (s *pins) change(_ ledger.View, id string) *pinChange { return s.changes[id] }

@@ -2,10 +2,13 @@ package prepaidtest
 
 import (
 	"cmp"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // PINChange is a PIN change under way, with what the cardholder gets on the phone. Printing one shows operation and
@@ -23,20 +26,20 @@ type PINChange struct {
 
 // Format writes operation and expiry, whatever the verb.
 func (c PINChange) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(timeLayout))
+	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(wire.TimeLayout))
 }
 
 // PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
 // first. An unknown EAID fails the test.
 func (s *Server) PINChanges(eaid string) []PINChange {
-	now := s.clock.now()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.known(eaid) == nil {
+	now := s.service.clock.Now()
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	if s.known(l, eaid) == nil {
 		return nil
 	}
 	var list []PINChange
-	for id, change := range s.pinChanges {
+	for id, change := range s.service.pins.changes {
 		if change.account == eaid && !change.finished && now.Before(change.expires) {
 			list = append(list, PINChange{OperationID: id, OTP: change.otp, DeviceID: change.device, ExpiresAt: change.expires.UTC()})
 		}
@@ -47,9 +50,43 @@ func (s *Server) PINChanges(eaid string) []PINChange {
 	return list
 }
 
+// OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An
+// unknown operation fails the test.
+func (s *Server) OTP(operationID string) string {
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	change := s.service.pins.change(l, operationID)
+	if change == nil {
+		s.fail("OTP: the operation does not exist")
+		return ""
+	}
+	return change.otp
+}
+
+// PINOf returns the PIN of an account, empty until one was set.
+func (s *Server) PINOf(eaid string) string {
+	l := s.service.ledger.RLock()
+	defer l.RUnlock()
+	if a := s.known(l, eaid); a != nil {
+		return a.PIN
+	}
+	return ""
+}
+
+// PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
+// for. Its fingerprint is the SHA-256 of the DER in lower hex.
+func (s *Server) PINCertificate() []byte {
+	identity, err := s.service.pins.key()
+	if err != nil {
+		s.fail("PINCertificate: %v", err)
+		return nil
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: identity.certificate})
+}
+
 // PINFingerprint returns the fingerprint of PINCertificate: 64 characters of lower hex.
 func (s *Server) PINFingerprint() string {
-	identity, err := s.pinKey()
+	identity, err := s.service.pins.key()
 	if err != nil {
 		s.fail("PINFingerprint: %v", err)
 		return ""

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -55,7 +56,7 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	}
 	began := initiate(nil).ok().object()
 	operation := began["operation_id"].(string)
-	require.True(t, isUUID(operation))
+	require.True(t, wire.IsUUID(operation))
 	otp := c.OTP(operation)
 	require.Len(t, otp, 6)
 	good := `{"otp":"` + otp + `","pin":"4321"}`

@@ -5,15 +5,18 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
 // what is.
 type policy struct {
-	closed     bool
-	categories []int64
-	merchants  []merchantRule
-	terminals  []terminalRule
+	Closed     bool           `json:"closed"`
+	Categories []int64        `json:"categories,omitzero"`
+	Merchants  []merchantRule `json:"merchants,omitzero"`
+	Terminals  []terminalRule `json:"terminals,omitzero"`
 }
 
 type categoryRule struct {
@@ -46,15 +49,15 @@ type policyBody struct {
 }
 
 func (p *policy) head() policyBody {
-	if p.closed {
+	if p.Closed {
 		return policyBody{DefaultAction: "deny", Description: "Closed loop: what is listed is allowed"}
 	}
 	return policyBody{DefaultAction: "allow", Description: "Open loop: what is listed is blocked"}
 }
 
 func (p *policy) categoryRules() []categoryRule {
-	rules := make([]categoryRule, len(p.categories))
-	for i, code := range p.categories {
+	rules := make([]categoryRule, len(p.Categories))
+	for i, code := range p.Categories {
 		rules[i] = categoryRule{categoryCode(code)}
 	}
 	return rules
@@ -63,26 +66,26 @@ func (p *policy) categoryRules() []categoryRule {
 func categoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
 
 // approves decides a simulated transaction.
-func (p *policy) approves(m merchant) bool {
-	acquirer, err := strconv.ParseInt(m.acquirer, 10, 64)
-	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.acceptor }
-	listed := slices.ContainsFunc(p.categories, func(code int64) bool { return categoryCode(code) == m.category }) ||
-		slices.ContainsFunc(p.merchants, func(r merchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
-		slices.ContainsFunc(p.terminals, func(r terminalRule) bool {
-			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.terminal
+func (p *policy) approves(m ledger.Merchant) bool {
+	acquirer, err := strconv.ParseInt(m.Acquirer, 10, 64)
+	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.Acceptor }
+	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return categoryCode(code) == m.Category }) ||
+		slices.ContainsFunc(p.Merchants, func(r merchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
+		slices.ContainsFunc(p.Terminals, func(r terminalRule) bool {
+			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.Terminal
 		})
-	return listed == p.closed
+	return listed == p.Closed
 }
 
-func (s *Server) policyWhole(c *call) reply {
+func (s *policies) policyWhole(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
-		body.Terminals, body.Categories, body.Merchants = shown(p.terminals), p.categoryRules(), shown(p.merchants)
+		body.Terminals, body.Categories, body.Merchants = shown(p.Terminals), p.categoryRules(), shown(p.Merchants)
 		return body
 	})
 }
 
-func (s *Server) policyCategories(c *call) reply {
+func (s *policies) policyCategories(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
 		body.Categories = p.categoryRules()
@@ -90,18 +93,18 @@ func (s *Server) policyCategories(c *call) reply {
 	})
 }
 
-func (s *Server) policyMerchants(c *call) reply {
+func (s *policies) policyMerchants(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
-		body.Merchants = shown(p.merchants)
+		body.Merchants = shown(p.Merchants)
 		return body
 	})
 }
 
-func (s *Server) policyTerminals(c *call) reply {
+func (s *policies) policyTerminals(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *policy) any {
 		body := p.head()
-		body.Terminals = shown(p.terminals)
+		body.Terminals = shown(p.Terminals)
 		return body
 	})
 }
@@ -116,7 +119,7 @@ func shown[T any](list []T) []T {
 
 // policyRestrictions answers the deprecated view. It knows categories and terminals only; merchant rules have no
 // place in it.
-func (s *Server) policyRestrictions(c *call) reply {
+func (s *policies) policyRestrictions(c *exchange.Call) exchange.Response {
 	type terminal struct {
 		RuleType string `json:"rule_type"`
 		Acquirer string `json:"acquirer"`
@@ -134,33 +137,33 @@ func (s *Server) policyRestrictions(c *call) reply {
 			Categories []category `json:"category_rules"`
 		}{Type: "open", Terminals: []terminal{}, Categories: []category{}}
 		rule := "must_block"
-		if p.closed {
+		if p.Closed {
 			body.Type, rule = "close", "must_allow"
 		}
-		for _, r := range p.terminals {
+		for _, r := range p.Terminals {
 			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.AcceptorID, r.TerminalID})
 		}
-		for _, code := range p.categories {
+		for _, code := range p.Categories {
 			body.Categories = append(body.Categories, category{rule, categoryCode(code)})
 		}
 		return body
 	})
 }
 
-func (s *Server) withPolicy(c *call, read func(*policy) any) reply {
-	id, ok := companyID(c.params[0])
+func (s *policies) withPolicy(c *exchange.Call, read func(*policy) any) exchange.Response {
+	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
-		return c.unusable("invalid fields: id must be a number")
+		return c.Unusable("invalid fields: id must be a number")
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	owner := s.companies[id]
-	if owner == nil || owner.policy == nil {
-		return c.noPolicy()
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	p := s.of(l, id)
+	if p == nil {
+		return noPolicy(c)
 	}
-	return c.json(http.StatusOK, read(owner.policy))
+	return c.JSON(http.StatusOK, read(p))
 }
 
-func (c *call) noPolicy() reply {
-	return c.refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
+func noPolicy(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
 }

@@ -3,99 +3,98 @@ package prepaidtest
 import (
 	"net/http"
 	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // changePolicy reads the members all three changes have, checks the company and applies the change. Adding what
 // is listed and removing what is not have no effect.
-func (s *Server) changePolicy(c *call, bind func(*binder), apply func(*policy)) reply {
+func (s *policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply func(*policy)) exchange.Response {
 	var reason string
 	var approval bool
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("reason", &reason)
-		reserved := b.boolean("require_approval", &approval)
-		reserved.limit(!approval, "is reserved and must be false")
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("reason", &reason)
+		reserved := b.Boolean("require_approval", &approval)
+		reserved.Limit(!approval, "is reserved and must be false")
 		bind(b)
 	}); refusal != nil {
 		return *refusal
 	}
-	id, ok := companyID(c.params[0])
+	id, ok := ledger.CompanyID(c.Params[0])
 	if !ok {
-		return c.unusable("invalid fields: id must be a number")
+		return c.Unusable("invalid fields: id must be a number")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owner := s.companies[id]
-	if owner != nil && !s.permitted(id) {
-		return c.refuse(http.StatusForbidden, "forbidden", "the caller has no permission on the company")
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(id)
+	if owner != nil && !l.Permitted(id) {
+		return c.Refuse(http.StatusForbidden, "forbidden", "the caller has no permission on the company")
 	}
-	if owner == nil || owner.policy == nil {
-		return c.noPolicy()
+	if owner == nil || s.of(l.View, id) == nil {
+		return noPolicy(c)
 	}
-	apply(owner.policy)
-	return done(http.StatusOK)
+	apply(s.of(l.View, id))
+	return exchange.Done(http.StatusOK)
 }
 
 // changeCategories answers POST /policy/{id}/categories. Every code from 0 to 9999 can be listed, whether or not
 // GET /policy/mccodes describes it.
-func (s *Server) changeCategories(c *call) reply {
+func (s *policies) changeCategories(c *exchange.Call) exchange.Response {
 	var add, remove []int64
-	return s.changePolicy(c, func(b *binder) {
+	return s.changePolicy(c, func(b *wire.Reader) {
 		within := func(codes []int64) bool {
 			return !slices.ContainsFunc(codes, func(code int64) bool { return code < 0 || code > 9999 })
 		}
-		added := b.integers("add", &add)
-		added.limit(within(add), "must have codes of four digits")
-		removed := b.integers("remove", &remove)
-		removed.limit(within(remove), "must have codes of four digits")
+		added := b.Integers("add", &add)
+		added.Limit(within(add), "must have codes of four digits")
+		removed := b.Integers("remove", &remove)
+		removed.Limit(within(remove), "must have codes of four digits")
 	}, func(p *policy) {
 		p.addCategories(add)
-		p.categories = without(p.categories, func(code int64) bool { return slices.Contains(remove, code) })
+		p.Categories = slices.DeleteFunc(slices.Clone(p.Categories), func(code int64) bool { return slices.Contains(remove, code) })
 	})
 }
 
 // changeMerchants answers POST /policy/{id}/merchants.
-func (s *Server) changeMerchants(c *call) reply {
+func (s *policies) changeMerchants(c *exchange.Call) exchange.Response {
 	var add, remove []merchantRule
-	return s.changePolicy(c, func(b *binder) {
-		b.objects("add", func(b *binder) {
+	return s.changePolicy(c, func(b *wire.Reader) {
+		b.Objects("add", func(b *wire.Reader) {
 			var r merchantRule
 			r.bind(b)
 			add = append(add, r)
 		})
-		b.objects("remove", func(b *binder) {
+		b.Objects("remove", func(b *wire.Reader) {
 			var r merchantRule
-			b.integer("acquirer_id", &r.AcquirerID).required()
-			b.string("card_acceptor_id", &r.AcceptorID).required()
+			b.Integer("acquirer_id", &r.AcquirerID).Required()
+			b.String("card_acceptor_id", &r.AcceptorID).Required()
 			remove = append(remove, r)
 		})
 	}, func(p *policy) {
 		s.addMerchants(p, add)
-		p.merchants = without(p.merchants, func(r merchantRule) bool { return slices.ContainsFunc(remove, r.same) })
+		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r merchantRule) bool { return slices.ContainsFunc(remove, r.same) })
 	})
 }
 
 // changeTerminals answers POST /policy/{id}/terminals. Removal goes by the three ids of the request shape, as
 // rule 3 of 4.3 has it.
-func (s *Server) changeTerminals(c *call) reply {
+func (s *policies) changeTerminals(c *exchange.Call) exchange.Response {
 	var add, remove []terminalRule
-	return s.changePolicy(c, func(b *binder) {
-		b.objects("add", func(b *binder) {
+	return s.changePolicy(c, func(b *wire.Reader) {
+		b.Objects("add", func(b *wire.Reader) {
 			var r terminalRule
 			r.bind(b)
 			add = append(add, r)
 		})
-		b.objects("remove", func(b *binder) {
+		b.Objects("remove", func(b *wire.Reader) {
 			var r terminalRule
 			r.bindKey(b)
 			remove = append(remove, r)
 		})
 	}, func(p *policy) {
 		s.addTerminals(p, add)
-		p.terminals = without(p.terminals, func(r terminalRule) bool { return slices.ContainsFunc(remove, r.same) })
+		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r terminalRule) bool { return slices.ContainsFunc(remove, r.same) })
 	})
-}
-
-// without copies, so that an answer being written keeps its list.
-func without[T any](list []T, gone func(T) bool) []T {
-	return slices.DeleteFunc(slices.Clone(list), gone)
 }

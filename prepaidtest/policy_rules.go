@@ -1,11 +1,15 @@
 package prepaidtest
 
-import "slices"
+import (
+	"slices"
 
-func (r *merchantRule) bind(b *binder) {
-	b.integer("acquirer_id", &r.AcquirerID).required()
-	b.string("card_acceptor_id", &r.AcceptorID).required()
-	b.string("description", &r.Description).required()
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+func (r *merchantRule) bind(b *wire.Reader) {
+	b.Integer("acquirer_id", &r.AcquirerID).Required()
+	b.String("card_acceptor_id", &r.AcceptorID).Required()
+	b.String("description", &r.Description).Required()
 }
 
 // same tells whether two rules are of one merchant.
@@ -13,16 +17,16 @@ func (r merchantRule) same(o merchantRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID
 }
 
-func (r *terminalRule) bind(b *binder) {
+func (r *terminalRule) bind(b *wire.Reader) {
 	r.bindKey(b)
-	b.string("card_acceptor_name_location", &r.NameLocation)
-	b.string("description", &r.Description)
+	b.String("card_acceptor_name_location", &r.NameLocation)
+	b.String("description", &r.Description)
 }
 
-func (r *terminalRule) bindKey(b *binder) {
-	b.integer("acquirer_id", &r.AcquirerID).required()
-	b.string("card_acceptor_id", &r.AcceptorID).required()
-	b.string("terminal_id", &r.TerminalID).required()
+func (r *terminalRule) bindKey(b *wire.Reader) {
+	b.Integer("acquirer_id", &r.AcquirerID).Required()
+	b.String("card_acceptor_id", &r.AcceptorID).Required()
+	b.String("terminal_id", &r.TerminalID).Required()
 }
 
 // same tells whether two rules are of one terminal.
@@ -32,30 +36,30 @@ func (r terminalRule) same(o terminalRule) bool {
 
 func (p *policy) addCategories(codes []int64) {
 	for _, code := range codes {
-		if !slices.Contains(p.categories, code) {
-			p.categories = append(p.categories, code)
+		if !slices.Contains(p.Categories, code) {
+			p.Categories = append(p.Categories, code)
 		}
 	}
 }
 
-// addMerchants needs s.mu.
-func (s *Server) addMerchants(p *policy, rules []merchantRule) {
+// addMerchants adds the rules that are not there.
+func (s *policies) addMerchants(p *policy, rules []merchantRule) {
 	for _, r := range rules {
-		if !slices.ContainsFunc(p.merchants, r.same) {
-			s.policyIDs++
-			r.ID = s.policyIDs
-			p.merchants = append(p.merchants, r)
+		if !slices.ContainsFunc(p.Merchants, r.same) {
+			s.LastRule++
+			r.ID = s.LastRule
+			p.Merchants = append(p.Merchants, r)
 		}
 	}
 }
 
-// addTerminals needs s.mu.
-func (s *Server) addTerminals(p *policy, rules []terminalRule) {
+// addTerminals adds the rules that are not there.
+func (s *policies) addTerminals(p *policy, rules []terminalRule) {
 	for _, r := range rules {
-		if !slices.ContainsFunc(p.terminals, r.same) {
-			s.policyIDs++
-			r.ID = s.policyIDs
-			p.terminals = append(p.terminals, r)
+		if !slices.ContainsFunc(p.Terminals, r.same) {
+			s.LastRule++
+			r.ID = s.LastRule
+			p.Terminals = append(p.Terminals, r)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -213,7 +214,7 @@ func (p *property) checkTransfers() {
 	halves := make(map[string][]Transaction)
 	for _, account := range p.accounts {
 		for _, item := range p.Transactions(account) {
-			if (item.Type == string(codeLoad) || item.Type == string(codeCardToCard)) && item.Reference != "opening balance" {
+			if (item.Type == string(ledger.CodeLoad) || item.Type == string(ledger.CodeCardToCard)) && item.Reference != "opening balance" {
 				key := item.ParentID
 				if key == "" {
 					key = item.ID
@@ -261,9 +262,9 @@ func (p *property) checkRedemptions() {
 	for _, account := range p.accounts {
 		for _, item := range p.Transactions(account) {
 			switch item.Type {
-			case string(codeFundingRedemption):
+			case string(ledger.CodeFundingRedemption):
 				taken[item.ID], back[item.ID] = decimal(p.t, item.Amount), new(big.Rat)
-			case string(codeFundingReversal), string(codeFundingRefund):
+			case string(ledger.CodeFundingReversal), string(ledger.CodeFundingRefund):
 				back[item.ParentID].Add(back[item.ParentID], decimal(p.t, item.Amount))
 			}
 		}

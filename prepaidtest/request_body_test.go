@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,7 +36,7 @@ func TestBody_EndlessIsReadOnlySoFar(t *testing.T) {
 	s.ServeHTTP(w, request)
 	require.Equal(t, 413, w.status)
 	require.Equal(t, "close", w.Header().Get("Connection"))
-	require.LessOrEqual(t, body.taken, maxBody+maxSurplus+64<<10)
+	require.LessOrEqual(t, body.taken, exchange.MaxBody+exchange.MaxSurplus+64<<10)
 }
 
 // plainWriter keeps status and headers.
@@ -71,7 +72,7 @@ func TestBody_StalledIsCutOff(t *testing.T) {
 		status, closes := readAnswer(t, near)
 		require.Equal(t, 408, status)
 		require.True(t, closes)
-		require.Equal(t, bodyTimeout, time.Since(began))
+		require.Equal(t, exchange.BodyTimeout, time.Since(began))
 		require.NoError(t, near.Close())
 		require.NoError(t, s.Close())
 		time.Sleep(time.Second) // net/http waits before it closes a connection whose request it did not read to the end
@@ -97,7 +98,7 @@ func TestBody_SlowAnswersGoOn(t *testing.T) {
 		transport := &http.Transport{DialContext: network.dial}
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
-		c.Inject("POST /accounts", Delay(3*bodyTimeout), SlowBody(bodyTimeout))
+		c.Inject("POST /accounts", Delay(3*exchange.BodyTimeout), SlowBody(exchange.BodyTimeout))
 		c.post("accounts", "{}").refused(400, "invalid_request")
 		got := c.post("accounts", "{}")
 		require.True(t, strings.HasSuffix(string(got.body), "}"), "all of it")

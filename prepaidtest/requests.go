@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
 // masked stands for a secret in the log.
@@ -68,29 +71,29 @@ func (r Request) Format(f fmt.State, _ rune) {
 }
 
 // Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
-func (s *Server) Requests() []Request { return s.requests.all() }
+func (s *Server) Requests() []Request { return s.requests.All() }
 
-func (s *Server) record(c *call, answer reply, fault *Fault, took time.Duration) {
+func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *faults.Fault, took time.Duration) {
 	entry := Request{
-		Time: c.at, Method: c.request.Method, Path: c.request.URL.EscapedPath(),
-		Client: clientAddress(c.request), Status: answer.status, Fault: fault != nil,
-		ErrorCode: answer.problem.Code, ErrorDescription: answer.problem.Description,
+		Time: c.At, Method: c.Request.Method, Path: c.Request.URL.EscapedPath(),
+		Client: clientAddress(c.Request), Status: answer.Status, Fault: fault != nil,
+		ErrorCode: answer.Problem.Code, ErrorDescription: answer.Problem.Description,
 	}
-	if c.route != nil {
-		entry.Template = c.route.template
+	if c.Route != nil {
+		entry.Template = c.Route.Template
 	}
-	if fault.drops() {
+	if fault.Drops() {
 		entry.Status = 0
 	}
 	if s.settings.requestLog > 0 {
 		entry.Number = s.answered.Add(1)
-		entry.Header = maskHeader(c.request.Header)
-		if c.request.URL.RawQuery != "" {
-			entry.Query = maskQuery(c.route, c.request.URL.Query())
+		entry.Header = maskHeader(c.Request.Header)
+		if c.Request.URL.RawQuery != "" {
+			entry.Query = maskQuery(c.Route, c.Request.URL.Query())
 		}
-		entry.Body = maskBody(c.body, c.readable)
+		entry.Body = maskBody(c.Body, c.Readable)
 		entry.Answer = maskAnswer(c, answer)
-		s.requests.add(entry)
+		s.requests.Add(entry)
 	}
 	if s.settings.logger != nil {
 		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // maxLoggedAnswer bounds what is kept of an answer's body.
@@ -17,20 +20,20 @@ func secretAnswers() []string {
 }
 
 // maskAnswer masks what is secret in a body; only few answers need to be read for it.
-func maskAnswer(c *call, answer reply) string {
-	body := answer.body
-	if c.route != nil && c.route.template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
+func maskAnswer(c *exchange.Call, answer exchange.Response) string {
+	body := answer.Body
+	if c.Route != nil && c.Route.Template == "/accounts/{id}/dip" && len(body) > 0 && body[0] != '{' {
 		return masked // the exchange data is the whole body
 	}
 	if bytes.Contains(body, []byte("://")) {
 		body = maskUser(body, `/?#"`)
 	}
 	shown := body[:min(len(body), maxLoggedAnswer)]
-	if answer.pooled { // the emulator's own pages hold none of these
+	if answer.Pooled() { // the emulator's own pages hold none of these
 		return string(shown)
 	}
 	if slices.ContainsFunc(secretAnswers(), func(name string) bool { return bytes.Contains(shown, []byte(name)) }) {
-		members, err := parseObject(body)
+		members, err := wire.ParseObject(body)
 		if err != nil || !hide(members, secretAnswers()) {
 			return masked // cannot be read, so it cannot be masked in parts
 		}

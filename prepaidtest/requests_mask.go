@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -106,7 +108,7 @@ func maskBody(body []byte, readable bool) string {
 	shown := body
 	if !readable || !plain || suspicious(squeezed) || bytes.Contains(body, []byte("://")) {
 		var err error
-		if shown, err = maskMembers(quoteLoadAmount(body)); err != nil {
+		if shown, err = maskMembers(wire.QuoteLoadAmount(body)); err != nil {
 			return masked
 		}
 	}
@@ -221,9 +223,9 @@ func maskAuthorization(value string) string {
 }
 
 // maskQuery shows the values of the operation's own parameters. None of them is a secret.
-func maskQuery(route *route, values url.Values) url.Values {
+func maskQuery(route *exchange.Route, values url.Values) url.Values {
 	for name, given := range values {
-		if route == nil || !slices.Contains(route.query, name) {
+		if route == nil || !slices.Contains(route.Query, name) {
 			for i := range given {
 				given[i] = masked
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,7 +42,7 @@ func TestRequests_HideSecretsInEveryForm(t *testing.T) {
 		for _, name := range names {
 			text := strings.ReplaceAll(form, "%", name)
 			require.NotContains(t, maskBody([]byte(text), false), canary, text)
-			if members, err := parseObject([]byte(text)); err == nil {
+			if members, err := wire.ParseObject([]byte(text)); err == nil {
 				require.NotContains(t, maskBody([]byte(text), true), canary, "%s: %d members read", text, len(members))
 			}
 		}
@@ -135,21 +137,21 @@ func TestRoutes_NameTheirParameters(t *testing.T) {
 	s := NewServer(t)
 	known := make(map[string]bool)
 	for _, r := range s.routes {
-		for _, name := range r.query {
+		for _, name := range r.Query {
 			known[name] = true
 		}
 	}
 	require.Len(t, known, 19)
 	for _, r := range s.routes {
-		if len(r.query) == 0 {
+		if len(r.Query) == 0 {
 			continue
 		}
 		for name := range known {
-			request, err := http.NewRequestWithContext(t.Context(), r.method, "/?"+url.Values{name: {"1"}}.Encode(), http.NoBody)
+			request, err := http.NewRequestWithContext(t.Context(), r.Method, "/?"+url.Values{name: {"1"}}.Encode(), http.NoBody)
 			require.NoError(t, err)
-			answer := r.handle(s, &call{server: s, request: request, route: r, params: []string{"42", "x"}})
-			refused := strings.Contains(answer.problem.Description, name+" is not a parameter of this operation")
-			require.Equal(t, slices.Contains(r.query, name), !refused, "%s %s", r.name(), name)
+			answer := r.Handle(&exchange.Call{Form: s.form, Request: request, Route: r, Params: []string{"42", "x"}})
+			refused := strings.Contains(answer.Problem.Description, name+" is not a parameter of this operation")
+			require.Equal(t, slices.Contains(r.Query, name), !refused, "%s %s", r.Name(), name)
 		}
 	}
 }

@@ -1,70 +1,78 @@
 package prepaidtest
 
-import "time"
+import (
+	"time"
 
-// seedAccount is an account of a document. Its SeedAccount has no balance: that is opening and history.
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// seedAccount is an account of a document. Its balance is opening and history.
 type seedAccount struct {
-	SeedAccount
+	seedData
 	path    string
-	opening money
+	opening wire.Money
 	history []seedItem
-	wallet  []WalletToken
+	wallet  []ledger.WalletToken
 }
+
+// defaultCompany is the owner of an account that names none.
+const defaultCompany = 42
 
 // seedItem is a transaction of a document.
 type seedItem struct {
-	entry
+	ledger.Entry
 	occurredAt time.Time
 }
 
-func (d *seedDocument) bindAccount(b *binder) {
-	add := seedAccount{path: b.path}
-	add.CompanyID = DefaultCompany
-	b.string("account_id", &add.ID).min(1)
-	b.string("external_account_id", &add.ExternalID).min(1)
-	b.integer("company_id", &add.CompanyID)
-	var balance money
-	sum := b.decimal("balance", &balance, true)
-	b.string("client_account_key", &add.Key).max(255).form(isPrintableASCII, "must be ASCII from 0x20 to 0x7E")
-	b.string("status", &add.Status).oneOf(accountStatuses()...)
-	b.string("product_type", &add.ProductType).oneOf(productTypes()...)
-	b.string("account_type", &add.AccountType).oneOf("proxy", "ledger")
+func (d *seedDocument) bindAccount(b *wire.Reader) {
+	add := seedAccount{path: b.Path}
+	add.CompanyID = defaultCompany
+	b.String("account_id", &add.ID).Min(1)
+	b.String("external_account_id", &add.ExternalID).Min(1)
+	b.Integer("company_id", &add.CompanyID)
+	var balance wire.Money
+	sum := b.Decimal("balance", &balance, true)
+	b.String("client_account_key", &add.Key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.String("status", &add.Status).OneOf(ledger.AccountStatuses()...)
+	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
+	b.String("account_type", &add.AccountType).OneOf("proxy", "ledger")
 	plastic := true
-	b.boolean("is_plastic_enabled", &plastic)
+	b.Boolean("is_plastic_enabled", &plastic)
 	add.PlasticDisabled = !plastic
-	b.dateTime("plastic_expiry", &add.PlasticExpiry)
-	b.dateTime("account_expiry", &add.AccountExpiry)
-	b.string("display_name", &add.DisplayName).max(100)
-	b.string("name_on_card", &add.NameOnCard).min(2).max(19).form(isNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
-	personal := new(Personal)
-	if b.object("personal", personal.bind).usable {
+	b.DateTime("plastic_expiry", &add.PlasticExpiry)
+	b.DateTime("account_expiry", &add.AccountExpiry)
+	b.String("display_name", &add.DisplayName).Max(100)
+	b.String("name_on_card", &add.NameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
+	personal := new(ledger.Personal)
+	if b.Object("personal", personal.Bind).Usable {
 		add.Personal = personal
 	}
-	b.object("free_text", add.FreeText.bind)
+	b.Object("free_text", add.FreeText.Bind)
 	add.Portal = bindPortal(b)
-	b.string("mdes_config_id", &add.MDESConfigID).max(10)
-	b.string("corresponding_account_id", &add.CorrespondingAccountID).min(1)
+	b.String("mdes_config_id", &add.MDESConfigID).Max(10)
+	b.String("corresponding_account_id", &add.CorrespondingAccountID).Min(1)
 	var holder int64
-	v := b.integer("card_holder_type", &holder)
-	v.limit(holder == 1 || holder == 2, "must be 1 or 2")
+	v := b.Integer("card_holder_type", &holder)
+	v.Limit(holder == 1 || holder == 2, "must be 1 or 2")
 	add.CardholderType = int(holder)
-	history := b.objects("transactions", add.bindItem)
-	b.objects("wallet_tokens", func(b *binder) {
-		var token WalletToken
-		token.bind(b)
+	history := b.Objects("transactions", add.bindItem)
+	b.Objects("wallet_tokens", func(b *wire.Reader) {
+		var token ledger.WalletToken
+		token.Bind(b)
 		add.wallet = append(add.wallet, token)
 	})
-	if sum.present {
+	if sum.Present {
 		add.opening = add.openingFor(balance)
 	}
-	history.limit(add.inRange(), "lead to a balance out of range")
+	history.Limit(add.inRange(), "lead to a balance out of range")
 	d.accounts = append(d.accounts, add)
 }
 
 // openingFor is what must be there before the history for balance to come out. It wraps round, which inRange finds.
-func (add *seedAccount) openingFor(balance money) money {
+func (add *seedAccount) openingFor(balance wire.Money) wire.Money {
 	for _, booked := range add.history {
-		balance -= booked.amount - booked.fee
+		balance -= booked.Amount - booked.Fee
 	}
 	return balance
 }
@@ -73,8 +81,8 @@ func (add *seedAccount) openingFor(balance money) money {
 func (add *seedAccount) inRange() bool {
 	running := add.opening
 	for _, booked := range add.history {
-		for _, step := range []money{booked.amount, -booked.fee} {
-			next, ok := running.plus(step)
+		for _, step := range []wire.Money{booked.Amount, -booked.Fee} {
+			next, ok := running.Plus(step)
 			if !ok {
 				return false
 			}
@@ -85,58 +93,42 @@ func (add *seedAccount) inRange() bool {
 }
 
 // putSeedAccount books the opening load a second before the history, so that it is first in time, or now when there
-// is none. It needs s.mu.
-func (s *Server) putSeedAccount(add seedAccount) {
-	a := s.accounts[s.addSeed(s.companies[add.CompanyID], add.SeedAccount, 0)]
-	opened := s.clock.now()
+// is none.
+func (s *service) putSeedAccount(l ledger.Locked, add seedAccount) {
+	a := l.Account(s.addSeed(l, l.Company(add.CompanyID), add.seedData, 0))
+	opened := s.clock.Now()
 	if len(add.history) > 0 {
 		opened = add.history[0].occurredAt.Add(-time.Second)
 	}
 	if add.opening != 0 {
-		s.book(a, entry{code: codeLoad, amount: add.opening, reference: "opening balance"}, opened)
+		l.Book(a, ledger.Entry{Code: ledger.CodeLoad, Amount: add.opening, Reference: "opening balance"}, opened)
 	}
 	for _, booked := range add.history {
-		s.book(a, booked.entry, booked.occurredAt)
+		l.Book(a, booked.Entry, booked.occurredAt)
 	}
 	for _, token := range add.wallet {
-		s.putWalletToken(a, token)
+		s.accounts.putWalletToken(l, a, token)
 	}
 }
 
 // bindItem reads a transaction. The list is oldest first.
-func (add *seedAccount) bindItem(b *binder) {
+func (add *seedAccount) bindItem(b *wire.Reader) {
 	var next seedItem
 	var code string
-	b.string("type", &code).required().form(isCategory, "must have four digits")
-	next.code = typeCode(code)
-	b.decimal("amount", &next.amount, true).required()
-	fee := b.decimal("fee_amount", &next.fee, true)
-	fee.limit(next.fee >= 0, "must be zero or more")
-	at := b.dateTime("occurred_at", &next.occurredAt).required()
-	at = at.limit(!next.occurredAt.After(b.now), "must not be in the future")
+	b.String("type", &code).Required().Form(wire.IsFourDigits, "must have four digits")
+	next.Code = ledger.Code(code)
+	b.Decimal("amount", &next.Amount, true).Required()
+	fee := b.Decimal("fee_amount", &next.Fee, true)
+	fee.Limit(next.Fee >= 0, "must be zero or more")
+	at := b.DateTime("occurred_at", &next.occurredAt).Required()
+	at = at.Limit(!next.occurredAt.After(b.Now), "must not be in the future")
 	if n := len(add.history); n > 0 {
-		at.limit(!next.occurredAt.Before(add.history[n-1].occurredAt), "must not be before the transaction above it")
+		at.Limit(!next.occurredAt.Before(add.history[n-1].occurredAt), "must not be before the transaction above it")
 	}
-	b.string("reference", &next.reference)
-	b.string("card_acceptor_id", &next.merchant.acceptor)
-	b.string("terminal_id", &next.merchant.terminal)
-	b.string("acquirer_id", &next.merchant.acquirer)
-	b.string("merchant_category_code", &next.merchant.category).form(isCategory, "must have four digits")
+	b.String("reference", &next.Reference)
+	b.String("card_acceptor_id", &next.Merchant.Acceptor)
+	b.String("terminal_id", &next.Merchant.Terminal)
+	b.String("acquirer_id", &next.Merchant.Acquirer)
+	b.String("merchant_category_code", &next.Merchant.Category).Form(wire.IsFourDigits, "must have four digits")
 	add.history = append(add.history, next)
-}
-
-// bind reads free text. What is left out is empty, since all twelve are answered.
-func (f *FreeText) bind(b *binder) {
-	b.string("free_text1", &f.Text1)
-	b.string("free_text2", &f.Text2)
-	b.string("free_text3", &f.Text3)
-	b.string("free_text4", &f.Text4)
-	b.string("free_text5", &f.Text5)
-	b.string("free_text6", &f.Text6)
-	b.string("free_text7", &f.Text7)
-	b.string("free_text8", &f.Text8)
-	b.string("free_int1", &f.Int1)
-	b.string("free_int2", &f.Int2)
-	b.string("free_dec1", &f.Dec1)
-	b.string("free_dec2", &f.Dec2)
 }

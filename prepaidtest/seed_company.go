@@ -3,52 +3,55 @@ package prepaidtest
 import (
 	"slices"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // seedCompany is a company of a document with its policy rules.
 type seedCompany struct {
-	Company
+	ledger.CompanyData
 	path       string
 	categories []int64
 	merchants  []merchantRule
 	terminals  []terminalRule
 }
 
-func (d *seedDocument) bindCompany(b *binder) {
-	add := seedCompany{path: b.path}
+func (d *seedDocument) bindCompany(b *wire.Reader) {
+	add := seedCompany{path: b.Path}
 	var loop string
-	id := b.integer("id", &add.ID).required()
-	id.limit(add.ID > 0, "must be positive")
-	b.string("client_id", &add.ClientID)
-	b.string("program_id", &add.ProgramID)
-	b.string("product_type", &add.ProductType).oneOf(productTypes()...)
-	b.string("loop", &loop).oneOf("open", "closed", "none")
+	id := b.Integer("id", &add.ID).Required()
+	id.Limit(add.ID > 0, "must be positive")
+	b.String("client_id", &add.ClientID)
+	b.String("program_id", &add.ProgramID)
+	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
+	b.String("loop", &loop).OneOf("open", "closed", "none")
 	if loop != "open" {
-		add.Loop = Loop(loop)
+		add.Loop = loop
 	}
-	rules := []bound{
-		b.integers("categories", &add.categories),
-		b.objects("merchants", func(b *binder) {
+	rules := []wire.Value{
+		b.Integers("categories", &add.categories),
+		b.Objects("merchants", func(b *wire.Reader) {
 			var r merchantRule
 			r.bind(b)
 			add.merchants = append(add.merchants, r)
 		}),
-		b.objects("terminals", func(b *binder) {
+		b.Objects("terminals", func(b *wire.Reader) {
 			var r terminalRule
 			r.bind(b)
 			add.terminals = append(add.terminals, r)
 		}),
 	}
 	for _, list := range rules {
-		list.limit(add.Loop != NoPolicy, "is not for a company with loop none")
+		list.Limit(add.Loop != WithoutPolicy, "is not for a company with loop none")
 	}
 	add.checkRules(b)
 	d.companies = append(d.companies, add)
 }
 
 // checkRules faults codes that are none and rules that are there twice.
-func (add *seedCompany) checkRules(b *binder) {
-	fault := func(list string, i int, rule string) { b.faults.add(b.path+list+"["+strconv.Itoa(i)+"]", rule) }
+func (add *seedCompany) checkRules(b *wire.Reader) {
+	fault := func(list string, i int, rule string) { b.Faults.Add(b.Path+list+"["+strconv.Itoa(i)+"]", rule) }
 	for i, code := range add.categories {
 		if code < 0 || code > 9999 {
 			fault("categories", i, "must be a code of up to four digits")

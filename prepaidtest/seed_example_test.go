@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,9 +42,9 @@ func sameMembers(t *testing.T, written, answered map[string]any, but ...string) 
 	}
 }
 
-func amountOf(t *testing.T, value any) money {
+func amountOf(t *testing.T, value any) wire.Money {
 	t.Helper()
-	amount, err := parseMoney(fmt.Sprint(value))
+	amount, err := wire.ParseMoney(fmt.Sprint(value))
 	require.NoError(t, err)
 	return amount
 }
@@ -81,7 +83,7 @@ func TestLoad_Example(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, statuses, len(accountStatuses()))
+	require.Len(t, statuses, len(ledger.AccountStatuses()))
 	for _, sort := range []string{"proxy", "ledger", "reloadable", "gift", "loyalty"} {
 		require.True(t, sorts[sort], sort)
 	}
@@ -121,7 +123,7 @@ func checkSeededHistory(t *testing.T, c *caller, id string, written map[string]a
 	slices.SortStableFunc(items, func(a, b map[string]any) int {
 		return strings.Compare(a["occurred_at"].(string), b["occurred_at"].(string))
 	})
-	running := money(0)
+	running := wire.Money(0)
 	for _, item := range items {
 		running += amountOf(t, item["amount"]) - amountOf(t, item["fee_amount"])
 		require.Equal(t, running, amountOf(t, item["running_balance_amount"]))

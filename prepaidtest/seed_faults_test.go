@@ -1,6 +1,10 @@
 package prepaidtest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
 
 const goodHook = `{"uri":"https://hooks.example.com/","scope":[42],"filter_spec":"*","enabled":true,"reliability_mode":"none",` +
 	`"hmac_key_id":"k","hmac_key_secret":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"}`
@@ -38,7 +42,7 @@ func faultySeeds() map[string]faultySeed {
 		`{"account_id":"there"}`:                                   "account_id exists on the server",
 		`{"account_id":"a1"}`:                                      "account_id is there twice",
 		`{"account_id":""}`:                                        "account_id has fewer than 1 characters",
-		`{"status":"sekret"}`:                                      "status must be one of " + strings.Join(accountStatuses(), ", "),
+		`{"status":"sekret"}`:                                      "status must be one of " + strings.Join(ledger.AccountStatuses(), ", "),
 		`{"status":"active","status":"sekret"}`:                    "names a member twice",
 		`{"company_id":"sekret"}`:                                  "company_id must be an integer",
 		`{"company_id":9}`:                                         "company_id is not a company of the document or the server",
@@ -130,12 +134,12 @@ func faultyTransactions(seeds map[string]faultySeed) {
 
 func faultyTokens(seeds map[string]faultySeed) {
 	for token, want := range map[string]string{
-		`"storage_technology":"sekret"`:         "storage_technology must be one of " + strings.Join(storageTechnologies(), ", "),
-		`"token_type":"sekret"`:                 "token_type must be one of " + strings.Join(tokenTypes(), ", "),
-		`"provisioning_status_code":"sekret"`:   "provisioning_status_code must be one of " + strings.Join(provisioningStatuses(), ", "),
+		`"storage_technology":"sekret"`:         "storage_technology must be one of " + strings.Join(ledger.StorageTechnologies(), ", "),
+		`"token_type":"sekret"`:                 "token_type must be one of " + strings.Join(ledger.TokenTypes(), ", "),
+		`"provisioning_status_code":"sekret"`:   "provisioning_status_code must be one of " + strings.Join(ledger.ProvisioningStatuses(), ", "),
 		`"current_status_code":"sekret"`:        "current_status_code must be one of unknown, unmapped, active, suspended, deleted",
-		`"final_tokenization_decision":"s"`:     "final_tokenization_decision must be one of " + strings.Join(tokenizationDecisions(), ", "),
-		`"device":{"device_type":"sekret"}`:     "device.device_type must be one of " + strings.Join(deviceTypes(), ", "),
+		`"final_tokenization_decision":"s"`:     "final_tokenization_decision must be one of " + strings.Join(ledger.TokenizationDecisions(), ", "),
+		`"device":{"device_type":"sekret"}`:     "device.device_type must be one of " + strings.Join(ledger.DeviceTypes(), ", "),
 		`"device":{"sekret":1}`:                 "device.sekret is not known here; known are device_id, device_name, device_type, secure_element_id",
 		`"token_requestor_id":"123456789012"`:   "token_requestor_id has more than 11 characters",
 		`"account_pan_sequence_number":"100"`:   "account_pan_sequence_number must be from 000 to 099",

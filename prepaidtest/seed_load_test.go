@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,7 +20,7 @@ func TestLoad(t *testing.T) {
 			"status":"inactive","is_plastic_enabled":false,"plastic_expiry":"2040-01-02T03:04:05Z","name_on_card":"A/B"},
 			{"account_id":"a2","company_id":8,"account_type":"ledger"},{"account_id":"a3"}],
 		"reports":[{"template":"spend","csv":"a,b\n1,2\n"}]}`)))
-	require.Contains(t, c.templates, "spend")
+	c.get("reporting/templates/spend?include_column_headers=true").ok()
 	got := c.get("accounts/a1").ok().object()
 	for name, want := range map[string]any{
 		"external_account_id": "x1", "client_id": "globex", "client_account_key": "k1", "status": "inactive", "product_type": "gift",
@@ -37,14 +38,8 @@ func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.AddAccount(SeedAccount{ID: "there"})
-	unchanged := func(name string) {
-		require.Equal(t, []string{"there"}, c.AccountIDs(), name)
-		require.NotContains(t, c.companies, int64(7), name)
-		require.NotContains(t, c.templates, "good", name)
-		require.Empty(t, c.hookOrder, name)
-		require.Empty(t, c.companies[DefaultCompany].policy.categories, name)
-		require.Equal(t, DefaultProgramClientID, c.companies[DefaultCompany].ClientID, name)
-	}
+	before := c.text()
+	unchanged := func(name string) { require.Equal(t, before, c.text(), name) }
 	for name, tc := range faultySeeds() {
 		document := `{"companies":[{"id":42,"client_id":"x","categories":[1]},{"id":7}` + tc.companies + `],"accounts":[{"account_id":"a1"}` + tc.accounts +
 			`],"reports":[{"template":"good","csv":"a"}` + tc.reports + `],"hooks":[` + goodHook + tc.hooks + `]}`
@@ -76,7 +71,7 @@ func TestLoad_TellsAllFaults(t *testing.T) {
 	err := c.Load(strings.NewReader(`{"colour":1,"companies":["sekret",{"id":7},{"id":7}],"accounts":[{},{"status":"sekret","balance":"sekret"}]}`))
 	require.EqualError(t, err, "prepaidtest: seed document: companies[0] must be a JSON object; "+
 		"accounts[1].balance must be a decimal number with at most four decimals; "+
-		"accounts[1].status must be one of "+strings.Join(accountStatuses(), ", ")+"; "+
+		"accounts[1].status must be one of "+strings.Join(ledger.AccountStatuses(), ", ")+"; "+
 		"colour is not known here; known are accounts, companies, hooks, reports; companies[2].id is there twice")
 }
 
@@ -135,7 +130,8 @@ func TestLoad_RulesDecideAndExistingCompanyKeepsIts(t *testing.T) {
 	c.post("policy/42/categories", `{"add":[5411]}`).empty(200)
 	require.NoError(t, c.Load(strings.NewReader(`{"companies":[{"id":42,"client_id":"renamed","categories":[5411,742]},{"id":7,"loop":"closed","terminals":[
 		{"acquirer_id":1,"card_acceptor_id":"M","terminal_id":"T"}]}],"accounts":[{"account_id":"a","company_id":7,"balance":10}]}`)))
-	require.Equal(t, []int64{5411, 742}, c.companies[DefaultCompany].policy.categories)
+	require.Equal(t, []any{map[string]any{"merchant_category_code": "5411"}, map[string]any{"merchant_category_code": "0742"}},
+		c.get("policy/42/categories").ok().object()["categories"])
 	purchase := `{"transaction_type":"Purchase","account_id":"a","amount":1,"bank_name":"b","location":"l","location_code":"c","currency_code":"036",` +
 		`"acquirer_id":"1","merchant_id":"M","terminal_id":"T","mcc":"5999"}`
 	require.Equal(t, true, c.post("simulation/transact", purchase).ok().object()["success"])

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/stretchr/testify/require"
 )
 
@@ -264,6 +265,6 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 func TestTooLargeABody(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	c.post("accounts", strings.Repeat(" ", maxBody+1)).refused(413, "invalid_request")
-	c.post("accounts", strings.Repeat(" ", maxBody)).refused(400, "invalid_request")
+	c.post("accounts", strings.Repeat(" ", exchange.MaxBody+1)).refused(413, "invalid_request")
+	c.post("accounts", strings.Repeat(" ", exchange.MaxBody)).refused(400, "invalid_request")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -42,7 +43,7 @@ func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
 func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "pre_active", start(t).post("accounts", creation).object()["status"])
-	for _, status := range accountStatuses() {
+	for _, status := range ledger.AccountStatuses() {
 		c := start(t, InitialStatus(status))
 		require.Equal(t, status, c.post("accounts", creation).object()["status"])
 	}
@@ -51,7 +52,7 @@ func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
 func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for _, status := range accountStatuses() {
+	for _, status := range ledger.AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status, Balance: "-3"})
 		before := string(c.get("accounts/" + old).ok().body)
 		got := c.post("accounts", body(t, creation, map[string]any{"request_type": "replace", "account_id_to_replace": old}))
@@ -70,7 +71,7 @@ func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for _, status := range accountStatuses() {
+	for _, status := range ledger.AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status})
 		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
 		c.ActivateThroughPortal(replacement)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -261,7 +262,7 @@ func TestSpec_6_TheEnvelopeOfEachKind(t *testing.T) {
 	require.Equal(t, []string{"ping", "transaction", "undeliverable_alert"}, r.types())
 	for i, at := range []string{"2030-01-02T03:04:05Z", "2030-01-02T03:04:05Z", "2030-01-02T04:04:05Z"} {
 		message := r.messages[i]
-		require.True(t, isUUID(message["id"].(string)))
+		require.True(t, wire.IsUUID(message["id"].(string)))
 		require.Equal(t, id, message["hook_id"])
 		require.Equal(t, at, message["timestamp"])
 		require.Equal(t, "POST", r.methods[i])

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -117,7 +118,7 @@ func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 		"running_balance_amount", "running_balance_amount_currency", "occurred_at", "card_acceptor_id", "terminal_id", "acquirer_id",
 		"merchant_category_code", "reference",
 	}
-	var sum money
+	var sum wire.Money
 	items := s.get("accounts/" + s.id + "/transactions").ok().list()
 	require.Len(t, items, 5)
 	for _, item := range items {
@@ -128,7 +129,7 @@ func TestSpec_2_8_EachItemHasTheSeventeenFields(t *testing.T) {
 		require.Len(t, item["type"], 4)
 		require.Regexp(t, `^\d{4}$`, item["merchant_category_code"])
 		require.Equal(t, s.id, item["account_id"])
-		amount, err := parseMoney(item["amount"].(json.Number).String())
+		amount, err := wire.ParseMoney(item["amount"].(json.Number).String())
 		require.NoError(t, err)
 		sum += amount
 		require.Equal(t, json.Number(sum.String()), item["running_balance_amount"])

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -111,7 +112,7 @@ func TestSpec_4_2_TheReportIDIsAString(t *testing.T) {
 			run, err = strconv.Unquote(run)
 			require.NoError(t, err)
 		}
-		require.True(t, isUUID(run))
+		require.True(t, wire.IsUUID(run))
 		c.get(settlement + "/reports/" + run).ok()
 	}
 }

@@ -20,10 +20,11 @@ const (
 // rest is how long to wait after a write that took so long.
 func rest(took time.Duration) time.Duration { return max(stateFileEvery, stateFileShare*took) }
 
-// stateFile is the file of WithStateFile. A nil one is none.
+// stateFile is a file that is kept up to date with a state. A nil one is none.
 type stateFile struct {
-	path string
-	lock *os.File
+	path  string
+	lock  *os.File
+	state State
 
 	// These belong to the goroutine that keeps the file, and to begin and Close before and after it.
 	begun   []byte // what the file had, nil when nothing
@@ -32,8 +33,16 @@ type stateFile struct {
 	failing bool
 }
 
+// State is what the file is to hold.
+type State interface {
+	// Generation grows with each change.
+	Generation() int64
+	// Save returns the text.
+	Save() ([]byte, error)
+}
+
 // openStateFile locks and reads the file.
-func openStateFile(path string) (*stateFile, error) {
+func openStateFile(path string, state State) (*stateFile, error) {
 	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -41,7 +50,7 @@ func openStateFile(path string) (*stateFile, error) {
 	if err := lockFile(lock); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	f := &stateFile{path: path, lock: lock, known: -1}
+	f := &stateFile{path: path, lock: lock, state: state, known: -1}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(err, f.close())
@@ -91,37 +100,36 @@ func (f *stateFile) write(text []byte) error {
 	return nil
 }
 
-// keepUpToDate writes the file until Close, which writes it for the last time.
-func (s *Server) keepUpToDate() {
+// keepUpToDate writes the file until stopping is closed. Complain gets the first error of each series.
+func (f *stateFile) keepUpToDate(stopping <-chan struct{}, complain func(error)) {
 	timer := time.NewTimer(stateFileEvery)
 	defer timer.Stop()
 	for {
 		select {
-		case <-s.stopping:
+		case <-stopping:
 			return
 		case <-timer.C:
 		}
 		began := time.Now()
-		err := s.keep()
+		err := f.keep()
 		timer.Reset(rest(time.Since(began)))
-		if err != nil && !s.file.failing {
-			s.complain("state file", err.Error())
+		if err != nil && !f.failing {
+			complain(err)
 		}
-		s.file.failing = err != nil
+		f.failing = err != nil
 	}
 }
 
 // keep writes the file when the state is not the one in it. A change while it is made is for the next time.
-func (s *Server) keep() error {
-	f := s.file
+func (f *stateFile) keep() error {
 	if f == nil {
 		return nil
 	}
-	generation := s.generation()
+	generation := f.state.Generation()
 	if generation == f.known {
 		return nil
 	}
-	text, err := s.saved()
+	text, err := f.state.Save()
 	if err != nil {
 		return err
 	}

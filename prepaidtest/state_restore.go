@@ -1,251 +1,98 @@
 package prepaidtest
 
 import (
-	"cmp"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
 // restore puts a saved state in place of that of a server that has none and does not run. What would later go
 // wrong is refused here, by its place in the document.
-func (s *Server) restore(text []byte) error {
+func (s *service) restore(text []byte) error {
 	d, err := unmarshalState(text)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clock.restore(d.Clock)
-	for _, restore := range []func(*stateDocument) error{
-		s.restoreIDs, s.restoreCompanies, s.restoreAccounts, s.restoreMoney, s.restoreReports, s.restoreKeys, s.restoreHooks, s.restoreTasks,
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.clock.Restore(d.Clock)
+	for _, restore := range []func(ledger.Locked, *stateDocument) error{
+		s.restoreIDs, s.restoreCompanies, s.restoreMoney, s.restoreRest, s.restoreTasks,
 	} {
-		if err := restore(d); err != nil {
+		if err := restore(l, d); err != nil {
 			return err // what follows would only complain of what is missing now
 		}
 	}
 	return nil
 }
 
-// wrong names the place of an element and the rule it breaks.
-func wrong(list string, i int, rule string) error { return fmt.Errorf("%s[%d] %s", list, i, rule) }
-
-func (c *clock) restore(saved savedClock) {
-	c.origin = saved.At.UTC()
-	if saved.At.IsZero() {
-		c.origin = c.started.Add(saved.Ahead).UTC()
-	}
-}
-
-func (s *Server) restoreIDs(d *stateDocument) error {
-	s.policyIDs, s.ids.last = d.IDs.PolicyRule, d.IDs.Transaction
-	if d.IDs.Source == nil {
-		return nil
-	}
-	s.ids.seeded = new(rand.ChaCha8)
-	if s.ids.seeded.UnmarshalBinary(d.IDs.Source) != nil {
+func (s *service) restoreIDs(_ ledger.Locked, d *stateDocument) error {
+	s.policies.LastRule = d.IDs.PolicyRule
+	if s.ids.Restore(d.IDs.Transaction, d.IDs.Source) != nil {
 		return errors.New("ids.source cannot be read")
 	}
 	return nil
 }
 
-func (s *Server) restoreCompanies(d *stateDocument) error {
+func (s *service) restoreCompanies(l ledger.Locked, d *stateDocument) error {
 	for i, add := range d.Companies {
-		if s.companies[add.ID] != nil {
-			return wrong("companies", i, "is there twice")
+		if l.Company(add.ID) != nil {
+			return document.Wrong("companies", i, "is there twice")
 		}
-		c := &company{Company: Company{
+		l.PutCompany(ledger.CompanyData{
 			ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: add.Loop,
-		}}
-		if p := add.Policy; p != nil {
-			c.policy = &policy{closed: p.Closed, categories: p.Categories, merchants: p.Merchants, terminals: p.Terminals}
-		}
-		s.companies[add.ID] = c
+		})
+		s.policies.Restore(l, add.ID, add.Policy)
 	}
 	return nil
 }
 
-func (s *Server) restoreAccounts(d *stateDocument) error {
-	found := make(map[*account]int)
-	for i, add := range d.Accounts {
-		a := &account{
-			id: add.ID, externalID: add.ExternalID, cardNumber: add.CardNumber, company: s.companies[add.CompanyID], status: add.Status,
-			productType: add.ProductType, accountType: add.AccountType, plastic: add.Plastic, plasticExpiry: expires(add.PlasticExpiry),
-			accountExpiry: expires(add.AccountExpiry), displayName: add.DisplayName, nameOnCard: add.NameOnCard,
-			clientAccountKey: add.Key, bpayReference: add.BPAYReference, directEntry: add.DirectEntry, personal: register(add.Personal),
-			freeText: add.FreeText, portal: add.Portal, mdesConfigID: add.MDESConfigID, corresponding: add.CorrespondingAccountID,
-			holderType: add.CardholderType, balance: add.Balance, items: add.Items, wallet: add.Wallet, pin: add.PIN, pinTries: add.PINTries,
-		}
-		switch {
-		case add.ID == "" || s.accounts[add.ID] != nil:
-			return wrong("accounts", i, "has no account_id of its own")
-		case a.company == nil:
-			return wrong("accounts", i, "has no company of the document")
-		case !slices.Contains(accountStatuses(), add.Status):
-			return wrong("accounts", i, "has a status that is none of the eleven")
-		case len(add.CardNumber) < 4:
-			return wrong("accounts", i, "has a card_number that is too short")
-		case !a.adopt(d.IDs.Transaction):
-			return wrong("accounts", i, "has transactions that do not add up to its balance, or a number not given out yet")
-		}
-		s.add(a)
-		found[a] = add.Found
-	}
-	for _, list := range s.byKey {
-		slices.SortStableFunc(list, func(a, b *account) int { return cmp.Compare(found[a], found[b]) })
-	}
-	return nil
-}
-
-// adopt makes the restored items the account's own and checks them.
-func (a *account) adopt(last int64) bool {
-	var sum money
-	for n := range a.items {
-		i := &a.items[n]
-		i.account = a.id
-		var ok, paid bool
-		sum, ok = sum.plus(i.amount)
-		sum, paid = sum.plus(-i.fee)
-		if !ok || !paid || sum != i.running || i.id > last {
-			return false
-		}
-	}
-	return sum == a.balance
-}
-
-func (s *Server) restoreMoney(d *stateDocument) error {
+func (s *service) restoreMoney(l ledger.Locked, d *stateDocument) error {
 	for _, token := range d.Tokens {
-		s.tokens[token.Token] = token.Expires
+		s.tokens.Put(token.Token, token.Expires)
 	}
-	for _, add := range d.Transfers {
-		key := transferKey{add.Operation, add.RequestID}
-		s.transfers[key] = cachedTransfer{body: []byte(add.Answer), expires: add.Expires}
-		s.transferQ = append(s.transferQ, key)
+	if err := l.Restore(d.Accounts, d.IDs.Transaction); err != nil {
+		return err
 	}
-	if len(s.transfers) != len(s.transferQ) {
-		return errors.New("transfers has a request_id twice")
+	if err := s.transfers.Restore(l, d.Transfers, d.Movements); err != nil {
+		return err
 	}
-	for _, add := range d.Movements {
-		s.movements[transferKey{add.Operation, add.RequestID}] = add.Count
+	s.funding.Restore(l, d.Redemptions)
+	return s.simulator.Restore(l, d.Authorisations)
+}
+
+func (s *service) restoreRest(l ledger.Locked, d *stateDocument) error {
+	if err := s.reports.Restore(l, d.Templates, d.Runs); err != nil {
+		return err
 	}
-	for i, add := range d.Authorisations {
-		state := slices.Index(authorisationStates(), add.State)
-		if state < 0 {
-			return wrong("authorisations", i, "has an unknown state")
+	if err := s.keys.Restore(l, d.DIPKeys, d.DIPUsed); err != nil {
+		return err
+	}
+	if err := s.pins.Restore(l, d.PINChanges, d.PINIdentity); err != nil {
+		return err
+	}
+	return s.hooks.Restore(l, d.Hooks)
+}
+
+func (s *service) restoreTasks(l ledger.Locked, d *stateDocument) error {
+	for i, waiting := range d.Tasks {
+		job, err := s.restoreTask(l, waiting)
+		if err != nil {
+			return document.Wrong("tasks", i, err.Error())
 		}
-		s.approvals[add.ID] = &authorisation{
-			id: add.ID, account: add.Account, kind: add.Kind, amount: add.Amount, merchant: add.Merchant.merchant(), item: add.Item,
-			state: authorisationState(state),
-		}
-	}
-	for _, add := range d.Redemptions {
-		s.redeemed[add.Item] = &redemption{
-			account: add.Account, originating: add.Originating, correlation: add.Correlation, amount: add.Amount,
-			refunded: add.Refunded, reversed: add.Reversed, item: add.Item,
-		}
+		s.clock.Push(waiting.Due, job)
 	}
 	return nil
 }
 
-func (s *Server) restoreReports(d *stateDocument) error {
-	for i, add := range d.Templates {
-		write := csvReport(add.CSV)
-		if write == nil {
-			return wrong("templates", i, "has a csv without a header row, or that is not CSV")
-		}
-		s.templates[add.Name] = template{write, add.CSV}
+func (s *service) restoreTask(l ledger.Locked, saved savedTask) (clock.Job, error) {
+	switch {
+	case s.simulator.HasTask(saved.Kind):
+		return s.simulator.RestoreTask(l, saved.Kind, saved.Input)
+	case s.hooks.HasTask(saved.Kind):
+		return s.hooks.RestoreTask(l, saved.Kind, saved.Hook, saved.Message)
 	}
-	for i, add := range d.Runs {
-		run := &reportRun{
-			id: add.ID, template: add.Template, headers: add.Headers, requested: add.Requested, ready: add.Ready,
-			text: add.CSV, counts: add.Counts,
-		}
-		if add.AsNow {
-			run.text = s.templates[add.Template].text
-		}
-		switch {
-		case run.counts != nil:
-			if !s.covers(run.counts) {
-				return wrong("report_runs", i, "has item_counts that the accounts do not have")
-			}
-			run.write = s.settlement(run.counts)
-		case run.text != "":
-			if run.write = csvReport(run.text); run.write == nil {
-				return wrong("report_runs", i, "has a csv without a header row, or that is not CSV")
-			}
-		}
-		if !add.Forgotten {
-			s.runs[run.id] = run
-		}
-		if add.Last {
-			s.lastRun[run.template] = run
-		}
-	}
-	return nil
-}
-
-// covers tells whether the ledger holds what the counts of a run fix. It needs s.mu.
-func (s *Server) covers(counts []int) bool {
-	if len(counts) > len(s.order) {
-		return false
-	}
-	for i, n := range counts {
-		if n < 0 || n > len(s.order[i].items) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Server) restoreKeys(d *stateDocument) error {
-	for _, add := range d.DIPKeys {
-		s.dipKeys[dipKey{add.Application, add.Key}] = true
-	}
-	for i, text := range d.DIPUsed {
-		var used [32]byte
-		if len(text) != hex.EncodedLen(len(used)) || hexInto(used[:], text) != nil {
-			return wrong("dip_used", i, "must be 32 bytes in hex")
-		}
-		s.dipUsed[used] = true
-	}
-	for i, add := range d.PINChanges {
-		if s.accounts[add.Account] == nil {
-			return wrong("pin_changes", i, "has no account of the document")
-		}
-		s.pinChanges[add.ID] = &pinChange{
-			account: add.Account, device: add.Device, otp: add.OTP, expires: add.Expires, finished: add.Finished,
-		}
-	}
-	if d.PINIdentity == nil {
-		return nil
-	}
-	var err error
-	s.pin, err = d.PINIdentity.identity()
-	return err
-}
-
-func hexInto(to []byte, text string) error {
-	_, err := hex.Decode(to, []byte(text))
-	return err
-}
-
-func (saved *savedPINIdentity) identity() (*pinIdentity, error) {
-	wrong := errors.New("pin_identity must be an RSA key and its certificate")
-	parsed, err := x509.ParsePKCS8PrivateKey(saved.Key)
-	if err != nil {
-		return nil, wrong
-	}
-	key, ok := parsed.(*rsa.PrivateKey)
-	if !ok {
-		return nil, wrong
-	}
-	certificate, err := x509.ParseCertificate(saved.Certificate)
-	if err != nil || !key.PublicKey.Equal(certificate.PublicKey) {
-		return nil, wrong
-	}
-	return &pinIdentity{key: key, certificate: saved.Certificate}, nil
+	return nil, errors.New("is of an unknown kind")
 }

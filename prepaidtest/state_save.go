@@ -1,43 +1,20 @@
 package prepaidtest
 
 import (
-	"cmp"
-	"crypto/x509"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"maps"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
-// Save writes the state as one JSON document, from which WithState begins another server. It can be called at any
-// time, also after Close, and the same state always gives the same text.
-//
-// The document has secrets in plain text, so that clients and receivers go on working: access tokens, the webhooks'
-// HMAC secrets, PINs and one-time passwords, the private key of the PIN certificate, and all personal data. Not in
-// it are the options, the logs of requests and deliveries, rate limit windows and armed faults, nor functions: see
-// WithState.
-func (s *Server) Save(w io.Writer) error {
-	s.clock.settle()
-	text, err := s.saved()
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(text); err != nil {
-		return fmt.Errorf("prepaidtest: write the state: %w", err)
-	}
-	return nil
-}
-
-// saved is the text of the document. The state is locked only as long as it is copied.
-func (s *Server) saved() ([]byte, error) {
-	document, err := s.snapshot()
+// Save returns the text of the document. The state is locked only as long as it is copied.
+func (s *service) Save() ([]byte, error) {
+	d, err := s.snapshot()
 	if err != nil {
 		return nil, fmt.Errorf("prepaidtest: save the state: %w", err)
 	}
-	text, err := marshalState(document)
+	text, err := marshalState(d)
 	if err != nil {
 		return nil, fmt.Errorf("prepaidtest: save the state: %w", err)
 	}
@@ -45,196 +22,52 @@ func (s *Server) saved() ([]byte, error) {
 }
 
 // snapshot copies the state. While it does no task runs, so that each is either waiting or done.
-func (s *Server) snapshot() (*stateDocument, error) {
-	s.clock.run.Lock()
-	defer s.clock.run.Unlock()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+func (s *service) snapshot() (*stateDocument, error) {
+	defer s.clock.Hold()()
+	l := s.ledger.RLock()
+	defer l.RUnlock()
 	d := &stateDocument{
-		Version: stateVersion, Clock: s.clock.saved(), Movements: []savedMovements{},
-		Companies: sorted(s.companies, savedCompanyOf), Accounts: s.savedAccounts(),
-		Tokens: sorted(s.tokens, func(token string, expires time.Time) savedToken { return savedToken{token, expires} }),
-		Authorisations: sorted(s.approvals, func(_ string, a *authorisation) savedAuthorisation {
-			return savedAuthorisation{a.id, a.account, a.kind, a.amount, a.merchant.saved(), a.item, authorisationStates()[a.state]}
-		}),
-		Redemptions: sorted(s.redeemed, func(_ int64, r *redemption) savedRedemption {
-			return savedRedemption{r.item, r.account, r.originating, r.correlation, r.amount, r.refunded, r.reversed}
-		}),
-		Templates: []savedTemplate{}, Runs: s.savedRuns(), Transfers: []savedTransfer{}, DIPKeys: []savedDIPKey{}, DIPUsed: []string{},
-		PINChanges: sorted(s.pinChanges, func(id string, p *pinChange) savedPINChange {
-			return savedPINChange{id, p.account, p.device, p.otp, p.expires, p.finished}
-		}),
-		Hooks: []savedHook{}, Tasks: s.savedTasks(),
+		Version: stateVersion, Clock: s.clock.Save(), Companies: s.savedCompanies(l), Accounts: l.Save(),
+		Tokens:         document.Sorted(s.tokens.Save(), func(token string, expires time.Time) savedToken { return savedToken{token, expires} }),
+		Authorisations: s.simulator.Save(l), Redemptions: s.funding.Save(l), Hooks: s.hooks.Save(l), Tasks: s.savedTasks(l),
 	}
-	for _, key := range s.transferQ {
-		cached := s.transfers[key]
-		d.Transfers = append(d.Transfers, savedTransfer{key.operation, key.requestID, string(cached.body), cached.expires})
-	}
-	for key, count := range s.movements {
-		d.Movements = append(d.Movements, savedMovements{key.operation, key.requestID, count})
-	}
-	slices.SortFunc(d.Movements, func(a, b savedMovements) int {
-		return cmp.Or(strings.Compare(a.Operation, b.Operation), strings.Compare(a.RequestID, b.RequestID))
-	})
-	for _, name := range slices.Sorted(maps.Keys(s.templates)) {
-		if text := s.templates[name].text; text != "" {
-			d.Templates = append(d.Templates, savedTemplate{name, text})
-		}
-	}
-	for key := range s.dipKeys {
-		d.DIPKeys = append(d.DIPKeys, savedDIPKey{key.application, key.key})
-	}
-	slices.SortFunc(d.DIPKeys, func(a, b savedDIPKey) int {
-		return cmp.Or(strings.Compare(a.Application, b.Application), strings.Compare(a.Key, b.Key))
-	})
-	for used := range s.dipUsed {
-		d.DIPUsed = append(d.DIPUsed, hex.EncodeToString(used[:]))
-	}
-	slices.Sort(d.DIPUsed)
-	for _, h := range s.hookOrder {
-		d.Hooks = append(d.Hooks, h.saved())
-	}
+	d.Transfers, d.Movements = s.transfers.Save(l)
+	d.Templates, d.Runs = s.reports.Save(l)
+	d.DIPKeys, d.DIPUsed = s.keys.Save(l)
+	d.IDs.PolicyRule = s.policies.LastRule
 	var err error
-	if d.IDs, err = s.ids.saved(); err != nil {
+	if d.IDs.Transaction, d.IDs.Source, err = s.ids.Save(); err != nil {
 		return nil, err
 	}
-	d.IDs.PolicyRule = s.policyIDs
-	if s.pin != nil {
-		d.PINIdentity, err = s.pin.saved()
-	}
+	d.PINChanges, d.PINIdentity, err = s.pins.Save(l)
 	return d, err
 }
 
-// sorted lists a map in the order of its keys.
-func sorted[K cmp.Ordered, V, S any](from map[K]V, saved func(K, V) S) []S {
-	list := make([]S, 0, len(from))
-	for _, key := range slices.Sorted(maps.Keys(from)) {
-		list = append(list, saved(key, from[key]))
+func (s *service) savedCompanies(v ledger.View) []savedCompany {
+	list := []savedCompany{}
+	for _, c := range v.Companies() {
+		list = append(list, savedCompany{
+			ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: c.Loop, Policy: s.policies.Save(v, c.ID),
+		})
 	}
 	return list
 }
 
-// saved of a clock that runs does not change with time, only with Advance.
-func (c *clock) saved() savedClock {
-	if c.frozen {
-		return savedClock{At: c.now()}
-	}
-	return savedClock{Ahead: c.origin.Sub(c.started) + time.Duration(c.offset.Load())}
-}
-
-func (g *identifiers) saved() (savedIDs, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	ids := savedIDs{Transaction: g.last}
-	if g.seeded == nil {
-		return ids, nil
-	}
-	var err error
-	ids.Source, err = g.seeded.MarshalBinary()
-	return ids, err
-}
-
-func savedCompanyOf(_ int64, c *company) savedCompany {
-	add := savedCompany{ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: c.Loop}
-	if p := c.policy; p != nil { // lists may grow in place
-		add.Policy = &savedPolicy{p.closed, slices.Clone(p.categories), slices.Clone(p.merchants), slices.Clone(p.terminals)}
-	}
-	return add
-}
-
-// savedAccounts needs s.mu. Items and wallet tokens are only ever appended, and need no copy.
-func (s *Server) savedAccounts() []savedAccount {
-	found := make(map[*account]int)
-	for _, list := range s.byKey {
-		for place, a := range list {
-			found[a] = place
-		}
-	}
-	list := make([]savedAccount, len(s.order))
-	for i, a := range s.order {
-		list[i] = savedAccount{
-			ID: a.id, ExternalID: a.externalID, CardNumber: a.cardNumber, CompanyID: a.company.ID, Status: a.status,
-			ProductType: a.productType, AccountType: a.accountType, Plastic: a.plastic, PlasticExpiry: a.plasticExpiry.UTC(),
-			AccountExpiry: a.accountExpiry.UTC(), DisplayName: a.displayName, NameOnCard: a.nameOnCard, Key: a.clientAccountKey,
-			BPAYReference: a.bpayReference, DirectEntry: a.directEntry, Personal: a.personal.Personal, FreeText: a.freeText,
-			Portal: a.portal, MDESConfigID: a.mdesConfigID, CorrespondingAccountID: a.corresponding,
-			CardholderType: a.holderType, Balance: a.balance, Items: slices.Clip(a.items), Wallet: slices.Clip(a.wallet),
-			PIN: a.pin, PINTries: a.pinTries, Found: found[a],
-		}
-	}
-	return list
-}
-
-// savedRuns needs s.mu.
-func (s *Server) savedRuns() []savedRun {
-	runs := make(map[string]*reportRun)
-	for _, last := range s.lastRun {
-		runs[last.id] = last
-	}
-	maps.Copy(runs, s.runs)
-	return sorted(runs, func(id string, r *reportRun) savedRun {
-		run := savedRun{
-			ID: id, Template: r.template, Headers: r.headers, Requested: r.requested, Ready: r.ready, Counts: r.counts, CSV: r.text,
-			Last: s.lastRun[r.template] == r, Forgotten: s.runs[id] == nil,
-		}
-		if r.text != "" && s.templates[r.template].text == r.text {
-			run.CSV, run.AsNow = "", true
-		}
-		return run
-	})
-}
-
-// savedTasks needs s.mu. A hook that was deleted has nothing left to do.
-func (s *Server) savedTasks() []savedTask {
+// savedTasks lists the work for later. A hook that was deleted has nothing left to do.
+func (s *service) savedTasks(v ledger.View) []savedTask {
 	list := []savedTask{}
-	for _, waiting := range s.clock.waiting() {
-		j := waiting.job
-		if j.hook != nil && j.hook.deleted {
-			continue
-		}
-		saved := savedTask{Due: waiting.due, Kind: j.kind}
-		if in := j.input; in != nil {
-			saved.Input = &savedInput{in.kind, in.account, in.authorisation, in.amount, in.merchant.saved()}
-		}
-		if j.hook != nil {
-			saved.Hook = j.hook.id
-		}
-		if j.message != nil {
-			saved.Message = new(j.message.saved())
+	for _, waiting := range s.clock.Waiting() {
+		saved := savedTask{Due: waiting.Due}
+		switch j := waiting.Job.(type) {
+		case *simulatorTask:
+			saved.Kind, saved.Input = j.Save(v)
+		case *hookTask:
+			var wanted bool
+			if saved.Kind, saved.Hook, saved.Message, wanted = j.Save(v); !wanted {
+				continue
+			}
 		}
 		list = append(list, saved)
 	}
 	return list
-}
-
-// saved needs s.mu. An attempt under way does not count: after a restart it is made again.
-func (h *hook) saved() savedHook {
-	saved := savedHook{
-		ID: h.id, URI: h.uri, Scope: h.scope, Filter: h.filter, Enabled: h.enabled, Reliability: h.reliability,
-		KeyID: h.keyID, Secret: h.secret, Undeliverable: []savedMessage{}, Queue: []savedMessage{},
-	}
-	for _, m := range h.undeliverable {
-		saved.Undeliverable = append(saved.Undeliverable, m.saved())
-	}
-	if h.current != nil {
-		current := h.current.saved()
-		current.Attempts--
-		saved.Queue = append(saved.Queue, current)
-	}
-	for _, m := range h.queue {
-		saved.Queue = append(saved.Queue, m.saved())
-	}
-	return saved
-}
-
-func (m *message) saved() savedMessage {
-	return savedMessage{m.id, m.kind, m.at, string(m.body), m.attempts, m.keep, m.held}
-}
-
-func (i *pinIdentity) saved() (*savedPINIdentity, error) {
-	key, err := x509.MarshalPKCS8PrivateKey(i.key)
-	if err != nil {
-		return nil, err
-	}
-	return &savedPINIdentity{Key: key, Certificate: i.certificate}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -72,7 +73,7 @@ func TestSave_SearchOrder(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		c.AddAccount(SeedAccount{ID: id, Key: "k"})
 	}
-	personal := string(appendJSON(nil, somebody()))
+	personal := string(wire.AppendJSON(nil, somebody()))
 	for _, key := range []string{"other", "k"} {
 		c.do("PUT", "accounts/a", fmt.Sprintf(`{"client_account_key":%q,"registration":%s}`, key, personal)).empty(200)
 	}

@@ -4,7 +4,14 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // transferCacheLife is how long the answer to a request_id is kept (section 8).
@@ -15,6 +22,47 @@ const (
 	transferOperation    = "POST /accounts/{id}/transfer"
 	directEntryOperation = "POST /accounts/{id}/directentryout"
 )
+
+// EmptyID is how a response shows that transaction_id is empty.
+type EmptyID int
+
+// The forms of an empty transaction_id.
+const (
+	AsString EmptyID = iota
+	AsNull
+	AsAbsent
+	AsZero
+)
+
+// transferOptions are what the reference leaves open about transfers.
+type transferOptions struct {
+	Failed           EmptyID
+	EmptyDirectEntry bool         // a direct entry that fails has an empty transaction_id, too
+	Logger           *slog.Logger // nil for none
+}
+
+// transfers carries out transfers and direct entries. The ledger's lock guards it.
+type transfers struct {
+	ledger *ledger.Ledger
+	clock  *clock.Clock
+	ids    *ids.Source
+	with   transferOptions
+
+	put       atomic.Int64 // responses put in the cache so far
+	cache     map[transferKey]cachedTransfer
+	queue     []transferKey // keys of the cache, oldest first
+	movements map[transferKey]int
+}
+
+func newTransfers(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with transferOptions) *transfers {
+	return &transfers{
+		ledger: ledger, clock: clock, ids: from, with: with, cache: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
+	}
+}
+
+// Cached counts the responses put in the cache so far. A request gets a cached response only when it was there when
+// the request arrived.
+func (s *transfers) Cached() int64 { return s.put.Load() }
 
 // transferKey scopes a request_id to its operation.
 type transferKey struct{ operation, requestID string }
@@ -31,23 +79,23 @@ type transferBody struct {
 	CorrelationID string `json:"correlation_id"`
 }
 
-// failedTransferBody has an empty transaction_id, in the form chosen with FailedTransfer.
-func (c *call) failedTransfer() reply {
-	correlation := c.server.ids.uuid()
-	switch c.server.settings.failedTransfer {
-	case EmptyNull:
-		return c.json(http.StatusOK, struct {
+// failTransfer responds with an empty transaction_id, in the form chosen with FailedTransfer.
+func (s *transfers) failTransfer(c *exchange.Call) exchange.Response {
+	correlation := s.ids.UUID()
+	switch s.with.Failed {
+	case AsNull:
+		return c.JSON(http.StatusOK, struct {
 			TransactionID *int64 `json:"transaction_id"`
 			CorrelationID string `json:"correlation_id"`
 		}{nil, correlation})
-	case EmptyAbsent:
-		return c.json(http.StatusOK, struct {
+	case AsAbsent:
+		return c.JSON(http.StatusOK, struct {
 			CorrelationID string `json:"correlation_id"`
 		}{correlation})
-	case EmptyZero:
-		return c.json(http.StatusOK, transferBody{0, correlation})
+	case AsZero:
+		return c.JSON(http.StatusOK, transferBody{0, correlation})
 	}
-	return c.json(http.StatusOK, struct {
+	return c.JSON(http.StatusOK, struct {
 		TransactionID string `json:"transaction_id"`
 		CorrelationID string `json:"correlation_id"`
 	}{"", correlation})
@@ -57,132 +105,123 @@ func (c *call) failedTransfer() reply {
 // (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
 // made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
 // running is carried out too.
-func (s *Server) pay(c *call, requestID string, move func(now time.Time) (id int64, refusal *reply)) reply {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.clock.now()
+func (s *transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	now := s.clock.Now()
 	s.forgetTransfers(now)
-	key := transferKey{c.route.name(), requestID}
-	cached, known := s.transfers[key]
-	if known && cached.serial <= c.cached {
-		return reply{status: http.StatusOK, contentType: s.mediaType(), body: cached.body}
+	key := transferKey{c.Route.Name(), requestID}
+	cached, known := s.cache[key]
+	if known && cached.serial <= c.Cached {
+		return exchange.Response{Status: http.StatusOK, ContentType: c.Form.MediaType, Body: cached.body}
 	}
-	id, refusal := move(now)
+	id, refusal := move(l, now)
 	if refusal != nil {
 		return *refusal
 	}
-	answer := c.json(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.uuid()})
+	answer := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.UUID()})
 	if requestID == "" {
 		return answer
 	}
-	if s.movements[key]++; s.movements[key] > 1 && s.settings.logger != nil {
-		s.settings.logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
+	if s.movements[key]++; s.movements[key] > 1 && s.with.Logger != nil {
+		s.with.Logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
 	}
 	if !known {
-		s.transfers[key] = cachedTransfer{body: answer.body, expires: now.Add(transferCacheLife), serial: s.cached.Add(1)}
-		s.transferQ = append(s.transferQ, key)
+		s.cache[key] = cachedTransfer{body: answer.Body, expires: now.Add(transferCacheLife), serial: s.put.Add(1)}
+		s.queue = append(s.queue, key)
 	}
 	return answer
 }
 
 // forgetTransfers drops answers older than 30 days. Since all live equally long, the queue is in order.
-func (s *Server) forgetTransfers(now time.Time) {
-	for len(s.transferQ) > 0 && !now.Before(s.transfers[s.transferQ[0]].expires) {
-		delete(s.transfers, s.transferQ[0])
-		s.transferQ = s.transferQ[1:]
+func (s *transfers) forgetTransfers(now time.Time) {
+	for len(s.queue) > 0 && !now.Before(s.cache[s.queue[0]].expires) {
+		delete(s.cache, s.queue[0])
+		s.queue = s.queue[1:]
 	}
 }
 
 // transfer answers POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
 // destination that does not exist or can take no money are failed transfers: 200 with an empty transaction_id,
 // and not cached.
-func (s *Server) transfer(c *call) reply {
+func (s *transfers) transfer(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference, destination string
-		amount                                                                   money
+		amount                                                                   wire.Money
 		kind                                                                     int64
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("initiator_username", &in.initiator)
-		b.string("request_id", &in.requestID).max(100)
-		b.decimal("amount", &in.amount, false).required().positive()
-		b.string("source_reference", &in.sourceReference).required().max(75)
-		b.string("destination_reference", &in.destinationReference).required().max(75)
-		b.string("destination_account_id", &in.destination).required()
-		b.integer("transaction_type", &in.kind).required()
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("initiator_username", &in.initiator)
+		b.String("request_id", &in.requestID).Max(100)
+		b.Decimal("amount", &in.amount, false).Required().Positive()
+		b.String("source_reference", &in.sourceReference).Required().Max(75)
+		b.String("destination_reference", &in.destinationReference).Required().Max(75)
+		b.String("destination_account_id", &in.destination).Required()
+		b.Integer("transaction_type", &in.kind).Required()
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(now time.Time) (int64, *reply) {
-		source, destination := s.accounts[c.params[0]], s.accounts[in.destination]
+	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+		source, destination := l.Account(c.Params[0]), l.Account(in.destination)
 		if source == nil {
-			return 0, new(c.unusable("the source account does not exist"))
+			return 0, new(c.Unusable("the source account does not exist"))
 		}
-		if source.status != "active" || destination == nil || destination == source || !destination.receives() ||
-			!source.room(-in.amount) || !destination.room(in.amount) {
-			return 0, new(c.failedTransfer())
+		if source.Status != "active" || destination == nil || destination == source || !destination.Receives() ||
+			!source.Room(-in.amount) || !destination.Room(in.amount) {
+			return 0, new(s.failTransfer(c))
 		}
-		code := codeCardToCard
-		if strconv.FormatInt(in.kind, 10) == string(codeLoad) {
-			code = codeLoad
+		code := ledger.CodeCardToCard
+		if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
+			code = ledger.CodeLoad
 		}
-		out, _ := s.post(source, entry{code: code, amount: -in.amount, reference: in.sourceReference}, now)
-		s.post(destination, entry{code: code, amount: in.amount, parent: out.id, reference: in.destinationReference}, now)
-		return out.id, nil
+		out, _ := l.Post(source, ledger.Entry{Code: code, Amount: -in.amount, Reference: in.sourceReference}, now)
+		l.Post(destination, ledger.Entry{Code: code, Amount: in.amount, Parent: out.ID, Reference: in.destinationReference}, now)
+		return out.ID, nil
 	})
-}
-
-// receives tells whether money may come in: an account that is over and done with takes none.
-func (a *account) receives() bool {
-	switch a.status {
-	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":
-		return false
-	}
-	return true
 }
 
 // directEntryOut answers POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
 // payment that cannot be made is refused with 400, unless EmptyIDForFailedDirectEntry is set.
-func (s *Server) directEntryOut(c *call) reply {
+func (s *transfers) directEntryOut(c *exchange.Call) exchange.Response {
 	var in struct {
 		initiator, requestID, sourceReference, destinationReference string
 		bankBSB, accountNumber, accountName, bsb                    string
-		amount                                                      money
+		amount                                                      wire.Money
 	}
-	if refusal := c.bindBody(func(b *binder) {
-		b.string("initiating_user_id", &in.initiator)
-		b.string("request_id", &in.requestID).max(100)
-		b.decimal("amount", &in.amount, false).required().positive()
-		b.string("source_reference", &in.sourceReference).required().max(75)
-		b.string("destination_reference", &in.destinationReference).required().max(75)
-		b.object("destination_account_info", func(b *binder) {
-			b.string("bsb", &in.bankBSB).required().form(isBSB, "must have six digits")
-			b.string("account_number", &in.accountNumber).required().form(isDigits, "may have digits only")
-			b.string("account_name", &in.accountName).required()
-		}).required()
-		b.string("bsb", &in.bsb).required()
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("initiating_user_id", &in.initiator)
+		b.String("request_id", &in.requestID).Max(100)
+		b.Decimal("amount", &in.amount, false).Required().Positive()
+		b.String("source_reference", &in.sourceReference).Required().Max(75)
+		b.String("destination_reference", &in.destinationReference).Required().Max(75)
+		b.Object("destination_account_info", func(b *wire.Reader) {
+			b.String("bsb", &in.bankBSB).Required().Form(isBSB, "must have six digits")
+			b.String("account_number", &in.accountNumber).Required().Form(wire.IsDigits, "may have digits only")
+			b.String("account_name", &in.accountName).Required()
+		}).Required()
+		b.String("bsb", &in.bsb).Required()
 	}); refusal != nil {
 		return *refusal
 	}
-	return s.pay(c, in.requestID, func(now time.Time) (int64, *reply) {
-		failed := func(description string) *reply {
-			if s.settings.emptyDirectEntry {
-				return new(c.failedTransfer())
+	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+		failed := func(description string) *exchange.Response {
+			if s.with.EmptyDirectEntry {
+				return new(s.failTransfer(c))
 			}
-			return new(c.unusable(description))
+			return new(c.Unusable(description))
 		}
-		source := s.accounts[c.params[0]]
+		source := l.Account(c.Params[0])
 		switch {
 		case source == nil:
-			return 0, new(c.unusable("the source account does not exist"))
-		case source.status != "active":
+			return 0, new(c.Unusable("the source account does not exist"))
+		case source.Status != "active":
 			return 0, failed("the source account is not active")
-		case !source.room(-in.amount):
+		case !source.Room(-in.amount):
 			return 0, failed("invalid fields: amount is more than the balance")
 		}
-		out, _ := s.post(source, entry{code: codeDirectEntryOut, amount: -in.amount, reference: in.sourceReference}, now)
-		return out.id, nil
+		out, _ := l.Post(source, ledger.Entry{Code: ledger.CodeDirectEntryOut, Amount: -in.amount, Reference: in.sourceReference}, now)
+		return out.ID, nil
 	})
 }
 
-func isBSB(text string) bool { return len(text) == 6 && isDigits(text) }
+func isBSB(text string) bool { return len(text) == 6 && wire.IsDigits(text) }

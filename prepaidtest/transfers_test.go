@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,7 +25,7 @@ func TestSpec_4_4_Transfer(t *testing.T) {
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
 	got := c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"initiator_username": "u", "request_id": "r1"})).ok().object()
 	require.Len(t, got, 2)
-	require.True(t, isUUID(got["correlation_id"].(string)))
+	require.True(t, wire.IsUUID(got["correlation_id"].(string)))
 	require.Equal(t, "74.50", c.Balance(from))
 	require.Equal(t, "25.50", c.Balance(to))
 	out, in := c.Transactions(from)[1], c.Transactions(to)[0]
@@ -172,15 +173,15 @@ func TestLedgerHoldsUnderConcurrentMovements(t *testing.T) {
 		})
 	}
 	group.Wait()
-	var total money
+	var total wire.Money
 	for _, id := range ids {
-		var sum money
+		var sum wire.Money
 		for _, item := range c.Transactions(id) {
-			amount, err := parseMoney(item.Amount)
+			amount, err := wire.ParseMoney(item.Amount)
 			require.NoError(t, err)
 			sum += amount
 			require.Equal(t, sum.String(), item.RunningBalance)
-			require.GreaterOrEqual(t, sum, money(0))
+			require.GreaterOrEqual(t, sum, wire.Money(0))
 		}
 		require.Equal(t, sum.String(), c.Balance(id))
 		total += sum

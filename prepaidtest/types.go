@@ -1,10 +1,5 @@
 package prepaidtest
 
-import (
-	"net/mail"
-	"time"
-)
-
 // Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Personal struct {
@@ -102,103 +97,70 @@ type PortalIdentifier struct {
 	CardholderID string `json:"cardholder_id"`
 }
 
-func (p *Personal) bind(b *binder) {
-	b.string("title", &p.Title).max(50)
-	b.string("first_name", &p.FirstName).required().max(50)
-	b.string("middle_name", &p.MiddleName).max(50)
-	b.string("last_name", &p.LastName).required().max(50)
-	b.object("primary_address", func(b *binder) { p.PrimaryAddress.bind(b, true) }).required()
-	alternate := new(Address)
-	if b.object("alternate_address", func(b *binder) { alternate.bind(b, false) }).usable {
-		p.AlternateAddress = alternate
-	}
-	b.string("sex", &p.Sex).oneOf("M", "F")
-	b.string("mobile_number", &p.MobileNumber).max(50)
-	b.string("phone_number", &p.PhoneNumber).max(50)
-	var at time.Time
-	if b.dateTime("date_of_birth", &at).required().usable {
-		p.DateOfBirth = stamp(at).String()
-	}
-	b.string("email_address", &p.EmailAddress).form(isEmail, "must be an e-mail address")
-	b.string("driver_licence_number", &p.DriverLicenceNumber).max(30)
-	passport := new(Passport)
-	if b.object("passport", passport.bind).usable {
-		p.Passport = passport
-	}
+// WalletToken is a card in a mobile wallet (2.9), in wire words.
+type WalletToken struct {
+	// StorageTechnology is where the wallet keeps the token.
+	StorageTechnology string `json:"storage_technology"`
+	// Device is the device the token is on.
+	Device WalletDevice `json:"device"`
+	// LastCommentID is required.
+	LastCommentID string `json:"last_comment_id"`
+	// TokenType is the kind of token.
+	TokenType string `json:"token_type"`
+	// PaymentAppInstanceID is optional.
+	PaymentAppInstanceID string `json:"payment_app_instance_id,omitzero"`
+	// WalletID is optional.
+	WalletID string `json:"wallet_id,omitzero"`
+	// TokenRequestorName is optional.
+	TokenRequestorName string `json:"token_requestor_name,omitzero"`
+	// TokenRequestorID has up to 11 characters.
+	TokenRequestorID string `json:"token_requestor_id"`
+	// TokenAssuranceLevel is "0" when not authenticated.
+	TokenAssuranceLevel string `json:"token_assurance_level"`
+	// ProvisioningStatusDescription is optional.
+	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
+	// ProvisioningStatusCode is optional.
+	ProvisioningStatusCode string `json:"provisioning_status_code,omitzero"`
+	// Suspenders lists who suspended the token.
+	Suspenders []string `json:"suspenders,omitzero"`
+	// CurrentStatusDateTime is a date-time.
+	CurrentStatusDateTime string `json:"current_status_date_time"`
+	// CurrentStatusCode is unknown, unmapped, active, suspended or deleted.
+	CurrentStatusCode string `json:"current_status_code"`
+	// CurrentStatusDescription is required.
+	CurrentStatusDescription string `json:"current_status_description"`
+	// CorrelationID is optional.
+	CorrelationID string `json:"correlation_id,omitzero"`
+	// ActivationCodeExpirationDateTime is an optional date-time.
+	ActivationCodeExpirationDateTime string `json:"activation_code_expiration_date_time,omitzero"`
+	// FinalTokenizationDecision is optional.
+	FinalTokenizationDecision string `json:"final_tokenization_decision,omitzero"`
+	// TokenActivatedDateTime is an optional date-time.
+	TokenActivatedDateTime string `json:"token_activated_date_time,omitzero"`
+	// DigitizationRequestDateTime is an optional date-time.
+	DigitizationRequestDateTime string `json:"digitization_request_date_time,omitzero"`
+	// AccountPANSequenceNumber is from 000 to 099.
+	AccountPANSequenceNumber string `json:"account_pan_sequence_number"`
+	// ExpirationDate has the form mmyy.
+	ExpirationDate string `json:"expiration_date"`
+	// TokenSuffix is the last four digits.
+	TokenSuffix string `json:"token_suffix,omitzero"`
+	// PrimaryAccountNumberUniqueReference is optional.
+	PrimaryAccountNumberUniqueReference string `json:"primary_account_number_unique_reference,omitzero"`
+	// TokenUniqueReference has 48 characters.
+	TokenUniqueReference string `json:"token_unique_reference"`
+	// TokenDeletedFromConsumerApp is required.
+	TokenDeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
 }
 
-func (a *Address) bind(b *binder, primary bool) {
-	b.string("address_line1", &a.Line1).max(50)
-	b.string("address_line2", &a.Line2).max(50)
-	if primary {
-		b.string("address_line3", &a.Line3).max(50)
-	}
-	b.string("city", &a.City).max(50)
-	state := b.string("state", &a.State).max(6)
-	country := b.string("country", &a.Country).form(letters(2), "must be an ISO 3166 alpha-2 code")
-	if primary {
-		state.required()
-		country.required()
-	}
-	b.string("postcode", &a.Postcode).max(30).form(isAlphanumeric, "must be alphanumeric")
-}
-
-func (p *Passport) bind(b *binder) {
-	b.string("passport_number", &p.Number).required().max(10)
-	var at time.Time
-	expiry := b.dateTime("passport_expiry", &at).required()
-	if expiry.limit(at.After(b.now), "must be later than the current time").usable {
-		p.Expiry = stamp(at).String()
-	}
-	b.string("passport_issuing_country", &p.IssuingCountry).required().form(letters(3), "must be an ISO 3166 alpha-3 code")
-}
-
-func (p *PortalIdentifier) bind(b *binder) {
-	b.string("client_id", &p.ClientID).required()
-	b.string("program_id", &p.ProgramID).required()
-	b.string("cardholder_id", &p.CardholderID).required()
-}
-
-func isEmail(text string) bool {
-	parsed, err := mail.ParseAddress(text)
-	return err == nil && parsed.Address == text
-}
-
-func letters(n int) func(string) bool {
-	return func(text string) bool {
-		for _, c := range []byte(text) {
-			if c < 'A' || c > 'Z' {
-				return false
-			}
-		}
-		return len(text) == n
-	}
-}
-
-func isAlphanumeric(text string) bool {
-	for _, c := range []byte(text) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
-
-// isPrintableASCII holds for 0x20 to 0x7E.
-func isPrintableASCII(text string) bool {
-	for _, c := range []byte(text) {
-		if c < 0x20 || c > 0x7e {
-			return false
-		}
-	}
-	return true
-}
-
-func isNameOnCard(text string) bool {
-	for _, c := range []byte(text) {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && c != '-' && c != '/' && c != '.' {
-			return false
-		}
-	}
-	return true
+// WalletDevice is the device of a wallet token; every field is optional.
+type WalletDevice struct {
+	// DeviceID may be masked.
+	DeviceID string `json:"device_id,omitzero"`
+	// DeviceName is free text.
+	DeviceName string `json:"device_name,omitzero"`
+	// SecureElementID names the chip.
+	SecureElementID string `json:"secure_element_id,omitzero"`
+	// DeviceType is one of the values of 2.9.
+	DeviceType string `json:"device_type,omitzero"`
 }

@@ -78,7 +78,7 @@ func ExampleNew() {
 	// 100.00 active <nil>
 	// prepaid: Accounts.Transfer: not processed: not sent (connect): prepaidvcr: Accounts.Transfer is not in the cassette (1 recorded, 0 used): the nearest differs in body.amount
 	// [body.amount]
-	// prepaidvcr: recorded and not asked for: Accounts.Transfer, Accounts.Get
+	// prepaidvcr: recorded and not requested: Accounts.Transfer, Accounts.Get
 }
 
 // A check finds what a recording would have scrubbed, by line and place.

@@ -29,19 +29,19 @@ type operation struct {
 	response *shape
 }
 
-// schema is everything that is known of the wire.
+// schema is everything that is known about the wire format.
 type schema struct {
 	operations []operation
 	failure    *shape
 }
 
-// pathValues are the parameters of paths that are not scrubbed: names of wallets.
+// pathValues are the path parameters that are not scrubbed: names of wallets.
 func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
 
-// of is the shape of a type; nil for a body that is not there.
+// of returns the shape of a type; nil for a body that does not exist.
 func of[T any]() *shape { return shapeOf(reflect.TypeFor[T]()) }
 
-// queryOf names parameters that are scrubbed.
+// queryOf lists parameters that are scrubbed.
 func queryOf(scrubs ...string) map[string]*shape {
 	q := map[string]*shape{}
 	for _, name := range scrubs {
@@ -140,17 +140,17 @@ func newSchema() *schema {
 	}}
 }
 
-// pinAnswer names the one member without which a PIN change cannot go on; the reference shows none.
+// pinAnswer has the one member that a PIN change needs to continue; the reference shows none.
 func pinAnswer() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
 // apiRoot is the end of every base address.
 const apiRoot = "/3.0"
 
-// find returns the operation of a request and the segments of its path below the base address, unescaped. The
-// operation is nil when there is none.
+// find returns the operation of a request and the segments of its path below the base address, unescaped. The operation
+// is nil if there is none.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
 	path := address.EscapedPath()
-	for rest := path; ; { // a gateway's path may have the word too: the last place below which an operation lies counts
+	for rest := path; ; { // a gateway's path may contain the word too: use the last place below which there is an operation
 		end := strings.LastIndex(rest, apiRoot+"/")
 		if end < 0 {
 			break
@@ -183,7 +183,7 @@ func (s *schema) fitting(method string, segments []string) *operation {
 	var found *operation
 	for i := range s.operations {
 		op := &s.operations[i]
-		// A template without a parameter in this place comes first: /policy/mccodes, /accounts/company/{companyid}.
+		// A template without a parameter in this place takes precedence: /policy/mccodes, /accounts/company/{companyid}.
 		if op.method == method && fits(op.path, segments) && (found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{")) {
 			found = op
 		}

@@ -18,7 +18,7 @@ var small = map[string]string{
 	"d.go":                   "package small\n\nconst d = 1\n",
 	"a_test.go":              "package small\n",
 	"internal/low/low.go":    "package low\n\n// One is 1.\nconst One = 1\n",
-	"internal/tests/t/t.go":  "package t\n",
+	"internal/tests/t/t.go":  "package t\n\nimport _ \"example.com/small\"\n",
 	"cmd/run/main.go":        "package main\n\nfunc main() {}\n",
 	"DESIGN.md":              "# Design\n\n```text\n" + "small        -> internal/low\n\ninternal/low\n" + "```\n",
 	"internal/low/more.go":   "package low\n",

@@ -1,0 +1,61 @@
+package prepaidtest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Delivery is one attempt to deliver a message.
+type Delivery struct {
+	// Time is the server's clock after the attempt.
+	Time time.Time
+	// HookID is the hook.
+	HookID string
+	// MessageID is the message; the same in each attempt.
+	MessageID string
+	// Type is the type of the message: transaction, or the words of MessageTypes.
+	Type string
+	// Attempt counts from 1.
+	Attempt int
+	// Status is the receiver's HTTP status, 0 when none came.
+	Status int
+	// Delivered tells whether the service holds the message to be delivered: the receiver answered with success
+	// (2xx), or the message was lost by a fault without its noticing.
+	Delivered bool
+	// Problem says in words why no status came; empty otherwise.
+	Problem string
+	// Fault tells whether an armed fault was used on this attempt.
+	Fault bool
+}
+
+// String is one line: time, hook, type and id of the message, attempt, status or problem.
+func (d Delivery) String() string {
+	outcome := strconv.Itoa(d.Status)
+	if d.Problem != "" {
+		outcome = d.Problem
+	}
+	if d.Fault {
+		outcome += " (fault)"
+	}
+	return fmt.Sprintf("%s hook %s %s %s attempt %d: %s", d.Time.Format(time.RFC3339Nano), d.HookID, d.Type, d.MessageID, d.Attempt, outcome)
+}
+
+// Deliveries returns the attempts made to deliver messages, pings included, oldest first, as far as the log
+// reaches back (see RequestLog).
+func (s *Server) Deliveries() []Delivery {
+	attempts := s.service.hooks.attempts.All()
+	list := make([]Delivery, len(attempts))
+	for i, attempt := range attempts {
+		list[i] = Delivery(attempt)
+	}
+	return list
+}
+
+// WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
+// way, or when ctx ends. Retries and alerts that wait for the clock do not count.
+func (s *Server) WaitIdle(ctx context.Context) error {
+	s.service.clock.Settle()
+	return s.under.WaitIdle(ctx)
+}

@@ -1,0 +1,236 @@
+// Package clock is the emulator's time: real time moved by Advance, or frozen and moved by Advance alone. It also runs what
+// is due later.
+//
+// Tasks run before anybody looks at the state, so that a reader never sees a moment at which something overdue has not
+// happened yet: call Settle before you read. Tasks of one moment run in the order in which they were set. Time never runs
+// back, and ends with End.
+//
+// A task is a Job, and jobs are data as far as they must be saved. The package knows nothing of what they do; a Job takes the
+// locks that it needs.
+package clock
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Clock is a clock that runs tasks. Make it with New.
+type Clock struct {
+	started time.Time // real instant at which the clock began
+	origin  time.Time // what it showed then
+	frozen  bool
+	offset  atomic.Int64
+	next    atomic.Int64 // earliest due time in Unix nanoseconds; math.MaxInt64 when nothing waits
+
+	run sync.Mutex // held while tasks run
+
+	mu     sync.Mutex
+	tasks  taskQueue
+	serial int
+	timer  *time.Timer
+	closed bool
+}
+
+// Job is work for later. It is data as far as it must be saved, so that it can go on after a restart.
+type Job interface {
+	// Do does the job. Due is when it was to be done.
+	Do(due time.Time)
+}
+
+// Task is a job with its time.
+type Task struct {
+	Due    time.Time
+	serial int
+	Job    Job
+}
+
+func New(origin time.Time, frozen bool) *Clock {
+	started := time.Now()
+	if origin.IsZero() {
+		origin = started
+	}
+	c := &Clock{started: started, origin: origin.UTC(), frozen: frozen}
+	c.next.Store(math.MaxInt64)
+	return c
+}
+
+func (c *Clock) Now() time.Time {
+	now := c.origin.Add(time.Duration(c.offset.Load()))
+	if !c.frozen {
+		now = now.Add(time.Since(c.started))
+	}
+	return now.Round(0)
+}
+
+// End is as far as the clock can be moved; Unix nanoseconds end in 2262.
+func End() time.Time { return time.Date(2200, 12, 31, 23, 59, 59, 0, time.UTC) }
+
+// Advance reports false, and does nothing, when that would move the clock back or beyond its end.
+func (c *Clock) Advance(d time.Duration) bool {
+	if d < 0 || d > End().Sub(c.Now()) {
+		return false
+	}
+	c.offset.Add(int64(d))
+	c.Settle()
+	c.mu.Lock()
+	c.arm()
+	c.mu.Unlock()
+	return true
+}
+
+// At performs a job at a time, at once when that is past.
+func (c *Clock) At(due time.Time, j Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Push(due, j)
+	c.arm()
+}
+
+// After performs a job once d has passed on this clock, with the time at which it was due. After close it is only
+// kept, for Save.
+func (c *Clock) After(d time.Duration, j Job) { c.At(c.Now().Add(d), j) }
+
+// Push needs c.mu.
+func (c *Clock) Push(due time.Time, j Job) {
+	c.serial++
+	heap.Push(&c.tasks, Task{Due: due, serial: c.serial, Job: j})
+}
+
+// Waiting returns what is to be done, the first first.
+func (c *Clock) Waiting() []Task {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.SortedFunc(slices.Values(c.tasks), func(a, b Task) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.serial, b.serial))
+	})
+}
+
+// Resume sets going what was pushed, and runs what is overdue.
+func (c *Clock) Resume() {
+	c.mu.Lock()
+	c.arm()
+	c.mu.Unlock()
+	c.Settle()
+}
+
+// Settle runs what is due. It must not be called from a task.
+func (c *Clock) Settle() {
+	if c.Now().UnixNano() < c.next.Load() {
+		return
+	}
+	c.runDue()
+}
+
+func (c *Clock) runDue() {
+	c.run.Lock()
+	defer c.run.Unlock()
+	for {
+		due, ok := c.pop()
+		if !ok {
+			return
+		}
+		due.Job.Do(due.Due)
+	}
+}
+
+// pop takes the next due task. When there is none it arms the timer for the one to come; until then next stays
+// in the past, which keeps readers waiting for the task that runs.
+func (c *Clock) pop() (Task, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.tasks) == 0 || c.tasks[0].Due.After(c.Now()) {
+		c.arm()
+		return Task{}, false
+	}
+	return heap.Pop(&c.tasks).(Task), true
+}
+
+// arm needs c.mu.
+func (c *Clock) arm() {
+	if c.closed || len(c.tasks) == 0 {
+		c.next.Store(math.MaxInt64)
+		return
+	}
+	due := c.tasks[0].Due
+	c.next.Store(due.UnixNano())
+	if c.frozen {
+		return
+	}
+	if wait := due.Sub(c.Now()); c.timer == nil {
+		c.timer = time.AfterFunc(wait, c.Settle)
+	} else {
+		c.timer.Reset(wait)
+	}
+}
+
+func (c *Clock) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.next.Store(math.MaxInt64)
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.mu.Unlock()
+	c.runDue() // nothing is due any more: this waits for a task that runs
+}
+
+// taskQueue orders tasks by due time, then by age.
+type taskQueue []Task
+
+func (q taskQueue) Len() int { return len(q) }
+
+func (q taskQueue) Less(i, j int) bool {
+	if q[i].Due.Equal(q[j].Due) {
+		return q[i].serial < q[j].serial
+	}
+	return q[i].Due.Before(q[j].Due)
+}
+
+func (q taskQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+// Push is for container/heap.
+func (q *taskQueue) Push(x any) { *q = append(*q, x.(Task)) }
+
+// Pop is for container/heap.
+func (q *taskQueue) Pop() any {
+	last := len(*q) - 1
+	popped := (*q)[last]
+	*q = (*q)[:last]
+	return popped
+}
+
+// Hold keeps tasks from running until the function it returns is called, so that each is either waiting or done.
+func (c *Clock) Hold() (release func()) {
+	c.run.Lock()
+	return c.run.Unlock
+}
+
+// State has the time of a frozen clock, and the lead over real time of any other.
+type State struct {
+	At    time.Time     `json:"at,omitzero"`
+	Ahead time.Duration `json:"ahead_ns,omitzero"`
+}
+
+// Save returns the state. That of a clock that runs does not change with time, only with Advance.
+func (c *Clock) Save() State {
+	if c.frozen {
+		return State{At: c.Now()}
+	}
+	return State{Ahead: c.origin.Sub(c.started) + c.Moved()}
+}
+
+// Restore goes on from a saved state. No job may wait yet.
+func (c *Clock) Restore(saved State) {
+	c.origin = saved.At.UTC()
+	if saved.At.IsZero() {
+		c.origin = c.started.Add(saved.Ahead).UTC()
+	}
+}
+
+// Moved is how far the clock was moved.
+func (c *Clock) Moved() time.Duration { return time.Duration(c.offset.Load()) }

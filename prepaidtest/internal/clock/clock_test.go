@@ -1,0 +1,79 @@
+package clock
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// jobFunc is a function as a job.
+type jobFunc func(due time.Time)
+
+// Do calls the function.
+func (f jobFunc) Do(due time.Time) { f(due) }
+
+func TestClockRunsTasksInOrderAtTheirDueTime(t *testing.T) {
+	t.Parallel()
+	origin := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	var ran []time.Duration
+	c := New(origin, true)
+	note := jobFunc(func(due time.Time) { ran = append(ran, due.Sub(origin)) })
+	defer c.Close()
+	for _, d := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour} {
+		c.After(d, note)
+	}
+	c.Settle()
+	require.Empty(t, ran)
+	c.Advance(2 * time.Hour)
+	require.Equal(t, []time.Duration{time.Hour, 2 * time.Hour}, ran)
+	c.Advance(-time.Hour)
+	require.Equal(t, origin.Add(2*time.Hour), c.Now(), "the clock never runs back")
+	c.Advance(time.Hour)
+	require.Equal(t, origin.Add(3*time.Hour), c.Now())
+	require.Len(t, ran, 3)
+}
+
+func TestClockRunsTasksByItselfInRealTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var c *Clock
+		began := time.Now()
+		done := make(chan time.Duration, 2)
+		c = New(time.Time{}, false)
+		defer c.Close()
+		second := jobFunc(func(time.Time) { done <- time.Since(began) })
+		c.After(time.Minute, jobFunc(func(time.Time) {
+			c.After(time.Minute, second)
+			done <- time.Since(began)
+		}))
+		require.Equal(t, time.Minute, <-done)
+		require.Equal(t, 2*time.Minute, <-done)
+	})
+}
+
+func TestClockAdvanceAddsToRealTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := New(time.Time{}, false)
+		defer c.Close()
+		began := c.Now()
+		time.Sleep(time.Second)
+		c.Advance(time.Hour)
+		require.Equal(t, time.Hour+time.Second, c.Now().Sub(began))
+	})
+}
+
+func TestClockRunsNothingWhenClosed(t *testing.T) {
+	t.Parallel()
+	c := New(time.Now(), true)
+	never := jobFunc(func(time.Time) { t.Error("ran after close") })
+	c.After(time.Minute, never)
+	c.Close()
+	c.After(time.Second, never)
+	c.Advance(time.Hour)
+	waiting := c.Waiting()
+	require.Len(t, waiting, 2, "kept for Save")
+	require.Equal(t, c.Now().Add(-time.Hour).Add(time.Second), waiting[0].Due, "the first first")
+}

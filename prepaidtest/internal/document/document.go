@@ -1,0 +1,49 @@
+// Package document has what all packages need that are part of the saved state: a strict reading of JSON whose errors never
+// quote the text, which is full of secrets, and lists in an order that depends on the state alone.
+package document
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Unmarshal refuses unknown members: to lose what another writer has added would be worse.
+func Unmarshal(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+// WithoutValues says what is wrong with a document without quoting it.
+func WithoutValues(err error) error {
+	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("the state is not JSON, or not all of it: byte %d", broken.Offset)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the state is not JSON, or not all of it")
+	}
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		member, _, _ := strings.Cut(mistyped.Field, ".")
+		return fmt.Errorf("the state's member %s has a wrong type", member)
+	}
+	return errors.New("the state has an unknown member or a value that cannot be read")
+}
+
+// Wrong names the place of an element and the rule it breaks.
+func Wrong(list string, i int, rule string) error { return fmt.Errorf("%s[%d] %s", list, i, rule) }
+
+// Sorted lists a map in the order of its keys.
+func Sorted[K cmp.Ordered, V, S any](from map[K]V, saved func(K, V) S) []S {
+	list := make([]S, 0, len(from))
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		list = append(list, saved(key, from[key]))
+	}
+	return list
+}

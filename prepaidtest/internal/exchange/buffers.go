@@ -1,0 +1,22 @@
+package exchange
+
+import "sync"
+
+// maxBuffer is the largest buffer worth keeping: a page of 500 full accounts has about half a megabyte.
+const maxBuffer = 1 << 20
+
+// buffers keeps the memory of pages for the next ones.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) get() []byte {
+	if kept, ok := b.pool.Get().(*[]byte); ok {
+		return (*kept)[:0]
+	}
+	return nil
+}
+
+func (b *buffers) put(used []byte) {
+	if cap(used) <= maxBuffer {
+		b.pool.Put(&used)
+	}
+}

@@ -1,0 +1,125 @@
+package exchange
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// Problem is the shape of every error (section 7).
+type Problem struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description,omitzero"`
+}
+
+// Response is what the caller gets, before it is written, so that a fault can still change it.
+type Response struct {
+	Status      int
+	ContentType string // none when empty
+	Body        []byte
+	Problem     Problem // what body says, of an error that the server made
+	Page        *wire.PageInfo
+	RetryAfter  int                   // seconds; no header when 0
+	At          time.Time             // of the Date header, on the server's clock
+	Stream      func(io.Writer) error // writes the body instead of body
+	pool        *buffers              // where body goes once it is written; nil when it is no buffer
+}
+
+// Release gives the buffer of a response back.
+func (a Response) Release() {
+	if a.pool != nil {
+		a.pool.put(a.Body)
+	}
+}
+
+// Pooled reports whether the body is a page of the emulator's own.
+func (a Response) Pooled() bool { return a.pool != nil }
+
+func (a Response) header(h http.Header) {
+	h.Set("Date", a.At.UTC().Format(http.TimeFormat))
+	switch {
+	case a.ContentType != "":
+		h.Set("Content-Type", a.ContentType)
+	case len(a.Body) > 0 || a.Stream != nil:
+		h["Content-Type"] = nil // or net/http would guess one
+	}
+	if a.Page != nil {
+		a.Page.Header(h)
+	}
+	if a.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(a.RetryAfter))
+	}
+}
+
+// Write sends a whole response. Door serves the connection further after a 204 with a body; nil closes it.
+func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
+	if a.Status == http.StatusNoContent && len(a.Body) > 0 {
+		a.writeRaw(w, r, door)
+		return
+	}
+	a.header(w.Header())
+	if a.Status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // the caller has gone away
+}
+
+// writeRaw sends a 204 with a body, which net/http refuses to write, and leaves the connection open as the
+// service would: what the caller's HTTP library makes of the surplus bytes is its own affair.
+func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
+	connection, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil { // mounted where there is no connection to take over
+		a.Body = nil
+		a.Write(w, r, door)
+		return
+	}
+	_, err = connection.Write(append(a.RawHead(len(a.Body), r.Close), a.Body...))
+	if err != nil || r.Close || door == nil {
+		_ = connection.Close()
+		return
+	}
+	_ = connection.SetDeadline(time.Time{})
+	if n := buffered.Reader.Buffered(); n > 0 {
+		ahead, _ := buffered.Reader.Peek(n)
+		connection = &resumed{Conn: connection, ahead: bytes.NewReader(bytes.Clone(ahead))}
+	}
+	door.resume(connection)
+}
+
+// RawHead is what goes over the wire before the body.
+func (a Response) RawHead(length int, closing bool) []byte {
+	head := http.Header{}
+	head.Set("Content-Length", strconv.Itoa(length))
+	if closing {
+		head.Set("Connection", "close")
+	}
+	a.header(head)
+	var text bytes.Buffer
+	text.WriteString("HTTP/1.1 " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status) + "\r\n")
+	_ = head.Write(&text)
+	text.WriteString("\r\n")
+	return text.Bytes()
+}
+
+// resumed is a connection whose next bytes were already read.
+type resumed struct {
+	net.Conn
+	ahead *bytes.Reader
+}
+
+// Read serves the bytes read ahead first.
+func (c *resumed) Read(p []byte) (int, error) {
+	if c.ahead.Len() > 0 {
+		return c.ahead.Read(p)
+	}
+	return c.Conn.Read(p)
+}
+
+// WholeSeconds rounds up, as Retry-After needs it.
+func WholeSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

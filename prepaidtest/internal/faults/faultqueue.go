@@ -1,0 +1,137 @@
+package faults
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// Schedule says how often a fault is used: once, unless a modifier says otherwise.
+type Schedule struct {
+	times  int // counts when counted
+	chance float64
+
+	counted, always, chanced bool
+}
+
+func (s *Schedule) Repeat(n int) { s.times, s.counted, s.always = n, true, false }
+
+func (s *Schedule) Forever() { s.times, s.counted, s.always = 0, false, true }
+
+func (s *Schedule) Sometimes(p float64) { s.chance, s.chanced = p, true }
+
+// left is how often the fault can be used before it has been; endless when there is no end.
+func (s Schedule) left() int {
+	switch {
+	case s.counted:
+		return s.times
+	case s.always, s.chanced:
+		return endless
+	}
+	return 1
+}
+
+func (s Schedule) check() error {
+	if s.counted && s.times < 1 {
+		return errors.New("Times must be 1 or more")
+	}
+	if s.chanced && !(s.chance > 0 && s.chance <= 1) { // false for NaN too
+		return errors.New("WithProbability must be above 0 and at most 1")
+	}
+	return nil
+}
+
+const endless = -1
+
+// Queue holds the faults that wait to be used, each under the name of what it is for. It is safe for concurrent use.
+type Queue[F any] struct {
+	wildcard string // the name that stands for all
+	howOften func(F) Schedule
+
+	mu     sync.Mutex
+	random func() float64
+	armed  []*armed[F]
+}
+
+type armed[F any] struct {
+	Name       string
+	Fault      F
+	Used, Left int
+}
+
+// NewQueue draws from a source of its own, so that faults do not change the ids of a seeded server. Stream
+// distinguishes the queues of one server.
+func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) Schedule) *Queue[F] {
+	q := &Queue[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}
+	if seed != nil {
+		//nolint:gosec // chance, not a secret
+		q.random = rand.New(rand.NewPCG(*seed, stream)).Float64
+	}
+	return q
+}
+
+func (q *Queue[F]) Arm(name string, faults ...F) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, fault := range faults {
+		q.armed = append(q.armed, &armed[F]{Name: name, Fault: fault, Left: q.howOften(fault).left()})
+	}
+}
+
+// Take uses up the first fault for name that fits and, when it has a probability, is drawn; then those for any.
+func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, wanted := range []string{name, q.wildcard} {
+		for i, candidate := range q.armed {
+			if candidate.Name != wanted || !fits(candidate.Fault) {
+				continue
+			}
+			if often := q.howOften(candidate.Fault); often.chanced && q.random() >= often.chance {
+				continue
+			}
+			candidate.Used++
+			if candidate.Left != endless {
+				candidate.Left--
+			}
+			if candidate.Left == 0 {
+				q.armed = slices.Delete(q.armed, i, i+1)
+			}
+			return new(candidate.Fault)
+		}
+	}
+	return nil
+}
+
+func (q *Queue[F]) All() []armed[F] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := make([]armed[F], len(q.armed))
+	for i, one := range q.armed {
+		list[i] = *one
+	}
+	return list
+}
+
+// Count counts the uses left; a fault without end is one.
+func (q *Queue[F]) Count() int {
+	count := 0
+	for _, one := range q.All() {
+		count += max(one.Left, 1)
+	}
+	return count
+}
+
+// Remove disarms the faults under a name.
+func (q *Queue[F]) Remove(name string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.armed = slices.DeleteFunc(q.armed, func(one *armed[F]) bool { return one.Name == name })
+}
+
+func (q *Queue[F]) Clear() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.armed = nil
+}

@@ -1,0 +1,124 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// FaultWords are the names of the kinds in text.
+func FaultWords() map[Kind]string {
+	return map[Kind]string{
+		None: "nothing", CommitThenDrop: "commit-then-drop", DropBeforeCommit: "drop-before-commit",
+		Respond: "answer", RespondWith: "answer-body", Delay: "delay", Truncate: "truncate",
+		SlowBody: "slow-body", ProxyPage: "proxy-page", ContentType: "content-type",
+		WrongLength: "wrong-length", TooMany: "too-many-requests", ExpireToken: "expire-token",
+	}
+}
+
+// Forms lists what parseFault reads, one form a line with what it does, then the modifiers.
+func Forms() []string {
+	return append([]string{
+		"commit-then-drop: carry out, then cut the connection without an answer",
+		"drop-before-commit: cut the connection, nothing carried out",
+		"answer STATUS [CODE]: answer with an error body, nothing carried out",
+		`answer-body STATUS "TYPE" "BODY": answer with these bytes, nothing carried out`,
+		"proxy-page STATUS: answer with the HTML page of a proxy, nothing carried out",
+		"too-many-requests [RETRY-AFTER]: answer 429, with Retry-After when a duration is given",
+		"expire-token: make the token of the request invalid and answer 401",
+		"delay DURATION: wait before carrying out",
+		"truncate: carry out, then cut the connection in the middle of the answer",
+		"slow-body PAUSE: carry out, then send the answer 16 bytes at a time with a pause between",
+		`content-type "TYPE": carry out, then send the answer under another Content-Type; "" sends none`,
+		"wrong-length DELTA: carry out, then announce this many bytes more or, below zero, fewer than are sent",
+		"nothing: carry out and count",
+		"... commit-after DURATION: of a fault with nothing carried out: carry out all the same, this much later",
+	}, scheduleForms()...)
+}
+
+// commitAfter is the word for CommitAfter.
+const commitAfter = "commit-after"
+
+func scheduleForms() []string {
+	return []string{
+		"... xN: for N requests or deliveries instead of one",
+		"... always: until removed",
+		"... pP: with probability P above 0 and at most 1; without xN until removed",
+	}
+}
+
+// String is the form that parseFault reads, for example "answer 503 x3".
+func (f Fault) String() string {
+	words := []string{FaultWords()[f.Kind]}
+	switch f.Kind {
+	case Respond:
+		words = append(words, strconv.Itoa(f.Status))
+		if f.Code != "" {
+			words = append(words, quoteWord(f.Code))
+		}
+	case RespondWith:
+		words = append(words, strconv.Itoa(f.Status), strconv.Quote(f.ContentType), strconv.Quote(f.Body))
+	case ProxyPage:
+		words = append(words, strconv.Itoa(f.Status))
+	case ContentType:
+		words = append(words, strconv.Quote(f.ContentType))
+	case WrongLength:
+		words = append(words, fmt.Sprintf("%+d", f.Delta))
+	case Delay, SlowBody:
+		words = append(words, f.Wait.String())
+	case TooMany:
+		if f.Wait != 0 {
+			words = append(words, f.Wait.String())
+		}
+	}
+	if f.Late {
+		words = append(words, commitAfter, f.After.String())
+	}
+	return strings.Join(append(words, f.Schedule.words()...), " ")
+}
+
+// Parse reads a fault in one of the faultForms, for example "commit-then-drop", "answer 400 invalid_request"
+// or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
+func Parse(text string) (Fault, error) {
+	var f Fault
+	words, err := splitWords(text)
+	if err != nil {
+		return Fault{}, fmt.Errorf("prepaidtest: fault: %w", err)
+	}
+	p := &wordParser{words: words}
+	kind, known := kindOf(p.next("the name"), FaultWords())
+	if !known {
+		return Fault{}, errors.New("prepaidtest: fault: no such name; see FaultForms")
+	}
+	f.Kind = kind
+	switch kind {
+	case Respond:
+		f.Status, f.Code = p.integer("the status"), p.optional()
+	case RespondWith:
+		f.Status, f.ContentType, f.Body = p.integer("the status"), p.next("the type"), p.next("the body")
+	case ProxyPage:
+		f.Status = p.integer("the status")
+	case ContentType:
+		f.ContentType = p.next("the type")
+	case WrongLength:
+		f.Delta = p.integer("the length")
+	case Delay, SlowBody:
+		f.Wait = p.duration("the duration")
+	case TooMany:
+		if p.more() {
+			f.Wait = p.duration("the duration")
+		}
+	}
+	if f.Late = p.take(commitAfter); f.Late {
+		f.After = p.duration("the duration of commit-after")
+	}
+	p.schedule(&f.Schedule, nil)
+	if p.err == nil {
+		p.err = f.Check()
+	}
+	if p.err != nil {
+		return Fault{}, fmt.Errorf("prepaidtest: fault %s: %w", FaultWords()[kind], p.err)
+	}
+	return f, nil
+}

@@ -1,0 +1,53 @@
+package ledger
+
+import (
+	"slices"
+	"strconv"
+)
+
+// CompanyData is a program that owns accounts.
+type CompanyData struct {
+	ID          int64
+	ClientID    string
+	ProgramID   string
+	ProductType string
+	Loop        string
+}
+
+// Company is a company with its accounts, oldest first.
+type Company struct {
+	CompanyData
+	Accounts []*Account
+}
+
+// PutCompany adds a company. A company that exists keeps its accounts and takes the rest.
+func (l Locked) PutCompany(add CompanyData) *Company {
+	if add.ProductType == "" {
+		add.ProductType = "reloadable"
+	}
+	existing := l.companies[add.ID]
+	if existing == nil {
+		existing = new(Company)
+		l.companies[add.ID] = existing
+	}
+	renamed := existing.ClientID != add.ClientID
+	existing.CompanyData = add
+	if renamed {
+		for _, a := range existing.Accounts {
+			l.Reindex(a, a.ClientAccountKey)
+		}
+	}
+	return existing
+}
+
+// Permitted reports whether the caller may change things of a company; false for one that does not exist.
+func (v View) Permitted(id int64) bool { return v.companies[id] != nil && v.MayAccess(id) }
+
+// MayAccess does not ask whether the company exists.
+func (v View) MayAccess(id int64) bool { return v.permitted == nil || slices.Contains(v.permitted, id) }
+
+// CompanyID reads the id of a company in a path.
+func CompanyID(text string) (int64, bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil
+}

@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// Code is the four-digit type of a history item. The reference names those up to 1141 and 2950; the others
+// are this emulator's own.
+type Code string
+
+const (
+	CodeClearing           Code = "1115"
+	CodePOSCredit          Code = "1116"
+	CodeClearingCreditBack Code = "1117"
+	CodePurchase           Code = "1118"
+	CodePurchaseReversal   Code = "1120"
+	CodeClearingReversal   Code = "1125"
+	CodeATMCash            Code = "1141"
+	CodeLoad               Code = "2950"
+	CodeCardToCard         Code = "2951" // own
+	CodeDirectEntryOut     Code = "2960" // own
+	CodeFundingRedemption  Code = "3010" // own
+	CodeFundingReversal    Code = "3011" // own
+	CodeFundingRefund      Code = "3012" // own
+	CodeAdjustment         Code = "3900" // own; Adjust
+)
+
+func (t Code) Describe() string {
+	switch t {
+	case CodeClearing:
+		return "Clearing"
+	case CodePOSCredit:
+		return "Point of sale credit"
+	case CodeClearingCreditBack:
+		return "Clearing credit back"
+	case CodePurchase:
+		return "Purchase authorisation"
+	case CodePurchaseReversal:
+		return "Purchase authorisation reversal"
+	case CodeClearingReversal:
+		return "Clearing reversal"
+	case CodeATMCash:
+		return "ATM cash authorisation"
+	case CodeLoad:
+		return "Load"
+	case CodeCardToCard:
+		return "Card to card transfer"
+	case CodeDirectEntryOut:
+		return "Direct entry out"
+	case CodeFundingRedemption:
+		return "Funding redemption"
+	case CodeFundingReversal:
+		return "Funding redemption reversal"
+	case CodeFundingRefund:
+		return "Funding refund"
+	case CodeAdjustment:
+		return "Adjustment"
+	}
+	return "Transaction"
+}
+
+// Merchant is where a card was used.
+type Merchant struct {
+	Acceptor string `json:"card_acceptor_id,omitzero"`
+	Terminal string `json:"terminal_id,omitzero"`
+	Acquirer string `json:"acquirer_id,omitzero"`
+	Category string `json:"merchant_category_code,omitzero"`
+}
+
+// Entry is a movement to be booked. Credits are positive, debits negative.
+type Entry struct {
+	Code      Code
+	Amount    wire.Money
+	Fee       wire.Money // zero or more; taken on top
+	Parent    int64
+	Merchant  Merchant
+	Reference string
+}
+
+// Item is a booked movement: an element of the history.
+type Item struct {
+	Entry
+	ID         int64
+	Account    string
+	Running    wire.Money
+	OccurredAt time.Time
+}
+
+const Currency = "AUD"
+
+func (i Item) ParentID() string {
+	if i.Parent == 0 {
+		return ""
+	}
+	return strconv.FormatInt(i.Parent, 10)
+}
+
+// AppendItem appends a history item as it is answered (2.8).
+func AppendItem(to []byte, i Item) []byte {
+	o := wire.Begin(to)
+	o.Digits(`"id":`, i.ID)
+	if i.Parent == 0 {
+		o.Plain(`"parent_id":`, "")
+	} else {
+		o.Digits(`"parent_id":`, i.Parent)
+	}
+	o.String(`"account_id":`, i.Account)
+	o.Plain(`"type":`, string(i.Code))
+	o.Plain(`"type_description":`, i.Code.Describe())
+	o.Money(`"amount":`, i.Amount)
+	o.Plain(`"amount_currency":`, Currency)
+	o.Money(`"fee_amount":`, i.Fee)
+	o.Plain(`"fee_amount_currency":`, Currency)
+	o.Money(`"running_balance_amount":`, i.Running)
+	o.Plain(`"running_balance_amount_currency":`, Currency)
+	o.Time(`"occurred_at":`, i.OccurredAt)
+	o.String(`"card_acceptor_id":`, i.Merchant.Acceptor)
+	o.String(`"terminal_id":`, i.Merchant.Terminal)
+	o.String(`"acquirer_id":`, i.Merchant.Acquirer)
+	o.String(`"merchant_category_code":`, i.Merchant.Category)
+	o.String(`"reference":`, i.Reference)
+	return o.End()
+}

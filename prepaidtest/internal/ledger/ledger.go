@@ -1,0 +1,135 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+)
+
+// Ledger holds the companies and accounts. Its lock guards them and everything that changes together with them, in other
+// packages too. The state is reached through a View or a Locked only, which stand for the lock that is held.
+type Ledger struct {
+	mu     sync.RWMutex
+	writes atomic.Int64
+	books  books
+}
+
+// books is the state of a Ledger.
+type books struct {
+	ids        *ids.Source
+	noCategory string  // merchant category of what has no merchant
+	permitted  []int64 // companies that the caller may access; nil for all
+	announce   func(Locked, *Account, Item)
+
+	companies map[int64]*Company
+	accounts  map[string]*Account
+	order     []*Account // all accounts, oldest first
+	byKey     map[Key][]*Account
+}
+
+// Options are what a ledger needs.
+type Options struct {
+	IDs *ids.Source
+	// NoCategory is the merchant category of what has no merchant.
+	NoCategory string
+	// Permitted are the companies that the caller may access; nil for all.
+	Permitted []int64
+	// Announce gets each item that is posted.
+	Announce func(Locked, *Account, Item)
+}
+
+// New makes a ledger without companies.
+func New(with Options) *Ledger {
+	return &Ledger{books: books{
+		ids: with.IDs, noCategory: with.NoCategory, permitted: with.Permitted, announce: with.Announce,
+		companies: make(map[int64]*Company), accounts: make(map[string]*Account), byKey: make(map[Key][]*Account),
+	}}
+}
+
+// View is the ledger while its lock is held, for reading at least.
+type View struct {
+	*books
+	held *Ledger
+}
+
+// Locked is the ledger while its lock is held for writing. Functions that need the lock take one.
+type Locked struct{ View }
+
+// RLock takes the lock for reading.
+func (l *Ledger) RLock() View {
+	l.mu.RLock()
+	return View{&l.books, l}
+}
+
+// RUnlock gives the lock up.
+func (v View) RUnlock() { v.held.mu.RUnlock() }
+
+// Lock takes the lock for writing.
+func (l *Ledger) Lock() Locked {
+	l.mu.Lock()
+	l.writes.Add(1)
+	return Locked{View{&l.books, l}}
+}
+
+// Unlock gives the lock up.
+func (l Locked) Unlock() { l.held.mu.Unlock() }
+
+// Changes counts how often the lock was taken for writing, so that no change can be forgotten when the state is kept in a
+// file.
+func (l *Ledger) Changes() int64 { return l.writes.Load() }
+
+// Account returns an account, nil for an unknown EAID.
+func (v View) Account(eaid string) *Account { return v.accounts[eaid] }
+
+// Accounts returns all accounts, oldest first.
+func (v View) Accounts() []*Account { return v.order }
+
+// Keyed returns the accounts with a client_account_key.
+func (v View) Keyed(key Key) []*Account { return v.byKey[key] }
+
+// Company returns a company, nil for an unknown id.
+func (v View) Company(id int64) *Company { return v.companies[id] }
+
+// Companies returns all companies, by id.
+func (v View) Companies() []*Company {
+	list := make([]*Company, 0, len(v.companies))
+	for _, id := range slices.Sorted(maps.Keys(v.companies)) {
+		list = append(list, v.companies[id])
+	}
+	return list
+}
+
+// NewAccount makes an account of a company; the caller fills in the rest and adds it.
+func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
+	return &Account{
+		ID: "EA" + l.ids.Digits(14), ExternalID: "X" + l.ids.Digits(12),
+		CardNumber: "512345******" + l.ids.Digits(4), Company: owner, ProductType: owner.ProductType,
+		AccountType: "proxy", Plastic: true, PlasticExpiry: NewExpiry(now.AddDate(4, 0, 0)), AccountExpiry: NewExpiry(now.AddDate(4, 0, 0)),
+		BPAYReference: l.ids.Digits(9), DirectEntry: l.ids.Digits(9), HolderType: 1,
+	}
+}
+
+// Add adds an account made with newAccount.
+func (l Locked) Add(a *Account) {
+	l.accounts[a.ID] = a
+	l.order = append(l.order, a)
+	a.Company.Accounts = append(a.Company.Accounts, a)
+	l.Reindex(a, a.ClientAccountKey)
+}
+
+// Reindex sets the key an account is searched by.
+func (l Locked) Reindex(a *Account, key string) {
+	old := a.indexed
+	l.byKey[old] = slices.DeleteFunc(l.byKey[old], func(other *Account) bool { return other == a })
+	if len(l.byKey[old]) == 0 {
+		delete(l.byKey, old)
+	}
+	a.ClientAccountKey, a.indexed = key, Key{a.Company.ClientID, key}
+	if key != "" {
+		l.byKey[a.indexed] = append(l.byKey[a.indexed], a)
+	}
+}

@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// Room tells whether an account can take amount without leaving the range of money, and, for a debit, without
+// going below zero.
+func (a *Account) Room(amount wire.Money) bool {
+	balance, ok := a.Balance.Plus(amount)
+	return ok && (amount >= 0 || balance >= 0)
+}
+
+// Post books an entry and announces it.
+func (l Locked) Post(a *Account, e Entry, at time.Time) (Item, bool) {
+	booked, ok := l.Book(a, e, at)
+	if ok {
+		l.announce(l, a, booked)
+	}
+	return booked, ok
+}
+
+// PostAll books several entries of one account, or none when the range of money does not hold them one after the
+// other.
+func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, bool) {
+	balance := a.Balance
+	for _, e := range entries {
+		for _, change := range []wire.Money{e.Amount, -e.Fee} {
+			sum, ok := balance.Plus(change)
+			if !ok {
+				return nil, false
+			}
+			balance = sum
+		}
+	}
+	booked := make([]Item, len(entries))
+	for i, e := range entries {
+		booked[i], _ = l.Post(a, e, at)
+	}
+	return booked, true
+}
+
+// Book is the only place where a balance changes, so that a balance is always the sum of its history.  Time never runs back within an account. The sum of a forced posting is not checked against zero; an
+// amount beyond the range of money cannot be posted and is reported false.
+func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
+	balance, ok := a.Balance.Plus(e.Amount)
+	if ok {
+		balance, ok = balance.Plus(-e.Fee)
+	}
+	if !ok {
+		return Item{}, false
+	}
+	if n := len(a.Items); n > 0 && at.Before(a.Items[n-1].OccurredAt) {
+		at = a.Items[n-1].OccurredAt
+	}
+	if e.Merchant.Category == "" {
+		e.Merchant.Category = l.noCategory
+	}
+	booked := Item{Entry: e, ID: l.ids.Transaction(), Account: a.ID, Running: balance, OccurredAt: at}
+	a.Balance = balance
+	a.Items = append(a.Items, booked)
+	return booked, true
+}
+
+// Receives tells whether money may come in: an account that is over and done with takes none.
+func (a *Account) Receives() bool {
+	switch a.Status {
+	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":
+		return false
+	}
+	return true
+}
+
+// adopt makes the restored items the account's own and checks them.
+func (a *Account) adopt(last int64) bool {
+	var sum wire.Money
+	for n := range a.Items {
+		i := &a.Items[n]
+		i.Account = a.ID
+		var ok, paid bool
+		sum, ok = sum.Plus(i.Amount)
+		sum, paid = sum.Plus(-i.Fee)
+		if !ok || !paid || sum != i.Running || i.ID > last {
+			return false
+		}
+	}
+	return sum == a.Balance
+}

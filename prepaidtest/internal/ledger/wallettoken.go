@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// WalletToken is a card in a mobile wallet (2.9), in wire words.
+type WalletToken struct {
+	StorageTechnology                   string       `json:"storage_technology"`
+	Device                              WalletDevice `json:"device"`
+	LastCommentID                       string       `json:"last_comment_id"`
+	TokenType                           string       `json:"token_type"`
+	PaymentAppInstanceID                string       `json:"payment_app_instance_id,omitzero"`
+	WalletID                            string       `json:"wallet_id,omitzero"`
+	TokenRequestorName                  string       `json:"token_requestor_name,omitzero"`
+	TokenRequestorID                    string       `json:"token_requestor_id"`
+	TokenAssuranceLevel                 string       `json:"token_assurance_level"`
+	ProvisioningStatusDescription       string       `json:"provisioning_status_description,omitzero"`
+	ProvisioningStatusCode              string       `json:"provisioning_status_code,omitzero"`
+	Suspenders                          []string     `json:"suspenders,omitzero"`
+	CurrentStatusDateTime               string       `json:"current_status_date_time"`
+	CurrentStatusCode                   string       `json:"current_status_code"`
+	CurrentStatusDescription            string       `json:"current_status_description"`
+	CorrelationID                       string       `json:"correlation_id,omitzero"`
+	ActivationCodeExpirationDateTime    string       `json:"activation_code_expiration_date_time,omitzero"`
+	FinalTokenizationDecision           string       `json:"final_tokenization_decision,omitzero"`
+	TokenActivatedDateTime              string       `json:"token_activated_date_time,omitzero"`
+	DigitizationRequestDateTime         string       `json:"digitization_request_date_time,omitzero"`
+	AccountPANSequenceNumber            string       `json:"account_pan_sequence_number"`
+	ExpirationDate                      string       `json:"expiration_date"`
+	TokenSuffix                         string       `json:"token_suffix,omitzero"`
+	PrimaryAccountNumberUniqueReference string       `json:"primary_account_number_unique_reference,omitzero"`
+	TokenUniqueReference                string       `json:"token_unique_reference"`
+	TokenDeletedFromConsumerApp         bool         `json:"token_deleted_from_consumer_app"`
+}
+
+// WalletDevice is the device of a wallet token; every field is optional.
+type WalletDevice struct {
+	DeviceID        string `json:"device_id,omitzero"`
+	DeviceName      string `json:"device_name,omitzero"`
+	SecureElementID string `json:"secure_element_id,omitzero"`
+	DeviceType      string `json:"device_type,omitzero"`
+}
+
+// Bind reads a wallet token (2.9) of a document. Required fields that are left out are filled in later.
+func (t *WalletToken) Bind(b *wire.Reader) {
+	dateTime := func(name string, into *string) {
+		var at time.Time
+		if b.DateTime(name, &at).Usable {
+			*into = wire.DateTime(at).String()
+		}
+	}
+	b.String("storage_technology", &t.StorageTechnology).OneOf(StorageTechnologies()...)
+	b.Object("device", t.Device.bind)
+	b.String("last_comment_id", &t.LastCommentID).Min(1)
+	b.String("token_type", &t.TokenType).OneOf(TokenTypes()...)
+	b.String("payment_app_instance_id", &t.PaymentAppInstanceID)
+	b.String("wallet_id", &t.WalletID)
+	b.String("token_requestor_name", &t.TokenRequestorName)
+	b.String("token_requestor_id", &t.TokenRequestorID).Min(1).Max(11)
+	b.String("token_assurance_level", &t.TokenAssuranceLevel).Min(1)
+	b.String("provisioning_status_description", &t.ProvisioningStatusDescription)
+	b.String("provisioning_status_code", &t.ProvisioningStatusCode).OneOf(ProvisioningStatuses()...)
+	b.Strings("suspenders", &t.Suspenders)
+	dateTime("current_status_date_time", &t.CurrentStatusDateTime)
+	b.String("current_status_code", &t.CurrentStatusCode).OneOf("unknown", "unmapped", "active", "suspended", "deleted")
+	b.String("current_status_description", &t.CurrentStatusDescription).Min(1)
+	b.String("correlation_id", &t.CorrelationID)
+	dateTime("activation_code_expiration_date_time", &t.ActivationCodeExpirationDateTime)
+	b.String("final_tokenization_decision", &t.FinalTokenizationDecision).OneOf(TokenizationDecisions()...)
+	dateTime("token_activated_date_time", &t.TokenActivatedDateTime)
+	dateTime("digitization_request_date_time", &t.DigitizationRequestDateTime)
+	b.String("account_pan_sequence_number", &t.AccountPANSequenceNumber).Form(isSequenceNumber, "must be from 000 to 099")
+	b.String("expiration_date", &t.ExpirationDate).Form(isMonthYear, "must have the form mmyy")
+	b.String("token_suffix", &t.TokenSuffix).Form(wire.IsFourDigits, "must have four digits")
+	b.String("primary_account_number_unique_reference", &t.PrimaryAccountNumberUniqueReference)
+	b.String("token_unique_reference", &t.TokenUniqueReference).Form(IsTokenReference, "must have 48 characters")
+	b.Boolean("token_deleted_from_consumer_app", &t.TokenDeletedFromConsumerApp)
+}
+
+func (d *WalletDevice) bind(b *wire.Reader) {
+	b.String("device_id", &d.DeviceID)
+	b.String("device_name", &d.DeviceName)
+	b.String("secure_element_id", &d.SecureElementID)
+	b.String("device_type", &d.DeviceType).OneOf(DeviceTypes()...)
+}
+
+func isSequenceNumber(text string) bool {
+	return len(text) == 3 && text[0] == '0' && wire.IsDigits(text)
+}
+
+func isMonthYear(text string) bool {
+	_, err := time.Parse("0106", text)
+	return err == nil
+}
+
+func StorageTechnologies() []string {
+	return []string{
+		"unknown", "device_memory", "device_memory_protected_by_tpm", "server", "trusted_execution_environment", "secure_element",
+		"virtual_execution_environment",
+	}
+}
+
+func TokenTypes() []string {
+	return []string{"unknown", "embedded_secure_element_token", "master_card_cloud_based_payments_token", "cof_token"}
+}
+
+func ProvisioningStatuses() []string {
+	return []string{
+		"unknown", "token_being_prepared", "awaiting_cardholder_tc_acceptance", "token_being_delivered", "awaiting_activation", "success",
+		"failed",
+	}
+}
+
+func TokenizationDecisions() []string {
+	return []string{
+		"unknown", "digitisation_declined", "digitisation_approved", "digitisation_approved_prior_authentication_required",
+	}
+}
+
+func DeviceTypes() []string {
+	return []string{
+		"unknown", "watch1", "smartphone_with_fixed_secure_element", "tablet_or_ereader_with_fixed_secure_element",
+		"smartphone_with_payment_app_in_host_processor", "tablet_or_ereader_with_payment_app_in_tee", "watch_with_payment_app_in_tee",
+		"watch_with_payment_app_in_host_processor", "phone", "tablet", "watch2", "sticker", "personal_computer", "device_peripheral", "tag",
+		"jewelry", "fashion_accessory", "garment", "domestic_appliance", "vehicle", "media_or_gaming_device", "undefined",
+	}
+}
+
+func IsTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }

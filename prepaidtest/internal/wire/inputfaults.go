@@ -1,0 +1,23 @@
+package wire
+
+import "strings"
+
+// Fault names a field and the rule it breaks, never its value.
+type Fault struct{ Field, rule string }
+
+// Faults collects every fault of one request.
+type Faults struct{ Found []Fault }
+
+func (l *Faults) Add(field, rule string) { l.Found = append(l.Found, Fault{field, rule}) }
+
+// Describe lists the fields with their rules.
+func (l *Faults) Describe() string { return "invalid fields: " + l.String() }
+
+// String is the list alone.
+func (l *Faults) String() string {
+	parts := make([]string, len(l.Found))
+	for i, fault := range l.Found {
+		parts[i] = fault.Field + " " + fault.rule
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,48 @@
+package wire
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// PageRequest is what a caller asked for; the number is 0 when it was not sent. A size below the internal minimum or
+// above the maximum is replaced (section 1).
+type PageRequest struct {
+	number, size int
+	sized        bool
+}
+
+// PageSizes are the internal minimum, the default and the maximum of page_size.
+type PageSizes struct{ Least, Normal, Most int }
+
+// Valid reports whether the sizes rise and begin at 1 or above.
+func (s PageSizes) Valid() bool { return s.Least >= 1 && s.Least <= s.Normal && s.Normal <= s.Most }
+
+// PageInfo is what the three paging headers say.
+type PageInfo struct{ size, pages, items int }
+
+func (p *PageInfo) Header(h http.Header) {
+	// The reference's spelling, which is not the canonical one of net/http.
+	h["X-PageSize"] = []string{strconv.Itoa(p.size)}
+	h["X-TotalPages"] = []string{strconv.Itoa(p.pages)}
+	h["X-TotalItems"] = []string{strconv.Itoa(p.items)}
+}
+
+// Page finds the half-open range of items to respond with. An empty set has no pages, and any page of it has
+// nothing; otherwise page_number must be from 1 to the number of pages.
+func (s PageSizes) Page(request PageRequest, total int) (from, to int, info *PageInfo, ok bool) {
+	size := s.Normal
+	if request.sized {
+		size = min(max(request.size, s.Least), s.Most)
+	}
+	info = &PageInfo{size: size, pages: (total + size - 1) / size, items: total}
+	number := max(request.number, 1)
+	if total == 0 {
+		return 0, 0, info, true
+	}
+	if number > info.pages {
+		return 0, 0, info, false
+	}
+	from = (number - 1) * size
+	return from, min(from+size, total), info, true
+}

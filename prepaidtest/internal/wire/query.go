@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Query reads query parameters as binder reads members.
+type Query struct {
+	Values  url.Values
+	Faults  *Faults
+	Lenient bool
+}
+
+func (q *Query) take(name string) (string, bool) {
+	values, present := q.Values[name]
+	delete(q.Values, name)
+	if len(values) > 1 && !q.Lenient {
+		q.Faults.Add(name, "is given more than once")
+	}
+	if !present {
+		return "", false
+	}
+	return values[0], true
+}
+
+func (q *Query) Finish() {
+	if q.Lenient {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.Values)) {
+		q.Faults.Add(name, "is not a parameter of this operation")
+	}
+}
+
+func (q *Query) String(name string, into *string) { *into, _ = q.take(name) }
+
+func (q *Query) RequiredString(name string, into *string) {
+	var present bool
+	if *into, present = q.take(name); !present || *into == "" {
+		q.Faults.Add(name, "is required")
+	}
+}
+
+func (q *Query) OneOf(name string, into *string, words []string) {
+	q.String(name, into)
+	if *into != "" && !slices.Contains(words, *into) {
+		q.Faults.Add(name, "must be one of "+strings.Join(words, ", "))
+	}
+}
+
+// Flag is on with any value that is not blank (section 1, optional field groups).
+func (q *Query) Flag(name string, into *bool) {
+	value, _ := q.take(name)
+	*into = strings.TrimSpace(value) != ""
+}
+
+func (q *Query) RequiredBoolean(name string, into *bool) {
+	value, present := q.take(name)
+	switch {
+	case !present && !q.Lenient:
+		q.Faults.Add(name, "is required")
+	case value == "true":
+		*into = true
+	case present && value != "false":
+		q.Faults.Add(name, "must be true or false")
+	}
+}
+
+func (q *Query) DateTime(name string, into *time.Time) {
+	value, present := q.take(name)
+	if !present {
+		return
+	}
+	at, err := parseTime(value, q.Lenient)
+	if err != nil {
+		q.Faults.Add(name, err.Error())
+	}
+	*into = at
+}
+
+// Paging reads page_number and page_size.
+func (q *Query) Paging(into *PageRequest) {
+	var numbered bool
+	if into.number, numbered = q.count("page_number"); numbered && into.number < 1 {
+		q.Faults.Add("page_number", "must be at least 1")
+	}
+	into.size, into.sized = q.count("page_size")
+}
+
+// count reads a whole number; a number beyond the range of int becomes its nearest limit.
+func (q *Query) count(name string) (number int, present bool) {
+	value, present := q.take(name)
+	if !present {
+		return 0, false
+	}
+	if !IsDigits(strings.TrimPrefix(value, "-")) {
+		q.Faults.Add(name, "must be a whole number")
+		return 0, false
+	}
+	number, _ = strconv.Atoi(value) // out of range: the nearest
+	return number, true
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Writer writes a JSON object member by member, each with a comma after it; names are quoted, with their colon.
+// Accounts and history items go out by the hundred in a page, where reflection would make the emulator many times
+// slower than the tests it serves.
+type Writer struct{ text []byte }
+
+// Begin goes on after text.
+func Begin(text []byte) Writer { return Writer{append(text, '{')} }
+
+// End closes an object of at least one member.
+func (o *Writer) End() []byte {
+	o.text[len(o.text)-1] = '}'
+	return o.text
+}
+
+func (o *Writer) name(name string) { o.text = append(o.text, name...) }
+
+func (o *Writer) String(name, value string) {
+	o.name(name)
+	o.text = append(appendString(o.text, value), ',')
+}
+
+// Optional leaves an empty string out.
+func (o *Writer) Optional(name, value string) {
+	if value != "" {
+		o.String(name, value)
+	}
+}
+
+func (o *Writer) Integer(name string, value int64) {
+	o.name(name)
+	o.text = append(strconv.AppendInt(o.text, value, 10), ',')
+}
+
+// Digits writes a number as a string.
+func (o *Writer) Digits(name string, value int64) {
+	o.name(name)
+	o.text = append(o.text, '"')
+	o.text = append(strconv.AppendInt(o.text, value, 10), `",`...)
+}
+
+func (o *Writer) Boolean(name string, value bool) {
+	o.name(name)
+	o.text = append(strconv.AppendBool(o.text, value), ',')
+}
+
+func (o *Writer) Money(name string, value Money) {
+	o.name(name)
+	o.text = append(value.append(o.text), ',')
+}
+
+func (o *Writer) Time(name string, value time.Time) {
+	o.name(name)
+	o.text = append(o.text, '"')
+	o.text = appendTime(o.text, value)
+	o.text = append(o.text, `",`...)
+}
+
+// Plain writes a string that is known to need no escape.
+func (o *Writer) Plain(name, value string) {
+	o.name(name)
+	o.text = append(o.text, '"')
+	o.text = append(o.text, value...)
+	o.text = append(o.text, `",`...)
+}
+
+// Raw writes what is JSON already.
+func (o *Writer) Raw(name string, value []byte) {
+	o.name(name)
+	o.text = append(o.text, value...)
+	o.text = append(o.text, ',')
+}
+
+// AppendJSON appends what is not worth a Writer. The emulator's own types always marshal.
+func AppendJSON[T any](to []byte, value T) []byte {
+	text := bytes.NewBuffer(to)
+	encoder := json.NewEncoder(text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+}
+
+// appendString appends a JSON string. Text is UTF-8 when it is stored, so that quoting cannot fail.
+func appendString(to []byte, value string) []byte {
+	for _, c := range []byte(value) {
+		if c < 0x20 || c == '"' || c == '\\' || c >= 0x7f {
+			to, _ = jsontext.AppendQuote(to, value)
+			return to
+		}
+	}
+	to = append(to, '"')
+	to = append(to, value...)
+	return append(to, '"')
+}

@@ -1,0 +1,25 @@
+package prepaidtest
+
+import (
+	"fmt"
+	"io"
+)
+
+// Save writes the state as one JSON document, from which WithState begins another server. It can be called at any
+// time, also after Close, and the same state always gives the same text.
+//
+// The document has secrets in plain text, so that clients and receivers go on working: access tokens, the webhooks'
+// HMAC secrets, PINs and one-time passwords, the private key of the PIN certificate, and all personal data. Not in
+// it are the options, the logs of requests and deliveries, rate limit windows and armed faults, nor functions: see
+// WithState.
+func (s *Server) Save(w io.Writer) error {
+	s.service.clock.Settle()
+	text, err := s.service.Save()
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return fmt.Errorf("prepaidtest: write the state: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package prepaidtest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// SeedAccount is the state of an account to begin with, in wire words. The zero value is an active account of
+// company 42 with nothing on it and a complete registration.
+type SeedAccount struct {
+	// ID is the EAID; made up when empty.
+	ID string
+	// ExternalID is external_account_id, which is not the EAID; made up when empty.
+	ExternalID string
+	// CompanyID is the owner. Default company 42.
+	CompanyID int64
+	// Balance in decimals, for example "100.00"; booked as a load. Default nothing.
+	Balance string
+	// Key is client_account_key.
+	Key string
+	// Status is one of the eleven. Default "active".
+	Status string
+	// ProductType is reloadable, gift or loyalty. Default that of the company.
+	ProductType string
+	// AccountType is proxy (default) or ledger.
+	AccountType string
+	// PlasticDisabled makes is_plastic_enabled false.
+	PlasticDisabled bool
+	// PlasticExpiry defaults to four years from now.
+	PlasticExpiry time.Time
+	// AccountExpiry defaults to four years from now.
+	AccountExpiry time.Time
+	// DisplayName is optional.
+	DisplayName string
+	// NameOnCard is optional.
+	NameOnCard string
+	// Personal is the registration. Default a complete one of a made-up person.
+	Personal *Personal
+	// FreeText is the program's own data.
+	FreeText FreeText
+	// Portal is optional.
+	Portal *PortalIdentifier
+	// MDESConfigID is optional.
+	MDESConfigID string
+	// CorrespondingAccountID is the EAID of the card that this one replaces.
+	CorrespondingAccountID string
+	// CardholderType is 1 (default) or 2.
+	CardholderType int
+}
+
+// AddAccount seeds an account and returns its EAID. A company, status or balance that cannot be used, or an EAID
+// that exists, fails the test.
+func (s *Server) AddAccount(seed SeedAccount) string {
+	l := s.service.ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(valueOr(seed.CompanyID, DefaultCompany))
+	status := valueOr(seed.Status, "active")
+	balance, err := wire.ParseMoney(valueOr(seed.Balance, "0"))
+	switch {
+	case owner == nil:
+		s.fail("AddAccount: the company does not exist")
+		return ""
+	case !slices.Contains(ledger.AccountStatuses(), status):
+		s.fail("AddAccount: Status is none of the eleven")
+		return ""
+	case err != nil:
+		s.fail("AddAccount: Balance %v", err)
+		return ""
+	case l.Account(seed.ID) != nil:
+		s.fail("AddAccount: the EAID exists")
+		return ""
+	}
+	return s.service.addSeed(l, owner, seed.internal(), balance)
+}

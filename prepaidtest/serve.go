@@ -1,0 +1,137 @@
+package prepaidtest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+)
+
+// ServeHTTP responds to one request. The server does this on its own address; the method is there to mount the
+// emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413 and, on the
+// server's own address, one that takes longer than a minute with 408.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !s.under.Enter() {
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.under.Leave()
+	limited := exchange.LimitBody(s.http, w, r)
+	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
+		s.settings.pages.ServeHTTP(w, r)
+		return
+	}
+	began := time.Now()
+	s.service.clock.Settle()
+	c := &exchange.Call{Form: s.form, Request: r, At: s.service.clock.Now()}
+	if !c.ReadBody(w, limited) {
+		return
+	}
+	c.Cached = s.service.transfers.Cached()
+	response, fault := s.respond(c)
+	response.At = s.service.clock.Now()
+	fault.RewriteHeader(&response)
+	switch { // in the log before the caller can look, except for responses that are made while they are sent
+	case fault.TakesOver():
+		s.record(c, response, fault, time.Since(began))
+		fault.Send(s.under, w, response)
+	case response.Stream == nil:
+		s.record(c, response, fault, time.Since(began))
+		response.Write(fault.Slow(s.under, w, r), r, s.front)
+	default:
+		sent := c.WriteStream(fault.Slow(s.under, w, r), response)
+		s.record(c, sent, fault, time.Since(began))
+	}
+	response.Release()
+}
+
+// respond decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
+// token, armed fault, operation.
+func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
+	route, params, pathKnown := s.routes.Find(c.Request)
+	c.Route, c.Params = route, params
+	if !s.settings.addresses.admits(clientAddress(c.Request)) {
+		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
+	}
+	if c.Late {
+		return c.Refuse(http.StatusRequestTimeout, "invalid_request", "the body did not arrive in time"), nil
+	}
+	if c.TooLarge() {
+		return c.Refuse(http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"), nil
+	}
+	if unexpected := s.unexpected(c); unexpected != nil {
+		return *unexpected, nil
+	}
+	if wait := s.rates.exceeded(clientAddress(c.Request), c.At); wait > 0 {
+		refusal := c.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
+		if s.settings.retryAfter {
+			refusal.RetryAfter = exchange.WholeSeconds(wait)
+		}
+		return refusal, nil
+	}
+	switch {
+	case route == nil && pathKnown:
+		return c.Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "the path has no such method"), nil
+	case route == nil:
+		return c.Refuse(http.StatusNotFound, "not_found", "there is no such path"), nil
+	case route.TestOnly && s.settings.production:
+		return c.Refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
+	}
+	if !route.Open {
+		if refusal := s.service.tokens.authorise(c); refusal != nil {
+			return *refusal, nil
+		}
+	}
+	fault := s.faults.Take(route.Name(), func(f faults.Fault) bool { return !f.NeedsToken() || !route.Open })
+	if fault == nil {
+		return s.carryOut(c), nil
+	}
+	switch fault.Kind {
+	case faults.Delay:
+		s.under.Pause(fault.Wait, nil)
+	case faults.ExpireToken:
+		return s.service.tokens.Expire(c), fault
+	}
+	response := fault.Respond(c)
+	if response == nil {
+		return s.carryOut(c), fault
+	}
+	if fault.Late {
+		s.runOn(*c, fault.After)
+	}
+	return *response, fault
+}
+
+func (s *Server) carryOut(c *exchange.Call) exchange.Response {
+	if len(c.Route.Query) == 0 && !s.form.Lenient && c.Request.URL.RawQuery != "" {
+		return c.Unusable("this operation has no query parameters")
+	}
+	return c.Route.Handle(c)
+}
+
+// runOn carries a request out once d of real time has passed, or at once when the server closes. Nobody waits for the
+// response.
+func (s *Server) runOn(c exchange.Call, d time.Duration) {
+	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
+	counted := s.under.Begin(1)
+	s.under.Run(func() {
+		s.under.Pause(d, nil)
+		s.service.clock.Settle()
+		s.carryOut(&c).Release()
+		if counted {
+			s.under.End(1)
+		}
+	})
+}
+
+func clientAddress(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
