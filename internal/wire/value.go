@@ -11,15 +11,17 @@ import (
 
 // Text reads a string, or a number as it was written. Null is the empty string.
 func Text(to *string, r *Reader) {
-	var text []byte
+	text, plain := r.PlainText()
 	switch {
+	case plain && len(text) > 0:
+	case plain:
+		r.inexact = true // an empty member may be left out when it is written
 	case r.isNumber():
 		text = r.checkedNumber()
 		r.inexact = true // it is written as a string
 	case r.Null():
 	default:
 		text = r.text()
-		r.inexact = r.inexact || len(text) == 0 // an empty member may be left out when it is written
 	}
 	r.Set(to, text) // also of null: the member may have come before
 }
@@ -99,20 +101,17 @@ func Integer[T ~int | ~int64](to *T, r *Reader) {
 
 // Time reads a date-time. Null is the zero time.
 func Time(to *time.Time, r *Reader) {
-	if r.Null() {
-		*to = time.Time{}
-		return
-	}
 	text, ok := r.PlainText()
 	if !ok {
-		r.Fallback()
+		if *to = (time.Time{}); !r.Null() {
+			r.Fallback()
+		}
 		return
 	}
 	t, ok := plainTime(text)
 	if !ok {
 		if t, ok = ParseTime(string(text)); !ok {
 			r.Fallback()
-			return
 		}
 	}
 	*to = t
