@@ -354,7 +354,7 @@ func TestFindCreatedEndsWithContext(t *testing.T) {
 	})
 }
 
-// A creation whose response was lost and that shows up late is not made twice by an Issue that was told so.
+// A creation whose response was lost and that shows up late is not made twice by an Issue with Again set.
 func TestIssueAgainLooksFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

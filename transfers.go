@@ -241,15 +241,15 @@ type transferResponse struct {
 // anything else but digits above zero proves nothing.
 func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 	return func(received *response) error {
-		var response transferResponse
-		if err := decodeJSON(received, &response); err != nil {
+		var moved transferResponse
+		if err := decodeJSON(received, &moved); err != nil {
 			return err
 		}
-		if response.CorrelationID == nil {
+		if moved.CorrelationID == nil {
 			return received.undecodable(errMissingMember)
 		}
-		r.CorrelationID = *response.CorrelationID
-		kind, text := number.Scalar(response.TransactionID)
+		r.CorrelationID = *moved.CorrelationID
+		kind, text := number.Scalar(moved.TransactionID)
 		id := string(text)
 		switch {
 		case modelsFailure && id == "" && kind != number.Other:

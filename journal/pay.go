@@ -219,8 +219,8 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 		outcome = prepaid.OutcomeUnknown
 	case outcome == prepaid.OutcomeRejected:
 		e.State = StateRejected
-		if answer, ok := errors.AsType[*prepaid.APIError](err); ok && answer.Code.Known() {
-			e.Code = answer.Code
+		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && refused.Code.Known() {
+			e.Code = refused.Code
 		}
 		if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
 			e.CorrelationID = failed.CorrelationID

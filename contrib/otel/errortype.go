@@ -47,8 +47,8 @@ func errorType(err error) string {
 	if _, ok := errors.AsType[*prepaid.ThrottledError](err); ok {
 		return "limiter"
 	}
-	if answer, ok := errors.AsType[*prepaid.APIError](err); ok && answer.StatusCode > 0 {
-		return strconv.Itoa(answer.StatusCode)
+	if response, ok := errors.AsType[*prepaid.APIError](err); ok && response.StatusCode > 0 {
+		return strconv.Itoa(response.StatusCode)
 	}
 	if _, ok := errors.AsType[*prepaid.DecodeError](err); ok {
 		return "decode"

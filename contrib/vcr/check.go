@@ -112,10 +112,10 @@ func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 
 // seen is what is visible of one exchange, with the line numbers of its parts.
 type seen struct {
-	method, url, sent, answer                 string
-	status                                    int
-	methodLine, urlLine, sentLine, answerLine int
-	queryLines                                map[string]int // if the parameters have separate lines
+	method, url, sent, received                 string
+	status                                      int
+	methodLine, urlLine, sentLine, receivedLine int
+	queryLines                                  map[string]int // if the parameters have separate lines
 }
 
 func (c *checker) exchange(s seen) {
@@ -143,8 +143,8 @@ func (c *checker) exchange(s seen) {
 		c.leaves("request", "", place, []leaf{l})
 	}
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
-	_, answer := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.answer))
-	c.leaves("response", s.answer, s.answerLine, answer)
+	_, leaves := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.received))
+	c.leaves("response", s.received, s.receivedLine, leaves)
 }
 
 // cassette reads the file as YAML, so that nothing that go-vcr would skip is skipped here.
@@ -243,9 +243,9 @@ func (c *checker) interaction(node *yaml.Node) {
 		c.find(line(request["url"]), "request address")
 	}
 	c.exchange(seen{
-		method: text(request["method"]), url: address, sent: text(request["body"]), answer: text(response["body"]), status: code,
+		method: text(request["method"]), url: address, sent: text(request["body"]), received: text(response["body"]), status: code,
 		methodLine: line(request["method"]), urlLine: line(request["url"]),
-		sentLine: line(request["body"]), answerLine: line(response["body"]),
+		sentLine: line(request["body"]), receivedLine: line(response["body"]),
 	})
 }
 

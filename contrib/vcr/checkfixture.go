@@ -83,7 +83,7 @@ func (c *checker) fixture(content []byte) error {
 		method: request["method"].text(), methodLine: request["method"].line,
 		url: fixtureAddress(request["path"].text(), parameters), urlLine: request["path"].line, queryLines: linesOf(parameters),
 		sent: fixtureBody(request).text, sentLine: fixtureBody(request).line,
-		answer: fixtureBody(response).text, answerLine: fixtureBody(response).line, status: status,
+		received: fixtureBody(response).text, receivedLine: fixtureBody(response).line, status: status,
 	})
 	return nil
 }

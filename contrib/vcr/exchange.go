@@ -150,7 +150,7 @@ func (s *schema) response(names *pseudonyms, columns []string, operation *operat
 	case status >= http.StatusMultipleChoices || status == http.StatusNoContent:
 		known = s.failure
 	case operation != nil:
-		kind = operation.answers
+		kind = operation.responds
 		if operation.response != nil {
 			known = operation.response
 		}

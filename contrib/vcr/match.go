@@ -81,10 +81,10 @@ func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, e
 		}
 		interaction.ID = i
 		request := s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
-		_, answer := s.response(newPseudonyms(), columns, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
+		_, leaves := s.response(newPseudonyms(), columns, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
 		p.known[i] = request
 		p.bound.learn(request.leaves)
-		p.bound.learn(answer)
+		p.bound.learn(leaves)
 		if p.isToken(interaction) {
 			p.asked, p.given = true, p.given || interaction.Response.Code == http.StatusOK
 		}

@@ -25,7 +25,7 @@ type operation struct {
 	query    map[string]*shape
 	sends    bodyKind
 	request  *shape
-	answers  bodyKind
+	responds bodyKind
 	response *shape
 }
 
@@ -88,7 +88,7 @@ func newSchema() *schema {
 	dismissed := object(map[string]*shape{"message_ids": of[string]()})
 	return &schema{failure: errorShape(), operations: []operation{
 		{name: "Token", method: "POST", path: "/token", sends: bodyForm, response: tokenShape()},
-		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, answers: bodyText},
+		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, responds: bodyText},
 		one("Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}", nil, of[prepaid.Report]()),
 		list("Policy.MerchantCategoryCodes", "/policy/mccodes", paged(queryOf()), of[prepaid.MerchantCategory]()),
 		one("Policy.Restrictions", "GET", "/policy/{id}/restrictions", nil, of[prepaid.Restrictions]()), //nolint:staticcheck // it is one of the 44
@@ -115,7 +115,7 @@ func newSchema() *schema {
 			of[prepaid.ProvisionWalletParams](), of[prepaid.WalletProvisioning]()),
 		{
 			name: "Accounts.ExchangeKey", method: "POST", path: "/accounts/{id}/dip",
-			request: of[prepaid.ExchangeKeyParams](), answers: bodyText,
+			request: of[prepaid.ExchangeKeyParams](), responds: bodyText,
 		},
 		one("Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout", of[prepaid.DirectEntryOutParams](), moved),
 		one("Accounts.Transfer", "POST", "/accounts/{id}/transfer", of[prepaid.TransferParams](), moved),

@@ -36,20 +36,20 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 		}
 		return response, err
 	}
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
+	received, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
 	switch {
 	case err != nil:
-		response.Body = rest(answer, failing{err}, response.Body)
+		response.Body = rest(received, failing{err}, response.Body)
 		r.keepLost(place, req, body)
 		return response, nil //nolint:nilerr // the client meets it in the body
-	case len(answer) > maxRecorded:
-		response.Body = rest(answer, response.Body, response.Body)
+	case len(received) > maxRecorded:
+		response.Body = rest(received, response.Body, response.Body)
 		r.fail(&CassetteError{Path: r.file(), Rule: "a response is longer than a cassette may hold"})
 		return response, nil
 	}
 	_ = response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(answer))
-	r.keep(place, req, body, response, answer)
+	response.Body = io.NopCloser(bytes.NewReader(received))
+	r.keep(place, req, body, response, received)
 	return response, nil
 }
 
@@ -104,9 +104,9 @@ func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 }
 
 // keep keeps a whole exchange.
-func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, answer []byte) {
+func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, received []byte) {
 	r.write(place, req, sent, func(request *scrubbedRequest) cassette.Response {
-		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, answer)
+		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, received)
 		status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 		return cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,
@@ -116,14 +116,14 @@ func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *htt
 }
 
 // write scrubs an exchange, one at a time. From here on nothing has the values any more.
-func (r *Recorder) write(place int, req *http.Request, sent []byte, answer func(*scrubbedRequest) cassette.Response) {
+func (r *Recorder) write(place int, req *http.Request, sent []byte, respond func(*scrubbedRequest) cassette.Response) {
 	if len(sent) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a request is longer than a cassette may hold"})
 		return
 	}
 	r.scrubbing.Lock()
 	request := r.schema.request(r.names, req.Method, req.URL, sent)
-	response := answer(request)
+	response := respond(request)
 	r.scrubbing.Unlock()
 	if len(request.body) > maxRecorded || len(response.Body) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a scrubbed body is longer than a cassette may hold"})

@@ -35,13 +35,13 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var answer struct { // the reference does not show it; this is the emulator's form
+	var operation struct { // the reference does not show it; this is the emulator's form
 		OperationID string `json:"operation_id"`
 	}
-	if err := started.Decode(&answer); err != nil || answer.OperationID == "" {
+	if err := started.Decode(&operation); err != nil || operation.OperationID == "" {
 		return "", &prepaid.CallError{Operation: "PIN.Initiate", Outcome: prepaid.OutcomeApplied, Err: errNoOperation}
 	}
-	return answer.OperationID, nil
+	return operation.OperationID, nil
 }
 
 // Validate relays an envelope. The client checks its form, since it comes from a device and may be anything.

@@ -70,7 +70,7 @@ func (d *device) changePIN(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if rule := weakness(pin.Reveal()); rule != "" {
+	if rule := brokenRule(pin.Reveal()); rule != "" {
 		return fmt.Errorf("%w: it must %s", errWeak, rule)
 	}
 	operation, err := d.relay.Initiate(ctx)
@@ -109,9 +109,9 @@ func (d *device) send(ctx context.Context, step string, call func(context.Contex
 	return &stepError{step, err}
 }
 
-// weakness returns the rule that a PIN breaks, or "". The rules are this program's: the service states none, and the
+// brokenRule returns the rule that a PIN breaks, or "". The rules are this program's: the service states none, and the
 // operator defines what a card accepts.
-func weakness(pin string) string {
+func brokenRule(pin string) string {
 	const up = "01234567890"
 	const down = "09876543210"
 	switch {

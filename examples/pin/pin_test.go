@@ -204,8 +204,8 @@ func TestWeakPINIsNotSent(t *testing.T) {
 		require.EqualError(t, err, "the new PIN is too weak: it must "+rule)
 		require.Empty(t, e.srv.Requests())
 	}
-	require.Equal(t, "", weakness("4821"))
-	require.Equal(t, "", weakness("1243"))
+	require.Equal(t, "", brokenRule("4821"))
+	require.Equal(t, "", brokenRule("1243"))
 }
 
 // answering is what a person does at a pipe: the PIN at once, the password when the phone has it.

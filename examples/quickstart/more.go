@@ -83,14 +83,14 @@ func (q *quickstart) changePINOf(ctx context.Context, c card, key *prepaid.PINKe
 	if err != nil {
 		return err
 	}
-	var answer struct { // the reference does not show this shape; ask the operator
+	var operation struct { // the reference does not show this shape; ask the operator
 		OperationID string `json:"operation_id"`
 	}
-	if err := started.Decode(&answer); err != nil {
+	if err := started.Decode(&operation); err != nil {
 		return err
 	}
-	secret := prepaid.PINSecret{OTP: prepaid.NewSecret(q.emulator.OTP(answer.OperationID)), PIN: prepaid.NewSecret("4821")}
-	q.say("initiated: operation %s; typed: %v", answer.OperationID, secret)
+	secret := prepaid.PINSecret{OTP: prepaid.NewSecret(q.emulator.OTP(operation.OperationID)), PIN: prepaid.NewSecret("4821")}
+	q.say("initiated: operation %s; typed: %v", operation.OperationID, secret)
 	for _, call := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
 		q.client.PIN.Validate, q.client.PIN.Execute,
 	} {
@@ -98,7 +98,7 @@ func (q *quickstart) changePINOf(ctx context.Context, c card, key *prepaid.PINKe
 		if err != nil {
 			return err
 		}
-		params := prepaid.SealedPINParams{OperationID: answer.OperationID, DeviceID: device, IPAddress: address, Envelope: *envelope}
+		params := prepaid.SealedPINParams{OperationID: operation.OperationID, DeviceID: device, IPAddress: address, Envelope: *envelope}
 		if _, err := call(ctx, params); err != nil {
 			return err
 		}
