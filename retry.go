@@ -16,7 +16,7 @@ import (
 )
 
 // retries makes the attempts of one call until another one could apply the call twice, would find no time or is one too
-// many. Only the methods of retries change its own fields.
+// many. do sets where it begins; after that only the methods of retries change its own fields.
 type retries struct {
 	attempts
 	effect effect
