@@ -335,16 +335,16 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 }
 
 func readDuration(d *jsontext.Decoder, to *time.Duration) error {
-	token, err := d.ReadToken()
+	value, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	switch token.Kind() {
+	switch value.Kind() {
 	case 'n':
 		*to = 0
 		return nil
 	case '"':
-		*to, err = time.ParseDuration(token.String())
+		*to, err = time.ParseDuration(value.String())
 		return err
 	}
 	return errors.New("not a text")

@@ -76,10 +76,10 @@ type bearerHeader struct {
 }
 
 // bearer makes the header of a token once for all calls that send it.
-func (c *core) bearer(token string) []string {
+func (c *core) bearer(access string) []string {
 	header := c.authorization.Load()
-	if header == nil || header.token != token {
-		header = &bearerHeader{token: token, value: []string{"Bearer " + token}}
+	if header == nil || header.token != access {
+		header = &bearerHeader{token: access, value: []string{"Bearer " + access}}
 		c.authorization.Store(header)
 	}
 	return header.value
