@@ -63,7 +63,7 @@ func (h *hookSettings) readRetries(text string) error {
 	return nil
 }
 
-// check holds what one flag alone cannot tell.
+// check checks what depends on several flags.
 func (h *hookSettings) check() error {
 	for flag, name := range map[string]string{"-signature-header": h.signature.Header, "-signature-key-id-header": h.signature.KeyIDHeader} {
 		if strings.ContainsFunc(name, func(c rune) bool { return !isToken(c) }) {
@@ -76,7 +76,7 @@ func (h *hookSettings) check() error {
 	return nil
 }
 
-// isToken tells whether a character may stand in the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether a character may stand in the name of a header (RFC 9110, 5.6.2).
 func isToken(c rune) bool {
 	return c > ' ' && c <= '~' && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
 }

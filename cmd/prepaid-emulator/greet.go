@@ -41,7 +41,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		row("Hook fault", a.Fault.String())
 	}
 	if overruled := s.overruled(); goesOn && overruled != "" {
-		row("Note", "the state file goes on: "+overruled)
+		row("Note", "restored from the state file: "+overruled)
 	}
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
 		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
@@ -89,7 +89,7 @@ func payer(server *prepaidtest.Server, accounts []string) (company prepaidtest.C
 	return prepaidtest.Company{}, ""
 }
 
-// overruled tells which of the given flags a state to go on from leaves without effect.
+// overruled lists the given flags that have no effect when a saved state is restored.
 func (s *settings) overruled() string {
 	var names []string
 	if s.seed != "" {

@@ -102,7 +102,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, err
 }
 
-// hasState tells whether a state file has something to go on from.
+// hasState reports whether a state file has a state to restore.
 func hasState(path string) bool {
 	if path == "" {
 		return false
