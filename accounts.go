@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // AccountsService manages card accounts, their transfers, wallets and key exchange. It is reached through
@@ -50,7 +54,7 @@ func accountStatuses() []AccountStatus {
 }
 
 // Known reports whether the reference lists the status.
-func (s AccountStatus) Known() bool { return known(s, accountStatuses()) }
+func (s AccountStatus) Known() bool { return slices.Contains(accountStatuses(), s) }
 
 // ProductType is the kind of product. The zero value is none.
 type ProductType string
@@ -66,7 +70,7 @@ const (
 
 // Known reports whether the reference lists the type.
 func (t ProductType) Known() bool {
-	return known(t, []ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty})
+	return slices.Contains([]ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty}, t)
 }
 
 // AccountType tells a proxy card from a salary-packaging ledger. The zero value is none.
@@ -81,7 +85,7 @@ const (
 
 // Known reports whether the reference lists the type.
 func (t AccountType) Known() bool {
-	return known(t, []AccountType{AccountTypeProxy, AccountTypeLedger})
+	return slices.Contains([]AccountType{AccountTypeProxy, AccountTypeLedger}, t)
 }
 
 // CardholderType says whose card it is. The zero value is not told.
@@ -192,10 +196,10 @@ func (a *Account) missing() bool {
 }
 
 // Format prints a without personal data.
-func (a Account) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a Account) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without personal data.
-func (a Account) LogValue() slog.Value { return redactedValue(a) }
+func (a Account) LogValue() slog.Value { return redact.LogValue(a) }
 
 // AccountSummary is the reduced account that Create and Status return. It has no account id: see
 // [AccountsService.Issue]. The zero value is no account.
@@ -227,14 +231,14 @@ func (a *AccountSummary) startUnset() { a.Balance = amountUnset() }
 func (a *AccountSummary) missing() bool { return a.Balance.unset() || a.Status == "" }
 
 // Format prints a without personal data.
-func (a AccountSummary) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a AccountSummary) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without personal data.
-func (a AccountSummary) LogValue() slog.Value { return redactedValue(a) }
+func (a AccountSummary) LogValue() slog.Value { return redact.LogValue(a) }
 
 var opGetAccount = operation{
 	Operation: Operation{"Accounts.Get", "GET", "/accounts/{id}"},
-	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
 // Get returns an account with the groups asked for; all seven are taken.
@@ -256,14 +260,14 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 func includeQuery(include []Include) query {
 	q := make(query, 0, len(include))
 	for _, group := range include {
-		q = q.with(string(group), "1")
+		q = q.With(string(group), "1")
 	}
 	return q
 }
 
 var opAccountStatus = operation{
 	Operation: Operation{"Accounts.Status", "GET", "/accounts/{id}/status"},
-	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
 // Status returns the reduced account, without first and last transaction.
@@ -281,7 +285,7 @@ func (s *AccountsService) Status(ctx context.Context, id AccountID) (*AccountSum
 
 var opSetStatus = operation{
 	Operation: Operation{"Accounts.SetStatus", "PUT", "/accounts/{id}/status"},
-	class:     classReplayable, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
@@ -315,7 +319,7 @@ type SetPlasticEnabledParams struct {
 
 var opSetPlasticEnabled = operation{
 	Operation: Operation{"Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic"},
-	class:     classReplayable, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // SetPlasticEnabled sets the plastic flag of an account. Read it back with Status after [OutcomeUnknown].
@@ -335,4 +339,13 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 	return send(ctx, s.client, request{
 		op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults,
 	})
+}
+
+func (v *validator) includes(include []Include, allowed ...Include) {
+	for i, group := range include {
+		field := "include[" + strconv.Itoa(i) + "]"
+		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
+			v.value(field, "is not taken by this operation")
+		}
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // SearchAccountsParams finds accounts by the caller's own key. The zero value lacks both required fields.
@@ -21,7 +23,7 @@ type SearchAccountsParams struct {
 
 var opSearchAccounts = operation{
 	Operation: Operation{"Accounts.Search", "GET", "/accounts"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p SearchAccountsParams) list(v validator) pageList[Account] {
@@ -31,7 +33,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	v.includes(p.Include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
-	query = query.with("client_id", p.ProgramClientID).with("client_account_key", p.ClientAccountKey)
+	query = query.With("client_id", p.ProgramClientID).With("client_account_key", p.ClientAccountKey)
 	return pageList[Account]{
 		request: request{op: opSearchAccounts, query: query, faults: v.faults}, paging: p.Paging, identity: accountIdentity,
 	}
@@ -44,7 +46,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 //
 // API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
-	return params.list(s.client.validator()).all(ctx, s.client)
+	return params.list(s.client.validator()).all(ctx, &s.client.core)
 }
 
 // SearchPage returns one page of [AccountsService.Search].
@@ -53,7 +55,7 @@ func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParam
 //
 // API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
-	return params.list(s.client.validator()).page(ctx, s.client)
+	return params.list(s.client.validator()).page(ctx, &s.client.core)
 }
 
 // SearchCompanyParams filters the accounts of a company. Empty fields do not filter; the zero value lists all.
@@ -77,14 +79,14 @@ type SearchCompanyParams struct {
 }
 
 // Format prints p without personal data.
-func (p SearchCompanyParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p SearchCompanyParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p SearchCompanyParams) LogValue() slog.Value { return redactedValue(p) }
+func (p SearchCompanyParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opSearchCompany = operation{
 	Operation: Operation{"Accounts.SearchCompany", "GET", "/accounts/company/{companyid}"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
@@ -99,7 +101,7 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	} {
 		v.text(filter.name, filter.value, 0)
 		if filter.value != "" {
-			query = query.with(filter.name, filter.value)
+			query = query.With(filter.name, filter.value)
 		}
 	}
 	return pageList[Account]{
@@ -118,7 +120,7 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
-	return params.list(s.client.validator(), company).all(ctx, s.client)
+	return params.list(s.client.validator(), company).all(ctx, &s.client.core)
 }
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
@@ -127,5 +129,5 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
-	return params.list(s.client.validator(), company).page(ctx, s.client)
+	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }

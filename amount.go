@@ -10,6 +10,8 @@ import (
 	"math/bits"
 
 	"github.com/govalues/decimal"
+
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 var (
@@ -56,8 +58,9 @@ func (a Amount) unset() bool { return a == amountUnset() }
 //
 // Errors: [ErrAmountSyntax], [ErrAmountRange].
 func ParseAmount(s string) (Amount, error) {
-	value, err := scanDecimal(s, false)
-	return Amount{value}, err
+	var a Amount
+	err := a.set(number.Parse(s, false))
+	return a, err
 }
 
 // MustAmount is [ParseAmount] for constants and tests. It panics where ParseAmount returns an error.
@@ -164,13 +167,13 @@ func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 //
 // Errors: [ErrAmountSyntax], [ErrAmountRange].
 func (a *Amount) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		return nil
-	case scalarNumber:
-		return a.set(scanDecimal(text, true))
-	case scalarString:
-		return a.set(scanDecimal(text, false))
+	case number.Number:
+		return a.set(number.Parse(text, true))
+	case number.String:
+		return a.set(number.Parse(text, false))
 	default:
 		return ErrAmountSyntax
 	}
@@ -184,7 +187,7 @@ func (a Amount) MarshalText() ([]byte, error) { return a.appendPlain(make([]byte
 
 // UnmarshalText reads the form of [ParseAmount], with the same errors. It implements
 // [encoding.TextUnmarshaler].
-func (a *Amount) UnmarshalText(text []byte) error { return a.set(scanDecimal(text, false)) }
+func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(text, false)) }
 
 // Value returns the form of [Amount.String] for a database, best kept in a NUMERIC, DECIMAL or text column. It
 // implements [driver.Valuer].
@@ -197,9 +200,9 @@ func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 func (a *Amount) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
-		return a.set(scanDecimal(src, false))
+		return a.set(number.Parse(src, false))
 	case []byte:
-		return a.set(scanDecimal(src, false))
+		return a.set(number.Parse(src, false))
 	case int64:
 		return a.set(decimal.MustNew(src, 0), nil)
 	default:
@@ -207,12 +210,16 @@ func (a *Amount) Scan(src any) error {
 	}
 }
 
-// set stores value unless err is set.
+// set stores what number.Parse returned, or says why it cannot.
 func (a *Amount) set(value decimal.Decimal, err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		a.value = value
+		return nil
+	case errors.Is(err, number.ErrRange):
+		return ErrAmountRange
 	}
-	return err
+	return ErrAmountSyntax
 }
 
 func (a Amount) appendPlain(b []byte) []byte {

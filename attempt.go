@@ -5,89 +5,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/exchange"
 )
 
-const (
-	maxErrorBody   = 64 << 10
-	maxHeaderBytes = 1 << 20
-)
-
-var (
-	errAttemptTimeout = error(timeoutError("attempt timed out"))
-	errBodyTooLarge   = errors.New("answer larger than MaxResponseBytes")
-	errMalformed      = errors.New("malformed HTTP answer")
-	errQuoted         = errors.New("the transport failed")
-	errRepeated       = errors.New("the connection ended without a response")
-)
-
-// timeoutError is a text that says Timeout, as the errors of net do.
-type timeoutError string
-
-func (e timeoutError) Error() string { return string(e) }
-
-// Timeout reports true.
-func (timeoutError) Timeout() bool { return true }
+const maxErrorBody = 64 << 10
 
 // attempt is one request of a call and what came of it.
 type attempt struct {
+	response
 	number        int
-	started       time.Time
-	sent          bool // something may have reached the service
-	connectFailed bool // certain: no connection was made; another attempt may make one
-	status        int  // 0 without an answer
-	header        http.Header
-	mediaType     string
-	vendor        string // the media type the service should answer with
-	body          []byte
-	stream        io.ReadCloser // instead of body
-	api           *APIError     // of an error status
-	unusable      error         // of any other response that is no success
-	retryAfter    time.Duration
-	err           error                 // no complete answer
-	oversize      bool                  // a success longer than MaxResponseBytes
+	sent          bool                  // something may have reached the service
+	connectFailed bool                  // certain: no connection was made; another attempt may make one
+	api           *APIError             // of an error status
+	unusable      error                 // of any other response that is no success
+	err           error                 // no complete response
 	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave; nil when none did
-	watch         *connectionWatch      // may outlive the attempt, which may not outlive its call
-	content       *bytes.Reader         // of the body; may, too
+	exchange      *exchange.Exchange    // may outlive the attempt, which may not outlive its call
 }
 
 // succeeded reports an expected status with a complete response that is no error, and has no body where none is due.
 func (a *attempt) succeeded(op *operation) bool {
 	return a.err == nil && a.unusable == nil && slices.Contains(op.success, a.status) &&
-		(op.kind != answerNone || a.fromService() && a.empty())
-}
-
-// fromService reports whether the answer's media type can be the service's; proxies put application/json in its
-// place, or a page of their own.
-func (a *attempt) fromService() bool {
-	switch a.mediaType {
-	case a.vendor, "application/json", "application/octet-stream":
-		return true
-	case "", "text/plain":
-		return !bytes.HasPrefix(bytes.TrimSpace(a.body), []byte("<"))
-	}
-	return false
-}
-
-// declared reports whether the media type is one that the reference declares, or application/json in its place. With any
-// other, a success that cannot be read proves nothing.
-func (a *attempt) declared(kind answerKind) bool {
-	switch a.mediaType {
-	case a.vendor, "application/json":
-		return true
-	case "application/octet-stream":
-		return kind == answerText || kind == answerData
-	}
-	return false
+		(op.kind != responseNone || a.fromService() && a.empty())
 }
 
 // cause is the error of an attempt that did not succeed, the same one each time, which distinguishes attempts.
@@ -103,18 +52,68 @@ func (a *attempt) cause() error {
 	return a.unusable
 }
 
-// makeAttempt makes one attempt of the call, which is then c.last: authorize, take a slot, send once, read bounded.
-func (c *call) makeAttempt(ctx context.Context) {
+// evidence is what operation.judge decides by.
+func (a *attempt) evidence(kind responseKind) evidence {
+	e := evidence{
+		status: a.status, complete: a.err == nil, notSent: a.err != nil && !a.sent, connectFailed: a.connectFailed,
+		declared: a.declared(kind),
+	}
+	if a.api != nil {
+		e.code, e.serviceForm = a.api.Code, a.serviceForm()
+	}
+	return e
+}
+
+// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, under the media type
+// of the service or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
+// after the service took the request, and so may one whose code is the status in words, as many frameworks write it.
+func (a *attempt) serviceForm() bool {
+	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
+}
+
+// attempts makes the attempts of one call, one after the other. Its fields are set when the call begins, and those of the
+// second group change with each attempt; only the methods of attempts change them.
+type attempts struct {
+	request
+	core     *core
+	observer observer
+	lane     Lane
+	url      *url.URL
+	content  []byte // the body of every attempt; nil for none
+	buffer   *exchange.Buffer
+
+	space  [2]attempt // for the last attempt and the one before
+	last   *attempt
+	made   int           // attempts begun, sent or not
+	token  *oauth2.Token // of the last attempt
+	sent   sentRecord
+	gaveUp bool // no attempt was made, for want of another token
+}
+
+// sentRecord is what was sent, or may have been.
+type sentRecord struct {
+	attempts    int
+	first, last time.Time
+}
+
+// manner is how the next attempt differs from an ordinary one.
+type manner struct {
+	fresh    bool          // it opens its own connection
+	rejected *oauth2.Token // refused with 401; another one is sent
+	suspect  *oauth2.Token // to which a 400 may have been due; another one is tried
+}
+
+// attempt makes one attempt, which is then c.last: authorize, take a slot, send once, read bounded.
+func (c *attempts) attempt(ctx context.Context, how *manner) {
 	previous := c.last
 	a := &c.space[c.made%len(c.space)]
 	if c.made >= len(c.space) {
 		*a = attempt{}
 	}
-	a.number, a.vendor = c.made+1, c.client.mediaType
-	c.last = a
 	c.made++
+	a.number, a.vendor, c.last = c.made, c.core.mediaType, a
 	if c.op.class != classToken {
-		if a.err = c.authorize(ctx); a.err != nil {
+		if a.err = c.authorize(ctx, how); a.err != nil {
 			if errors.Is(a.err, errSameToken) {
 				c.last, c.gaveUp = previous, true
 			}
@@ -122,50 +121,49 @@ func (c *call) makeAttempt(ctx context.Context) {
 		}
 	}
 	waiting := time.Time{}
-	if len(c.traces) > 0 {
+	if c.observer.hooked() {
 		waiting = time.Now()
 	}
-	slot, err := admit(ctx, c.client.limiter, c.lane)
+	slot, err := admit(ctx, c.core.limiter, c.lane)
 	if err != nil {
 		a.err = limiterError(ctx, err)
 		return
 	}
 	a.started = time.Now()
-	if waited := a.started.Sub(waiting); len(c.traces) > 0 && waited >= leastThrottled {
-		c.observeThrottled(ctx, waited)
+	if waited := a.started.Sub(waiting); c.observer.hooked() && waited >= leastThrottled {
+		c.observer.throttled(ctx, c.op.Operation, waited)
 		a.started = time.Now()
 	}
 	observed := ctx
-	if c.startsObserved() {
-		observed = c.observeStart(ctx, a.number)
+	if c.observer.wantsStarts() {
+		observed = c.observer.attemptStart(ctx, c.op.Operation, a.number)
 		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
 		a.started = time.Now()
 	}
-	if a.err = c.ended(observed); a.err != nil { // while it waited for its slot
+	if a.err = c.core.ended(observed); a.err != nil { // while it waited for its slot
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
-	if c.sends != nil {
-		w := new(bodyWatch)
-		a.watch, a.content = &w.connectionWatch, &w.content
-	} else {
-		a.watch = new(connectionWatch)
-	}
-	c.send(a.watch.leash.hold(observed, c.client.config.AttemptTimeout), a, slot)
+	a.exchange = exchange.New(c.content != nil)
+	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, how.fresh)
 	if a.sent {
-		c.countSent(a.started)
+		c.sent.count(a.started, c.core.config.AttemptTimeout)
 	}
 	if a.stream == nil {
-		a.watch.leash.free()
+		a.exchange.End()
 	}
 }
 
-// ended is why a call must not send any more.
-func (c *call) ended(ctx context.Context) error {
-	if c.client.closed.Load() {
-		return ErrClosed
+// count takes in an attempt that may have left. One that outlasted its limit, since its RoundTripper disregards the
+// context or the process stood still, may have left as late as its end.
+func (s *sentRecord) count(at time.Time, limit time.Duration) {
+	if s.attempts++; s.attempts == 1 {
+		s.first = at
 	}
-	return ctx.Err()
+	s.last = at
+	if due := time.Now().Add(-limit); due.After(at) {
+		s.last = due
+	}
 }
 
 // limiterError keeps a limiter's own refusal and the context's error, and makes anything else a refusal.
@@ -177,33 +175,19 @@ func limiterError(ctx context.Context, err error) error {
 }
 
 // send makes the exchange and fills a.
-func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
-	watch := a.watch
-	out := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: c.header()}).
-		WithContext(httptrace.WithClientTrace(ctx, watch.trace(c.client, c.op.Method)))
-	c.propagate(ctx, out.Header)
-	if c.sends != nil {
-		body := c.sends
-		out.ContentLength = int64(len(body))
-		a.content.Reset(body)
-		out.Body = io.NopCloser(a.content)
-		out.GetBody = func() (io.ReadCloser, error) { return watch.body(body) }
-	}
-	transport := c.client.transport
-	if c.fresh || c.op.ownConnection() {
-		transport = c.client.fresh
-	}
-	response, err := roundTrip(transport, out)
-	if err != nil {
-		a.sent = !c.client.neverLeft(watch, err)
-		a.connectFailed = !a.sent && mayConnect(err)
-		if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
-			err = errQuoted // names and numbers stand in a query
-		}
-		a.err = transportError(ctx, a.sent, "connect", err)
+func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) {
+	header := c.header()
+	c.propagate(ctx, header)
+	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
+		Method: c.op.Method, URL: c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
+	})
+	if response == nil {
+		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
+		step := "connect"
 		if a.sent {
-			a.err = transportError(ctx, true, "answer", err)
+			step = "answer"
 		}
+		a.err = &TransportError{Sent: a.sent, Step: step, Err: failure.Err}
 		slot.Release(Feedback{NotSent: !a.sent})
 		return
 	}
@@ -211,54 +195,37 @@ func (c *call) send(ctx context.Context, a *attempt, slot Slot) {
 	a.status, a.header = response.StatusCode, response.Header
 	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
 	if len(response.Header["Retry-After"]) > 0 {
-		a.retryAfter = retryAfter(response.Header, time.Now())
+		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
 	slot.Release(Feedback{StatusCode: a.status, RetryAfter: a.retryAfter})
-	if c.op.kind == answerStream && a.status == http.StatusOK {
-		a.stream = watch.leash.stream(ctx, response.Body, c.client.config.BodyIdleTimeout)
+	if c.op.kind == responseStream && a.status == http.StatusOK {
+		a.stream = a.exchange.Stream(ctx, response.Body, c.core.config.BodyIdleTimeout, brokenBody)
 		return
 	}
 	c.read(ctx, response, a)
 }
 
-// roundTrip keeps a transport that panics, or answers as none may, from taking the caller's goroutine with it while a
-// slot is held.
-func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.Response, err error) {
-	defer func() {
-		if recover() != nil {
-			response, err = nil, errors.New("the transport panicked")
-		}
-	}()
-	response, err = transport.RoundTrip(req)
-	switch {
-	case err != nil:
-	case response == nil:
-		err = errors.New("the transport gave neither an answer nor an error")
-	case response.Body == nil:
-		response.Body = http.NoBody
-	}
-	return response, err
-}
+// brokenBody is the error of a body that broke off.
+func brokenBody(err error) error { return &TransportError{Sent: true, Step: "body", Err: err} }
 
 // read takes the body, bounded, and makes the error of an error status.
-func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
-	defer func() { _ = response.Body.Close() }()
+func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt) {
 	success := slices.Contains(c.op.success, a.status)
-	limit := c.client.config.MaxResponseBytes
+	limit := c.core.config.MaxResponseBytes
 	if !success {
 		limit = min(limit, maxErrorBody)
 	}
-	body, err := c.readBounded(response, limit)
+	body, err := c.buffer.Read(ctx, response, limit)
 	switch {
 	case err == nil:
-	case errors.Is(err, errBodyTooLarge) && !success:
-		// What matters of an error answer is its status.
-	case errors.Is(err, errBodyTooLarge):
+	case errors.Is(err, exchange.ErrTooLarge) && !success:
+		// What matters of an error response is its status.
+	case errors.Is(err, exchange.ErrTooLarge):
 		a.oversize = true
 	case !success && a.status >= 300:
-		// The status came whole: an error answer that breaks off is still that error.
+		// The status came whole: an error response that breaks off is still that error.
 	default:
-		a.err = transportError(ctx, true, "body", err)
+		a.err = brokenBody(err)
 		return
 	}
 	a.body = body
@@ -272,23 +239,8 @@ func (c *call) read(ctx context.Context, response *http.Response, a *attempt) {
 	}
 }
 
-// readBounded reads at most limit bytes into the call's buffer.
-func (c *call) readBounded(response *http.Response, limit int64) ([]byte, error) {
-	buffer := c.buffer
-	buffer.Reset()
-	if length := response.ContentLength; length > 0 && length <= limit {
-		buffer.Grow(int(min(length, maxPooledBuffer)) + bytes.MinRead)
-	}
-	c.limited = io.LimitedReader{R: response.Body, N: limit + 1}
-	n, err := buffer.ReadFrom(&c.limited)
-	if n > limit {
-		return buffer.Bytes()[:limit], errBodyTooLarge
-	}
-	return buffer.Bytes(), err
-}
-
-// apiError reads an error answer; whatever its body is, the status counts.
-func (c *call) apiError(a *attempt) *APIError {
+// apiError reads an error response; whatever its body is, the status counts.
+func (c *attempts) apiError(a *attempt) *APIError {
 	failure := &APIError{
 		StatusCode:   a.status,
 		RetryAfter:   a.retryAfter,
@@ -298,56 +250,93 @@ func (c *call) apiError(a *attempt) *APIError {
 		reportFailed: c.op.failedOn500 && a.status == http.StatusInternalServerError,
 	}
 	failure.Code, failure.Description = a.errorShape()
-	if c.client.config.ShowDescriptions {
+	if c.core.config.ShowDescriptions {
 		failure.shown = printableText(failure.Description)
 	}
 	return failure
 }
 
-// transportError describes a broken exchange: the context's error when that ended it, never an address with a
-// query or a piece of an answer.
-func transportError(ctx context.Context, sent bool, step string, err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
+// header returns the header of one attempt. The value slices are shared between requests: a RoundTripper may not
+// change them.
+func (c *attempts) header() http.Header {
+	h := make(http.Header, 4)
+	h["User-Agent"] = c.core.userAgent
+	h["Accept"] = c.core.accept
+	if c.op.kind == responseText || c.op.kind == responseData {
+		h["Accept"] = c.core.acceptText
 	}
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errAttemptTimeout), errors.Is(cause, errRepeated):
-		err = cause
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case strings.HasPrefix(err.Error(), "http2: server sent GOAWAY"): // with its debug data, which may be anything
-		err = errRepeated
-	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
-		err = errMalformed // net/http quotes what it could not read
+	switch {
+	case c.form != "":
+		h["Content-Type"] = formType
+	case c.body != nil:
+		h["Content-Type"] = c.core.contentType
 	}
-	return &TransportError{Sent: sent, Step: step, Err: err}
+	if c.basic != "" {
+		h["Authorization"] = []string{c.basic}
+	} else if c.token != nil {
+		h["Authorization"] = c.core.bearer(c.token.AccessToken)
+	}
+	return h
 }
 
-// retryAfter reads the header as seconds or as a date; zero when absent or nonsense.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	text := header.Get("Retry-After")
-	if text == "" {
-		return 0
+var formType = []string{"application/x-www-form-urlencoded"}
+
+// propagate adds the trace context of Config.Propagate to the header of one attempt.
+func (c *attempts) propagate(ctx context.Context, header http.Header) {
+	hook := c.core.config.Propagate
+	if hook == nil {
+		return
 	}
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		const longest = int64(365 * 24 * time.Hour / time.Second)
-		return time.Duration(min(max(seconds, 0), longest)) * time.Second
+	var added http.Header
+	c.observer.guarded(func() { added = hook(ctx) })
+	for name, values := range added {
+		if !isTraceHeader(name) {
+			continue
+		}
+		for _, value := range values {
+			if value != "" && isHeaderValue(value) {
+				header.Add(name, value)
+			}
+		}
 	}
-	if date, err := http.ParseTime(text); err == nil {
-		return max(date.Sub(now), 0)
+}
+
+// isTraceHeader reports whether a header may come from outside. The others are the client's own or the connection's;
+// with an idempotency key net/http would repeat a POST by itself.
+func isTraceHeader(name string) bool {
+	if name == "" || !ascii.IsName(name) {
+		return false
 	}
-	return 0
+	name = strings.ToLower(name)
+	for _, taken := range []string{
+		"accept", "authorization", "connection", "content-", "cookie", "expect", "host", "if-", "keep-alive", "proxy-",
+		"range", "te", "trailer", "transfer-", "upgrade", "user-agent",
+	} {
+		if name == taken || strings.HasPrefix(name, taken) && (strings.HasSuffix(taken, "-") || taken == "accept") {
+			return false
+		}
+	}
+	return !strings.Contains(name, "idempotency") && !strings.Contains(name, "http-method")
+}
+
+// isHeaderValue reports whether net/http would send a value as it is.
+func isHeaderValue(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // authorize gets the token for this attempt; after a 401 it asks for another one.
-func (c *call) authorize(ctx context.Context) error {
-	if err := c.ended(ctx); err != nil { // during a pause; a token source of the caller's does not know
+func (c *attempts) authorize(ctx context.Context, how *manner) error {
+	if err := c.core.ended(ctx); err != nil { // during a pause; a token source of the caller's does not know
 		return err
 	}
-	if c.suspect != nil && c.token != c.suspect { // a further attempt with the spare token
+	if how.suspect != nil && c.token != how.suspect { // a further attempt with the spare token
 		return nil
 	}
-	token, err := c.anyToken(ctx)
+	rejected := how.rejected
+	if c.token != rejected { // it was replaced
+		rejected = nil
+	}
+	token, err := c.anyToken(ctx, rejected, how.suspect)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -359,25 +348,25 @@ func (c *call) authorize(ctx context.Context) error {
 		return &TokenError{Err: errNoToken}
 	case !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
-	case c.rejected != nil && token.AccessToken == c.rejected.AccessToken,
-		c.suspect != nil && token.AccessToken == c.suspect.AccessToken:
+	case rejected != nil && token.AccessToken == rejected.AccessToken,
+		how.suspect != nil && token.AccessToken == how.suspect.AccessToken:
 		return errSameToken
 	}
-	c.token, c.rejected = token, nil
+	c.token = token
 	return nil
 }
 
 // anyToken asks for the shared token, or for a spare one. Without a spare one the response to the other stands.
-func (c *call) anyToken(ctx context.Context) (*oauth2.Token, error) {
-	if c.suspect == nil {
-		return c.client.tokens.Token(ctx, c.rejected)
+func (c *attempts) anyToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
+	if suspect == nil {
+		return c.core.tokens.Token(ctx, rejected)
 	}
-	if c.client.manager == nil { // a source of the caller's own is asked again after a 401 only
-		return c.suspect, nil
+	if c.core.manager == nil { // a source of the caller's own is asked again after a 401 only
+		return suspect, nil
 	}
-	token, err := c.client.manager.spareFor(ctx, c.suspect)
+	token, err := c.core.manager.Spare(ctx, suspect)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
-		return c.suspect, nil
+		return suspect, nil
 	}
 	return token, err
 }
@@ -418,4 +407,19 @@ func isHeaderText(token string) bool {
 		}
 	}
 	return true
+}
+
+// printableText makes one line of a text, of at most longest characters: nothing in it moves a cursor or hides.
+func printableText(text string) string {
+	const longest = 200
+	characters := []rune(strings.Join(strings.Fields(text), " "))
+	if len(characters) > longest {
+		characters = append(characters[:longest], '…')
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, string(characters))
 }

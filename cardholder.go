@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // Sex is M or F; an unlisted value is kept as it came. The zero value is not told.
@@ -61,10 +63,10 @@ type Cardholder struct {
 }
 
 // Format prints which fields are set.
-func (c Cardholder) Format(f fmt.State, verb rune) { formatRedacted(f, verb, c) }
+func (c Cardholder) Format(f fmt.State, verb rune) { redact.Format(f, verb, c) }
 
 // LogValue logs which fields are set.
-func (c Cardholder) LogValue() slog.Value { return redactedValue(c) }
+func (c Cardholder) LogValue() slog.Value { return redact.LogValue(c) }
 
 // check refuses what is missing or has the wrong form, but for members that still are as the service sent them.
 func (c *Cardholder) check(v *validator, path string) {
@@ -124,10 +126,10 @@ type Address struct {
 }
 
 // Format prints which fields are set.
-func (a Address) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a Address) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs which fields are set.
-func (a Address) LogValue() slog.Value { return redactedValue(a) }
+func (a Address) LogValue() slog.Value { return redact.LogValue(a) }
 
 func (a Address) check(v *validator) {
 	v.text("primary_address.address_line1", a.Line1, 50)
@@ -157,10 +159,10 @@ type AlternateAddress struct {
 }
 
 // Format prints which fields are set.
-func (a AlternateAddress) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a AlternateAddress) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs which fields are set.
-func (a AlternateAddress) LogValue() slog.Value { return redactedValue(a) }
+func (a AlternateAddress) LogValue() slog.Value { return redact.LogValue(a) }
 
 func (a AlternateAddress) check(v *validator) {
 	v.text("alternate_address.address_line1", a.Line1, 50)
@@ -182,10 +184,10 @@ type Passport struct {
 }
 
 // Format prints which fields are set.
-func (p Passport) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p Passport) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs which fields are set.
-func (p Passport) LogValue() slog.Value { return redactedValue(p) }
+func (p Passport) LogValue() slog.Value { return redact.LogValue(p) }
 
 func (p Passport) check(v *validator) {
 	v.requiredText("passport.passport_number", p.Number, 10)
@@ -224,10 +226,10 @@ type FreeText struct {
 }
 
 // Format prints which fields are set.
-func (t FreeText) Format(f fmt.State, verb rune) { formatRedacted(f, verb, t) }
+func (t FreeText) Format(f fmt.State, verb rune) { redact.Format(f, verb, t) }
 
 // LogValue logs which fields are set.
-func (t FreeText) LogValue() slog.Value { return redactedValue(t) }
+func (t FreeText) LogValue() slog.Value { return redact.LogValue(t) }
 
 // PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required. The zero value
 // lacks them.

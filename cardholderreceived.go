@@ -40,15 +40,15 @@ func (c *Cardholder) asReceived() *Cardholder {
 	return was
 }
 
-// decodeCardholder reads a Cardholder that the service sent.
-func decodeCardholder(d *jsontext.Decoder, c *Cardholder) error {
+// decode reads a Cardholder that the service sent.
+func (c *Cardholder) decode(d *jsontext.Decoder) error {
 	start := d.InputOffset()
 	raw, err := d.ReadValue()
 	if err != nil {
 		return err
 	}
 	*c = Cardholder{} // the member may have come before
-	if readWire(raw, c) {
+	if readItem(raw, c) {
 		return nil
 	}
 	*c = Cardholder{}
@@ -62,12 +62,12 @@ func decodeCardholder(d *jsontext.Decoder, c *Cardholder) error {
 	return nil
 }
 
-// encodeCardholder writes a Cardholder, each unchanged member as it was received.
-func encodeCardholder(e *jsontext.Encoder, c Cardholder) error {
+// encode writes a Cardholder, each unchanged member as it was received.
+func (c *Cardholder) encode(e *jsontext.Encoder) error {
 	if c.received == "" {
-		return json.MarshalEncode(e, (*plainCardholder)(&c)) // nothing is special about it
+		return json.MarshalEncode(e, (*plainCardholder)(c)) // nothing is special about it
 	}
-	return putBack(e, reflect.ValueOf(&c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
+	return putBack(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
 }
 
 // putBack writes the struct now, which was read as was from the object received.

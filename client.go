@@ -2,17 +2,15 @@ package prepaid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
-)
 
-// version is the SDK's own, in the User-Agent.
-const version = "0.1.0"
+	"golang.org/x/oauth2"
+)
 
 // Client calls the service. It is immutable and safe for concurrent use: make one per process with [NewClient].
 // The zero value is not usable.
@@ -32,29 +30,7 @@ type Client struct {
 	// Hooks manages webhooks.
 	Hooks *HooksService
 
-	config    Config
-	base      *url.URL // without a trailing slash
-	transport http.RoundTripper
-	fresh     http.RoundTripper
-	netHTTP   bool              // they are net/http's
-	http2Only bool              // ... and speak nothing else, with TLS or without
-	owned     []*http.Transport // closed with the client
-	limiter   Limiter
-	tokens    TokenSource
-	manager   *tokenManager // tokens, when built in
-	log       *slog.Logger
-	traces    []*Trace
-	closed    atomic.Bool
-	keyed     inFlight
-	repeats   *repeatRule
-
-	mediaType   string
-	accept      []string
-	acceptText  []string
-	contentType []string
-	userAgent   []string
-
-	authorization atomic.Pointer[bearerHeader] // of the last token sent
+	core
 }
 
 // NewClient checks config, all faults at once as a *[ValidationError], and does no I/O.
@@ -67,24 +43,10 @@ func NewClient(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{config: config, base: base, log: config.Logger, limiter: config.Limiter, tokens: config.TokenSource}
-	c.repeats = config.repeatRule()
-	c.keyed.repeats = c.repeats
-	c.mediaType = strings.ToLower("application/vnd." + config.Vendor + "+json")
-	wire := "application/vnd." + config.Vendor + "+json"
-	c.accept, c.contentType = []string{wire}, []string{wire}
-	c.acceptText = []string{"application/octet-stream, " + wire}
-	c.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
-	c.traces = config.Trace.flat()
-	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
-		c.log.LogAttrs(context.Background(), slog.LevelWarn, "prepaid: the address is http: client secret, tokens and data travel in clear")
-	}
-	c.setTransport()
-	if c.limiter == nil {
-		c.limiter = newClientLimiter(config)
-	}
+	c := new(Client)
+	c.core.begin(config, base)
 	if c.tokens == nil {
-		c.manager = newTokenManager(c.fetchToken, c.tokenOptions())
+		c.manager = c.newTokenManager()
 		c.tokens = c.manager
 	}
 	c.Accounts = &AccountsService{client: c}
@@ -107,19 +69,6 @@ func (c *Client) LogValue() slog.Value {
 	return slog.StringValue("prepaid.Client{" + c.base.Redacted() + "}")
 }
 
-func (c *Client) setTransport() {
-	own, isNetHTTP := c.config.Transport.(*http.Transport)
-	switch {
-	case c.config.Transport == nil || isNetHTTP && own == nil:
-		own = NewTransport()
-		c.owned = []*http.Transport{own}
-	case !isNetHTTP:
-		c.transport, c.fresh = c.config.Transport, freshConnection{next: c.config.Transport}
-		return
-	}
-	c.transport, c.fresh, c.netHTTP, c.http2Only = own, freshOf(own), true, http2Only(own)
-}
-
 // Close ends a token renewal in progress and closes idle connections, and others when their calls end; later calls fail
 // with [ErrClosed]. A call that waits before it is repeated ends so after its wait: end its context to end it at once. Close
 // may be called more than once. An idle Client that is not closed leaks no goroutine.
@@ -130,25 +79,43 @@ func (c *Client) Close() error {
 	if c.manager != nil {
 		c.manager.Close()
 	}
-	c.closeIdle()
+	c.sender.CloseIdle()
 	return nil
 }
 
-func (c *Client) closeIdle() {
-	for _, transport := range c.owned {
-		transport.CloseIdleConnections()
+// Token returns the access token that a call made now would use. Treat it as a secret.
+//
+// Errors: *[TokenError]. Safety: repeated.
+//
+// API: POST /token.
+func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
+	if c.closed.Load() {
+		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
+	token, err := c.tokens.Token(ctx, nil)
+	if err == nil && token != nil && token.AccessToken != "" {
+		return token, nil
+	}
+	if err == nil {
+		err = errNoToken
+	}
+	if ended := ctx.Err(); ended != nil {
+		err = ended
+	} else if !errors.Is(err, ErrClosed) {
+		err = tokenError(err)
+	}
+	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 }
 
 // CheckResult says what [Client.Check] saw. The zero value is not used.
 type CheckResult struct {
 	// TokenLifetime is what is left of the access token.
 	TokenLifetime time.Duration
-	// ClockSkew is the service's clock minus the local one, to about a second; zero when the answer had no Date.
+	// ClockSkew is the service's clock minus the local one, to about a second; zero when the response had no Date.
 	ClockSkew time.Duration
 	// RoundTrip is the time of the read, token not included.
 	RoundTrip time.Duration
-	// MediaType is the Content-Type as answered; a proxy may have put application/json there.
+	// MediaType is the Content-Type as received; a proxy may have put application/json there.
 	MediaType string
 }
 
@@ -157,7 +124,7 @@ type CheckResult struct {
 //
 // Errors: *[TokenError] when the credentials or the token address are wrong, *[TransportError] when there is no
 // way to the service, [ErrUnauthorized] or [ErrForbidden] when this address may not call it, *[DecodeError] when
-// something else answers. Safety: read.
+// something else responds. Safety: read.
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
@@ -182,11 +149,16 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 	return result, nil
 }
 
-// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
-func skew(service, local time.Time) time.Duration {
-	difference := service.Sub(local.Truncate(time.Second))
-	if difference.Abs() <= time.Second {
-		return 0
+// fetch makes a call whose response is one JSON value.
+func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
+	result := new(T)
+	if err := c.do(ctx, &r, func(a *response) error { return decodeJSON(a, result) }); err != nil {
+		return nil, err
 	}
-	return difference
+	return result, nil
+}
+
+// send makes a call whose response has no body to read: an attempt with one has not succeeded.
+func send(ctx context.Context, c *Client, r request) error {
+	return c.do(ctx, &r, func(*response) error { return nil })
 }

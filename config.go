@@ -2,12 +2,22 @@ package prepaid
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // Environment says which of the service's two environments [Config].BaseURL belongs to. The zero value is
@@ -31,7 +41,7 @@ func (e *Environment) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Config is everything a [Client] can be told. BaseURL, Vendor and Credentials (or TokenSource) are required; the
+// Config is everything that a [Client] can be given. BaseURL, Vendor and Credentials (or TokenSource) are required; the
 // zero value of every other field is its stated default. Fields that hold data have a name in JSON and YAML, with
 // durations as text such as "30s", and a variable of [ConfigFromEnv]; those that hold code are set in code. A Config
 // prints and marshals without its secret.
@@ -57,7 +67,7 @@ type Config struct {
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
 	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`
-	// MaxResponseBytes bounds an answer held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
+	// MaxResponseBytes bounds a response held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
@@ -116,7 +126,7 @@ type Config struct {
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
 // zero value of each field is its stated default.
 type RetryPolicy struct {
-	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those answered with 429 do not
+	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those refused with 429 do not
 	// count, nor does one 401, or one 400 of a report start, that is followed by another token, nor the first read of a
 	// call that is lost because the service closes a kept connection: it is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
@@ -141,6 +151,23 @@ type RetryPolicy struct {
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
+// Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
+// [SearchAccountsParams].ProgramClientID). The zero value is no credentials.
+type Credentials struct {
+	// ClientID is the OAuth client id.
+	ClientID string `json:"client_id" yaml:"client_id"`
+	// ClientSecret is the OAuth client secret. It never prints.
+	ClientSecret Secret `json:"client_secret" yaml:"client_secret"`
+}
+
+// TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
+// token was refused. A nil one leaves the built-in token manager in place.
+type TokenSource interface {
+	// Token returns a token to use now. When rejected is not nil, the service has just responded with 401 to it; returning
+	// the same token again ends the call with that 401.
+	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
+}
+
 // Validate returns all faults of c at once as a *ValidationError.
 func (c Config) Validate() error {
 	v := validator{}
@@ -155,7 +182,7 @@ func (c Config) check(v *validator) {
 	c.checkBaseURL(v)
 	if c.Vendor == "" {
 		v.fault("vendor", ruleRequired)
-	} else if !isToken(c.Vendor) {
+	} else if !ascii.IsName(c.Vendor) {
 		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
 	}
 	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
@@ -212,6 +239,11 @@ func (c Config) check(v *validator) {
 	}
 }
 
+// isCodeWord reports whether code has the form of all codes that the reference shows.
+func isCodeWord(code string) bool {
+	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
+}
+
 const maxMaxResponseBytes = 1 << 30
 
 func (c Config) checkBaseURL(v *validator) {
@@ -247,12 +279,6 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-func isToken(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_'
-	})
-}
-
 // withDefaults fills in what was left zero.
 func (c Config) withDefaults() Config {
 	orDuration(&c.AttemptTimeout, 30*time.Second)
@@ -262,7 +288,7 @@ func (c Config) withDefaults() Config {
 	orDuration(&c.Retry.MaxRetryAfter, 15*time.Second)
 	orDuration(&c.Retry.MaxThrottleWait, time.Minute)
 	orDuration(&c.Retry.InFlightWait, 10*time.Second)
-	orDuration(&c.Retry.TokenHold, tokenHold)
+	orDuration(&c.Retry.TokenHold, token.DefaultHold)
 	if c.MaxResponseBytes == 0 {
 		c.MaxResponseBytes = 32 << 20
 	}
@@ -282,4 +308,97 @@ func orDuration(d *time.Duration, value time.Duration) {
 	if *d == 0 {
 		*d = value
 	}
+}
+
+// MarshalJSON writes the fields that hold data: durations as text such as "30s", the secret as [REDACTED].
+func (c Config) MarshalJSON() ([]byte, error) {
+	type plain Config
+	return json.Marshal(plain(c), json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, d time.Duration) error {
+		return e.WriteToken(jsontext.String(d.String()))
+	})))
+}
+
+// UnmarshalJSON reads the fields that are there and leaves the others as they are. A member that is no field is
+// refused, since a setting with a typing error in its name would be no setting. Give a Config that stands in a struct
+// of your own a field name: embedded, this method would read the whole struct.
+//
+// Errors: a *[ValidationError] that names the member and the rule, never the value; [ErrRedactedSecret].
+func (c *Config) UnmarshalJSON(data []byte) error {
+	type plain Config
+	read := *c
+	err := json.Unmarshal(data, (*plain)(&read), json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(readDuration)))
+	if err != nil {
+		return configFault(err)
+	}
+	*c = read
+	return nil
+}
+
+func readDuration(d *jsontext.Decoder, to *time.Duration) error {
+	value, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	switch value.Kind() {
+	case 'n':
+		*to = 0
+		return nil
+	case '"':
+		*to, err = time.ParseDuration(value.String())
+		return err
+	}
+	return errors.New("not a text")
+}
+
+// configFault says which member could not be read and why, without its value.
+func configFault(err error) error {
+	fault := Fault{Field: "config", Rule: "must be a JSON object"}
+	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(wrong, jsontext.ErrDuplicateName) {
+		fault = Fault{Field: fieldAt(wrong.JSONPointer), Rule: "must be there once"}
+	} else if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		fault.Field = fieldAt(wrong.JSONPointer)
+		switch {
+		case errors.Is(err, ErrRedactedSecret):
+			return fmt.Errorf("%s: %w", fault.Field, ErrRedactedSecret)
+		case errors.Is(err, json.ErrUnknownName):
+			fault.Rule = "is not a setting"
+		case wrong.GoType != nil:
+			fault.Rule = ruleOf(wrong.GoType)
+		}
+	}
+	return &ValidationError{Faults: []Fault{fault}}
+}
+
+// fieldAt turns "/retry/min_wait" into "retry.min_wait".
+func fieldAt(pointer jsontext.Pointer) string {
+	var names []string
+	for name := range pointer.Tokens() {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "config"
+	}
+	return strings.Join(names, ".")
+}
+
+func ruleOfType[T any]() string { return ruleOf(reflect.TypeFor[T]()) }
+
+// ruleOf says in which form a setting of a type is written.
+func ruleOf(of reflect.Type) string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch {
+	case of == reflect.TypeFor[time.Duration]():
+		return `must be a duration such as "30s"`
+	case of == reflect.TypeFor[Secret](), of.Kind() == reflect.String:
+		return "must be a text"
+	case of.Kind() == reflect.Float64:
+		return "must be a number"
+	case of.Kind() == reflect.Bool:
+		return "must be true or false"
+	case of.Kind() == reflect.Struct:
+		return "must be a JSON object"
+	}
+	return "must be a whole number"
 }

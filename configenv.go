@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and that of the JSON field in
@@ -56,7 +58,7 @@ func ConfigFromEnv() (Config, error) {
 	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
 	secret, from, rule := secretFromEnv()
 	if err := config.Credentials.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
-		rule = "must not be " + redacted
+		rule = "must not be " + redact.Mark
 	}
 
 	v, missing := validator{}, validator{}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // RequestType says whether a creation is a new card or a replacement. The zero value is the service's default, new.
@@ -66,10 +68,10 @@ type CreateAccountParams struct {
 }
 
 // Format prints p without personal data.
-func (p CreateAccountParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p CreateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p CreateAccountParams) LogValue() slog.Value { return redactedValue(p) }
+func (p CreateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 func (p CreateAccountParams) check(v *validator) {
 	v.companyID("company_id", p.CompanyID)
@@ -95,7 +97,7 @@ func (p CreateAccountParams) check(v *validator) {
 
 var opCreateAccount = operation{
 	Operation: Operation{"Accounts.Create", "POST", "/accounts"},
-	class:     classNever, kind: answerJSON, success: []int{201}, lane: LaneCall, inputStatus: true,
+	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall, inputStatus: true,
 }
 
 // Create makes an account. The answer has no account id; [AccountsService.Issue] creates and finds it.
@@ -129,14 +131,14 @@ type UpdateAccountParams struct {
 }
 
 // Format prints p without personal data.
-func (p UpdateAccountParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p UpdateAccountParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p UpdateAccountParams) LogValue() slog.Value { return redactedValue(p) }
+func (p UpdateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opUpdateAccount = operation{
 	Operation: Operation{"Accounts.Update", "PUT", "/accounts/{id}"},
-	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal], and

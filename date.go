@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // ErrDateSyntax means that a text, or the fields of a [Date], are not a real calendar day from 0001-01-01 to
@@ -139,11 +142,11 @@ func (d *Date) UnmarshalText(text []byte) error {
 //
 // Errors: [ErrDateSyntax].
 func (d *Date) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		*d = Date{}
 		return nil
-	case scalarString:
+	case number.String:
 		return d.UnmarshalText(text)
 	default:
 		return ErrDateSyntax
@@ -195,7 +198,7 @@ func (d Date) valid() bool {
 func cutDate(s string) (d Date, rest string, ok bool) {
 	const length = len("YYYY-MM-DD")
 	if len(s) < length || s[4] != '-' || s[7] != '-' ||
-		!isDigits(s[:4]) || !isDigits(s[5:7]) || !isDigits(s[8:length]) {
+		!ascii.IsDigits(s[:4]) || !ascii.IsDigits(s[5:7]) || !ascii.IsDigits(s[8:length]) {
 		return Date{}, "", false
 	}
 	d = Date{

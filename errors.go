@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 // CallError is the error of every call: what was tried, what is known of its effect, and why it failed. A
@@ -26,7 +27,7 @@ type CallError struct {
 	AccountID AccountID
 	// RequestID is the key of a transfer or direct entry; empty for other calls.
 	RequestID RequestID
-	// CorrelationID is the one the service answered with or, for funding, the one that was sent.
+	// CorrelationID is the one the service returned or, for funding, the one that was sent.
 	CorrelationID string
 	// Attempts counts the requests that may have left.
 	Attempts int
@@ -41,7 +42,12 @@ type CallError struct {
 	// Err is the cause.
 	Err error
 
-	repeats *repeatRule // of the client that made the error; nil otherwise
+	rule settlingRule // of the client that made the error; nil otherwise
+}
+
+// settlingRule is what SettlesDoubt asks. It is here so that an error does not depend on how it is made.
+type settlingRule interface {
+	settledBy(refusal *CallError, lastSent time.Time) bool
 }
 
 // Error is one line without names, amounts or addresses, but for what [Config].ShowDescriptions adds.
@@ -68,6 +74,13 @@ func (e *CallError) Error() string {
 // Unwrap returns Err.
 func (e *CallError) Unwrap() error { return e.Err }
 
+func (e *CallError) knownOutcome() (Outcome, bool) {
+	if e == nil {
+		return OutcomeUnknown, false
+	}
+	return e.Outcome, true
+}
+
 // Is matches [ErrOutcomeUnknown] when Outcome is [OutcomeUnknown].
 func (e *CallError) Is(target error) bool {
 	return target == ErrOutcomeUnknown && e.Outcome == OutcomeUnknown
@@ -81,13 +94,13 @@ type APIError struct {
 	StatusCode int
 	// Code is the machine-readable code; empty when the body had none.
 	Code ErrorCode
-	// Description is the service's text; policy and transfer answers list the invalid fields in it.
+	// Description is the service's text; policy and transfer responses list the invalid fields in it.
 	Description string
 	// RetryAfter is the wait a 429 or 503 asked for; zero when it did not.
 	RetryAfter time.Duration
-	// Header is the answer's header.
+	// Header is the response's header.
 	Header http.Header
-	// Body is the answer's body, at most 64 KiB of it.
+	// Body is the response's body, at most 64 KiB of it.
 	Body []byte
 
 	// shown is the part of Description that is printed.
@@ -146,35 +159,10 @@ func (e *APIError) Is(target error) bool {
 // prints when it looks like those that are.
 func printableCode(code ErrorCode) string {
 	const longest = 64
-	if len(code) > longest || strings.ContainsFunc(string(code), func(r rune) bool { return !isLower(r) && r != '_' }) {
+	if len(code) > longest || strings.ContainsFunc(string(code), func(r rune) bool { return !ascii.IsLower(r) && r != '_' }) {
 		return "unlisted code"
 	}
 	return string(code)
-}
-
-// printableText makes one line of a text, of at most longest characters: nothing in it moves a cursor or hides.
-func printableText(text string) string {
-	const longest = 200
-	characters := []rune(strings.Join(strings.Fields(text), " "))
-	if len(characters) > longest {
-		characters = append(characters[:longest], '…')
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, string(characters))
-}
-
-// printableMediaType does the same for a Content-Type without parameters.
-func printableMediaType(mediaType string) string {
-	const longest = 100
-	kind, subtype, slash := strings.Cut(mediaType, "/")
-	if len(mediaType) > longest || !slash && kind != "" || !isToken(kind) || !isToken(strings.ReplaceAll(subtype, "+", "")) {
-		return "?"
-	}
-	return mediaType
 }
 
 // ErrorCode is the service's error code. It is an error, for errors.Is(err, prepaid.CodeInvalidURI). A code
@@ -221,7 +209,7 @@ const (
 	CodeInvalidHMACKeyID ErrorCode = "invalid_hmac_key_id"
 	// CodeInvalidHMACKeySecret: webhooks: bad key.
 	CodeInvalidHMACKeySecret ErrorCode = "invalid_hmac_key_secret"
-	// CodeNoResponse: webhooks: the ping to an enabled hook was not answered.
+	// CodeNoResponse: webhooks: the ping to an enabled hook got no response.
 	CodeNoResponse ErrorCode = "no_response"
 	// CodeInvalidHookID: webhooks: no such hook.
 	CodeInvalidHookID ErrorCode = "invalid_hook_id"
@@ -298,6 +286,8 @@ type ValidationError struct {
 	Faults []Fault
 }
 
+func (*ValidationError) knownOutcome() (Outcome, bool) { return OutcomeRejected, true }
+
 // Error lists the faults on one line.
 func (e *ValidationError) Error() string {
 	var b strings.Builder
@@ -313,7 +303,7 @@ func (e *ValidationError) Error() string {
 	return b.String()
 }
 
-// TransportError means that no complete answer came. The zero value is a request that never left.
+// TransportError means that no complete response came. The zero value is a request that never left.
 type TransportError struct {
 	// Sent is false only when it is certain that nothing reached the service.
 	Sent bool
@@ -344,9 +334,9 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // DecodeError means that a response arrived which is not what the operation declares, or one in the error shape with a
 // success status: Err is then its [ErrorCode]. The zero value is not used.
 type DecodeError struct {
-	// StatusCode is the HTTP status of the answer.
+	// StatusCode is the HTTP status of the response.
 	StatusCode int
-	// MediaType is the answer's Content-Type without parameters.
+	// MediaType is the response's Content-Type without parameters.
 	MediaType string
 	// Offset is the byte of the body at which decoding stopped; zero when unknown.
 	Offset int64
@@ -382,7 +372,7 @@ func (e *TransferFailedError) Error() string {
 func (e *TransferFailedError) Is(target error) bool { return target == ErrTransferFailed }
 
 // ThrottledError means that the local limiter refused: the wait for a slot would outlast the deadline. The
-// service was not asked. The zero value does not tell the wait.
+// service was not asked. The zero value does not state the wait.
 type ThrottledError struct {
 	// Wait is how long a slot would have taken.
 	Wait time.Duration

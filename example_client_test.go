@@ -3,12 +3,17 @@ package prepaid_test
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
+	"sync/atomic"
 	"time"
 
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
@@ -124,7 +129,7 @@ func ExampleClient_Close() {
 	// true not processed
 }
 
-// What Check says when something is wrong with a deployment: here another program answers at the address.
+// What Check says when something is wrong with a deployment: here another program responds at the address.
 func ExampleClient_Check_notTheService() {
 	srv := emulator()
 	defer srv.Close()
@@ -197,4 +202,203 @@ func ExampleLimiterFunc() {
 	_, err = client.Accounts.Status(context.Background(), "EA1")
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err), len(srv.Requests()))
 	// Output: true not processed 0
+}
+
+// A program's own configuration file with the client's settings in it. The secret is not in the file but in one of its
+// own, as secret stores mount it.
+func ExampleConfig_yaml() {
+	type file struct {
+		Listen  string         `yaml:"listen"`
+		Prepaid prepaid.Config `yaml:"prepaid"`
+	}
+	load := func(text, secret string) (file, error) {
+		var f file
+		decoder := yaml.NewDecoder(strings.NewReader(text))
+		decoder.KnownFields(true) // a setting with a typing error in its name would be no setting
+		if err := decoder.Decode(&f); err != nil {
+			return file{}, err
+		}
+		f.Prepaid.Credentials.ClientSecret = prepaid.NewSecret(strings.TrimRight(secret, "\r\n"))
+		return f, f.Prepaid.Validate()
+	}
+	f, err := load(`
+listen: 127.0.0.1:8080
+prepaid:
+  base_url: https://test.example.com/3.0/
+  vendor: vendor
+  environment: test
+  credentials:
+    client_id: acme
+  attempt_timeout: 20s
+  rate_share: 0.25
+  retry:
+    max_attempts: 3
+`, "s3cret\n")
+	fmt.Println(f.Prepaid.AttemptTimeout, f.Prepaid.RateShare, f.Prepaid.Retry.MaxAttempts, f.Prepaid.Credentials.ClientSecret, err)
+
+	_, err = load("prepaid: {base_url: https://test.example.com/, vendor: vendor}", "")
+	fmt.Println(err)
+	// Output:
+	// 20s 0.25 3 [REDACTED] <nil>
+	// prepaid: invalid input: base_url must end in /3.0/; credentials.client_id is required; credentials.client_secret is required
+}
+
+// In JSON a setting that does not exist is refused by itself, and no error shows a value.
+func ExampleConfig_UnmarshalJSON() {
+	var config prepaid.Config
+	fmt.Println(json.Unmarshal([]byte(`{"retry": {"max_wait": "5s"}, "attempt_timeout": "1m"}`), &config))
+	fmt.Println(config.Retry.MaxWait, config.AttemptTimeout)
+	fmt.Println(json.Unmarshal([]byte(`{"atempt_timeout": "1m"}`), &config))
+	fmt.Println(json.Unmarshal([]byte(`{"attempt_timeout": 60}`), &config))
+	// Output:
+	// <nil>
+	// 5s 1m0s
+	// prepaid: invalid input: atempt_timeout is not a setting
+	// prepaid: invalid input: attempt_timeout must be a duration such as "30s"
+}
+
+// What is written of a Config shows every setting that was made, and not the secret.
+func ExampleConfig_MarshalJSON() {
+	config := prepaid.Config{
+		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor", AttemptTimeout: 20 * time.Second,
+		Credentials: prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")},
+	}
+	text, err := json.Marshal(config)
+	fmt.Println(string(text), err)
+	// Output: {"base_url":"https://test.example.com/3.0/","vendor":"vendor","credentials":{"client_id":"acme","client_secret":"[REDACTED]"},"attempt_timeout":"20s"} <nil>
+}
+
+// counters stand for the program's metrics.
+type counters struct{ unknown, throttled, renewalsFailed atomic.Int64 }
+
+// trace counts what somebody must be woken for.
+func (c *counters) trace() *prepaid.Trace {
+	return &prepaid.Trace{
+		CallDone: func(_ context.Context, _ prepaid.Operation, done prepaid.CallSummary) {
+			if done.Outcome == prepaid.OutcomeUnknown {
+				c.unknown.Add(1)
+			}
+		},
+		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+			if a.StatusCode == 429 {
+				c.throttled.Add(1)
+			}
+		},
+		TokenRenewed: func(_ context.Context, _ time.Duration, err error) {
+			if err != nil {
+				c.renewalsFailed.Add(1)
+			}
+		},
+	}
+}
+
+// start returns a client that has been proved to work, or says what is wrong with the deployment.
+func start(ctx context.Context, config prepaid.Config, log *slog.Logger, c *counters) (*prepaid.Client, error) {
+	config.Logger, config.Trace = log, c.trace()
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	proof, err := client.Check(ctx)
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	if proof.ClockSkew.Abs() > 30*time.Second {
+		log.Warn("the clock of this machine is off", "by", proof.ClockSkew)
+	}
+	return client, nil
+}
+
+// The start of a program: settings, a proof that they work, and counters to alert on.
+func Example_start() {
+	srv := emulator()
+	defer srv.Close()
+	id, seen := seed(srv, "100.00"), &counters{}
+
+	client, err := start(context.Background(), srv.Config(), slog.New(slog.DiscardHandler), seen)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	fmt.Println("ready")
+
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.TooManyRequests(0))
+	if _, err := client.Accounts.Status(context.Background(), id); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(seen.unknown.Load(), seen.throttled.Load(), seen.renewalsFailed.Load())
+
+	wrong := srv.Config()
+	wrong.Credentials.ClientSecret = prepaid.NewSecret("an old one")
+	_, err = start(context.Background(), wrong, slog.New(slog.DiscardHandler), seen)
+	fmt.Println(err)
+	// Output:
+	// ready
+	// 0 1 0
+	// prepaid: Token: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
+}
+
+// A run that is asked to end takes nothing new and finishes what it has begun: a call cut off in the middle is a doubt.
+func Example_shutdown() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+	payments := make([]prepaid.TransferParams, 3)
+	for i := range payments {
+		payments[i] = prepaid.TransferParams{
+			RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1000), DestinationAccountID: to,
+			SourceReference: "payroll", DestinationReference: "salary",
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background()) // a program: signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	paid := 0
+	for _, payment := range payments {
+		if ctx.Err() != nil {
+			break
+		}
+		call, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+		_, err := client.Accounts.Transfer(call, from, payment)
+		done()
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		if paid++; paid == 2 {
+			stop() // the signal comes
+		}
+	}
+	fmt.Println(paid, "paid,", len(payments)-paid, "left for the next run,", srv.Balance(string(from)), "on the account")
+	// Output: 2 paid, 1 left for the next run, 80.00 on the account
+}
+
+// A deadline that leaves no room for a repeat makes a doubt of a lost response. This one leaves the attempt its time, and
+// not the pause before the second one.
+func Example_deadline() {
+	srv := emulator()
+	defer srv.Close()
+	from, to := seed(srv, "100.00"), seed(srv, "0")
+	config := srv.Config()
+	config.Retry.InFlightWait = 10 * time.Second // the default
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+	defer cancel()
+	began := time.Now()
+	_, err = client.Accounts.Transfer(ctx, from, prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1000), DestinationAccountID: to,
+		SourceReference: "payroll", DestinationReference: "salary",
+	})
+	fmt.Println(prepaid.OutcomeOf(err), "at once:", time.Since(began) < 7*time.Second)
+	// Output: outcome unknown at once: true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -87,4 +88,59 @@ func ExampleCallError_inTests() {
 	// Output:
 	// send the same params again
 	// settled
+}
+
+// What settles an outcome that another process has left unknown: only the service's own refusal of the same params, sent
+// when the first can no longer be under way. A gateway's refusal proves nothing, since it was given before the service
+// looked.
+func ExampleSettlesDoubt() {
+	srv := emulator()
+	defer srv.Close()
+	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
+
+	again := func() error { // the params of a payment that a process had sent before it died
+		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
+			SourceReference: "invoice 7", DestinationReference: "invoice 7",
+		})
+		return err
+	}
+	died := time.Now().Add(-time.Hour)
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(403))
+	for range 2 {
+		err := again()
+		fmt.Println(prepaid.OutcomeOf(err), prepaid.SettlesDoubt(err, died))
+	}
+	// Output:
+	// outcome unknown false
+	// rejected true
+}
+
+// What a support engineer needs of a failed call, in one log record: when, what, how far it came, and the ids to ask
+// the operator with. Nothing personal is in it.
+func ExampleCallError_support() {
+	report := func(log *slog.Logger, err error) {
+		call, ok := errors.AsType[*prepaid.CallError](err)
+		if !ok {
+			log.Error("not a call", "error", err)
+			return
+		}
+		log = log.With(
+			"operation", call.Operation, "outcome", call.Outcome.String(), "account", string(call.AccountID),
+			"request_id", string(call.RequestID), "correlation_id", call.CorrelationID,
+			"attempts", call.Attempts, "first_sent", call.FirstSent, "last_sent", call.LastSent,
+		)
+		if answer, ok := errors.AsType[*prepaid.APIError](err); ok {
+			log = log.With("status", answer.StatusCode, "code", string(answer.Code)) // not Description, not Body
+		}
+		log.Error("call failed", "cause", call.Err)
+	}
+	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
+	report(printLogger(), &prepaid.CallError{ // as a call returns it
+		Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeUnknown, AccountID: "EA52174568995001",
+		RequestID: "invoice-7", CorrelationID: "c-91", Attempts: 2, FirstSent: sent, LastSent: sent.Add(10 * time.Second),
+		Err: &prepaid.APIError{StatusCode: 500, Code: prepaid.CodeServerError, Description: "may repeat what was sent"},
+	})
+	// Output:
+	// level=ERROR msg="call failed" operation=Accounts.Transfer outcome="outcome unknown" account=EA52174568995001 request_id=invoice-7 correlation_id=c-91 attempts=2 first_sent=2026-11-20T03:00:00.000Z last_sent=2026-11-20T03:00:10.000Z status=500 code=server_error cause="prepaid: status 500 (server_error)"
 }

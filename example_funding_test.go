@@ -74,7 +74,7 @@ func ExampleFundingService_Reverse() {
 	// reversal approved, left: 100.00
 }
 
-// The answer of a redemption was lost: the history around the call tells whether the money was taken.
+// The response of a redemption was lost: the history around the call shows whether the money was taken.
 func ExampleFundingService_Redeem_unknown() {
 	srv := emulator()
 	defer srv.Close()
@@ -101,4 +101,27 @@ func ExampleFundingService_Redeem_unknown() {
 	}
 	fmt.Println(finding.Verdict, finding.Transactions[0].Amount)
 	// Output: seen -60.00
+}
+
+// A decline is a result, not an error.
+func ExampleFundingService_Redeem() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+
+	for _, amount := range []string{"60.00", "60.00"} {
+		result, err := client.Funding.Redeem(context.Background(), prepaid.RedeemFundingParams{
+			Amount: prepaid.MustAmount(amount), AccountID: id, Exception: prepaid.FundingExceptionNone,
+			MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001, Currency: "036", CardAcceptorID: "QUICKMART",
+			CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(result.Outcome, result.Approved(), srv.Balance(string(id)))
+	}
+	// Output:
+	// approved true 40.00
+	// declined false 40.00
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/webhook"
 )
 
 // hookParams describes a hook of company 42 that is not enabled, so that the service does not ping its address.
@@ -23,7 +24,7 @@ func hookParams(uri string) prepaid.CreateHookParams {
 	}
 }
 
-// missedMessages starts an emulator with a hook whose receiver answers the ping and then goes down while the service
+// missedMessages starts an emulator with a hook whose receiver responds to the ping and then goes down while the service
 // sends it count transactions. Close the emulator at the end.
 func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error) {
 	var down atomic.Bool
@@ -42,7 +43,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error)
 	if err == nil {
 		down.Store(true)
 		for range count {
-			seed(srv, "25.50") // a load, which the hook is told of
+			seed(srv, "25.50") // a load, which the hook reports
 		}
 		err = srv.WaitIdle(context.Background())
 	}
@@ -75,7 +76,7 @@ func ExampleHooksService_Get() {
 	// missed anything: false
 }
 
-// The ping of an enabled hook must be answered while the registration waits, or nothing is registered.
+// The ping of an enabled hook must get its response while the registration waits, or nothing is registered.
 func ExampleHooksService_Create_noResponse() {
 	receiver := httptest.NewTLSServer(http.NotFoundHandler()) // not the right path
 	defer receiver.Close()
@@ -171,7 +172,7 @@ func ExampleHooksService_Update() {
 	// https://cards.example.com/hooks k2
 }
 
-// Deleting is safe to repeat, and the client does so by itself when an answer is lost.
+// Deleting is safe to repeat, and the client does so by itself when a response is lost.
 func ExampleHooksService_Delete() {
 	srv := emulator()
 	defer srv.Close()
@@ -206,7 +207,7 @@ func ExampleHooksService_Undeliverable() {
 			fmt.Println(err)
 			return
 		}
-		var body struct { // the operator tells the shape; this is the emulator's
+		var body struct { // the operator specifies the shape; this is the emulator's
 			Transaction prepaid.Transaction `json:"transaction"`
 		}
 		if err := message.Decode(&body); err != nil {
@@ -294,4 +295,45 @@ func ExampleParseMessage() {
 	}
 	fmt.Println(message.ID, message.Type, message.Timestamp, body.Transaction.Amount)
 	// Output: m-1 transaction 2026-11-20 01:02:03 +0000 UTC -9.50
+}
+
+// Registering an enabled hook has the service ping the receiver, which must be listening by then.
+func ExampleHooksService_Create() {
+	key := prepaid.NewSecret(strings.Repeat("0f", 32))
+	handler, err := webhook.NewHandler(webhook.Config{
+		Verifier: webhook.HMAC{ // the operator specifies header, encoding and key form
+			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: webhook.StaticKeys{"k1": key},
+		},
+		OnTransaction: func(_ context.Context, m *prepaid.Message) error {
+			fmt.Println("received", m.Type)
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	receiver := httptest.NewTLSServer(handler)
+	defer receiver.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+	srv := emulator(prepaidtest.WithWebhookRoots(roots))
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	created, err := client.Hooks.Create(ctx, prepaid.CreateHookParams{
+		URI: receiver.URL, Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
+		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "k1", HMACKeySecret: key,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("registered", created.ID != "")
+	seed(srv, "25.50") // a load, which the hook reports
+	fmt.Println(srv.WaitIdle(ctx))
+	// Output:
+	// registered true
+	// received transaction
+	// <nil>
 }

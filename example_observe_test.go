@@ -3,8 +3,13 @@ package prepaid_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"time"
 
@@ -76,7 +81,7 @@ func ExampleTrace() {
 	// map[Accounts.Status applied:2 Accounts.Status rejected:1 Token applied:1]
 }
 
-// A slow call explained: each attempt of one call, with the pause behind it.
+// A slow call explained: each attempt of one call, with the pause after it.
 func ExampleWithTrace_pauses() {
 	srv := emulator()
 	defer srv.Close()
@@ -147,4 +152,119 @@ func ExampleAccount_LogValue() {
 	}
 	printLogger().Info("issued", "account", account)
 	// Output: level=INFO msg=issued account.ID=EA52174568995001 account.Balance=25.50 account.CardNumber=[REDACTED] account.Status=active account.NameOnCard=[REDACTED]
+}
+
+// Two observers of one client: one counts, one logs. A panic in one keeps the other working.
+func ExampleJoinTraces() {
+	srv := emulator()
+	defer srv.Close()
+	id := seed(srv, "100.00")
+	config := srv.Config()
+	unknown := 0
+	config.Trace = prepaid.JoinTraces(
+		&prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
+			if c.Outcome == prepaid.OutcomeUnknown {
+				unknown++ // guard it with a mutex when calls run in parallel
+			}
+		}},
+		&prepaid.Trace{CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
+			fmt.Println(op.Name, c.Outcome)
+		}},
+	)
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	srv.Inject("POST /funding/refunds", prepaidtest.CommitThenDrop())
+	_, err = client.Funding.Refund(context.Background(), prepaid.RefundFundingParams{
+		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
+		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+	})
+	fmt.Println(err)
+	fmt.Println("to be resolved:", unknown)
+	// Output:
+	// Token applied
+	// Funding.Refund outcome unknown
+	// prepaid: Funding.Refund: outcome unknown: no answer (answer): EOF
+	// to be resolved: 1
+}
+
+// signing adds a header to every request. It hands errors on as they came.
+type signing struct{ next http.RoundTripper }
+
+func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
+	signed := req.Clone(req.Context())
+	signed.Header.Set("X-Signature", "…")
+	return s.next.RoundTrip(signed)
+}
+
+// A transport of your own stands on one that says what it knows.
+func ExampleWrappable() {
+	config := prepaid.Config{
+		BaseURL:     "https://127.0.0.1:1/3.0/", // nobody is there
+		Vendor:      "vendor",
+		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
+		Retry:       prepaid.RetryPolicy{MaxAttempts: 1},
+	}
+	config.Transport = signing{prepaid.Wrappable(prepaid.NewTransport())}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	_, err = client.Token(context.Background())
+	failure, ok := errors.AsType[*prepaid.TransportError](err)
+	fmt.Println(ok && !failure.Sent)
+	// Output: true
+}
+
+// failover goes a second way only when the request did not leave by the first.
+type failover struct{ first, second http.RoundTripper }
+
+func (f failover) RoundTrip(req *http.Request) (*http.Response, error) {
+	again := req.Clone(req.Context())
+	if req.Body != nil && req.GetBody != nil {
+		again.Body, _ = req.GetBody()
+	}
+	response, err := f.first.RoundTrip(req)
+	if err == nil || !prepaid.NotSent(err) {
+		return response, err
+	}
+	response, failed := f.second.RoundTrip(again)
+	if failed != nil {
+		return nil, errors.Join(err, failed) // not sent when both say so
+	}
+	return response, nil
+}
+
+// A transport with two ways asks the error of the first.
+func ExampleNotSent() {
+	away := prepaid.Wrappable(&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no route")
+	}})
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://service.example/3.0/", http.NoBody)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = failover{away, away}.RoundTrip(req) //nolint:bodyclose // there is none
+	fmt.Println(prepaid.NotSent(err), prepaid.NotSent(errors.Join(err, io.ErrUnexpectedEOF)))
+	// Output: true false
+}
+
+// What a service sends past the end of a response does not get into the log.
+func ExampleDropUnsolicited() {
+	log.SetFlags(0)
+	log.SetOutput(os.Stdout)
+	defer log.SetOutput(os.Stderr)
+
+	log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
+
+	log.Print(`Unsolicited response received on idle HTTP channel starting with "5555 5555 5555 4444"; err=<nil>`)
+	log.Print("started")
+	// Output: started
 }

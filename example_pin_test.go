@@ -2,11 +2,14 @@ package prepaid_test
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // sealOnDevice is what the cardholder's device does: it turns one-time password and PIN into an envelope.
@@ -22,7 +25,7 @@ func sealOnDevice(certificate []byte, otp, pin string) (prepaid.PINEnvelope, err
 	return *envelope, nil
 }
 
-// Initiate has the service send the cardholder a one-time password. The reference does not show the answer's shape, so
+// Initiate has the service send the cardholder a one-time password. The reference does not show the response's shape, so
 // it comes as it is, to be read into a struct of your own.
 func ExamplePINService_Initiate() {
 	srv := emulator()
@@ -36,7 +39,7 @@ func ExamplePINService_Initiate() {
 		fmt.Println(err, prepaid.OutcomeOf(err))
 		return
 	}
-	var answer struct { // the operator tells the shape; this is the emulator's
+	var answer struct { // the operator specifies the shape; this is the emulator's
 		OperationID string `json:"operation_id"`
 		Status      string `json:"status"`
 	}
@@ -149,4 +152,167 @@ func ExampleNewPINKey() {
 	// 64
 	// certificate must be an X.509 certificate in PEM or DER form that crypto/x509 can read
 	// hash must be SHA256 or SHA512
+}
+
+// The envelope is sealed where the PIN is typed, without a client: no backend sees the PIN.
+func ExamplePINKey_Seal() {
+	srv := emulator()
+	defer srv.Close()
+
+	key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret("123456"), PIN: prepaid.NewSecret("4921")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(envelope.OAEPHashingAlgorithm, len(envelope.IV), envelope.PublicKeyFingerprint == key.Fingerprint())
+	// Output: SHA256 32 true
+}
+
+// A whole PIN change. Each step gets an envelope of its own.
+func ExamplePINService() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "0")
+
+	change := func(ctx context.Context, seal func(operation string) (*prepaid.PINEnvelope, error)) error {
+		started, err := client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
+			AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7",
+			CommunicationMethod: "sms", // the operator specifies the values
+		})
+		if err != nil {
+			return err
+		}
+		var answer struct { // the operator specifies the shape
+			OperationID string `json:"operation_id"`
+		}
+		if err := started.Decode(&answer); err != nil {
+			return err
+		}
+		for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){client.PIN.Validate, client.PIN.Execute} {
+			envelope, err := seal(answer.OperationID)
+			if err != nil {
+				return err
+			}
+			if _, err := step(ctx, prepaid.SealedPINParams{
+				OperationID: answer.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: *envelope,
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := change(context.Background(), func(operation string) (*prepaid.PINEnvelope, error) { // on the cardholder's device
+		key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(srv.OTP(operation)), PIN: prepaid.NewSecret("4921")})
+	})
+	fmt.Println(err, srv.PINOf(string(id)) == "4921")
+	// Output: <nil> true
+}
+
+// The wallets in which a card is. An account without any gives an empty list.
+func ExampleAccountsService_WalletTokens() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+	srv.AddWalletToken(string(id), prepaidtest.WalletToken{
+		Device: prepaidtest.WalletDevice{DeviceType: "phone"}, TokenSuffix: "0042",
+	})
+	srv.AddWalletToken(string(id), prepaidtest.WalletToken{
+		Device: prepaidtest.WalletDevice{DeviceType: "watch2"}, CurrentStatusCode: "suspended", TokenSuffix: "0043",
+	})
+
+	tokens, err := client.Accounts.WalletTokens(context.Background(), id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, token := range tokens {
+		fmt.Println(token.TokenSuffix, token.Device.Type, token.Status, token.Status == prepaid.WalletTokenStatusActive)
+	}
+	// Output:
+	// 0042 phone active true
+	// 0043 watch2 suspended false
+}
+
+// What goes back to the wallet app on the phone. Two of the three wallets need no input.
+func ExampleAccountsService_ProvisionWallet() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	id := seed(srv, "100.00")
+
+	wallet, err := client.Accounts.ProvisionWallet(ctx, id, "googlepay", prepaid.ProvisionWalletParams{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(wallet.Provider, wallet.ProductType, wallet.IssuerInitiatedDigitizationData != "")
+	fmt.Println(wallet.PANLastFour != "", wallet.Registration.EmailAddress != "") // neither shows in a log
+	// Output:
+	// mastercard reloadable true
+	// true true
+}
+
+// The third wallet sends a nonce, its signature and certificates. A 404 may mean bad input here, so it is not
+// ErrNotFound.
+func ExampleAccountsService_ProvisionWallet_certificates() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	id := seed(srv, "100.00")
+
+	params := prepaid.ProvisionWalletParams{ // from the wallet app
+		Nonce: "bm9uY2U=", NonceSignature: "c2lnbmF0dXJl", Certificates: []string{"bGVhZg==", "cm9vdA=="},
+	}
+	wallet, err := client.Accounts.ProvisionWallet(ctx, id, "applepay", params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(wallet.ActivationData != "", wallet.EncryptedPassData != "", wallet.EphemeralPublicKey != "")
+
+	_, err = client.Accounts.ProvisionWallet(ctx, id, "leatherwallet", params)
+	fmt.Println(err, errors.Is(err, prepaid.ErrNotFound))
+	// Output:
+	// true true true
+	// prepaid: Accounts.ProvisionWallet: rejected: status 404 (unsupported_provider): the wallet provider is not supported false
+}
+
+// The ephemeral key is 256 random bits and good for one call: after an unknown outcome make a new one.
+func ExampleAccountsService_ExchangeKey() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	id := seed(srv, "100.00")
+	srv.AddApplication("11111111-2222-4333-8444-555555555555", "66666666-7777-4888-9999-aaaaaaaaaaaa")
+
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		fmt.Println(err)
+		return
+	}
+	params := prepaid.ExchangeKeyParams{
+		ApplicationID: "11111111-2222-4333-8444-555555555555", KeyID: "66666666-7777-4888-9999-aaaaaaaaaaaa",
+		EphemeralKey: prepaid.NewSecret(base64.StdEncoding.EncodeToString(key)),
+	}
+	exchanged, err := client.Accounts.ExchangeKey(ctx, id, params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(exchanged.Data) > 0, params.EphemeralKey)
+
+	_, err = client.Accounts.ExchangeKey(ctx, id, params)
+	fmt.Println(errors.Is(err, prepaid.CodeBadEphemeralKey), err)
+	// Output:
+	// true [REDACTED]
+	// true prepaid: Accounts.ExchangeKey: rejected: status 400 (bad_ephemeral_key): ephemeral_key was used before
 }

@@ -61,7 +61,7 @@ func ExamplePolicyService_Categories() {
 	for _, rule := range policy.Categories {
 		fmt.Println(rule.MerchantCategoryCode)
 	}
-	fmt.Println(policy.Merchants == nil) // not part of this answer
+	fmt.Println(policy.Merchants == nil) // not part of this response
 	// Output:
 	// 0742
 	// 7995
@@ -250,4 +250,26 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 	// Output:
 	// page 2 size 5 last false
 	// 1731 Electrical contractors
+}
+
+// In an open loop an added category is blocked; in a closed one it is allowed.
+func ExamplePolicyService_ChangeCategories() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{
+		Reason: "no gambling", Add: []prepaid.MCC{"7995", "0742"}, Remove: []prepaid.MCC{"0742"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, err := client.Policy.Categories(ctx, 42)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(policy.DefaultAction, policy.Categories)
+	// Output: allow [{7995}]
 }

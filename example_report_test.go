@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -226,4 +227,55 @@ func ExampleReportReader_WriteTo() {
 	// EA1,25.50
 	// EA2,74.50
 	// 20 <nil>
+}
+
+// A report of any size goes to a file in constant memory, and the file gets its name only when it is complete.
+func ExampleReportingService_Run() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\nEA2,0.00\n")
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+
+	fetch := func(ctx context.Context, path string) error {
+		report, err := client.Reporting.Run(ctx, "balances", prepaid.RunReportParams{
+			IncludeColumnHeaders: true,
+			WaitForPrevious:      true,
+			OnStart:              func(run prepaid.ReportRun) error { fmt.Println("started", run.Template); return nil },
+		})
+		if err != nil {
+			return err
+		}
+		defer report.Close()
+		file, err := os.Create(path + ".part")
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if _, err := io.Copy(file, report); err != nil { // EOF only after the rows were counted
+			return err
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+		return os.Rename(path+".part", path)
+	}
+	path := filepath.Join(folder, "balances.csv")
+	if err := fetch(context.Background(), path); err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := os.ReadFile(path)
+	fmt.Print(string(text), err)
+	// Output:
+	// started balances
+	// account,balance
+	// EA1,25.50
+	// EA2,0.00
+	// <nil>
 }

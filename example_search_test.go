@@ -89,7 +89,7 @@ func ExampleAccountsService_SearchCompanyPage() {
 	// 1 true
 }
 
-// The answer of a creation has no account id, so most callers want Issue instead. A wrong registration is refused
+// The response of a creation has no account id, so most callers want Issue instead. A wrong registration is refused
 // before it is sent, with every fault at once.
 func ExampleAccountsService_Create() {
 	srv := emulator()
@@ -149,7 +149,7 @@ func ExampleAccountsService_Create_replacement() {
 	// old card: lost_or_stolen
 }
 
-// After a creation whose answer was lost, look for the account by the key it was given: never create it again blindly.
+// After a creation whose response was lost, look for the account by the key it was given: never create it again blindly.
 func ExampleAccountsService_FindCreated() {
 	srv := emulator()
 	defer srv.Close()
@@ -181,7 +181,7 @@ func ExampleAccountsService_FindCreated() {
 	// found: true pre_active
 }
 
-// Run again after a crash, Issue finds the account instead of making a second one, even when the first answer never
+// Run again after a crash, Issue finds the account instead of making a second one, even when the first response never
 // came.
 func ExampleAccountsService_Issue_answerLost() {
 	srv := emulator()

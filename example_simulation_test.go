@@ -110,7 +110,7 @@ func ExampleSimulationService_Reverse() {
 	// false There is no matching purchase authorisation 100.00
 }
 
-// Clearing settles an authorisation. It takes effect some time after its answer.
+// Clearing settles an authorisation. It takes effect some time after its response.
 func ExampleSimulationService_Clear() {
 	srv := emulator()
 	defer srv.Close()
@@ -170,4 +170,26 @@ func ExampleSimulationService_ReverseClear() {
 	// 2950 100.00 100.00
 	// 1115 -30.00 70.00
 	// 1125 30.00 100.00
+}
+
+// The simulator makes card activity in the test environment. Leave 30 to 90 seconds between related calls there.
+func ExampleSimulationService_Transact() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+
+	for _, amount := range []string{"30.00", "300.00"} {
+		result, err := client.Simulation.Transact(context.Background(), prepaid.SimulateParams{
+			Type: prepaid.SimulatedTypePurchase, AccountID: id, Amount: prepaid.MustAmount(amount),
+			AcquirerID: "100001", MerchantID: "QUICKMART", TerminalID: "T0000001", MerchantCategoryCode: "5411",
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(result.Success, result.Message, srv.Balance(string(id)))
+	}
+	// Output:
+	// true Approved 70.00
+	// false Insufficient funds 70.00
 }

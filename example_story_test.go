@@ -24,7 +24,7 @@ func Example() {
 	// 25.50
 	// no such account
 	// true <nil>
-	// the answer of the next transfer gets lost
+	// the response of the next transfer gets lost
 }
 
 // setEnvironment sets what ConfigFromEnv reads, for the emulator, and returns what takes it away again.
@@ -81,7 +81,7 @@ func storyMoney(ctx context.Context) error {
 	case prepaid.OutcomeApplied:
 		fmt.Println("done")
 	case prepaid.OutcomeRejected:
-		fmt.Println("refused: nothing moved; mend the cause, or withdraw the payment")
+		fmt.Println("refused: nothing moved; fix the cause, or withdraw the payment")
 	case prepaid.OutcomeNotProcessed:
 		fmt.Println("nothing moved, and the request is not at fault: send the same params again once the cause is gone")
 	case prepaid.OutcomeUnknown:
@@ -140,6 +140,6 @@ func storyTesting(ctx context.Context) error {
 	if _, err := client.Check(ctx); err != nil {
 		return err
 	}
-	fmt.Println("the answer of the next transfer gets lost")
+	fmt.Println("the response of the next transfer gets lost")
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// When the answer is lost, the client sends the same bytes again, and the service answers the known request id with
+// When the response is lost, the client sends the same bytes again, and the service responds to the known request id with
 // the first result: the money moves once.
 func ExampleAccountsService_Transfer_answerLost() {
 	srv := emulator()
@@ -165,4 +165,109 @@ func ExampleAccountsService_FindMovement_unseen() {
 	// Output:
 	// 12.30 several match 2
 	// 45.60 not seen yet 0
+}
+
+// A program that keeps its payments in a store of its own waits before it sends one of unknown outcome again.
+func ExampleAccountsService_NotBefore() {
+	srv := emulator()
+	defer srv.Close()
+	config := srv.Config()
+	config.AttemptTimeout, config.Retry.InFlightWait = 0, 0 // the defaults, 30 s and 10 s
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	lockTaken := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC) // after the process that sent it died
+	fmt.Println(client.Accounts.NotBefore(lockTaken).Format(time.TimeOnly))
+	// Output: 03:00:40
+}
+
+// A payroll run that can be killed and started again at any time: the request ids come from what is paid, so that
+// nobody is paid twice, and no journal is needed.
+func ExampleAccountsService_Transfer() {
+	srv := emulator()
+	defer srv.Close()
+	client, float := srv.Client(), seed(srv, "1000.00")
+	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
+	payday := time.Now() // once, when the order is made: a program stores it with the order
+
+	run := func(ctx context.Context) (paid int) {
+		for _, employee := range staff {
+			_, err := client.Accounts.Transfer(ctx, float, prepaid.TransferParams{
+				RequestID:            prepaid.DeriveRequestID(payday, "payroll-2026-11", string(employee)),
+				Amount:               prepaid.Cents(25000),
+				SourceReference:      "PAYROLL 2026-11",
+				DestinationReference: "SALARY",
+				DestinationAccountID: employee,
+				Type:                 prepaid.TransferTypeLoad,
+			})
+			switch prepaid.OutcomeOf(err) {
+			case prepaid.OutcomeApplied:
+				paid++
+			case prepaid.OutcomeRejected:
+				fmt.Println("for review:", err)
+			case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // sending it again is right in both
+				fmt.Println("next run:", prepaid.OutcomeOf(err))
+			}
+		}
+		return paid
+	}
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(500, "server_error"))
+	fmt.Println(run(context.Background()), "paid")
+	fmt.Println(run(context.Background()), "paid")
+	fmt.Println("left on the float:", srv.Balance(string(float)))
+	// Output:
+	// next run: outcome unknown
+	// 2 paid
+	// 3 paid
+	// left on the float: 250.00
+}
+
+// A refund has no request id: after a lost response, look in the history and never send it again blindly.
+func ExampleAccountsService_FindMovement() {
+	srv := emulator()
+	defer srv.Close()
+	client, id := srv.Client(), seed(srv, "100.00")
+
+	refund := func(ctx context.Context, params prepaid.RefundFundingParams) (prepaid.TransactionID, error) {
+		result, err := client.Funding.Refund(ctx, params)
+		switch {
+		case err == nil && result.Approved():
+			return result.TransactionID, nil
+		case err == nil:
+			return "", errors.New("declined")
+		case prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown:
+			return "", err // nothing moved
+		}
+		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
+			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
+		}.Around(err))
+		if lookErr != nil {
+			return "", errors.Join(err, lookErr)
+		}
+		if finding.Verdict != prepaid.VerdictSeen {
+			return "", fmt.Errorf("for review, %s: %w", finding.Verdict, err)
+		}
+		return finding.Transactions[0].ID, nil
+	}
+	srv.Inject("POST /funding/refunds", prepaidtest.CommitThenDrop())
+	transaction, err := refund(context.Background(), prepaid.RefundFundingParams{
+		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
+		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
+	})
+	fmt.Println(transaction != "", err, srv.Balance(string(id)))
+	// Output: true <nil> 112.30
+}
+
+// Ids derived from what is paid are the same on every machine and after every crash.
+func ExampleDeriveRequestID() {
+	payday := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
+	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-7"))
+	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-8"))
+	// Output:
+	// 20261120-7064-8984-96cd-003f306b64be
+	// 20261120-7064-82f6-a3cb-bf53b7325c53
 }

@@ -31,7 +31,7 @@ func settle(ctx context.Context, p payer, from, to prepaid.AccountID, invoice st
 	return "again", err
 }
 
-// stub answers with what a test wants to see handled.
+// stub responds with what a test wants to see handled.
 type stub struct {
 	result *prepaid.TransferResult
 	err    error

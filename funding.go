@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ const (
 
 // Known reports whether the reference lists the exception.
 func (e FundingException) Known() bool {
-	return known(e, []FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted})
+	return slices.Contains([]FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted}, e)
 }
 
 // RedeemFundingParams is a redemption; every field is required. The zero value lacks them.
@@ -93,7 +94,7 @@ type RedeemFundingParams struct {
 func fundingOperation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
+		class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // The tests that docs/testing.md shows.
 
-// An answer that never comes whole: the outcome is unknown, and sending the same params again makes it known.
+// A response that never comes whole: the outcome is unknown, and sending the same params again makes it known.
 func TestGuideUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -158,7 +158,7 @@ func TestGuideAllowOnly(t *testing.T) {
 	require.Equal(t, prepaid.Cents(10000), account.Balance)
 }
 
-// answers is a transport for one recorded answer: no network, and no emulator either.
+// answers is a transport for one recorded response: no network, and no emulator either.
 type answers func(*http.Request) *http.Response
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"log/slog"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // HooksService manages webhooks; package webhook receives their messages. It is reached through [Client].Hooks; its
@@ -57,10 +59,10 @@ type Hook struct {
 }
 
 // Format prints h without the user information of its address.
-func (h Hook) Format(f fmt.State, verb rune) { formatRedacted(f, verb, h) }
+func (h Hook) Format(f fmt.State, verb rune) { redact.Format(f, verb, h) }
 
 // LogValue logs h without the user information of its address.
-func (h Hook) LogValue() slog.Value { return redactedValue(h) }
+func (h Hook) LogValue() slog.Value { return redact.LogValue(h) }
 
 // missing refuses a hook that cannot be addressed, or recognised after an unknown outcome of Create.
 func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
@@ -73,7 +75,7 @@ type ListHooksParams struct {
 
 var opListHooks = operation{
 	Operation: Operation{"Hooks.List", "GET", "/hooks"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p ListHooksParams) list() pageList[Hook] {
@@ -92,7 +94,7 @@ func (p ListHooksParams) list() pageList[Hook] {
 //
 // API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
-	return params.list().all(ctx, s.client)
+	return params.list().all(ctx, &s.client.core)
 }
 
 // ListPage returns one page of [HooksService.List].
@@ -101,7 +103,7 @@ func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Se
 //
 // API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
-	return params.list().page(ctx, s.client)
+	return params.list().page(ctx, &s.client.core)
 }
 
 func hookRequest(op operation, id string) (request, validator) {
@@ -112,7 +114,7 @@ func hookRequest(op operation, id string) (request, validator) {
 
 var opGetHook = operation{
 	Operation: Operation{"Hooks.Get", "GET", "/hooks/{id}"},
-	class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
 // Get returns a hook.
@@ -146,10 +148,10 @@ type CreateHookParams struct {
 }
 
 // Format prints p without the user information of its address.
-func (p CreateHookParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p CreateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the user information of its address.
-func (p CreateHookParams) LogValue() slog.Value { return redactedValue(p) }
+func (p CreateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // CreatedHook is the answer of Create. The zero value is none.
 type CreatedHook struct {
@@ -161,7 +163,7 @@ func (h *CreatedHook) missing() bool { return h.ID == "" }
 
 var opCreateHook = operation{
 	Operation: Operation{"Hooks.Create", "POST", "/hooks"},
-	class:     classNever, kind: answerJSON, success: []int{201}, lane: LaneCall,
+	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall,
 }
 
 // Create registers a hook; the service pings an enabled one before it answers. After [OutcomeUnknown] look for its
@@ -210,14 +212,14 @@ type UpdateHookParams struct {
 }
 
 // Format prints p without the user information of its address.
-func (p UpdateHookParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p UpdateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the user information of its address.
-func (p UpdateHookParams) LogValue() slog.Value { return redactedValue(p) }
+func (p UpdateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opUpdateHook = operation{
 	Operation: Operation{"Hooks.Update", "PATCH", "/hooks/{id}"},
-	class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
 // Update changes a hook. Read it back with Get after [OutcomeUnknown]; a new HMACKeySecret shows by its HMACKeyID alone.
@@ -242,7 +244,7 @@ func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookP
 
 var opDeleteHook = operation{
 	Operation: Operation{"Hooks.Delete", "DELETE", "/hooks/{id}"},
-	class:     classReplayable, kind: answerNone, success: []int{204, 200}, lane: LaneCall,
+	class:     classReplayable, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Delete removes a hook.
@@ -265,7 +267,7 @@ type ListUndeliverableParams struct {
 
 var opUndeliverable = operation{
 	Operation: Operation{"Hooks.Undeliverable", "GET", "/hooks/{id}/undeliverable"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p ListUndeliverableParams) list(id string) pageList[Message] {
@@ -287,7 +289,7 @@ func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {
-	return params.list(id).all(ctx, s.client)
+	return params.list(id).all(ctx, &s.client.core)
 }
 
 // UndeliverablePage returns one page of [HooksService.Undeliverable].
@@ -296,12 +298,12 @@ func (s *HooksService) Undeliverable(ctx context.Context, id string, params List
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
-	return params.list(id).page(ctx, s.client)
+	return params.list(id).page(ctx, &s.client.core)
 }
 
 var opDismiss = operation{
 	Operation: Operation{"Hooks.Dismiss", "POST", "/hooks/{id}/undeliverable/dismiss"},
-	class:     classNever, kind: answerNone, success: []int{204, 200}, lane: LaneCall,
+	class:     classNever, kind: responseNone, success: []int{204, 200}, lane: LaneCall,
 }
 
 // Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.

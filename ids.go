@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // ErrTransactionIDSyntax means that a transaction id came as a JSON value that is neither a number nor a string,
@@ -28,15 +31,15 @@ type TransactionID string
 //
 // Errors: [ErrTransactionIDSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		*id = ""
 		return nil
-	case scalarString:
+	case number.String:
 		*id = TransactionID(text)
 		return nil
-	case scalarNumber:
-		if integer, ok := integerText(text); ok {
+	case number.Number:
+		if integer, ok := number.Integer(text); ok {
 			*id = TransactionID(integer)
 			return nil
 		}
@@ -50,7 +53,7 @@ func (id TransactionID) numeric() bool {
 	if len(id) > 0 && id[0] == '-' {
 		digits = id[1:]
 	}
-	return isDigits(string(digits)) && (digits[0] != '0' || id == "0")
+	return ascii.IsDigits(string(digits)) && (digits[0] != '0' || id == "0")
 }
 
 // transactionNumber is a TransactionID where the service wants a number. It refuses an id that is not numeric.

@@ -8,6 +8,9 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // IssueParams is a creation that can be found again. The zero value lacks the required fields.
@@ -33,16 +36,16 @@ type Issued struct {
 }
 
 // Format prints p without personal data.
-func (p IssueParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p IssueParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without personal data.
-func (p IssueParams) LogValue() slog.Value { return redactedValue(p) }
+func (p IssueParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Format prints i without personal data.
-func (i Issued) Format(f fmt.State, verb rune) { formatRedacted(f, verb, i) }
+func (i Issued) Format(f fmt.State, verb rune) { redact.Format(f, verb, i) }
 
 // LogValue logs i without personal data.
-func (i Issued) LogValue() slog.Value { return redactedValue(i) }
+func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
 
 const (
 	defaultSettle  = 30 * time.Second
@@ -229,12 +232,12 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 		settle = defaultSettle
 	}
 	until := time.Now().Add(settle)
-	for pause := firstLookPause; ; pause = min(pause*2, lastLookPause) {
+	for wait := firstLookPause; ; wait = min(wait*2, lastLookPause) {
 		account, err := s.look(ctx, params)
-		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(pause).After(until) {
+		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(wait).After(until) {
 			return account, err
 		}
-		if ended := sleep(ctx, pause); ended != nil {
+		if ended := pause.For(ctx, wait); ended != nil {
 			return nil, cutShort(ended, err)
 		}
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
-	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // register is a service that keeps accounts under a client_account_key and shows a new one after a delay.
 type register struct {
-	delay   time.Duration // until a new account can be found
-	answer  func(made step) step
-	search  step   // instead of searching, when set
-	noTwice bool   // fail the test at a second creation
-	other   string // an account of another program, which only a search by company returns
-	t       *testing.T
+	delay    time.Duration // until a new account can be found
+	response func(made harness.Step) harness.Step
+	search   harness.Step // instead of searching, when set
+	noTwice  bool         // fail the test at a second creation
+	other    string       // an account of another program, which only a search by company returns
+	t        *testing.T
 
 	mu       sync.Mutex
 	accounts []registered
@@ -52,9 +52,9 @@ func (s *register) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		number := len(s.accounts) + 1
 		s.accounts = append(s.accounts, registered{row(number, "inactive"), time.Now().Add(s.delay)})
-		made := answered(201, vendorJSON, fmt.Sprintf(`{"external_account_id":"ext-%d","company_id":7,"balance":0,"status":"inactive"}`, number))
-		if s.answer != nil {
-			made = s.answer(made)
+		made := harness.Respond(201, harness.VendorJSON, fmt.Sprintf(`{"external_account_id":"ext-%d","company_id":7,"balance":0,"status":"inactive"}`, number))
+		if s.response != nil {
+			made = s.response(made)
 		}
 		return made(r)
 	}
@@ -72,13 +72,13 @@ func (s *register) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	if len(rows) == 0 {
-		return answered(204, "", "")(r)
+		return harness.Respond(204, "", "")(r)
 	}
-	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1")(r)
+	return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1")(r)
 }
 
 func issueParams() prepaid.IssueParams {
-	return prepaid.IssueParams{Account: newCardParams(), ProgramClientID: "acme"}
+	return prepaid.IssueParams{Account: harness.NewCardParams(), ProgramClientID: "acme"}
 }
 
 func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (*prepaid.Issued, error) {
@@ -87,26 +87,26 @@ func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (
 	if adjust != nil {
 		adjust(&params)
 	}
-	return newCoreClient(t, clockConfig(service)).Accounts.Issue(t.Context(), params)
+	return harness.NewClient(t, harness.ClockConfig(service)).Accounts.Issue(t.Context(), params)
 }
 
-// An account is created once and found, also when it shows up late or the creation's own answer was lost; run again,
+// An account is created once and found, also when it shows up late or the creation's own response was lost; run again,
 // the same call finds what is there.
 func TestIssue(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]func(step) step{
+	for name, response := range map[string]func(harness.Step) harness.Step{
 		"answered": nil,
-		"lost":     func(step) step { return broken(errCut) },
-		"503":      func(step) step { return answered(503, "", "") },
-		"500":      func(step) step { return serviceError(500, "server_error") },
-		"garbage":  func(step) step { return answered(201, vendorJSON, "{") },
-		"a proxy":  func(step) step { return answered(201, "text/html", htmlPage) },
+		"lost":     func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) },
+		"503":      func(harness.Step) harness.Step { return harness.Respond(503, "", "") },
+		"500":      func(harness.Step) harness.Step { return harness.ServiceError(500, "server_error") },
+		"garbage":  func(harness.Step) harness.Step { return harness.Respond(201, harness.VendorJSON, "{") },
+		"a proxy":  func(harness.Step) harness.Step { return harness.Respond(201, "text/html", harness.HTMLPage) },
 	} {
 		for _, delay := range []time.Duration{0, 9 * time.Second} {
 			t.Run(fmt.Sprint(name, " ", delay), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					service := &register{t: t, delay: delay, answer: answer, noTwice: true}
+					service := &register{t: t, delay: delay, response: response, noTwice: true}
 					began := time.Now()
 					issued, err := issue(t, service, nil)
 					require.NoError(t, err)
@@ -135,19 +135,19 @@ func TestIssue(t *testing.T) {
 func TestIssueRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer  step
-		outcome prepaid.Outcome
+		response harness.Step
+		outcome  prepaid.Outcome
 	}{
-		"404":         {serviceError(404, "not_found"), prepaid.OutcomeRejected},
-		"400":         {serviceError(400, "invalid_request"), prepaid.OutcomeRejected},
-		"unreachable": {unreachable(errCut), prepaid.OutcomeNotProcessed},
+		"404":         {harness.ServiceError(404, "not_found"), prepaid.OutcomeRejected},
+		"400":         {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected},
+		"unreachable": {harness.Unreachable(harness.ErrCut), prepaid.OutcomeNotProcessed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				service := &register{t: t, delay: time.Hour, answer: func(step) step { return tc.answer }}
+				service := &register{t: t, delay: time.Hour, response: func(harness.Step) harness.Step { return tc.response }}
 				_, err := issue(t, service, nil)
-				require.Equal(t, tc.outcome, callError(t, err).Outcome)
+				require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
 				require.Len(t, service.searches, 1)
 			})
 		})
@@ -158,20 +158,20 @@ func TestIssueRefused(t *testing.T) {
 func TestIssueNotSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		answer  func(step) step
-		outcome prepaid.Outcome
+		response func(harness.Step) harness.Step
+		outcome  prepaid.Outcome
 	}{
 		"answered": {nil, prepaid.OutcomeApplied},
-		"lost":     {func(step) step { return broken(errCut) }, prepaid.OutcomeUnknown},
+		"lost":     {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
 	} {
 		for settle, least := range map[time.Duration]time.Duration{0: 25 * time.Second, time.Minute: 55 * time.Second} {
 			t.Run(fmt.Sprint(name, " ", settle), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					service := &register{t: t, delay: time.Hour, answer: tc.answer, noTwice: true}
+					service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
 					began := time.Now()
 					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.Settle = settle })
-					failure := callError(t, err)
+					failure := harness.CallError(t, err)
 					require.ErrorIs(t, err, prepaid.ErrNotSeen)
 					require.Equal(t, "Accounts.Issue", failure.Operation)
 					require.Equal(t, tc.outcome, failure.Outcome)
@@ -179,7 +179,7 @@ func TestIssueNotSeen(t *testing.T) {
 					require.GreaterOrEqual(t, time.Since(began), least)
 					require.LessOrEqual(t, time.Since(began), max(settle, 30*time.Second))
 					if name == "lost" {
-						require.ErrorIs(t, err, errCut)
+						require.ErrorIs(t, err, harness.ErrCut)
 						require.Equal(t, 1, failure.Attempts)
 						require.Equal(t, began, failure.FirstSent, "for a later search")
 					}
@@ -189,38 +189,12 @@ func TestIssueNotSeen(t *testing.T) {
 	}
 }
 
-// With a wrong client_id the card is made and shows up in the company only: the error names the settings at once, and run
-// again nothing is created.
-func TestE2EIssueUnderAWrongClientID(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	params := issueParams()
-	params.Account.CompanyID, params.ProgramClientID = prepaid.CompanyID(prepaidtest.DefaultCompany), "wrong-id"
-	for i, elsewhere := range []string{
-		"the account has another client_id", "the company has an account with this client_account_key under another client_id",
-	} {
-		outcome := []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed}[i]
-		began := time.Now()
-		_, err := s.client.Accounts.Issue(t.Context(), params)
-		require.ErrorIs(t, err, prepaid.ErrNotSeen)
-		require.Equal(t, outcome, prepaid.OutcomeOf(err))
-		require.ErrorContains(t, err, fmt.Sprintf(`under client_id "wrong-id" of company %d: %s`, prepaidtest.DefaultCompany, elsewhere))
-		require.Less(t, time.Since(began), time.Second)
-		params.Again = true
-	}
-	require.Equal(t, []int{201}, s.statuses("POST /accounts"))
-	params.ProgramClientID = prepaidtest.DefaultProgramClientID
-	issued, err := s.client.Accounts.Issue(t.Context(), params)
-	require.NoError(t, err)
-	require.False(t, issued.Created, "fixed, it is found")
-}
-
 // A key is unique within its program only: after a lost response, an account of another program with the same key does not
 // end the wait for the new one.
 func TestIssueLostBesideAnotherProgram(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		service := &register{t: t, delay: 9 * time.Second, noTwice: true, answer: func(step) step { return broken(errCut) }}
+		service := &register{t: t, delay: 9 * time.Second, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
 		service.other = strings.Replace(row(9, "active"), `"company_id":7`, `"company_id":7,"client_id":"other"`, 1)
 		issued, err := issue(t, service, nil)
 		require.NoError(t, err)
@@ -241,7 +215,7 @@ func TestIssueCreatesNothing(t *testing.T) {
 			service: &register{accounts: []registered{{row: row(1, "active")}, {row: row(2, "closed")}}},
 			is:      prepaid.ErrAmbiguous, outcome: prepaid.OutcomeNotProcessed,
 		},
-		"search fails": {service: &register{search: serviceError(403, "forbidden")}, is: prepaid.ErrForbidden, outcome: prepaid.OutcomeNotProcessed},
+		"search fails": {service: &register{search: harness.ServiceError(403, "forbidden")}, is: prepaid.ErrForbidden, outcome: prepaid.OutcomeNotProcessed},
 		"no key": {
 			service: &register{},
 			adjust:  func(p *prepaid.IssueParams) { p.Account.ClientAccountKey, p.ProgramClientID = "", "" },
@@ -253,7 +227,7 @@ func TestIssueCreatesNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				service := tc.service
 				_, err := issue(t, service, tc.adjust)
-				failure := callError(t, err)
+				failure := harness.CallError(t, err)
 				require.Equal(t, "Accounts.Issue", failure.Operation)
 				require.Equal(t, tc.outcome, failure.Outcome)
 				require.Zero(t, service.created)
@@ -282,7 +256,7 @@ func TestIssueReplacement(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, answer: func(step) step { return broken(errCut) }}
+				service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
 				issued, err := issue(t, service, replace)
 				require.NoError(t, err)
 				require.True(t, issued.Created)
@@ -340,14 +314,14 @@ func TestFindCreated(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				service := &register{accounts: []registered{{row: row(1, "lost_or_stolen")}, {row: row(2, "replaced")}, {row: row(3, "active")}}}
-				account, err := newCoreClient(t, clockConfig(service)).Accounts.FindCreated(t.Context(), tc.params)
+				account, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindCreated(t.Context(), tc.params)
 				require.Zero(t, service.created)
 				if tc.target != "" {
 					require.Equal(t, []string{tc.target}, service.searches)
 				}
 				if tc.is != nil {
 					require.ErrorIs(t, err, tc.is)
-					require.Equal(t, prepaid.OutcomeUnknown, callError(t, err).Outcome, "a look proves nothing")
+					require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "a look proves nothing")
 					require.Nil(t, account)
 					return
 				}
@@ -362,7 +336,7 @@ func TestFindCreated(t *testing.T) {
 func TestFindCreatedEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client := newCoreClient(t, clockConfig(&register{}))
+		client := harness.NewClient(t, harness.ClockConfig(&register{}))
 		params := prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9"}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
@@ -378,4 +352,85 @@ func TestFindCreatedEndsWithContext(t *testing.T) {
 		require.ErrorIs(t, err, prepaid.ErrNotSeen)
 		require.Equal(t, time.Second, time.Since(began))
 	})
+}
+
+// A creation whose response was lost and that shows up late is not made twice by an Issue with Again set.
+func TestIssueAgainLooksFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
+			Account: harness.NewCardParams(), ProgramClientID: "acme", Again: true,
+		})
+		require.NoError(t, err)
+		require.False(t, issued.Created)
+		require.Zero(t, service.created)
+	})
+}
+
+// A cancelled look says that it was cancelled.
+func TestCancelledLooksSaySo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&register{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"})
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&ledger{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
+		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
+		finding, err := client.Accounts.FindMovement(ctx, query)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.False(t, finding.To.After(time.Now()))
+	})
+}
+
+// lateCard is a service that shows a created account after a delay, and refuses transfers.
+type lateCard struct {
+	delay     time.Duration
+	created   []time.Time
+	transfers int
+}
+
+func (s *lateCard) RoundTrip(r *http.Request) (*http.Response, error) {
+	const row = `{"account_id":"acc-1","external_account_id":"ext-1","company_id":42,"balance":0,"status":"active","client_account_key":"emp-7"}`
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/transfer"):
+		s.transfers++
+		return harness.Respond(403, "", "")(r)
+	case r.Method == http.MethodPost:
+		s.created = append(s.created, time.Now())
+		return harness.Respond(201, harness.VendorJSON, row)(r)
+	case len(s.created) == 0 || time.Since(s.created[0]) < s.delay:
+		return harness.Respond(204, "", "")(r)
+	}
+	return harness.Respond(200, harness.VendorJSON, "["+row+"]", "X-TotalPages: 1")(r)
+}
+
+// A card that takes longer than Issue looks is waited for, and never created a second time.
+func TestIssueAndLoadCardSeenLate(t *testing.T) {
+	t.Parallel()
+	for delay, want := range map[time.Duration]error{
+		time.Second: prepaid.ErrForbidden, 5 * time.Minute: prepaid.ErrForbidden, time.Hour: prepaid.ErrNotSeen,
+	} {
+		t.Run(fmt.Sprint(delay), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &lateCard{delay: delay}
+				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", time.Now(), false)
+				require.ErrorIs(t, err, want)
+				require.Len(t, service.created, 1)
+				require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)
+			})
+		})
+	}
 }

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/slots"
 )
 
 // Lane is the queue of the limiter that an attempt waits in. A lane is first in, first out. LaneMoney goes before
 // LaneCall, and LaneCall before LaneBulk. The token request has a lane of its own above LaneMoney. The zero value is
 // LaneMoney.
 //
-// LaneCall and LaneBulk may use the whole allowance, at once when the client was idle. As soon as one of their requests
-// has to wait they are spaced evenly, with what LaneMoney uses taken off, until no request has waited for a while. So
-// slots return evenly and LaneMoney, which is not spaced, finds one at once or waits for the next to return: about
-// window / allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a
-// burst: if reads that come to an idle client use the whole allowance, payments wait for the rest of those 10 s.
+// LaneCall and LaneBulk may use the whole allowance, at once if the client was idle. As soon as one of their requests has
+// to wait, they are spaced evenly, at a pace that leaves room for LaneMoney, until no request has waited for a while. So
+// slots return evenly, and LaneMoney, which is not spaced, gets one at once or waits for the next to return: about
+// window / allowance, which is 10 ms for the whole allowance and 200 ms for a share of 0.05. The exception is a burst: if
+// reads of an idle client use the whole allowance, payments wait for the rest of those 10 s.
 //
 // No lane starves: after 15 slots in a row for lanes above it, the next slot is its own.
 type Lane uint8
@@ -55,10 +57,10 @@ func (l Lane) String() string {
 // so an idle client may send its whole allowance at once. A process that starts within 10 s of another's end on
 // the same address does not know what that one has used.
 //
-// A 429 pauses all lanes, callers who wait already included: for its Retry-After, at most
-// RetryPolicy.MaxRetryAfter, or for a random 2.5 to 10 s when it names none. After the first 429 requests are also
-// spaced evenly in every lane, at 99.5 % of the allowance, for the rest of the client's life: the average rate hardly
-// changes, and another burst would only earn the next 429 from a service that weighs neighbouring windows.
+// A 429 pauses all lanes, including callers that wait already: for its Retry-After, at most RetryPolicy.MaxRetryAfter, or
+// for a random 2.5 to 10 s if it has none. After the first 429, requests are also spaced evenly in every lane, at 99.5 % of
+// the allowance, for the rest of the client's life: the average rate hardly changes, and another burst would only cause the
+// next 429 from a service that weighs neighbouring windows.
 type Limiter interface {
 	// Acquire waits until the attempt may be sent and returns its slot, never nil without an error. It returns
 	// ctx.Err() as soon as ctx is done, and at once a *ThrottledError when the wait would outlast the deadline of
@@ -66,16 +68,16 @@ type Limiter interface {
 	Acquire(ctx context.Context, lane Lane) (Slot, error)
 }
 
-// Slot is an admitted attempt. A nil one that came without an error is taken as admitted, with nothing to release.
+// Slot is an admitted attempt. A nil Slot without an error means admitted, with nothing to release.
 type Slot interface {
-	// Release is called exactly once, when the response headers have come or the attempt has failed. It does
+	// Release is called exactly once, when the response headers have arrived or the attempt has failed. It does
 	// not block.
 	Release(Feedback)
 }
 
-// Feedback tells a limiter how an attempt ended. The zero value is one that was sent and got no answer.
+// Feedback reports to a limiter how an attempt ended. The zero value is one that was sent and got no response.
 type Feedback struct {
-	// StatusCode is the HTTP status of the answer, 0 when none came.
+	// StatusCode is the HTTP status of the response, 0 without one.
 	StatusCode int
 	// RetryAfter is the wait that a 429 asked for; 0 when it named none.
 	RetryAfter time.Duration
@@ -84,7 +86,7 @@ type Feedback struct {
 	NotSent bool
 }
 
-// NoLimiter admits everything at once. It is for tests, and for callers who limit in a proxy. The zero value is ready.
+// NoLimiter admits everything at once. It is for tests, and for callers that limit in a proxy. The zero value is ready.
 type NoLimiter struct{}
 
 // Acquire returns at once: a slot, or the error of a ctx that is done.
@@ -95,8 +97,8 @@ func (NoLimiter) Acquire(ctx context.Context, _ Lane) (Slot, error) {
 	return freeSlot{}, nil
 }
 
-// LimiterFunc adapts a function that waits for its turn, such as (*rate.Limiter).Wait. It does not tell lanes
-// apart and learns nothing of answers. A nil LimiterFunc admits everything, as NoLimiter does.
+// LimiterFunc adapts a function that waits for its turn, such as (*rate.Limiter).Wait. It does not distinguish lanes and
+// does not learn of responses. A nil LimiterFunc admits everything, as NoLimiter does.
 type LimiterFunc func(ctx context.Context) error
 
 // Acquire calls f. An error of the context is returned as it is. Any other error of f is a refusal: it is wrapped
@@ -128,18 +130,67 @@ type freeSlot struct{}
 // Release does nothing.
 func (freeSlot) Release(Feedback) {}
 
+// The service's limit for each whitelisted address.
+const (
+	allowance       = 1000
+	allowanceWindow = 10 * time.Second
+)
+
+// slotLimiter is the built-in limiter.
+type slotLimiter struct{ *slots.Limiter }
+
+// newSlotLimiter returns the limiter of a process that may use the given share of the service's limit. maxPause and
+// maxRandomPause bound the pause after a 429, the second one if it has no Retry-After.
+func newSlotLimiter(share float64, maxPause, maxRandomPause time.Duration) slotLimiter {
+	return slotLimiter{slots.New(slots.Options{
+		Allowance: allowance, Window: allowanceWindow, Share: share, MaxPause: maxPause, MaxRandomPause: maxRandomPause,
+	})}
+}
+
+// Acquire implements Limiter.
+func (l slotLimiter) Acquire(ctx context.Context, lane Lane) (Slot, error) {
+	s, err := l.Limiter.Acquire(ctx, lane.rank())
+	if err == nil {
+		return slot{s}, nil
+	}
+	if refused, ok := errors.AsType[*slots.Refused](err); ok {
+		return nil, &ThrottledError{Wait: refused.Wait}
+	}
+	return nil, err
+}
+
+// rank is the lane of the built-in limiter.
+func (l Lane) rank() slots.Lane {
+	switch l {
+	case LaneMoney:
+		return slots.Money
+	case LaneBulk:
+		return slots.Bulk
+	case laneToken:
+		return slots.Token
+	default:
+		return slots.Call
+	}
+}
+
+// slot is a single pointer, so that it becomes a Slot without an allocation.
+type slot struct{ *slots.Slot }
+
+// Release implements Slot.
+func (s slot) Release(f Feedback) { s.Slot.Release(slots.Feedback(f)) }
+
 // admit asks limiter for a slot. A limiter of the caller's own never sees laneToken, and one that returns a nil
 // slot without an error has admitted the attempt.
 func admit(ctx context.Context, limiter Limiter, lane Lane) (Slot, error) {
-	if _, ok := limiter.(*slotLimiter); !ok && lane == laneToken {
+	if _, ok := limiter.(slotLimiter); !ok && lane == laneToken {
 		lane = LaneMoney
 	}
-	slot, err := limiter.Acquire(ctx, lane)
+	admitted, err := limiter.Acquire(ctx, lane)
 	if err != nil {
 		return nil, err
 	}
-	if slot == nil {
+	if admitted == nil {
 		return freeSlot{}, nil
 	}
-	return slot, nil
+	return admitted, nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/slots"
 )
 
 func TestLaneString(t *testing.T) {
@@ -150,12 +152,59 @@ func TestAdmit(t *testing.T) {
 	slot, err = admit(t.Context(), foreign, LaneCall)
 	require.Nil(t, slot)
 	require.ErrorIs(t, err, foreign.err)
+}
 
-	l := newSlotLimiter(1000, time.Second, 1, 0)
-	for range 998 { // all but the reserve of the token request
-		_, err = admit(t.Context(), l, LaneMoney)
-		require.NoError(t, err)
+// The built-in limiter has the service's limit, knows every lane, and refuses with a ThrottledError.
+func TestSlotLimiter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newSlotLimiter(0.005, 3*time.Second, time.Second)
+		var taken [5]Slot
+		for i := range taken {
+			var err error
+			taken[i], err = l.Acquire(t.Context(), LaneMoney)
+			require.NoError(t, err)
+		}
+		taken[0].Release(Feedback{})
+		taken[1].Release(Feedback{NotSent: true})
+		_, err := l.Acquire(t.Context(), LaneMoney)
+		require.NoError(t, err, "an attempt that was not sent costs nothing")
+
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		_, err = l.Acquire(ctx, LaneMoney)
+		require.Equal(t, &ThrottledError{Wait: allowanceWindow}, err)
+		require.ErrorIs(t, err, ErrRateLimited)
+		cancel()
+		_, err = l.Acquire(ctx, LaneMoney)
+		require.Equal(t, context.Canceled, err)
+
+		for retryAfter, pause := range map[time.Duration]time.Duration{0: time.Second, 2 * time.Second: 2 * time.Second, time.Hour: 3 * time.Second} {
+			l = newSlotLimiter(1, 3*time.Second, time.Second)
+			throttled, err := l.Acquire(t.Context(), LaneMoney)
+			require.NoError(t, err)
+			throttled.Release(Feedback{StatusCode: 429, RetryAfter: retryAfter})
+			began := time.Now()
+			_, err = l.Acquire(t.Context(), LaneMoney)
+			require.NoError(t, err)
+			require.Equal(t, pause, time.Since(began))
+		}
+	})
+	ranks := map[Lane]slots.Lane{
+		laneToken: slots.Token, LaneMoney: slots.Money, LaneCall: slots.Call, LaneBulk: slots.Bulk, Lane(9): slots.Call, Lane(254): slots.Call,
 	}
-	_, err = admit(t.Context(), l, laneToken)
-	require.NoError(t, err)
+	for lane, rank := range ranks {
+		require.Equal(t, rank, lane.rank(), lane)
+	}
+}
+
+func TestSlotLimiterAllocatesNothing(t *testing.T) {
+	l := slotLimiter{slots.New(slots.Options{Allowance: 100_000, Window: time.Second, Share: 1})}
+	ctx := t.Context()
+	require.Zero(t, testing.AllocsPerRun(5000, func() {
+		admitted, err := admit(ctx, l, LaneMoney)
+		if err != nil {
+			t.Fatal(err)
+		}
+		admitted.Release(Feedback{StatusCode: 200})
+	}))
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or came as a JSON value
@@ -32,16 +35,16 @@ func ParseMCC(s string) (MCC, error) {
 //
 // Errors: [ErrMCCSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
-	switch kind, text := jsonScalar(data); kind {
-	case scalarNull:
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
 		*m = ""
 		return nil
-	case scalarString:
+	case number.String:
 		*m = MCC(padCode(string(text)))
 		return nil
-	case scalarNumber:
-		if integer, ok := integerText(text); ok {
-			*m = MCC(padCode(integer))
+	case number.Number:
+		if integer, ok := number.Integer(text); ok {
+			*m = MCC(padCode(string(integer)))
 			return nil
 		}
 	}
@@ -49,11 +52,11 @@ func (m *MCC) UnmarshalJSON(data []byte) error {
 }
 
 // valid reports whether m is four digits, as the service wants it.
-func (m MCC) valid() bool { return len(m) == 4 && isDigits(string(m)) }
+func (m MCC) valid() bool { return len(m) == 4 && ascii.IsDigits(string(m)) }
 
 // padCode adds the leading zeros that a four-digit code has lost, and leaves everything else alone.
 func padCode(s string) string {
-	if len(s) < 4 && isDigits(s) {
+	if len(s) < 4 && ascii.IsDigits(s) {
 		s = "0000"[len(s):] + s
 	}
 	return s

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // MessageType is a message's type; of its values the reference names transaction only. Any other is kept as it came.
@@ -35,6 +37,15 @@ type Message struct {
 	Raw json.RawMessage `redact:"content"`
 }
 
+// messageEnvelope is what every message has: its members as JSON.
+type messageEnvelope struct {
+	ID        string          `json:"id,omitzero"`
+	HookID    string          `json:"hook_id,omitzero"`
+	Timestamp time.Time       `json:"timestamp,omitzero"`
+	Type      MessageType     `json:"type,omitzero"`
+	Raw       json.RawMessage `json:"-"`
+}
+
 // ParseMessage reads the envelope of a message and keeps a copy of the whole.
 func ParseMessage(data []byte) (*Message, error) {
 	m := &Message{}
@@ -46,22 +57,15 @@ func ParseMessage(data []byte) (*Message, error) {
 
 // UnmarshalJSON reads the envelope and keeps a copy of the whole.
 func (m *Message) UnmarshalJSON(data []byte) error {
-	var envelope struct {
-		ID        string      `json:"id"`
-		HookID    string      `json:"hook_id"`
-		Timestamp time.Time   `json:"timestamp"`
-		Type      MessageType `json:"type"`
-	}
+	var envelope messageEnvelope
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
-		return errNullAnswer
+		return errNull
 	}
 	if err := jsonv2.Unmarshal(data, &envelope, decodeOptions); err != nil {
 		return quiet(err)
 	}
-	*m = Message{
-		ID: envelope.ID, HookID: envelope.HookID, Timestamp: envelope.Timestamp, Type: envelope.Type,
-		Raw: bytes.Clone(data),
-	}
+	*m = Message(envelope)
+	m.Raw = bytes.Clone(data)
 	return nil
 }
 
@@ -70,12 +74,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	if len(m.Raw) > 0 {
 		return m.Raw, nil
 	}
-	return jsonv2.Marshal(struct {
-		ID        string      `json:"id,omitzero"`
-		HookID    string      `json:"hook_id,omitzero"`
-		Timestamp time.Time   `json:"timestamp,omitzero"`
-		Type      MessageType `json:"type,omitzero"`
-	}{m.ID, m.HookID, m.Timestamp, m.Type}, encodeOptions)
+	return jsonv2.Marshal(messageEnvelope(m), encodeOptions)
 }
 
 // Decode reads the whole message as JSON into your own struct.
@@ -87,7 +86,7 @@ func (m *Message) Decode(into any) error {
 }
 
 // Format prints the envelope.
-func (m Message) Format(f fmt.State, verb rune) { formatRedacted(f, verb, m) }
+func (m Message) Format(f fmt.State, verb rune) { redact.Format(f, verb, m) }
 
 // LogValue logs the envelope.
-func (m Message) LogValue() slog.Value { return redactedValue(m) }
+func (m Message) LogValue() slog.Value { return redact.LogValue(m) }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // FindMovementParams describes a movement to look for in an account's history, which carries neither request_id nor
@@ -127,12 +129,12 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	}
 	clocks := clockRange{behind: clockAccuracy, ahead: clockAccuracy}
 	until := time.Now().Add(settle)
-	for pause := firstScanPause; ; pause = min(pause*2, longestScanWait) {
+	for wait := firstScanPause; ; wait = min(wait*2, longestScanWait) {
 		finding, err := s.scan(ctx, params, &clocks)
-		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(params.To) || time.Now().Add(pause).After(until) {
+		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(params.To) || time.Now().Add(wait).After(until) {
 			return finding, err
 		}
-		if ended := sleep(ctx, pause); ended != nil {
+		if ended := pause.For(ctx, wait); ended != nil {
 			return finding, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, AccountID: params.AccountID, Err: ended}
 		}
 	}
@@ -171,7 +173,7 @@ func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, c
 			narrow = again && (clocks.behind > known.behind || !window.To.IsZero() && clocks.ahead > known.ahead)
 			return !narrow
 		}
-		for transaction, err := range history.all(ctx, s.client) {
+		for transaction, err := range history.all(ctx, &s.client.core) {
 			if err != nil {
 				return nil, err
 			}

@@ -13,9 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// ledger answers a history from its entries: those inside the window asked for, once they are booked.
+// ledger responds with a history from its entries: those inside the window asked for, once they are booked.
 type ledger struct {
 	entries []entry
 	ahead   time.Duration // its clock minus the local one
@@ -44,9 +45,9 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	date := "Date: " + time.Now().Add(l.ahead).UTC().Format(http.TimeFormat)
 	if len(rows) == 0 {
-		return answered(204, "", "", date)(r)
+		return harness.Respond(204, "", "", date)(r)
 	}
-	return answered(200, vendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1", date)(r)
+	return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1", date)(r)
 }
 
 const movementRow = `"id":"t-1","account_id":"acc-1","type":"1118","amount":-25.50,"running_balance_amount":74.50,"reference":"ref-1","card_acceptor_id":"m-1","terminal_id":"x-1"`
@@ -87,7 +88,7 @@ func TestFindMovement(t *testing.T) {
 				if tc.adjust != nil {
 					tc.adjust(&query)
 				}
-				finding, err := newCoreClient(t, clockConfig(service)).Accounts.FindMovement(t.Context(), query)
+				finding, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
 				require.NoError(t, err)
 				require.Equal(t, tc.verdict, finding.Verdict, "%v", finding.Verdict)
 				want := map[prepaid.Verdict]int{prepaid.VerdictSeen: 1, prepaid.VerdictAmbiguous: 2}[tc.verdict]
@@ -108,7 +109,7 @@ func TestFindMovementWaits(t *testing.T) {
 	query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}
 	synctest.Test(t, func(t *testing.T) {
 		service := &ledger{entries: []entry{{time.Now().Add(20 * time.Second), time.Now().Add(40 * time.Second), movementRow}}}
-		client, began := newCoreClient(t, clockConfig(service)), time.Now()
+		client, began := harness.NewClient(t, harness.ClockConfig(service)), time.Now()
 		around := query.Around(lost())
 		require.Equal(t, began.Add(-2*time.Minute), around.From)
 		require.Equal(t, began.Add(5*time.Second+10*time.Minute), around.To)
@@ -124,7 +125,7 @@ func TestFindMovementWaits(t *testing.T) {
 	})
 	for settle, longest := range map[time.Duration]time.Duration{0: 2 * time.Minute, 20 * time.Second: 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			client, began := newCoreClient(t, clockConfig(&ledger{})), time.Now()
+			client, began := harness.NewClient(t, harness.ClockConfig(&ledger{})), time.Now()
 			open := query.Around(lost())
 			open.Settle = settle
 			finding, err := client.Accounts.FindMovement(t.Context(), open)
@@ -136,7 +137,7 @@ func TestFindMovementWaits(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // a window that is over is read once
 		service := &ledger{}
-		client, began := newCoreClient(t, clockConfig(service)), time.Now()
+		client, began := harness.NewClient(t, harness.ClockConfig(service)), time.Now()
 		closed := query
 		closed.From, closed.To = began.Add(-2*time.Hour), began.Add(-time.Hour)
 		finding, err := client.Accounts.FindMovement(t.Context(), closed)
@@ -151,12 +152,12 @@ func TestFindMovementWaits(t *testing.T) {
 // A query lacks nothing, or nothing is sent; a failure of the history is no verdict.
 func TestFindMovementErrors(t *testing.T) {
 	t.Parallel()
-	service := scripted(serviceError(404, "not_found"))
-	config := coreConfig("https://cards.example")
+	service := harness.NewScript(harness.ServiceError(404, "not_found"))
+	config := harness.Config("https://cards.example")
 	config.Transport = service
-	client := newCoreClient(t, config)
+	client := harness.NewClient(t, config)
 	_, err := client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{AccountID: "a/b"})
-	failure := callError(t, err)
+	failure := harness.CallError(t, err)
 	require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
 	require.Equal(t, "Accounts.FindMovement", failure.Operation)
 	invalid, ok := errors.AsType[*prepaid.ValidationError](err)
@@ -171,7 +172,7 @@ func TestFindMovementErrors(t *testing.T) {
 	good := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("1"), From: now, To: now.Add(-time.Second)}
 	_, err = client.Accounts.FindMovement(t.Context(), good)
 	require.ErrorContains(t, err, "to is required, not before from")
-	require.Empty(t, service.requests())
+	require.Empty(t, service.Requests())
 
 	good.To = now
 	finding, err := client.Accounts.FindMovement(t.Context(), good)
@@ -197,7 +198,7 @@ func TestFindMovementClocks(t *testing.T) {
 				began := time.Now()
 				for _, query := range []prepaid.FindMovementParams{query, query.Around(err)} {
 					service.asked = nil
-					finding, failure := newCoreClient(t, clockConfig(service)).Accounts.FindMovement(t.Context(), query)
+					finding, failure := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
 					require.NoError(t, failure)
 					require.Equal(t, prepaid.VerdictSeen, finding.Verdict, "%v later %v", ahead, later)
 					require.Zero(t, time.Since(began))
@@ -213,20 +214,20 @@ func TestFindMovementClocks(t *testing.T) {
 // A history that breaks off is no verdict, also when the movement stood on what was read.
 func TestFindMovementInIncompleteHistory(t *testing.T) {
 	t.Parallel()
-	for name, service := range map[string]*script{
-		"unseen": scripted(answered(204, "", "", "X-TotalPages: 2", "X-TotalItems: 2")),
-		"seen": scripted(
-			answered(200, vendorJSON, "["+movementRow2+"]", "X-TotalPages: 2", "X-TotalItems: 2"),
-			answered(200, vendorJSON, "[]", "X-TotalPages: 2", "X-TotalItems: 2")),
+	for name, service := range map[string]*harness.Script{
+		"unseen": harness.NewScript(harness.Respond(204, "", "", "X-TotalPages: 2", "X-TotalItems: 2")),
+		"seen": harness.NewScript(
+			harness.Respond(200, harness.VendorJSON, "["+movementRow2+"]", "X-TotalPages: 2", "X-TotalItems: 2"),
+			harness.Respond(200, harness.VendorJSON, "[]", "X-TotalPages: 2", "X-TotalItems: 2")),
 	} {
-		config := coreConfig("https://cards.example")
+		config := harness.Config("https://cards.example")
 		config.Transport = service
 		now := time.Now()
-		finding, err := newCoreClient(t, config).Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
+		finding, err := harness.NewClient(t, config).Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
 			AccountID: "acc-1", Amount: prepaid.MustAmount("25.50"), From: now.Add(-time.Hour), To: now.Add(-time.Second),
 		})
 		require.ErrorIs(t, err, prepaid.ErrListIncomplete, name)
-		require.Equal(t, prepaid.AccountID("acc-1"), callError(t, err).AccountID)
+		require.Equal(t, prepaid.AccountID("acc-1"), harness.CallError(t, err).AccountID)
 		require.Nil(t, finding)
 	}
 }
@@ -237,7 +238,7 @@ const movementRow2 = `{` + movementRow + `,"occurred_at":"2026-01-01T00:00:00Z"}
 func TestMovementAround(t *testing.T) {
 	t.Parallel()
 	query := prepaid.FindMovementParams{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
-	for _, err := range []error{nil, errCut, &prepaid.CallError{}, &prepaid.ValidationError{}} {
+	for _, err := range []error{nil, harness.ErrCut, &prepaid.CallError{}, &prepaid.ValidationError{}} {
 		require.Equal(t, query, query.Around(err))
 	}
 	wrapped := fmt.Errorf("payroll: %w", &prepaid.CallError{FirstSent: time.Unix(1000, 0), LastSent: time.Unix(1010, 0)})

@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,24 +8,26 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// Capture receives the last complete answer of the calls made with its context: for fields that this version
+// Capture receives the last complete response of the calls made with its context: for fields that this version
 // does not know, and for support cases. Safe for concurrent use; the zero value is ready.
 type Capture struct{ last atomic.Pointer[Response] }
 
-// Last returns the last answer, or nil when there was none.
+// Last returns the last response, or nil when there was none.
 func (c *Capture) Last() *Response { return c.last.Load() }
 
-// Response is one answer as received, for [Capture]. It prints without header and body. The zero value is not used.
+// Response is one response as received, for [Capture]. It prints without header and body. The zero value is not used.
 type Response struct {
 	// Operation is the Go name of the call.
 	Operation string
 	// StatusCode is the HTTP status.
 	StatusCode int
-	// Header is the answer's header; read only.
+	// Header is the response's header; read only.
 	Header http.Header `redact:"content"`
-	// Body is the answer's body; nil for streamed reports and for tokens.
+	// Body is the response's body; nil for streamed reports and for tokens.
 	Body []byte `redact:"content"`
 	// Attempts counts the requests of the call that may have left.
 	Attempts int
@@ -35,10 +36,10 @@ type Response struct {
 }
 
 // Format prints r without header and body.
-func (r Response) Format(f fmt.State, verb rune) { formatRedacted(f, verb, r) }
+func (r Response) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 
 // LogValue logs r without header and body.
-func (r Response) LogValue() slog.Value { return redactedValue(r) }
+func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
 
 type captureKey struct{}
 
@@ -47,19 +48,10 @@ func WithCapture(ctx context.Context, c *Capture) context.Context {
 	return context.WithValue(ctx, captureKey{}, c)
 }
 
-func (c *Client) capture(ctx context.Context, k *call) {
-	seen, ok := ctx.Value(captureKey{}).(*Capture)
-	if !ok || seen == nil || k.last.status == 0 || k.op.class == classToken {
-		return
-	}
-	seen.last.Store(&Response{
-		Operation:  k.op.Name,
-		StatusCode: k.last.status,
-		Header:     k.last.header.Clone(),
-		Body:       bytes.Clone(k.last.body),
-		Attempts:   k.attempts,
-		Duration:   time.Since(k.began),
-	})
+// captureOf returns the Capture of a context, or nil.
+func captureOf(ctx context.Context) *Capture {
+	seen, _ := ctx.Value(captureKey{}).(*Capture)
+	return seen
 }
 
 // Trace observes calls. Nil fields are skipped; a panic in one is recovered and logged. The zero value observes
@@ -106,7 +98,7 @@ func (t *Trace) flat() []*Trace {
 type Attempt struct {
 	// Number counts from 1.
 	Number int
-	// StatusCode is the HTTP status; zero without an answer.
+	// StatusCode is the HTTP status; zero without a response.
 	StatusCode int
 	// Duration is the time from sending to the end of the body.
 	Duration time.Duration
@@ -141,31 +133,40 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
 }
 
-func (c *Client) tracesOf(ctx context.Context) []*Trace {
-	added, _ := ctx.Value(traceKey{}).([]*Trace)
-	if len(added) == 0 {
-		return c.traces
-	}
-	return append(slices.Clip(c.traces), added...)
+// observer reports to a caller's hooks and log.
+type observer struct {
+	log    *slog.Logger
+	traces []*Trace
 }
 
+// of returns o with the traces of a context.
+func (o observer) of(ctx context.Context) observer {
+	if added, _ := ctx.Value(traceKey{}).([]*Trace); len(added) > 0 {
+		o.traces = append(slices.Clip(o.traces), added...)
+	}
+	return o
+}
+
+// hooked reports whether there is any Trace.
+func (o observer) hooked() bool { return len(o.traces) > 0 }
+
 // guarded runs a caller's hook; its panic must not reach a payment.
-func (c *Client) guarded(hook func()) {
+func (o observer) guarded(hook func()) {
 	defer func() {
 		if recover() != nil {
-			c.log.Error("prepaid: a trace hook panicked")
+			o.log.Error("prepaid: a trace hook panicked")
 		}
 	}()
 	hook()
 }
 
-func (c *call) observeCall(ctx context.Context) context.Context {
-	for _, t := range c.traces {
+func (o observer) callStart(ctx context.Context, op Operation) context.Context {
+	for _, t := range o.traces {
 		if t.CallStart == nil {
 			continue
 		}
-		c.client.guarded(func() {
-			if inner := t.CallStart(ctx, c.op.Operation); inner != nil {
+		o.guarded(func() {
+			if inner := t.CallStart(ctx, op); inner != nil {
 				ctx = inner
 			}
 		})
@@ -173,29 +174,29 @@ func (c *call) observeCall(ctx context.Context) context.Context {
 	return ctx
 }
 
-// leastThrottled is a wait for the limiter that is worth telling.
+// leastThrottled is a wait for the limiter that is worth reporting.
 const leastThrottled = time.Millisecond
 
-func (c *call) observeThrottled(ctx context.Context, waited time.Duration) {
-	for _, t := range c.traces {
+func (o observer) throttled(ctx context.Context, op Operation, waited time.Duration) {
+	for _, t := range o.traces {
 		if t.Throttled != nil {
-			c.client.guarded(func() { t.Throttled(ctx, c.op.Operation, waited) })
+			o.guarded(func() { t.Throttled(ctx, op, waited) })
 		}
 	}
 }
 
-// startsObserved reports whether anybody wants to know of a start.
-func (c *call) startsObserved() bool {
-	return slices.ContainsFunc(c.traces, func(t *Trace) bool { return t.AttemptStart != nil })
+// wantsStarts reports whether any Trace has AttemptStart set.
+func (o observer) wantsStarts() bool {
+	return slices.ContainsFunc(o.traces, func(t *Trace) bool { return t.AttemptStart != nil })
 }
 
-func (c *call) observeStart(ctx context.Context, number int) context.Context {
-	for _, t := range c.traces {
+func (o observer) attemptStart(ctx context.Context, op Operation, number int) context.Context {
+	for _, t := range o.traces {
 		if t.AttemptStart == nil {
 			continue
 		}
-		c.client.guarded(func() {
-			if inner := t.AttemptStart(ctx, c.op.Operation, number); inner != nil {
+		o.guarded(func() {
+			if inner := t.AttemptStart(ctx, op, number); inner != nil {
 				ctx = inner
 			}
 		})
@@ -203,34 +204,31 @@ func (c *call) observeStart(ctx context.Context, number int) context.Context {
 	return ctx
 }
 
-func (c *call) observeAttempt(ctx context.Context, again bool) {
-	a := c.last
-	quietly := len(c.traces) == 0 && (!again || !c.client.log.Enabled(ctx, slog.LevelWarn))
-	if quietly || c.gaveUp || a.started.IsZero() { // nothing was sent since the last report
-		return
+// wantsAttempts reports whether an attempt is reported to anybody: to each Trace, and in the log if another one follows.
+func (o observer) wantsAttempts(ctx context.Context, again bool) bool {
+	return o.hooked() || again && o.log.Enabled(ctx, slog.LevelWarn)
+}
+
+// attemptDone reports with report, which knows the context that AttemptStart returned, if that is not nil.
+func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, report func(*Trace, Attempt)) {
+	if seen.WillRetry {
+		o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
+			slog.String("operation", op.Name), slog.String("path", op.Path), slog.Int("attempt", seen.Number),
+			slog.Int("status", seen.StatusCode), slog.Duration("wait", seen.WillWait), slog.String("error", seen.Err.Error()))
 	}
-	seen := Attempt{Number: a.number, StatusCode: a.status, WillRetry: again, Duration: time.Since(a.started)}
-	if !a.succeeded(&c.op) {
-		seen.Err = a.cause()
-	}
-	if again {
-		seen.WillWait = c.wait
-		c.client.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
-			slog.String("operation", c.op.Name), slog.String("path", c.op.Path), slog.Int("attempt", a.number),
-			slog.Int("status", a.status), slog.Duration("wait", c.wait), slog.String("error", seen.Err.Error()))
-	}
-	for _, t := range c.traces {
+	for _, t := range o.traces {
 		switch {
 		case t.AttemptDone == nil:
-		case a.report != nil:
-			c.client.guarded(func() { a.report(t, seen) })
+		case report != nil:
+			o.guarded(func() { report(t, seen) })
 		default:
-			c.client.guarded(func() { t.AttemptDone(ctx, c.op.Operation, seen) })
+			o.guarded(func() { t.AttemptDone(ctx, op, seen) })
 		}
 	}
 }
 
-func (c *call) observeDone(ctx context.Context, err error) {
+// callDone reports a call that began then, with the number of requests that may have left and the last status, if any.
+func (o observer) callDone(ctx context.Context, op Operation, began time.Time, attempts, status int, err error) {
 	level := slog.LevelDebug
 	outcome := OutcomeOf(err)
 	switch {
@@ -239,28 +237,37 @@ func (c *call) observeDone(ctx context.Context, err error) {
 	case err != nil:
 		level = slog.LevelInfo
 	}
-	logs := c.client.log.Enabled(ctx, level)
-	if !logs && len(c.traces) == 0 {
+	logs := o.log.Enabled(ctx, level)
+	if !logs && !o.hooked() {
 		return
 	}
-	duration := time.Since(c.began)
+	duration := time.Since(began)
 	if logs {
 		attrs := []slog.Attr{
-			slog.String("operation", c.op.Name), slog.String("path", c.op.Path),
-			slog.String("outcome", outcome.String()), slog.Int("attempts", c.attempts), slog.Duration("duration", duration),
+			slog.String("operation", op.Name), slog.String("path", op.Path),
+			slog.String("outcome", outcome.String()), slog.Int("attempts", attempts), slog.Duration("duration", duration),
 		}
-		if c.last != nil && c.last.status != 0 {
-			attrs = append(attrs, slog.Int("status", c.last.status))
+		if status != 0 {
+			attrs = append(attrs, slog.Int("status", status))
 		}
 		if err != nil {
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
-		c.client.log.LogAttrs(ctx, level, "prepaid: call", attrs...)
+		o.log.LogAttrs(ctx, level, "prepaid: call", attrs...)
 	}
-	for _, t := range c.traces {
+	for _, t := range o.traces {
 		if t.CallDone != nil {
-			summary := CallSummary{Outcome: outcome, Attempts: c.attempts, Duration: duration, Err: err}
-			c.client.guarded(func() { t.CallDone(ctx, c.op.Operation, summary) })
+			o.guarded(func() {
+				t.CallDone(ctx, op, CallSummary{Outcome: outcome, Attempts: attempts, Duration: duration, Err: err})
+			})
+		}
+	}
+}
+
+func (o observer) tokenRenewed(ctx context.Context, took time.Duration, err error) {
+	for _, t := range o.traces {
+		if t.TokenRenewed != nil {
+			o.guarded(func() { t.TokenRenewed(ctx, took, err) })
 		}
 	}
 }

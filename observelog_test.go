@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // An address without TLS is warned of once, without naming it.
@@ -24,12 +25,12 @@ func TestInsecureHTTPIsWarnedOf(t *testing.T) {
 		"http://emulator:8480": 1, "http://10.0.0.7": 1, "https://emulator": 0, "http://127.0.0.1:8480": 0, "http://localhost": 0,
 	} {
 		log := &recordingHandler{}
-		config := credentialed(scripted(wellAnswered(opGet())))
+		config := harness.CredentialsConfig(harness.NewScript(harness.Succeed(harness.OpGet())))
 		config.BaseURL, config.InsecureHTTP, config.Logger = address+"/3.0/", true, log.logger()
-		config.TokenSource = numberedTokens()
-		client := newCoreClient(t, config)
+		config.TokenSource = harness.NumberedTokens()
+		client := harness.NewClient(t, config)
 		for range 2 {
-			require.NoError(t, opGet().call(t.Context(), client))
+			require.NoError(t, harness.OpGet().Call(t.Context(), client))
 		}
 		require.Equal(t, warnings, strings.Count(log.text(), `"level":"WARN"`), address)
 		require.Equal(t, warnings, strings.Count(log.text(), "client secret, tokens and data travel in clear"))
@@ -75,34 +76,34 @@ func (h *recordingHandler) records(t *testing.T) []map[string]any {
 func TestLogRecords(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		op      coreOp
-		steps   []step
+		op      harness.Op
+		steps   []harness.Step
 		level   string
 		outcome string
 		status  float64
 		again   int
 	}{
-		"success":         {opGet(), []step{wellAnswered(opGet())}, "DEBUG", "applied", 200, 0},
-		"after a repeat":  {opGet(), []step{answered(503, "", ""), broken(errCut), wellAnswered(opGet())}, "DEBUG", "applied", 200, 2},
-		"rejected":        {opTransfer(), []step{serviceError(400, "invalid_request")}, "INFO", "rejected", 400, 0},
-		"unreachable":     {opCreate(), []step{unreachable(syscall.ECONNREFUSED)}, "INFO", "not processed", 0, 2},
-		"unknown":         {opCreate(), []step{broken(errCut)}, "ERROR", "outcome unknown", 0, 0},
-		"unknown at last": {opTransfer(), []step{answered(502, "", ""), serviceError(403, "forbidden")}, "ERROR", "outcome unknown", 403, 1},
+		"success":         {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 0},
+		"after a repeat":  {harness.OpGet(), []harness.Step{harness.Respond(503, "", ""), harness.Broken(harness.ErrCut), harness.Succeed(harness.OpGet())}, "DEBUG", "applied", 200, 2},
+		"rejected":        {harness.OpTransfer(), []harness.Step{harness.ServiceError(400, "invalid_request")}, "INFO", "rejected", 400, 0},
+		"unreachable":     {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED)}, "INFO", "not processed", 0, 2},
+		"unknown":         {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, "ERROR", "outcome unknown", 0, 0},
+		"unknown at last": {harness.OpTransfer(), []harness.Step{harness.Respond(502, "", ""), harness.ServiceError(403, "forbidden")}, "ERROR", "outcome unknown", 403, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var log recordingHandler
-				config := clockConfig(scripted(tc.steps...))
+				config := harness.ClockConfig(harness.NewScript(tc.steps...))
 				config.Logger, config.Retry.MaxAttempts = log.logger(), 3
-				err := tc.op.call(t.Context(), newCoreClient(t, config))
+				err := tc.op.Call(t.Context(), harness.NewClient(t, config))
 				records := log.records(t)
 				require.Len(t, records, tc.again+1)
 				for i, record := range records[:tc.again] {
 					require.Equal(t, "prepaid: attempt failed", record["msg"])
 					require.Equal(t, "WARN", record["level"])
 					require.EqualValues(t, i+1, record["attempt"])
-					require.Equal(t, tc.op.name, record["operation"])
+					require.Equal(t, tc.op.Name, record["operation"])
 					require.Positive(t, record["wait"])
 					require.NotEmpty(t, record["error"])
 				}
@@ -110,7 +111,7 @@ func TestLogRecords(t *testing.T) {
 				require.Equal(t, "prepaid: call", last["msg"])
 				require.Equal(t, tc.level, last["level"])
 				require.Equal(t, tc.outcome, last["outcome"])
-				require.Equal(t, tc.op.name, last["operation"])
+				require.Equal(t, tc.op.Name, last["operation"])
 				require.Contains(t, last["path"], "/accounts")
 				require.NotContains(t, last["path"], "acc-1", "the template")
 				if tc.status == 0 {
@@ -124,22 +125,22 @@ func TestLogRecords(t *testing.T) {
 	}
 }
 
-// No record holds a body, a query, a header, an id or the words of an answer.
+// No record holds a body, a query, a header, an id or the words of a response.
 func TestLogHoldsNoContent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log recordingHandler
-		for _, fault := range []step{
-			answered(200, vendorJSON, `[{"account_id":"CANARY","company_id":7,"balance":1,"status":"active","personal":{"first_name":"CANARY"}}]`, "X-TotalPages: 1", "X-Note: CANARY"),
-			answered(200, vendorJSON, `[{"balance":"CANARY"}]`),
-			answered(200, "text/html", htmlPage),
-			answered(302, "", "", "Location: https://elsewhere.example/CANARY"),
-			answered(503, vendorJSON, `{"error":"busy","error_description":"CANARY"}`),
-			broken(errors.New("CUT")),
+		for _, fault := range []harness.Step{
+			harness.Respond(200, harness.VendorJSON, `[{"account_id":"CANARY","company_id":7,"balance":1,"status":"active","personal":{"first_name":"CANARY"}}]`, "X-TotalPages: 1", "X-Note: CANARY"),
+			harness.Respond(200, harness.VendorJSON, `[{"balance":"CANARY"}]`),
+			harness.Respond(200, "text/html", harness.HTMLPage),
+			harness.Respond(302, "", "", "Location: https://elsewhere.example/CANARY"),
+			harness.Respond(503, harness.VendorJSON, `{"error":"busy","error_description":"CANARY"}`),
+			harness.Broken(errors.New("CUT")),
 		} {
-			config := credentialed(split{scripted(grant(1, "600")), scripted(fault)})
+			config := harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.Grant(1, "600")), Calls: harness.NewScript(fault)})
 			config.Logger = log.logger()
-			_, _ = collected(newCoreClient(t, config).Accounts.SearchCompany(t.Context(), 77123, prepaid.SearchCompanyParams{
+			_, _ = collected(harness.NewClient(t, config).Accounts.SearchCompany(t.Context(), 77123, prepaid.SearchCompanyParams{
 				FirstName: "CANARY", LastName: "CANARY", Mobile: "CANARY", ProgramClientID: "CANARY",
 			}))
 		}
@@ -155,9 +156,9 @@ func TestLogHoldsNoContent(t *testing.T) {
 func TestLogLevel(t *testing.T) {
 	t.Parallel()
 	var log recordingHandler
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(answered(503, "", ""), wellAnswered(opGet()))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(503, "", ""), harness.Succeed(harness.OpGet()))
 	config.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
-	require.NoError(t, opGet().call(context.WithoutCancel(t.Context()), newCoreClient(t, config)))
+	require.NoError(t, harness.OpGet().Call(context.WithoutCancel(t.Context()), harness.NewClient(t, config)))
 	require.Empty(t, log.text())
 }

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/pages"
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // defaultPageSize is asked for when Paging.Size is zero. Version 1.0 of the service requires a page size (9.3).
@@ -33,11 +37,11 @@ type Page[T any] struct {
 	Items []T
 	// Number is the page's number, from 1.
 	Number int
-	// Size is the page size as applied by the service; 0 when not told.
+	// Size is the page size as applied by the service; 0 when not reported.
 	Size int
-	// TotalPages is the number of pages; 0 when not told.
+	// TotalPages is the number of pages; 0 when not reported.
 	TotalPages int
-	// TotalItems is the number of items on all pages; 0 when not told.
+	// TotalItems is the number of items on all pages; 0 when not reported.
 	TotalItems int
 
 	reported bool // X-TotalPages was there
@@ -56,7 +60,7 @@ func (p *Page[T]) Last() bool {
 }
 
 // Format prints the page; items with personal data redact themselves.
-func (p Page[T]) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p Page[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs the numbers, not the items: a JSON log would write them out whole.
 func (p Page[T]) LogValue() slog.Value {
@@ -64,9 +68,33 @@ func (p Page[T]) LogValue() slog.Value {
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
+// IncompleteListError means that a list ended before everything was seen that the service had reported. The items seen
+// are delivered before it. It matches [ErrListIncomplete].
+//
+// A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
+// undeliverable messages) it may be harmless: an item that left moved another one to a page that had been read. The
+// zero value is not used.
+type IncompleteListError struct {
+	// Seen is the number of distinct items that the service returned, from Paging.Page on.
+	Seen int
+	// Total is the number that was due, from Paging.Page on; 0 when the service reported pages but no number of items.
+	Total int
+}
+
+// Error gives both numbers.
+func (e *IncompleteListError) Error() string {
+	if e.Total == 0 {
+		return fmt.Sprintf("prepaid: list incomplete: %d items seen, and a page is missing", e.Seen)
+	}
+	return fmt.Sprintf("prepaid: list incomplete: %d of %d items seen", e.Seen, e.Total)
+}
+
+// Is matches [ErrListIncomplete].
+func (e *IncompleteListError) Is(target error) bool { return target == ErrListIncomplete }
+
 // Collect reads at most limit items into a slice. It returns what it had with the first error, and [ErrTooMany]
 // when there are more: a plain error, not a [*CallError], so [OutcomeOf] calls it unknown as it does any other; but it
-// comes after reading, and nothing is in doubt. The rows of a report share one slice and are not for Collect.
+// comes after reading, and no outcome is unknown. The rows of a report share one slice and are not for Collect.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {
@@ -81,21 +109,117 @@ func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	return items, nil
 }
 
+// pageList describes a list that is read in pages.
+type pageList[T any] struct {
+	request request
+	paging  Paging
+	// identity distinguishes the items of the list.
+	identity func(*T) string
+	// leaves: items may leave the list while it is read, so a page that was promised may legitimately be gone.
+	leaves bool
+	// keep drops items that were not asked for; nil keeps all. What it drops still counts as seen.
+	keep func(*T) bool
+	// opened sees the first page before its items are delivered; false ends the iteration. May be nil.
+	opened func(*Page[T]) bool
+}
+
+// page reads the page that Paging names.
+func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
+	page, err := l.fetch(ctx, c, l.paging.Page, false)
+	if err == nil && l.keep != nil {
+		kept := page.Items[:0]
+		for i := range page.Items {
+			if l.keep(&page.Items[i]) {
+				kept = append(kept, page.Items[i])
+			}
+		}
+		page.Items = kept
+	}
+	return page, err
+}
+
+// all iterates over the items of all pages from Paging.Page on, as internal/pages promises.
+func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		start := max(l.paging.Page, 1)
+		fetch := func(ctx context.Context, number int, ahead bool) (*Page[T], error) {
+			return l.fetch(ctx, c, number, ahead)
+		}
+		sequence := pages.Sequential(ctx, start, fetch)
+		if l.paging.Prefetch > 0 && len(l.request.faults) == 0 {
+			sequence = pages.Prefetched(ctx, start, l.paging.Prefetch, fetch, (*Page[T]).head)
+		}
+		read := pages.NewProgress(start, l.leaves)
+		for page, err := range sequence {
+			if err != nil {
+				if ended, incomplete := endOfList(&read, err); !ended {
+					yield(nil, err)
+				} else if incomplete != nil {
+					yield(nil, l.error(incomplete))
+				}
+				return
+			}
+			if l.opened != nil && !read.Started() && !l.opened(page) {
+				return
+			}
+			read.Begin(page.head())
+			for i := range page.Items {
+				item := &page.Items[i]
+				if read.IsNew(l.identity(item)) && (l.keep == nil || l.keep(item)) && !yield(item, nil) {
+					return
+				}
+			}
+			if last, err := read.End(); err != nil {
+				yield(nil, l.error(err))
+				return
+			} else if last {
+				return
+			}
+		}
+	}
+}
+
+// endOfList decides what a failed page means: a refusal may be of a page number beyond the last.
+func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
+	refusal, ok := errors.AsType[*APIError](err)
+	if !ok || refusal.StatusCode != http.StatusBadRequest || refusal.Code == "" || refusal.Code == CodeInvalidHookID {
+		return false, nil
+	}
+	return read.Refused()
+}
+
+// error returns what is wrong with the list.
+func (l pageList[T]) error(err error) error {
+	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
+		err = &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total}
+	} else if errors.Is(err, pages.ErrRepeated) {
+		err = ErrPageRepeated
+	}
+	return &CallError{Operation: l.request.op.Name, Outcome: OutcomeNotProcessed, AccountID: l.request.account, Err: err}
+}
+
+func (p *Page[T]) head() pages.Head {
+	return pages.Head{
+		Number: p.Number, Size: p.Size, Pages: p.TotalPages, Items: p.TotalItems, Received: p.received,
+		Reported: p.reported, Counted: p.counted, Bare: p.bare,
+	}
+}
+
 // fetch reads one page. 204 is an empty one.
-func (l pageList[T]) fetch(ctx context.Context, c *Client, number int, bulk bool) (*Page[T], error) {
+func (l pageList[T]) fetch(ctx context.Context, c *core, number int, bulk bool) (*Page[T], error) {
 	page := &Page[T]{Number: max(number, 1)}
 	r := l.request
 	r.bulk = bulk
 	r.query = append(make(query, 0, len(r.query)+2), r.query...).
-		with("page_number", strconv.Itoa(page.Number)).
-		with("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))
+		With("page_number", strconv.Itoa(page.Number)).
+		With("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))
 	if err := c.do(ctx, &r, page.decode); err != nil {
 		return nil, err
 	}
 	return page, nil
 }
 
-func (p *Page[T]) decode(a *attempt) error {
+func (p *Page[T]) decode(a *response) error {
 	p.readHeader(a)
 	if a.status == http.StatusNoContent {
 		return nil
@@ -114,7 +238,7 @@ func (p *Page[T]) decode(a *attempt) error {
 }
 
 // readHeader reads the three paging headers, of which a malformed one is treated as absent, and the service's clock.
-func (p *Page[T]) readHeader(a *attempt) {
+func (p *Page[T]) readHeader(a *response) {
 	number := func(name string) (int, bool) {
 		if n, err := strconv.Atoi(a.header.Get(name)); err == nil && n >= 0 {
 			return n, true
@@ -127,4 +251,24 @@ func (p *Page[T]) readHeader(a *attempt) {
 	if date, err := http.ParseTime(a.header.Get("Date")); err == nil {
 		p.skew = skew(date, a.started.Add(time.Since(a.started)/2))
 	}
+}
+
+func (v *validator) paging(p Paging) {
+	for _, number := range []struct {
+		field string
+		value int
+	}{{"paging.page", p.Page}, {"paging.size", p.Size}, {"paging.prefetch", p.Prefetch}} {
+		if number.value < 0 {
+			v.fault(number.field, "must not be negative")
+		}
+	}
+}
+
+// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
+func skew(service, local time.Time) time.Duration {
+	difference := service.Sub(local.Truncate(time.Second))
+	if difference.Abs() <= time.Second {
+		return 0
+	}
+	return difference
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // PINService changes PINs. It is reached through [Client].PIN; its zero value is not usable. The envelopes are made
@@ -30,10 +32,10 @@ func (r *PINResponse) Decode(into any) error {
 }
 
 // Format prints r without its body.
-func (r PINResponse) Format(f fmt.State, verb rune) { formatRedacted(f, verb, r) }
+func (r PINResponse) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 
 // LogValue logs r without its body.
-func (r PINResponse) LogValue() slog.Value { return redactedValue(r) }
+func (r PINResponse) LogValue() slog.Value { return redact.LogValue(r) }
 
 // InitiatePINParams starts a change; every field is required. The zero value lacks them.
 type InitiatePINParams struct {
@@ -48,16 +50,16 @@ type InitiatePINParams struct {
 }
 
 // Format prints p without the address.
-func (p InitiatePINParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p InitiatePINParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the address.
-func (p InitiatePINParams) LogValue() slog.Value { return redactedValue(p) }
+func (p InitiatePINParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 func pinOperation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
 		// The reference shows no status: these are taken as success.
-		class: classNever, kind: answerRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
+		class: classNever, kind: responseRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
 	}
 }
 
@@ -96,10 +98,10 @@ type SealedPINParams struct {
 }
 
 // Format prints p without the address.
-func (p SealedPINParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p SealedPINParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the address.
-func (p SealedPINParams) LogValue() slog.Value { return redactedValue(p) }
+func (p SealedPINParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // Validate checks the one-time password. Errors and safety: as [PINService.Execute].
 //
@@ -135,7 +137,7 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 
 func (s *PINService) post(ctx context.Context, r request) (*PINResponse, error) {
 	result := &PINResponse{}
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if len(bytes.TrimSpace(a.body)) > 0 && !a.fromService() {
 			return a.undecodable(errUnexpectedBody)
 		}

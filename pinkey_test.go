@@ -1,27 +1,34 @@
 package prepaid
 
 import (
-	"bytes"
+	"crypto"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/operator"
 )
+
+func testPINKey(t testing.TB, options PINKeyOptions) *PINKey {
+	t.Helper()
+	key, err := NewPINKey(operator.Certificate(t, &operator.Key().PublicKey), options)
+	require.NoError(t, err)
+	return key
+}
+
+func pinSecret(otp, pin string) PINSecret { return PINSecret{OTP: NewSecret(otp), PIN: NewSecret(pin)} }
 
 func requirePINFaults(t *testing.T, err error, want ...Fault) {
 	t.Helper()
@@ -30,112 +37,15 @@ func requirePINFaults(t *testing.T, err error, want ...Fault) {
 	require.Equal(t, want, invalid.Faults)
 }
 
-func TestNewPINKeyReadsEveryForm(t *testing.T) {
-	t.Parallel()
-	der := pinTestCertificate(t, &pinTestKey().PublicKey)
-	other := pinTestCertificate(t, &pinTestOtherKey().PublicKey)
-	certificate := pemBlock("CERTIFICATE", der)
-	private, err := x509.MarshalPKCS8PrivateKey(pinTestOtherKey())
-	require.NoError(t, err)
-	sum := sha256.Sum256(der)
-	fingerprint := hex.EncodeToString(sum[:])
-
-	for name, form := range map[string][]byte{
-		"DER":               der,
-		"PEM":               certificate,
-		"text around":       slices.Concat([]byte("0 s:CN = operator\n"), certificate, []byte("\r\n \t\n")),
-		"CRLF":              bytes.ReplaceAll(certificate, []byte("\n"), []byte("\r\n")),
-		"byte order mark":   slices.Concat([]byte("\ufeff"), certificate),
-		"chain":             slices.Concat(certificate, pemBlock("CERTIFICATE", other)),
-		"private key first": slices.Concat(pemBlock("PRIVATE KEY", private), certificate),
-		"text between":      slices.Concat(pemBlock("PRIVATE KEY", private), []byte("Bag Attributes\n"), certificate),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			key, err := NewPINKey(form, PINKeyOptions{})
-			require.NoError(t, err)
-			require.Equal(t, fingerprint, key.Fingerprint())
-			envelope, err := key.Seal(pinSecret("123456", "4821"))
-			require.NoError(t, err)
-			require.Empty(t, envelope.faults(""))
-			require.Equal(t, fingerprint, envelope.PublicKeyFingerprint)
-		})
-	}
-}
-
-func TestNewPINKeyRefusesCertificates(t *testing.T) {
-	t.Parallel()
-	der := pinTestCertificate(t, &pinTestKey().PublicKey)
-	certificate := pemBlock("CERTIFICATE", der)
-	other := pemBlock("CERTIFICATE", pinTestCertificate(t, &pinTestOtherKey().PublicKey))
-	damaged := bytes.Replace(certificate, certificate[100:104], []byte("!?!?"), 1)
-	cut := certificate[:len(certificate)/2]
-	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	edwards, _, err := ed25519.GenerateKey(rand.Reader)
-	require.NoError(t, err)
-	even := &rsa.PublicKey{N: new(big.Int).Add(pinTestKey().N, big.NewInt(1)), E: pinTestKey().E}
-	identity := &rsa.PublicKey{N: pinTestKey().N, E: 1}
-
-	const (
-		form       = "must be an X.509 certificate in PEM or DER form that crypto/x509 can read"
-		content    = "must be an X.509 certificate that crypto/x509 can read"
-		wellFormed = "must hold only well-formed PEM blocks"
-		unusable   = "must have an RSA key that crypto/rsa can use with these hashes"
-	)
-	for name, c := range map[string]struct {
-		data []byte
-		rule string
-	}{
-		"nil":                        {nil, "is required"},
-		"empty":                      {[]byte{}, "is required"},
-		"text":                       {[]byte("not a certificate"), form},
-		"Base64 without PEM":         {[]byte(base64.StdEncoding.EncodeToString(der)), form},
-		"DER and junk":               {slices.Concat(der, []byte{0}), form},
-		"DER cut short":              {der[:len(der)-1], form},
-		"PEM and junk":               {slices.Concat(certificate, []byte("junk")), "must have nothing after the last PEM block"},
-		"PEM and half a block":       {slices.Concat(certificate, cut), wellFormed},
-		"damaged PEM":                {damaged, wellFormed},
-		"damaged, then the issuer":   {slices.Concat(damaged, other), wellFormed},
-		"cut short, then the issuer": {slices.Concat(cut, []byte("\n"), other), wellFormed},
-		"PEM of junk":                {pemBlock("CERTIFICATE", []byte("junk")), content},
-		"PEM of DER and junk":        {pemBlock("CERTIFICATE", slices.Concat(der, []byte{0})), content},
-		"junk block before":          {slices.Concat(pemBlock("CERTIFICATE", []byte("junk")), certificate), content},
-		"no certificate block":       {pemBlock("PUBLIC KEY", der), "must have a PEM block of type CERTIFICATE"},
-		"ECDSA":                      {pinTestCertificate(t, elliptical.Public()), "must have an RSA key"},
-		"Ed25519":                    {pinTestCertificate(t, edwards), "must have an RSA key"},
-		"RSA 1,024":                  {pinTestCertificate(t, &pinTestWeakKey().PublicKey), "must have an RSA key of at least 2,048 bits"},
-		"even modulus":               {pinTestCertificate(t, even), unusable},
-		"exponent 1":                 {pinTestCertificate(t, identity), unusable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			key, err := NewPINKey(c.data, PINKeyOptions{})
-			require.Nil(t, key)
-			requirePINFaults(t, err, Fault{Field: "certificate", Rule: c.rule})
-		})
-	}
-}
-
-// A modulus of 2,047 bits is the nearest that must be refused.
-func TestPINPublicKeyBoundary(t *testing.T) {
-	t.Parallel()
-	modulus := func(bits uint) *rsa.PublicKey {
-		one := big.NewInt(1)
-		return &rsa.PublicKey{N: new(big.Int).Add(new(big.Int).Lsh(one, bits-1), one), E: 65537}
-	}
-	var v validator
-	pinPublicKey(&v, &x509.Certificate{PublicKey: modulus(2048)})
-	require.Empty(t, v.faults)
-	pinPublicKey(&v, &x509.Certificate{PublicKey: modulus(2047)})
-	require.Equal(t, []Fault{{Field: "certificate", Rule: "must have an RSA key of at least 2,048 bits"}}, v.faults)
-}
-
 func TestNewPINKeyReportsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
+	identity := operator.Certificate(t, &rsa.PublicKey{N: operator.Key().N, E: 1})
+	_, err := NewPINKey(identity, PINKeyOptions{})
+	requirePINFaults(t, err, Fault{Field: "certificate", Rule: "must have an RSA key that crypto/rsa can use with these hashes"})
+
 	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	expired := pinTestCertificate(t, elliptical.Public(), func(c *x509.Certificate) {
+	expired := operator.Certificate(t, elliptical.Public(), func(c *x509.Certificate) {
 		c.NotAfter = time.Now().Add(-time.Minute)
 	})
 	key, err := NewPINKey(expired, PINKeyOptions{
@@ -163,10 +73,10 @@ func TestNewPINKeyReportsAllFaultsAtOnce(t *testing.T) {
 
 func TestPINKeyValidity(t *testing.T) {
 	t.Parallel()
-	pinTestKey() // generated outside the bubble
+	operator.Key() // generated outside the bubble
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		certificate := pinTestCertificate(t, &pinTestKey().PublicKey, func(c *x509.Certificate) {
+		certificate := operator.Certificate(t, &operator.Key().PublicKey, func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = start.Add(time.Hour), start.Add(2*time.Hour)
 		})
 		early := Fault{Field: "certificate", Rule: "must be valid already"}
@@ -202,7 +112,7 @@ func TestPINKeyValidity(t *testing.T) {
 
 func TestPINKeyFingerprint(t *testing.T) {
 	t.Parallel()
-	der := pinTestCertificate(t, &pinTestKey().PublicKey)
+	der := operator.Certificate(t, &operator.Key().PublicKey)
 
 	calls := 0
 	key, err := NewPINKey(der, PINKeyOptions{Fingerprint: func(c *x509.Certificate) string {
@@ -225,7 +135,6 @@ func TestPINKeyFingerprint(t *testing.T) {
 		"empty":      {func(*x509.Certificate) string { return "" }, "is required"},
 		"raw digest": {func(*x509.Certificate) string { return "\xff\xfe" }, "must be valid UTF-8"},
 		"panic":      {func(*x509.Certificate) string { panic("CANARY") }, "must come from a function that does not panic"},
-		"panic nil":  {func(*x509.Certificate) string { panic(nil) }, "must come from a function that does not panic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -263,26 +172,172 @@ func TestPINKeyString(t *testing.T) {
 	t.Parallel()
 	key := testPINKey(t, PINKeyOptions{Hash: PINHashSHA512})
 	require.Equal(t, "PINKey(SHA512 "+key.Fingerprint()+")", fmt.Sprint(key))
-	require.Equal(t, strings.ToLower(key.Fingerprint()), key.Fingerprint())
+	require.Regexp(t, "^[0-9a-f]{64}$", key.Fingerprint())
 }
 
-// Any bytes give a key or a *ValidationError, and nothing panics.
-func FuzzNewPINKey(f *testing.F) {
-	der := pinTestCertificate(f, &pinTestKey().PublicKey)
-	certificate := pemBlock("CERTIFICATE", der)
-	f.Add(der)
-	f.Add(certificate)
-	f.Add(slices.Concat(certificate[:200], certificate))
-	f.Add([]byte("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"))
-	f.Add([]byte("-----BEGIN -----END "))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		key, err := NewPINKey(data, PINKeyOptions{AllowExpired: true})
-		if err != nil {
-			_, ok := errors.AsType[*ValidationError](err)
-			require.True(t, ok)
-			require.Nil(t, key)
-			return
+// Each name of a hash leads to that hash: the operator opens the envelope with those two and with no others.
+func TestSealOpens(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		hash       PINHash
+		mgf1       string
+		wantHash   crypto.Hash
+		wantMGF1   crypto.Hash
+		wantOnWire PINHash
+	}{
+		{"", "", crypto.SHA256, crypto.SHA256, PINHashSHA256},
+		{"", "SHA1", crypto.SHA256, crypto.SHA1, PINHashSHA256},
+		{PINHashSHA256, "SHA512", crypto.SHA256, crypto.SHA512, PINHashSHA256},
+		{PINHashSHA512, "", crypto.SHA512, crypto.SHA512, PINHashSHA512},
+		{PINHashSHA512, "SHA256", crypto.SHA512, crypto.SHA256, PINHashSHA512},
+	} {
+		t.Run(fmt.Sprintf("%s MGF1 %s", c.hash, c.mgf1), func(t *testing.T) {
+			t.Parallel()
+			key := testPINKey(t, PINKeyOptions{Hash: c.hash, MGF1Hash: c.mgf1})
+			sealed, err := key.Seal(pinSecret("123456", "4821"))
+			require.NoError(t, err)
+			require.Equal(t, c.wantOnWire, sealed.OAEPHashingAlgorithm)
+			require.Equal(t, key.Fingerprint(), sealed.PublicKeyFingerprint)
+			require.Empty(t, sealed.faults(""))
+			for _, hash := range []crypto.Hash{crypto.SHA256, crypto.SHA512} {
+				for _, mgf1 := range []crypto.Hash{crypto.SHA1, crypto.SHA256, crypto.SHA512} {
+					payload, err := operator.Open(operator.Key(), sealed.EncryptedData, sealed.EncryptedKey, sealed.IV, hash, mgf1)
+					if hash != c.wantHash || mgf1 != c.wantMGF1 {
+						require.Error(t, err, "%v and MGF1 with %v", hash, mgf1)
+						continue
+					}
+					require.NoError(t, err)
+					require.Equal(t, `{"otp":"123456","pin":"4821"}`, payload)
+				}
+			}
+		})
+	}
+}
+
+func TestSealRefuses(t *testing.T) {
+	t.Parallel()
+	key := testPINKey(t, PINKeyOptions{})
+	otpRequired, pinRequired := Fault{Field: "otp", Rule: "is required"}, Fault{Field: "pin", Rule: "is required"}
+	for name, c := range map[string]struct {
+		secret PINSecret
+		faults []Fault
+	}{
+		"zero":      {PINSecret{}, []Fault{otpRequired, pinRequired}},
+		"no otp":    {PINSecret{PIN: NewSecret("CANARY")}, []Fault{otpRequired}},
+		"no pin":    {PINSecret{OTP: NewSecret("CANARY")}, []Fault{pinRequired}},
+		"bad UTF-8": {pinSecret("CANARY\xff", "\xc0CANARY"), []Fault{{Field: "otp", Rule: "must be valid UTF-8"}, {Field: "pin", Rule: "must be valid UTF-8"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			envelope, err := key.Seal(c.secret)
+			require.Nil(t, envelope)
+			requirePINFaults(t, err, c.faults...)
+			require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), "CANARY")
+		})
+	}
+}
+
+func validPINEnvelope() PINEnvelope {
+	return PINEnvelope{
+		EncryptedData:        strings.Repeat("0a", 32),
+		PublicKeyFingerprint: "any form",
+		EncryptedKey:         strings.Repeat("fF", 256),
+		OAEPHashingAlgorithm: PINHashSHA512,
+		IV:                   strings.Repeat("9E", 16),
+	}
+}
+
+func TestPINEnvelopeFaults(t *testing.T) {
+	t.Parallel()
+	const (
+		data, fingerprint, key = "encrypted_data", "public_key_fingerprint", "encrypted_key"
+		hash, iv               = "oaep_hashing_algorithm", "iv"
+		dataRule               = "must be one or more whole blocks of 16 bytes in hex"
+		keyRule                = "must be at least 256 bytes in hex"
+		ivRule                 = "must be 16 bytes in hex"
+		hashRule               = "must be SHA256 or SHA512"
+	)
+	hexOf := func(size int) string { return strings.Repeat("0a", size) }
+	for name, c := range map[string]struct {
+		edit   func(*PINEnvelope)
+		faults []Fault
+	}{
+		"valid":             {func(*PINEnvelope) {}, nil},
+		"one block":         {func(e *PINEnvelope) { e.EncryptedData = hexOf(16) }, nil},
+		"4,096-bit key":     {func(e *PINEnvelope) { e.EncryptedKey = hexOf(512) }, nil},
+		"data missing":      {func(e *PINEnvelope) { e.EncryptedData = "" }, []Fault{{data, "is required"}}},
+		"data half a block": {func(e *PINEnvelope) { e.EncryptedData = hexOf(24) }, []Fault{{data, dataRule}}},
+		"data odd":          {func(e *PINEnvelope) { e.EncryptedData = hexOf(16) + "0" }, []Fault{{data, dataRule}}},
+		"data not hex":      {func(e *PINEnvelope) { e.EncryptedData = hexOf(15) + "0g" }, []Fault{{data, dataRule}}},
+		"data spaced":       {func(e *PINEnvelope) { e.EncryptedData = hexOf(15) + " 0" }, []Fault{{data, dataRule}}},
+		"no fingerprint":    {func(e *PINEnvelope) { e.PublicKeyFingerprint = "" }, []Fault{{fingerprint, "is required"}}},
+		"raw fingerprint":   {func(e *PINEnvelope) { e.PublicKeyFingerprint = "\xff" }, []Fault{{fingerprint, "must be valid UTF-8"}}},
+		"key missing":       {func(e *PINEnvelope) { e.EncryptedKey = "" }, []Fault{{key, "is required"}}},
+		"key short":         {func(e *PINEnvelope) { e.EncryptedKey = hexOf(255) }, []Fault{{key, keyRule}}},
+		"key odd":           {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0" }, []Fault{{key, keyRule}}},
+		"key not hex":       {func(e *PINEnvelope) { e.EncryptedKey = hexOf(256) + "0/" }, []Fault{{key, keyRule}}},
+		"hash left out":     {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "" }, nil},
+		"hash unknown":      {func(e *PINEnvelope) { e.OAEPHashingAlgorithm = "SHA-256" }, []Fault{{hash, hashRule}}},
+		"iv missing":        {func(e *PINEnvelope) { e.IV = "" }, []Fault{{iv, "is required"}}},
+		"iv short":          {func(e *PINEnvelope) { e.IV = hexOf(15) }, []Fault{{iv, ivRule}}},
+		"iv long":           {func(e *PINEnvelope) { e.IV = hexOf(17) }, []Fault{{iv, ivRule}}},
+		"iv not hex":        {func(e *PINEnvelope) { e.IV = hexOf(15) + "é" }, []Fault{{iv, ivRule}}},
+		"all": {func(e *PINEnvelope) { *e = PINEnvelope{} }, []Fault{
+			{data, "is required"}, {fingerprint, "is required"}, {key, "is required"}, {iv, "is required"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			envelope := validPINEnvelope()
+			c.edit(&envelope)
+			require.Equal(t, c.faults, envelope.faults(""))
+			for i, fault := range envelope.faults("envelope") {
+				require.Equal(t, Fault{"envelope." + c.faults[i].Field, c.faults[i].Rule}, fault)
+			}
+		})
+	}
+}
+
+func TestPINEnvelopeJSON(t *testing.T) {
+	t.Parallel()
+	const (
+		text    = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","oaep_hashing_algorithm":"SHA256","iv":"3d"}`
+		without = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","iv":"3d"}` // means SHA256, and stays so
+	)
+	for name, codec := range map[string]struct {
+		marshal   func(any) ([]byte, error)
+		unmarshal func([]byte, any) error
+	}{
+		"v1": {json.Marshal, json.Unmarshal},
+		"v2": {
+			func(v any) ([]byte, error) { return jsonv2.Marshal(v) },
+			func(b []byte, v any) error { return jsonv2.Unmarshal(b, v) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for text, hash := range map[string]PINHash{text: PINHashSHA256, without: ""} {
+				envelope := PINEnvelope{
+					EncryptedData: "0a", PublicKeyFingerprint: "1b", EncryptedKey: "2c", OAEPHashingAlgorithm: hash, IV: "3d",
+				}
+				encoded, err := codec.marshal(envelope)
+				require.NoError(t, err)
+				require.Equal(t, text, string(encoded))
+				var decoded PINEnvelope
+				require.NoError(t, codec.unmarshal(encoded, &decoded))
+				require.Equal(t, envelope, decoded)
+			}
+		})
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	key := testPINKey(b, PINKeyOptions{})
+	secret := pinSecret("123456", "4821")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := key.Seal(secret); err != nil {
+			b.Fatal(err)
 		}
-		require.Len(t, key.Fingerprint(), 64)
-	})
+	}
 }

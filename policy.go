@@ -3,7 +3,6 @@ package prepaid
 import (
 	"context"
 	"iter"
-	"strconv"
 )
 
 // PolicyService manages the restriction policy of a program. It is reached through [Client].Policy; its zero value
@@ -28,7 +27,7 @@ type ListMerchantCategoryCodesParams struct {
 
 var opMerchantCategoryCodes = operation{
 	Operation: Operation{"Policy.MerchantCategoryCodes", "GET", "/policy/mccodes"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
@@ -47,7 +46,7 @@ func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
-	return params.list().all(ctx, s.client)
+	return params.list().all(ctx, &s.client.core)
 }
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
@@ -56,7 +55,7 @@ func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMe
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategory], error) {
-	return params.list().page(ctx, s.client)
+	return params.list().page(ctx, &s.client.core)
 }
 
 // PolicyAction is what a policy does with everything that no rule names. The zero value is none.
@@ -135,7 +134,7 @@ var (
 func policyRead(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "GET", path},
-		class:     classRead, kind: answerJSON, success: []int{200}, lane: LaneCall,
+		class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 	}
 }
 
@@ -196,7 +195,7 @@ type policyChange[Add, Remove any] struct {
 func policyWrite(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: answerNone, success: []int{200, 204}, lane: LaneCall,
+		class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 	}
 }
 
@@ -346,15 +345,6 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 	}
 	r.faults = v.faults
 	return send(ctx, s.client, r)
-}
-
-// index names a field of a list's element: "add[2].terminal_id".
-func index(list string, i int, field string) string {
-	path := list + "[" + strconv.Itoa(i) + "]"
-	if field != "" {
-		path += "." + field
-	}
-	return path
 }
 
 // orNil makes an empty list one that is left out.

@@ -8,22 +8,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
 // Every attempt carries the trace context of its own context, and nothing else that the hook returns.
 func TestPropagate(t *testing.T) {
 	t.Parallel()
 	var sent []http.Header
-	seen := func(next step) step {
+	seen := func(next harness.Step) harness.Step {
 		return func(r *http.Request) (*http.Response, error) {
 			sent = append(sent, r.Header.Clone())
 			return next(r)
 		}
 	}
-	config := coreConfig("https://cards.example")
-	config.Transport = scripted(seen(wellAnswered(opTransfer())), seen(wellAnswered(opTransfer())))
-	plain := newCoreClient(t, config)
-	require.NoError(t, opTransfer().call(t.Context(), plain))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(seen(harness.Succeed(harness.OpTransfer())), seen(harness.Succeed(harness.OpTransfer())))
+	plain := harness.NewClient(t, config)
+	require.NoError(t, harness.OpTransfer().Call(t.Context(), plain))
 	want := sent[0].Clone()
 	want.Set("Traceparent", "00-1-1-01")
 	want["X-Many"] = []string{"a", "b"}
@@ -40,7 +41,7 @@ func TestPropagate(t *testing.T) {
 			"User-Agent": {"x"}, "X-HTTP-Method-Override": {"x"}, "not a name": {"x"}, "": {"x"},
 		}
 	}
-	require.NoError(t, opTransfer().call(t.Context(), newCoreClient(t, config)))
+	require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 	require.Equal(t, want, sent[1])
 }
 
@@ -53,10 +54,10 @@ func TestPropagateNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config := coreConfig("https://cards.example")
-			config.Transport = scripted(wellAnswered(opTransfer()))
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Succeed(harness.OpTransfer()))
 			config.Propagate = hook
-			require.NoError(t, opTransfer().call(t.Context(), newCoreClient(t, config)))
+			require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
 		})
 	}
 }

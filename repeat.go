@@ -26,6 +26,9 @@ func (c Config) repeatRule() *repeatRule {
 	return &repeatRule{wait: wait, codes: slices.Clone(whole.RefusalCodes)}
 }
 
+// errEarlierCall is the cause of an unknown outcome that a call takes over from one before it.
+var errEarlierCall = errors.New("a call before this one, whose outcome is unknown")
+
 // notBefore is zero when nothing was sent.
 func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	if lastSent.IsZero() {
@@ -50,17 +53,9 @@ func (r *repeatRule) settles(outcome Outcome, refusal error, sent, notBefore tim
 		strings.HasPrefix(mediaTypeOf(response.Header.Get("Content-Type")), "application/vnd.")
 }
 
-// NotBefore returns when a transfer or direct entry out that was last sent at lastSent, and whose outcome is unknown, may be
-// sent again under its request id: after AttemptTimeout and Retry.InFlightWait, 40 s with the defaults. Until then the
-// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
-// too. The client itself, [CallError].NotBefore and package journal use this time. If you keep payments in a store of your
-// own, wait until then; for a process that died, count from the moment at which no other can send any more, such as the
-// one at which you took its lock. It returns the zero time for the zero time.
-//
-// The reference states no bound for a transfer: a service that takes longer pays twice. Ask the operator for its bound, and
-// raise Retry.InFlightWait accordingly.
-func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.repeats.notBefore(lastSent)
+// settledBy is settles for a refusal that was returned to a caller.
+func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
+	return r.settles(refusal.Outcome, refusal.Err, refusal.LastSent, r.notBefore(lastSent))
 }
 
 // SettlesDoubt reports whether err, the result of sending a transfer or direct entry out again under its request id,
@@ -81,14 +76,9 @@ func SettlesDoubt(err error, lastSent time.Time) bool {
 	if !ok || call == nil {
 		return false
 	}
-	rule := call.repeats
+	rule := call.rule
 	if rule == nil {
 		rule = Config{}.repeatRule()
 	}
-	return rule.settles(OutcomeOf(err), call.Err, call.LastSent, rule.notBefore(lastSent))
-}
-
-// isCodeWord reports whether code has the form of all codes that the reference shows.
-func isCodeWord(code string) bool {
-	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
+	return rule.settledBy(call, lastSent)
 }

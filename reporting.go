@@ -10,24 +10,13 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // ReportingService runs reports from templates. It is reached through [Client].Reporting; its zero value is not
 // usable.
 type ReportingService struct{ client *Client }
-
-// ReportRun is a started run. Keep it to open the report later: it is there for 4 hours from RequestedAt. The zero
-// value is no run.
-type ReportRun struct {
-	// Template is the name of the report's template.
-	Template string `json:"template"`
-	// ID is the report id that the start answered.
-	ID string `json:"id"`
-	// RequestedAt is just before the run was asked for.
-	RequestedAt time.Time `json:"requested_at"`
-	// ColumnHeaders says whether a header row was asked for.
-	ColumnHeaders bool `json:"column_headers"`
-}
 
 // StartReportParams is the input of a run. The zero value asks for rows only.
 type StartReportParams struct {
@@ -37,7 +26,7 @@ type StartReportParams struct {
 
 var opStartReport = operation{
 	Operation: Operation{"Reporting.Start", "GET", "/reporting/templates/{templatename}"},
-	class:     classNever, kind: answerText, success: []int{200}, lane: LaneCall, tokenOn400: true,
+	class:     classNever, kind: responseText, success: []int{200}, lane: LaneCall, tokenOn400: true,
 }
 
 // Start starts a run. It is a GET that has an effect: each start counts, and the template takes no other until the
@@ -54,10 +43,10 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	v.pathID("template", template)
 	r := request{
 		op: opStartReport, path: pathValues{template}, faults: v.faults,
-		query: query{{"include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)}},
+		query: query{}.With("include_column_headers", strconv.FormatBool(params.IncludeColumnHeaders)),
 	}
 	run := &ReportRun{Template: template, RequestedAt: time.Now().UTC(), ColumnHeaders: params.IncludeColumnHeaders}
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		id, err := decodeReportID(a)
 		if err != nil {
 			return err
@@ -77,16 +66,16 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 }
 
 // decodeReportID reads the octet-stream string, bare or JSON-quoted.
-func decodeReportID(a *attempt) (string, error) {
+func decodeReportID(a *response) (string, error) {
 	body := bytes.TrimSpace(a.body)
 	if len(body) == 0 {
-		return "", a.undecodable(errEmptyAnswer)
+		return "", a.undecodable(errEmptyBody)
 	}
 	if !a.fromService() || body[0] == '<' {
 		return "", a.undecodable(errUnexpectedBody)
 	}
 	if string(body) == "null" {
-		return "", a.undecodable(errNullAnswer)
+		return "", a.undecodable(errNull)
 	}
 	if body[0] != '"' {
 		return string(body), nil
@@ -100,11 +89,11 @@ func decodeReportID(a *attempt) (string, error) {
 
 var opReportResult = operation{
 	Operation: Operation{"Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 	bodyAfter204: true, failedOn500: true,
 }
 
-func resultRequest(run ReportRun, kind answerKind) request {
+func resultRequest(run ReportRun, kind responseKind) request {
 	var v validator
 	v.pathID("template", run.Template)
 	v.pathID("id", run.ID)
@@ -121,14 +110,14 @@ func resultRequest(run ReportRun, kind answerKind) request {
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
-	r := resultRequest(run, answerJSON)
+	r := resultRequest(run, responseJSON)
 	var report *Report
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
 			return ErrReportNotReady
 		}
 		reader := newReportReader(run, io.NopCloser(bytes.NewReader(a.body)), nil)
-		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = printableMediaType(a.mediaType)
 		var err error
 		if report, err = reader.Report(); err != nil {
 			failure, _ := errors.AsType[*ReportError](err)
@@ -179,16 +168,16 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOpt
 		if wait.OnProgress != nil {
 			wait.OnProgress(ReportProgress{Polls: poll})
 		}
-		if ended := sleep(ctx, wait.pause(poll)); ended != nil {
+		if ended := pause.For(ctx, wait.pause(poll)); ended != nil {
 			return nil, cutShort(ended, err)
 		}
 	}
 }
 
 func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wait WaitOptions) (*ReportReader, error) {
-	r := resultRequest(run, answerStream)
+	r := resultRequest(run, responseStream)
 	var reader *ReportReader
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
 			return ErrReportNotReady
 		}
@@ -200,7 +189,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 			}
 		}
 		reader = newReportReader(run, a.stream, progress)
-		reader.decoder.mediaType = printableMediaType(a.mediaType)
+		reader.mediaType = printableMediaType(a.mediaType)
 		return nil
 	})
 	return reader, err
@@ -243,24 +232,9 @@ func (s *ReportingService) startInTurn(ctx context.Context, template string, par
 		if err == nil || !params.WaitForPrevious || !errors.Is(err, ErrConflict) || OutcomeOf(err) != OutcomeRejected {
 			return run, err
 		}
-		if ended := sleep(ctx, params.Wait.pause(poll)); ended != nil {
+		if ended := pause.For(ctx, params.Wait.pause(poll)); ended != nil {
 			return nil, cutShort(ended, err)
 		}
-	}
-}
-
-// sleep waits. It refuses at once a wait that would outlast the deadline, and ends with the context.
-func sleep(ctx context.Context, wait time.Duration) error {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait && ctx.Err() == nil {
-		return context.DeadlineExceeded
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

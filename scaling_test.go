@@ -1,14 +1,20 @@
 package prepaid
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/slots"
 )
 
 // allocated is what was allocated, by number and by size.
@@ -28,7 +34,7 @@ func measureAllocated(run func()) allocated {
 	return allocated{float64(after.Mallocs-before.Mallocs) / runs, float64(after.TotalAlloc-before.TotalAlloc) / runs}
 }
 
-// growsFaster tells whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
+// growsFaster reports whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
 // and for the pools that the race detector empties at random; what grows with the square takes a hundred times as much.
 func growsFaster(few, many allocated) bool {
 	const most = 10 * 2
@@ -39,7 +45,7 @@ func growsFaster(few, many allocated) bool {
 func TestItemsCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
-		client := scalingClient(t, scalingPage(n))
+		client := scalingClient(t, scalingWire(scalingPage(n)))
 		cost := measureAllocated(func() {
 			page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, SearchCompanyParams{})
 			require.NoError(t, err)
@@ -51,13 +57,12 @@ func TestItemsCostInProportion(t *testing.T) {
 	}
 }
 
-// Many callers at once cost no more for each than one alone: all are in flight together before the first is answered.
+// Many callers at once cost no more for each than one alone: all are in flight together before the first gets its response.
 func TestCallersCostInProportion(t *testing.T) {
 	var before allocated
 	for _, n := range []int{1, 10, 100, 1000} {
-		client := scalingClient(t, scalingAccount)
-		together := &gatheringWire{next: client.transport, n: n}
-		client.transport = together
+		together := &gatheringWire{next: scalingWire(scalingAccount), n: n}
+		client := scalingClient(t, together)
 		_, err := client.Token(t.Context())
 		require.NoError(t, err)
 		cost := measureAllocated(func() {
@@ -78,7 +83,7 @@ func TestCallersCostInProportion(t *testing.T) {
 	}
 }
 
-// gatheringWire answers when n requests are there.
+// gatheringWire responds when n requests are there.
 type gatheringWire struct {
 	next    http.RoundTripper
 	n       int
@@ -111,7 +116,7 @@ func (w *gatheringWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// What grows with the square is told, by its size where the number of objects does not show it; what grows as it should is not.
+// What grows with the square is found, by its size where the number of objects does not show it; what grows as it should is not.
 func TestGrowthIsTold(t *testing.T) {
 	t.Parallel()
 	copies := func(n int) allocated { return allocated{float64(n), float64(n * n * 100)} } // the list, for each of its items
@@ -121,5 +126,75 @@ func TestGrowthIsTold(t *testing.T) {
 		require.True(t, growsFaster(copies(n/10), copies(n)))
 		require.True(t, growsFaster(pairs(n/10), pairs(n)))
 		require.False(t, growsFaster(fair(n/10), fair(n)))
+	}
+}
+
+// scalingWire responds to every request with the same body, and token requests with a token.
+type scalingWire string
+
+func (w scalingWire) RoundTrip(req *http.Request) (*http.Response, error) {
+	body := []byte(w)
+	if strings.HasSuffix(req.URL.Path, "/token") {
+		body = []byte(`{"access_token":"token","token_type":"bearer","expires_in":86400}`)
+	}
+	header := http.Header{"Content-Type": {"application/vnd.vendor+json"}}
+	return &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)), Request: req}, nil
+}
+
+// scalingClient has a limiter that always has a slot.
+func scalingClient(tb testing.TB, transport http.RoundTripper) *Client {
+	tb.Helper()
+	client, err := NewClient(Config{
+		BaseURL: "https://api.example.com/3.0/", Vendor: "vendor", Transport: transport,
+		Credentials: Credentials{ClientID: "bench", ClientSecret: NewSecret("secret")},
+		Limiter:     slotLimiter{slots.New(slots.Options{Allowance: 1 << 17, Window: time.Millisecond, Share: 1})},
+	})
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+const scalingAccount = `{"account_id":"EAID0000000000000007","external_account_id":"X7","company_id":7,"balance":25.50,` +
+	`"status":"active","plastic_expiry":"2029-02-28T00:00:00Z","is_plastic_enabled":true,"display_name":"Employer meals"}`
+
+func scalingPage(n int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(scalingAccount+",", n), ",") + "]"
+}
+
+// BenchmarkItems reads a page of so many items; ns/item must not grow with their number.
+func BenchmarkItems(b *testing.B) {
+	for _, n := range []int{1, 10, 100, 1000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			client := scalingClient(b, scalingWire(scalingPage(n)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := client.Accounts.SearchCompanyPage(b.Context(), 7, SearchCompanyParams{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/item")
+		})
+	}
+}
+
+// BenchmarkCallers lets so many callers make one call each, at once; ns/call must not grow with their number.
+func BenchmarkCallers(b *testing.B) {
+	for _, n := range []int{1, 10, 100, 1000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			client := scalingClient(b, scalingWire(scalingAccount))
+			b.ReportAllocs()
+			for b.Loop() {
+				var callers sync.WaitGroup
+				for range n {
+					callers.Go(func() {
+						if _, err := client.Accounts.Get(b.Context(), "EAID0000000000000007"); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				callers.Wait()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/call")
+		})
 	}
 }

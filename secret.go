@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-)
 
-// redacted stands for every value that must not be seen.
-const redacted = "[REDACTED]"
+	"github.com/cardprograms/prepaid/internal/redact"
+)
 
 // ErrRedactedSecret means that a secret was to be read from the text "[REDACTED]", so from something that was
 // printed or marshalled before.
@@ -64,21 +63,21 @@ func (s Secret) Equal(other Secret) bool {
 
 // Format writes [REDACTED], whatever the verb and flags. It implements [fmt.Formatter].
 func (s Secret) Format(f fmt.State, _ rune) {
-	_, _ = io.WriteString(f, redacted) // a formatter has no way to return an error
+	_, _ = io.WriteString(f, redact.Mark) // a formatter has no way to return an error
 }
 
 // LogValue returns [REDACTED]. It implements [slog.LogValuer].
-func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
 
 // MarshalText returns [REDACTED], also when s is empty. It implements [encoding.TextMarshaler], which covers
 // JSON and XML.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
 
 // UnmarshalText reads a value, so that configuration files can hold one. It returns [ErrRedactedSecret] for
 // [REDACTED], so that a dumped configuration cannot be loaded by mistake. It implements
 // [encoding.TextUnmarshaler].
 func (s *Secret) UnmarshalText(text []byte) error {
-	if string(text) == redacted {
+	if string(text) == redact.Mark {
 		return ErrRedactedSecret
 	}
 	*s = NewSecret(string(text))

@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"slices"
 )
 
 // SimulationService makes card activity in the test environment; everywhere else each call fails with
@@ -25,7 +26,7 @@ const (
 
 // Known reports whether the reference lists the type.
 func (t SimulatedType) Known() bool {
-	return known(t, []SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit})
+	return slices.Contains([]SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit}, t)
 }
 
 // SimulateParams is the input of all five calls (reference section 2.15); a field set for a call that does not take
@@ -75,7 +76,7 @@ type SimulationResult struct {
 func simulation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneCall, modelsFailure: true,
+		class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, modelsFailure: true,
 	}
 }
 
@@ -156,7 +157,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	}
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
 	result := &SimulationResult{}
-	err := s.client.do(ctx, &r, func(a *attempt) error { return result.decode(a) })
+	err := s.client.do(ctx, &r, func(a *response) error { return result.decode(a) })
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 }
 
 // decode wants success to be there: a missing one must not read as a refusal.
-func (r *SimulationResult) decode(a *attempt) error {
+func (r *SimulationResult) decode(a *response) error {
 	var answer struct {
 		SimulationResult
 		Success *bool `json:"success"`

@@ -1,5 +1,7 @@
 package prepaid
 
+import "github.com/cardprograms/prepaid/internal/ascii"
+
 // isTimeOfDay reports whether s is what follows the day in an ISO 8601 date-time: T or a space, hh:mm, then
 // optionally :ss with a fraction, then optionally Z or an offset (+hh, +hhmm, +hh:mm).
 func isTimeOfDay(s string) bool {
@@ -44,7 +46,7 @@ func isOffset(s string) bool {
 
 // cutField removes a number of two digits, at most limit, from the beginning of s.
 func cutField(s string, limit int) (rest string, ok bool) {
-	if len(s) < 2 || !isDigits(s[:2]) || twoDigits(s) > limit {
+	if len(s) < 2 || !ascii.IsDigits(s[:2]) || twoDigits(s) > limit {
 		return "", false
 	}
 	return s[2:], true
@@ -53,7 +55,7 @@ func cutField(s string, limit int) (rest string, ok bool) {
 // cutFraction removes one or more digits from the beginning of s.
 func cutFraction(s string) (rest string, ok bool) {
 	n := 0
-	for n < len(s) && isDigit(s[n]) {
+	for n < len(s) && ascii.IsDigit(s[n]) {
 		n++
 	}
 	return s[n:], n > 0

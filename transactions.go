@@ -3,7 +3,10 @@ package prepaid
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // Transaction is an item of an account's history (reference section 2.8). The zero value is no transaction.
@@ -77,12 +80,14 @@ const (
 
 // Known reports whether the reference names the code.
 func (t TransactionType) Known() bool {
-	return known(t, []TransactionType{
+	return slices.Contains([]TransactionType{
 		TransactionTypeClearing, TransactionTypePOSCredit, TransactionTypeClearingCreditBack,
 		TransactionTypePurchaseAuthorisation, TransactionTypePurchaseAuthorisationReversal, TransactionTypeClearingReversal,
 		TransactionTypeATMCashAuthorisation, TransactionTypeLoad,
-	})
+	}, t)
 }
+
+func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 
 // ListTransactionsParams selects by time. The zero value selects all.
 //
@@ -104,7 +109,7 @@ type ListTransactionsParams struct {
 
 var opTransactions = operation{
 	Operation: Operation{"Accounts.Transactions", "GET", "/accounts/{id}/transactions"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
@@ -120,7 +125,7 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 		at   time.Time
 	}{{"start_date", p.From}, {"end_date", ceilSecond(p.To)}, {"end_date", ceilSecond(p.Before)}} {
 		if !bound.at.IsZero() {
-			query = query.with(bound.name, bound.at.UTC().Format(wireTime))
+			query = query.With(bound.name, bound.at.UTC().Format(wire.TimeLayout))
 		}
 	}
 	return pageList[Transaction]{
@@ -162,7 +167,7 @@ func (p ListTransactionsParams) keep() func(*Transaction) bool {
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params ListTransactionsParams) iter.Seq2[*Transaction, error] {
-	return params.list(id).all(ctx, s.client)
+	return params.list(id).all(ctx, &s.client.core)
 }
 
 // TransactionsPage returns one page of [AccountsService.Transactions].
@@ -171,5 +176,5 @@ func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) TransactionsPage(ctx context.Context, id AccountID, params ListTransactionsParams) (*Page[Transaction], error) {
-	return params.list(id).page(ctx, s.client)
+	return params.list(id).page(ctx, &s.client.core)
 }

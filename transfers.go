@@ -7,6 +7,13 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/redact"
+	"github.com/cardprograms/prepaid/internal/turns"
 )
 
 // TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
@@ -53,7 +60,7 @@ type TransferResult struct {
 
 var opTransfer = operation{
 	Operation: Operation{"Accounts.Transfer", "POST", "/accounts/{id}/transfer"},
-	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
+	class:     classKeyed, kind: responseJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
 }
 
 // Transfer moves money from source to another account, once per RequestID. Calling it again with the same params
@@ -97,10 +104,10 @@ type BankAccount struct {
 }
 
 // Format prints a without number and name.
-func (a BankAccount) Format(f fmt.State, verb rune) { formatRedacted(f, verb, a) }
+func (a BankAccount) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 
 // LogValue logs a without number and name.
-func (a BankAccount) LogValue() slog.Value { return redactedValue(a) }
+func (a BankAccount) LogValue() slog.Value { return redact.LogValue(a) }
 
 // DirectEntryOutParams is one payment to a bank account. The zero value lacks the required fields.
 type DirectEntryOutParams struct {
@@ -121,14 +128,14 @@ type DirectEntryOutParams struct {
 }
 
 // Format prints p without the bank account's number and name.
-func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p DirectEntryOutParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without the bank account's number and name.
-func (p DirectEntryOutParams) LogValue() slog.Value { return redactedValue(p) }
+func (p DirectEntryOutParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 var opDirectEntryOut = operation{
 	Operation: Operation{"Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout"},
-	class:     classKeyed, kind: answerJSON, success: []int{200}, lane: LaneMoney,
+	class:     classKeyed, kind: responseJSON, success: []int{200}, lane: LaneMoney,
 }
 
 // DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
@@ -147,9 +154,9 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.reference("source_reference", params.SourceReference)
 	v.reference("destination_reference", params.DestinationReference)
 	v.required("destination_account_info.bsb", params.Destination.BSB)
-	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, isDigit[rune])
+	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_number", params.Destination.AccountNumber)
-	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, isDigit[rune])
+	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, ascii.IsDigit[rune])
 	v.required("destination_account_info.account_name", params.Destination.AccountName)
 	v.required("bsb", params.BSB)
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
@@ -172,16 +179,18 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) > 0 || err != nil { // which the call reports
 		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
-	turn, err := s.client.keyed.enter(ctx, &r)
-	r.notBefore, r.moved = turn.notBefore, turn.moved
+	turn, err := s.client.turns.Enter(ctx, turns.Payment{
+		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded,
+	})
+	r.notBefore, r.moved = turn.NotBefore, turn.Applied
 	switch {
-	case errors.Is(err, ErrRequestIDReused):
-		return nil, s.client.withheld(ctx, r, OutcomeRejected, err)
+	case errors.Is(err, turns.ErrOtherPayment):
+		return nil, s.client.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
 	case err != nil:
 		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: errInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also when a limiter or token source of the caller's panics
-	defer func() { turn.leave(outcome, notBefore) }()
+	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
 	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
@@ -193,40 +202,75 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	return result, nil
 }
 
+// errInFlight stands for the call that may be under way when one with its request id is not sent.
+var errInFlight = errors.New("a call with this request id may still be under way")
+
+// turnResult returns what a turn has to know of an outcome.
+func turnResult(outcome Outcome) turns.Result {
+	switch outcome {
+	case OutcomeApplied:
+		return turns.Applied
+	case OutcomeRejected, OutcomeNotProcessed:
+		return turns.NotApplied
+	case OutcomeUnknown:
+	}
+	return turns.Unknown
+}
+
 // withheld is the error of a movement that was not sent because of an earlier one with its request id.
-func (c *Client) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
+func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
 	failure := &CallError{
-		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, repeats: c.repeats,
+		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, rule: c.repeats,
 	}
 	if outcome == OutcomeUnknown {
 		failure.NotBefore = r.notBefore
 	}
-	k := &call{request: r, client: c, began: time.Now(), traces: c.tracesOf(ctx)}
-	k.observeDone(k.observeCall(ctx), failure)
+	began, observer := time.Now(), c.observer.of(ctx)
+	observer.callDone(observer.callStart(ctx, r.op.Operation), r.op.Operation, began, 0, 0, failure)
 	return failure
+}
+
+// transferResponse is the response to a movement of money, before it is known whether one was made. TransactionID may share
+// memory with the body.
+type transferResponse struct {
+	TransactionID jsontext.Value `json:"transaction_id"`
+	CorrelationID *string        `json:"correlation_id"`
 }
 
 // decode tells a movement from a failure. Only an empty transaction id ("" or null) is a failure, where section 4.4 has one;
 // anything else but digits above zero proves nothing.
-func (r *TransferResult) decode(modelsFailure bool) func(*attempt) error {
-	return func(a *attempt) error {
-		var answer transferAnswer
-		if err := decodeJSON(a, &answer); err != nil {
+func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
+	return func(received *response) error {
+		var moved transferResponse
+		if err := decodeJSON(received, &moved); err != nil {
 			return err
 		}
-		if answer.CorrelationID == nil {
-			return a.undecodable(errMissingMember)
+		if moved.CorrelationID == nil {
+			return received.undecodable(errMissingMember)
 		}
-		r.CorrelationID = *answer.CorrelationID
-		kind, text := jsonScalar(answer.TransactionID)
+		r.CorrelationID = *moved.CorrelationID
+		kind, text := number.Scalar(moved.TransactionID)
 		id := string(text)
 		switch {
-		case modelsFailure && id == "" && kind != scalarOther:
+		case modelsFailure && id == "" && kind != number.Other:
 			return &TransferFailedError{CorrelationID: r.CorrelationID}
-		case !isDigits(id) || strings.Trim(id, "0") == "":
-			return a.undecodable(errNotATransactionID)
+		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
+			return received.undecodable(errNotATransactionID)
 		}
 		r.TransactionID = TransactionID(id)
 		return nil
 	}
+}
+
+// NotBefore returns when a transfer or direct entry out that was last sent at lastSent, and whose outcome is unknown, may be
+// sent again under its request id: after AttemptTimeout and Retry.InFlightWait, 40 s with the defaults. Until then the
+// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
+// too. The client itself, [CallError].NotBefore and package journal use this time. If you keep payments in a store of your
+// own, wait until then; for a process that died, count from the moment at which no other can send any more, such as the
+// one at which you took its lock. It returns the zero time for the zero time.
+//
+// The reference states no bound for a transfer: a service that takes longer pays twice. Ask the operator for its bound, and
+// raise Retry.InFlightWait accordingly.
+func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
+	return s.client.repeats.notBefore(lastSent)
 }

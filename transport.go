@@ -1,12 +1,14 @@
 package prepaid
 
 import (
+	"bytes"
 	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/exchange"
 )
 
 // NewTransport returns a new transport like the client's own, to change before it becomes [Config.Transport]: a client
@@ -31,43 +33,48 @@ func NewTransport() *http.Transport {
 		MaxIdleConnsPerHost:    128, // net/http keeps two, and churns through connections beyond that
 		IdleConnTimeout:        90 * time.Second,
 		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: maxHeaderBytes,
+		MaxResponseHeaderBytes: 1 << 20,
 	}
 }
 
-// freshOf returns a transport like t that keeps no connection: each request opens one, over HTTP/1.1 unless t speaks HTTP/2
-// only or has its own TLS dialer.
-func freshOf(t *http.Transport) *http.Transport {
-	fresh := t.Clone()
-	fresh.DisableKeepAlives = true
-	if http2Only(t) || fresh.DialTLSContext != nil || fresh.DialTLS != nil { //nolint:staticcheck // a caller may
-		return fresh
+// NotSent reports whether err, the error of a RoundTripper, says that the request never left: every leaf of its tree has
+// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. So a transport that
+// tried two paths has to be certain of both. A [Client] applies this rule to a [Config].Transport that is not an
+// [*http.Transport]. For the error of a call use [OutcomeOf].
+func NotSent(err error) bool { return exchange.NotSent(err) }
+
+// Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
+//
+//	config.Transport = otelhttp.NewTransport(prepaid.Wrappable(prepaid.NewTransport()))
+//
+// A wrapper hides from the [Client] what it knows of an [*http.Transport]. Wrappable keeps it: [NotSent] is true for an
+// error after which t asked for a connection and never got one, and such calls are not processed and are repeated, as
+// without the wrapper. A request with Close set opens its own connection, over HTTP/1.1 unless t speaks HTTP/2 only. The
+// wrapper must return errors unchanged or wrapped, and must not clear Close. A nil t is that of [NewTransport].
+func Wrappable(t *http.Transport) http.RoundTripper {
+	if t == nil {
+		t = NewTransport()
 	}
-	fresh.ForceAttemptHTTP2, fresh.TLSNextProto = false, nil
-	fresh.Protocols = new(http.Protocols)
-	fresh.Protocols.SetHTTP1(true)
-	if settings := fresh.TLSClientConfig; settings != nil {
-		settings.NextProtos = slices.DeleteFunc(slices.Clone(settings.NextProtos), func(name string) bool { return name == "h2" })
-	}
-	return fresh
+	return exchange.Wrappable(t)
 }
 
-func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
+// DropUnsolicited returns a writer for the standard logger that leaves out the lines in which net/http prints what followed
+// a complete response, and passes on all others to next:
+//
+//	log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
+//
+// When a service counts a Content-Length in characters, or sends a body with a 204, net/http prints the rest of it (a
+// name, a card number) through package log if the connection was kept. No setting of net/http prevents that. A [Client]
+// prevents it only for requests that open their own connection, see [NewTransport]. Call DropUnsolicited after
+// slog.SetDefault, which sets the output too.
+func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }
 
-// freshConnection asks the same of a RoundTripper that is no [*http.Transport]: the connection is not kept, and a GET
-// looks as if it had a body that cannot be read twice, so that net/http does not repeat it.
-type freshConnection struct{ next http.RoundTripper }
+type unsolicitedDropper struct{ next io.Writer }
 
-func (t freshConnection) RoundTrip(req *http.Request) (*http.Response, error) {
-	once := *req
-	once.Close = true
-	if once.Method == http.MethodGet {
-		once.Body, once.ContentLength = io.NopCloser(emptyBody{}), 0
+// Write takes one record, as log calls it.
+func (d unsolicitedDropper) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("Unsolicited response received on idle HTTP channel")) {
+		return len(line), nil
 	}
-	return t.next.RoundTrip(&once)
+	return d.next.Write(line)
 }
-
-// emptyBody is an empty body that net/http does not know to be one.
-type emptyBody struct{}
-
-func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
 const (
@@ -30,9 +32,6 @@ type validator struct {
 	// registration does without the parser.
 	isEmail func(string) bool
 }
-
-// validator returns the validator of a request whose values are checked only if the caller wants it.
-func (c *Client) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
 // fault notes what is never sent.
 func (v *validator) fault(field, rule string) {
@@ -158,20 +157,17 @@ func (v *validator) match(field, value, rule string, shortest, longest int, allo
 	}
 }
 
-func isUpper(r rune) bool { return r >= 'A' && r <= 'Z' }
-func isLower(r rune) bool { return r >= 'a' && r <= 'z' }
-
 func (v *validator) countryAlpha2(field, value string) {
-	v.match(field, value, "must be an ISO 3166 alpha-2 code, two capital letters", 2, 2, isUpper)
+	v.match(field, value, "must be an ISO 3166 alpha-2 code, two capital letters", 2, 2, ascii.IsUpper)
 }
 
 func (v *validator) countryAlpha3(field, value string) {
-	v.match(field, value, "must be an ISO 3166 alpha-3 code, three capital letters", 3, 3, isUpper)
+	v.match(field, value, "must be an ISO 3166 alpha-3 code, three capital letters", 3, 3, ascii.IsUpper)
 }
 
 func (v *validator) postcode(field, value string) {
 	v.match(field, value, "must be at most 30 letters and digits", 1, 30, func(r rune) bool {
-		return isDigit(r) || isUpper(r) || isLower(r)
+		return ascii.IsDigit(r) || ascii.IsUpper(r) || ascii.IsLower(r)
 	})
 }
 
@@ -194,7 +190,7 @@ func isPlainEmail(value string) bool {
 	last, at := byte('.'), false
 	for _, c := range []byte(value) {
 		switch {
-		case isDigit(c), isLower(rune(c)), isUpper(rune(c)), c == '_', c == '-', c == '+':
+		case ascii.IsDigit(c), ascii.IsLower(rune(c)), ascii.IsUpper(rune(c)), c == '_', c == '-', c == '+':
 		case last != '.' && last != '@' && (c == '.' || c == '@' && !at):
 			at = at || c == '@'
 		default:
@@ -207,7 +203,7 @@ func isPlainEmail(value string) bool {
 
 func (v *validator) nameOnCard(field, value string) {
 	v.match(field, value, "must be 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop (no space)", 2, 19, func(r rune) bool {
-		return isDigit(r) || isUpper(r) || r == '-' || r == '/' || r == '.'
+		return ascii.IsDigit(r) || ascii.IsUpper(r) || r == '-' || r == '/' || r == '.'
 	})
 }
 
@@ -217,7 +213,7 @@ func (v *validator) accountKey(field, value string) {
 
 func (v *validator) currency(field, value string) {
 	if v.required(field, value) {
-		v.match(field, value, "must be three digits (ISO 4217 numeric)", 3, 3, isDigit[rune])
+		v.match(field, value, "must be three digits (ISO 4217 numeric)", 3, 3, ascii.IsDigit[rune])
 	}
 }
 
@@ -299,26 +295,6 @@ func (v *validator) date(field string, date Date) bool {
 	return true
 }
 
-func (v *validator) paging(p Paging) {
-	for _, number := range []struct {
-		field string
-		value int
-	}{{"paging.page", p.Page}, {"paging.size", p.Size}, {"paging.prefetch", p.Prefetch}} {
-		if number.value < 0 {
-			v.fault(number.field, "must not be negative")
-		}
-	}
-}
-
-func (v *validator) includes(include []Include, allowed ...Include) {
-	for i, group := range include {
-		field := "include[" + strconv.Itoa(i) + "]"
-		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
-			v.value(field, "is not taken by this operation")
-		}
-	}
-}
-
 // faultsOf returns the faults inside err.
 func faultsOf(err error) []Fault {
 	if invalid, ok := errors.AsType[*ValidationError](err); ok {
@@ -338,4 +314,13 @@ func (v *validator) numericID(field string, id TransactionID) {
 	if id != "" && !id.numeric() {
 		v.fault(field, "must be a whole number")
 	}
+}
+
+// index names a field of a list's element: "add[2].terminal_id".
+func index(list string, i int, field string) string {
+	path := list + "[" + strconv.Itoa(i) + "]"
+	if field != "" {
+		path += "." + field
+	}
+	return path
 }

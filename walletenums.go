@@ -1,5 +1,7 @@
 package prepaid
 
+import "slices"
+
 // StorageTechnology is where a wallet keeps a token. An unlisted value is kept as it came. The zero value is not told.
 type StorageTechnology string
 
@@ -23,11 +25,11 @@ const (
 
 // Known reports whether the reference lists the value.
 func (v StorageTechnology) Known() bool {
-	return known(v, []StorageTechnology{
+	return slices.Contains([]StorageTechnology{
 		StorageTechnologyUnknown, StorageTechnologyDeviceMemory, StorageTechnologyDeviceMemoryProtectedByTPM,
 		StorageTechnologyServer, StorageTechnologyTrustedExecutionEnvironment, StorageTechnologySecureElement,
 		StorageTechnologyVirtualExecutionEnvironment,
-	})
+	}, v)
 }
 
 // WalletTokenType is the kind of a wallet token. An unlisted value is kept as it came. The zero value is not told.
@@ -47,10 +49,10 @@ const (
 
 // Known reports whether the reference lists the value.
 func (v WalletTokenType) Known() bool {
-	return known(v, []WalletTokenType{
+	return slices.Contains([]WalletTokenType{
 		WalletTokenTypeUnknown, WalletTokenTypeEmbeddedSecureElementToken, WalletTokenTypeMasterCardCloudBasedPaymentsToken,
 		WalletTokenTypeCOFToken,
-	})
+	}, v)
 }
 
 // WalletDeviceType is the kind of a device. An unlisted value is kept as it came. The zero value is not told.
@@ -106,7 +108,7 @@ const (
 
 // Known reports whether the reference lists the value.
 func (v WalletDeviceType) Known() bool {
-	return known(v, []WalletDeviceType{
+	return slices.Contains([]WalletDeviceType{
 		WalletDeviceTypeUnknown, WalletDeviceTypeWatch1, WalletDeviceTypeSmartphoneWithFixedSecureElement,
 		WalletDeviceTypeTabletOrEreaderWithFixedSecureElement, WalletDeviceTypeSmartphoneWithPaymentAppInHostProcessor, WalletDeviceTypeTabletOrEreaderWithPaymentAppInTEE,
 		WalletDeviceTypeWatchWithPaymentAppInTEE, WalletDeviceTypeWatchWithPaymentAppInHostProcessor, WalletDeviceTypePhone,
@@ -115,7 +117,7 @@ func (v WalletDeviceType) Known() bool {
 		WalletDeviceTypeJewelry, WalletDeviceTypeFashionAccessory, WalletDeviceTypeGarment,
 		WalletDeviceTypeDomesticAppliance, WalletDeviceTypeVehicle, WalletDeviceTypeMediaOrGamingDevice,
 		WalletDeviceTypeUndefined,
-	})
+	}, v)
 }
 
 // ProvisioningStatus is the state of a provisioning. An unlisted value is kept as it came. The zero value is not told.
@@ -141,11 +143,11 @@ const (
 
 // Known reports whether the reference lists the value.
 func (v ProvisioningStatus) Known() bool {
-	return known(v, []ProvisioningStatus{
+	return slices.Contains([]ProvisioningStatus{
 		ProvisioningStatusUnknown, ProvisioningStatusTokenBeingPrepared, ProvisioningStatusAwaitingCardholderTCAcceptance,
 		ProvisioningStatusTokenBeingDelivered, ProvisioningStatusAwaitingActivation, ProvisioningStatusSuccess,
 		ProvisioningStatusFailed,
-	})
+	}, v)
 }
 
 // WalletTokenStatus is the state of a wallet token. An unlisted value is kept as it came. The zero value is not told.
@@ -167,10 +169,10 @@ const (
 
 // Known reports whether the reference lists the value.
 func (v WalletTokenStatus) Known() bool {
-	return known(v, []WalletTokenStatus{
+	return slices.Contains([]WalletTokenStatus{
 		WalletTokenStatusUnknown, WalletTokenStatusUnmapped, WalletTokenStatusActive,
 		WalletTokenStatusSuspended, WalletTokenStatusDeleted,
-	})
+	}, v)
 }
 
 // TokenizationDecision is the issuer's decision. An unlisted value is kept as it came. The zero value is not told.
@@ -190,8 +192,8 @@ const (
 
 // Known reports whether the reference lists the value.
 func (v TokenizationDecision) Known() bool {
-	return known(v, []TokenizationDecision{
+	return slices.Contains([]TokenizationDecision{
 		TokenizationDecisionUnknown, TokenizationDecisionDigitisationDeclined, TokenizationDecisionDigitisationApproved,
 		TokenizationDecisionDigitisationApprovedPriorAuthenticationRequired,
-	})
+	}, v)
 }

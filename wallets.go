@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/redact"
 )
 
 // WalletDevice is the device that holds a token; every member is optional. The zero value says nothing.
@@ -25,24 +27,31 @@ type WalletDevice struct {
 }
 
 // Format prints d without its id and name.
-func (d WalletDevice) Format(f fmt.State, verb rune) { formatRedacted(f, verb, d) }
+func (d WalletDevice) Format(f fmt.State, verb rune) { redact.Format(f, verb, d) }
 
 // LogValue logs d without its id and name.
-func (d WalletDevice) LogValue() slog.Value { return redactedValue(d) }
+func (d WalletDevice) LogValue() slog.Value { return redact.LogValue(d) }
 
 // UnmarshalJSON reads a device whose device_id may stand there twice.
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
-	var wire struct {
-		ID              firstText        `json:"device_id"`
-		Name            string           `json:"device_name"`
-		SecureElementID string           `json:"secure_element_id"`
-		Type            WalletDeviceType `json:"device_type"`
-	}
-	if err := json.Unmarshal(data, &wire, decodeOptions); err != nil {
+	var members walletDeviceMembers
+	if err := json.Unmarshal(data, &members, decodeOptions); err != nil {
 		return quiet(err)
 	}
-	*d = WalletDevice{ID: string(wire.ID), Name: wire.Name, SecureElementID: wire.SecureElementID, Type: wire.Type}
+	*d = members.device()
 	return nil
+}
+
+// walletDeviceMembers is a WalletDevice as it arrives.
+type walletDeviceMembers struct {
+	ID              firstText        `json:"device_id"`
+	Name            string           `json:"device_name"`
+	SecureElementID string           `json:"secure_element_id"`
+	Type            WalletDeviceType `json:"device_type"`
+}
+
+func (m *walletDeviceMembers) device() WalletDevice {
+	return WalletDevice{ID: string(m.ID), Name: m.Name, SecureElementID: m.SecureElementID, Type: m.Type}
 }
 
 // firstText keeps the first value of a repeated member that is not empty.
@@ -116,14 +125,14 @@ type WalletToken struct {
 func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
 
 // Format prints t without the device's name.
-func (t WalletToken) Format(f fmt.State, verb rune) { formatRedacted(f, verb, t) }
+func (t WalletToken) Format(f fmt.State, verb rune) { redact.Format(f, verb, t) }
 
 // LogValue logs t without the device's name.
-func (t WalletToken) LogValue() slog.Value { return redactedValue(t) }
+func (t WalletToken) LogValue() slog.Value { return redact.LogValue(t) }
 
 var opWalletTokens = operation{
 	Operation: Operation{"Accounts.WalletTokens", "GET", "/accounts/{id}/tokens"},
-	class:     classRead, kind: answerJSON, success: []int{200, 204}, lane: LaneCall,
+	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
 // WalletTokens lists the wallet tokens of an account; nil when it has none.
@@ -136,7 +145,7 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	v.pathID("id", string(id))
 	r := request{op: opWalletTokens, account: id, path: pathValues{string(id)}, faults: v.faults}
 	var tokens []WalletToken
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		if a.status == http.StatusNoContent {
 			return nil
 		}
@@ -163,10 +172,10 @@ type ProvisionWalletParams struct {
 }
 
 // Format prints p without nonce, signature and certificates.
-func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { formatRedacted(f, verb, p) }
+func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
 // LogValue logs p without nonce, signature and certificates.
-func (p ProvisionWalletParams) LogValue() slog.Value { return redactedValue(p) }
+func (p ProvisionWalletParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // WalletProvisioning is what a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
 // after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product type
@@ -197,14 +206,14 @@ func (w *WalletProvisioning) missing() bool {
 }
 
 // Format prints w without card, cardholder and wallet data.
-func (w WalletProvisioning) Format(f fmt.State, verb rune) { formatRedacted(f, verb, w) }
+func (w WalletProvisioning) Format(f fmt.State, verb rune) { redact.Format(f, verb, w) }
 
 // LogValue logs w without card, cardholder and wallet data.
-func (w WalletProvisioning) LogValue() slog.Value { return redactedValue(w) }
+func (w WalletProvisioning) LogValue() slog.Value { return redact.LogValue(w) }
 
 var opProvisionWallet = operation{
 	Operation: Operation{"Accounts.ProvisionWallet", "POST", "/accounts/{id}/wallet/{provider}"},
-	class:     classNever, kind: answerJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
+	class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
 }
 
 // ProvisionWallet returns the data that puts the card into a mobile wallet. Three providers are supported; their
@@ -250,14 +259,14 @@ type KeyExchange struct {
 }
 
 // Format prints k without its data.
-func (k KeyExchange) Format(f fmt.State, verb rune) { formatRedacted(f, verb, k) }
+func (k KeyExchange) Format(f fmt.State, verb rune) { redact.Format(f, verb, k) }
 
 // LogValue logs k without its data.
-func (k KeyExchange) LogValue() slog.Value { return redactedValue(k) }
+func (k KeyExchange) LogValue() slog.Value { return redact.LogValue(k) }
 
 var opExchangeKey = operation{
 	Operation: Operation{"Accounts.ExchangeKey", "POST", "/accounts/{id}/dip"},
-	class:     classNever, kind: answerData, success: []int{200}, lane: LaneCall,
+	class:     classNever, kind: responseData, success: []int{200}, lane: LaneCall,
 }
 
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
@@ -279,10 +288,10 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v.key256("ephemeral_key", params.EphemeralKey.Reveal())
 	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	result := &KeyExchange{}
-	err := s.client.do(ctx, &r, func(a *attempt) error {
+	err := s.client.do(ctx, &r, func(a *response) error {
 		switch {
 		case len(a.body) == 0:
-			return a.undecodable(errEmptyAnswer)
+			return a.undecodable(errEmptyBody)
 		case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
 			return a.undecodable(errUnexpectedBody)
 		}

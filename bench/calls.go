@@ -13,11 +13,11 @@ import (
 
 const base = "https://api.example.com/3.0/"
 
-// callsOfClient is how many calls a client makes before it is replaced: the limiter, which is never switched off,
-// lets 1,000 through at once.
+// callsOfClient is how many calls a client makes before it is replaced: the limiter, which is always on, admits 1,000
+// at once.
 const callsOfClient = 900
 
-// newClient is a client with everything on: tokens, limiter, retries, validation, log and trace.
+// newClient returns a client with everything on: tokens, limiter, retries, validation, log and trace.
 func newClient(address string, transport http.RoundTripper) (*prepaid.Client, error) {
 	var seen atomic.Int64
 	note := func(context.Context, prepaid.Operation, prepaid.Attempt) { seen.Add(1) }
@@ -32,7 +32,7 @@ func newClient(address string, transport http.RoundTripper) (*prepaid.Client, er
 	})
 }
 
-// clientSide is a side that calls with a fresh client a round.
+// clientSide is a side that calls with a new client in each round.
 func clientSide(address string, transport http.RoundTripper, call func(*prepaid.Client) error) side {
 	return side{name: "ours", setup: func() (func() error, func(), error) {
 		client, err := newClient(address, transport)

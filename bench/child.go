@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// The other end of the wire, and each reader of a report, is a process of its own: what it costs is not ours, and its
-// peak of memory can be told.
+// The server, and each reader of a report, is a separate process: the server's cost does not count, and a reader's peak
+// of memory can be measured.
 
 const (
 	childServer = "server"
 	childReport = "report"
-	// reportLine is a row of a report as it stands in the JSON string.
+	// reportLine is a row of a report as it is in the JSON string.
 	reportLine = `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`
 )
 
@@ -37,7 +37,7 @@ func runChild(kind string, args []string) error {
 	return fmt.Errorf("no child %q", kind)
 }
 
-// serve answers on loopback until its input ends. It prints its address.
+// serve serves on loopback until its input ends. It prints its address.
 func serve() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,7 +70,7 @@ func serve() error {
 	return nil
 }
 
-// writeReport writes a report of so many rows, whose body it never holds.
+// writeReport writes a report with so many rows, without holding its body.
 func writeReport(w io.Writer, rows int) error {
 	if _, err := io.WriteString(w, `{"reportdata":"`); err != nil {
 		return err
@@ -89,7 +89,7 @@ func writeReport(w io.Writer, rows int) error {
 	return err
 }
 
-// startServer starts the other end and returns its address.
+// startServer starts the server and returns its address.
 func startServer() (address string, stop func(), err error) {
 	command, err := self(childServer)
 	if err != nil {
@@ -118,7 +118,7 @@ func startServer() (address string, stop func(), err error) {
 	return strings.TrimSpace(line), stop, nil
 }
 
-// self is this program as a child.
+// self returns this program as a child.
 func self(args ...string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -129,13 +129,13 @@ func self(args ...string) (*exec.Cmd, error) {
 	return command, nil
 }
 
-// reading is what a child tells of one report.
+// reading is what a child measured for one report.
 type reading struct {
 	Seconds float64
-	Peak    float64 // bytes of memory that the process held at most
+	Peak    float64 // maximum bytes of memory of the process
 }
 
-// readInChild reads a report of so many rows in a fresh process.
+// readInChild reads a report with so many rows in a new process.
 func readInChild(address, how string, rows int) (reading, error) {
 	command, err := self(childReport, address, how, strconv.Itoa(rows))
 	if err != nil {
@@ -149,7 +149,7 @@ func readInChild(address, how string, rows int) (reading, error) {
 	return r, json.Unmarshal(out, &r)
 }
 
-// peakMemory is the most that this process has had resident, as Linux tells it; 0 elsewhere.
+// peakMemory returns the maximum resident memory of this process, as reported by Linux; 0 elsewhere.
 func peakMemory() float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

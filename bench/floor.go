@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// floorClient is the service called by hand: net/http, io.ReadAll and encoding/json, with a token that is there
+// floorClient calls the service without the package: net/http, io.ReadAll and encoding/json, with a token that exists
 // already. It has no limiter, no retries, no validation, no time limit and no log.
 type floorClient struct {
 	http *http.Client
@@ -110,7 +110,7 @@ type floorTransferResult struct {
 	CorrelationID string `json:"correlation_id"`
 }
 
-// call makes one call. Body may be nil.
+// call makes one call. body may be nil.
 func (f *floorClient) call(ctx context.Context, method, path string, body, out any) error {
 	var reader io.Reader
 	if body != nil {
@@ -134,12 +134,12 @@ func (f *floorClient) call(ctx context.Context, method, path string, body, out a
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		return err
 	}
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("status %d", response.StatusCode)
 	}
-	return json.Unmarshal(answer, out)
+	return json.Unmarshal(content, out)
 }

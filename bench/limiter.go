@@ -15,18 +15,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The built-in limiter's allowance is fixed by the service, so that nothing outside the client's package can make one
-// that never blocks. Its benchmarks are run from that package's own test program, in turns with x/time/rate here.
+// The service fixes the built-in limiter's allowance, so code outside the client's package cannot make one that never
+// blocks. Its benchmarks run in that package's own test program, alternating with x/time/rate here.
 
-// limiterRows compares one acquire and release with one Wait of x/time/rate, and looks at a line of 10,000.
+// limiterRows compares one acquire and release with one Wait of x/time/rate, and tests a queue of 10,000.
 func limiterRows(rounds int) ([]row, error) {
 	directory, err := os.MkdirTemp("", "limiter-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
-	program := filepath.Join(directory, "prepaid.test")
-	build := exec.CommandContext(context.Background(), "go", "test", "-c", "-o", program, "github.com/cardprograms/prepaid")
+	program := filepath.Join(directory, "slots.test")
+	build := exec.CommandContext(context.Background(), "go", "test", "-c", "-o", program, "github.com/cardprograms/prepaid/internal/slots")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
@@ -53,7 +53,7 @@ func limiterRows(rounds int) ([]row, error) {
 	}, nil
 }
 
-// rateWait is what one Wait that does not block costs.
+// rateWait returns the cost of one Wait that does not block.
 func rateWait() float64 {
 	limiter := rate.NewLimiter(rate.Limit(1e9), 1<<17)
 	ctx := context.Background()

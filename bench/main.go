@@ -1,9 +1,9 @@
-// Program bench shows what the client costs, each case beside its floor: the same work done by hand. It prints one
-// table and ends with 0 whether or not every goal is met.
+// Program bench shows what the client costs, each case next to its floor: the same work without the client. It prints
+// one table and ends with 0 whether or not every goal is met.
 //
 //	go run . -quick            under two minutes
-//	go run . -only account     the cases whose names hold the word
-//	go run . -counts           allocations, bytes and pages only, and 1 when a goal is not met
+//	go run . -only account     only the cases whose names contain the word
+//	go run . -counts           only allocations, bytes and pages; ends with 1 if a goal is not met
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// benchCase is a group of rows. Rounds is 1 or more; quick runs have fewer.
+// benchCase is a group of rows. Rounds is at least 1; quick runs have fewer.
 type benchCase struct {
 	name string
 	run  func(rounds int) ([]row, error)
@@ -40,9 +40,9 @@ func cases() []benchCase {
 
 func main() {
 	quick := flag.Bool("quick", false, "fewer rounds")
-	counts := flag.Bool("counts", false, "quick, without what is a time; ends with 1 when a goal is not met")
-	only := flag.String("only", "", "run the cases whose names hold this")
-	child := flag.String("child", "", "what this process does for another of this program")
+	counts := flag.Bool("counts", false, "quick, without times; ends with 1 if a goal is not met")
+	only := flag.String("only", "", "run only the cases whose names contain this")
+	child := flag.String("child", "", "task of a child process of this program")
 	flag.Parse()
 	if *child != "" {
 		if err := runChild(*child, flag.Args()); err != nil {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// side is one of the two that are compared. Setup makes a fresh one for each round; its call is one unit of work.
+// side is one of the two sides of a comparison. Setup creates a new one for each round; a call is one unit of work.
 type side struct {
 	name  string
 	setup func() (call func() error, done func(), err error)
 }
 
-// cost is what one unit of work took.
+// cost is the cost of one unit of work.
 type cost struct {
 	nanoseconds float64
 	bytes       float64
 	allocations float64
 }
 
-// processTime is the processor time of this process, the garbage collector's included. Other work on the machine
-// does not count, so it is steadier than the clock.
+// processTime returns the processor time of this process, including the garbage collector's. Other work on the machine
+// does not count, so it is steadier than wall time.
 func processTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -30,8 +30,8 @@ func processTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// round measures n units of s. The collector runs before, so that nobody pays for the other's garbage, and once at
-// the end, so that everybody pays for their own.
+// round measures n units of s. The collector runs before, so that no side pays for the other's garbage, and once at the
+// end, so that each side pays for its own.
 func (s side) round(n int) (cost, error) {
 	call, done, err := s.setup()
 	if err != nil {
@@ -66,11 +66,11 @@ func (s side) round(n int) (cost, error) {
 	}, nil
 }
 
-// compare measures floor and ours in turns, and returns the medians of the rounds.
+// compare measures floor and ours alternately, and returns the medians of the rounds.
 func compare(rounds, n int, floor, ours side) (cost, cost, error) {
 	var costs [2][]cost
 	for i := range 2 * rounds {
-		which := (i + i/2) % 2 // floor, ours, ours, floor: a drift of the machine hits both
+		which := (i + i/2) % 2 // floor, ours, ours, floor: a drift of the machine affects both
 		one := floor
 		if which == 1 {
 			one = ours

@@ -17,15 +17,15 @@ const (
 	pageDelay = 50 * time.Millisecond
 )
 
-// slowPages answers pages of one account each after a while, and counts.
+// slowPages serves pages of one account each after a delay, and counts.
 type slowPages struct {
-	asked    atomic.Int64
-	answered atomic.Int64
+	asked  atomic.Int64
+	served atomic.Int64
 }
 
 func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
 	number, err := strconv.Atoi(req.URL.Query().Get("page_number"))
-	if err != nil { // the token
+	if err != nil { // the token request
 		return newMemory("", 0).RoundTrip(req)
 	}
 	s.asked.Add(1)
@@ -36,26 +36,26 @@ func (s *slowPages) RoundTrip(req *http.Request) (*http.Response, error) {
 	case <-req.Context().Done():
 		return nil, req.Context().Err()
 	}
-	answer := newMemory("["+accountBody(number)+"]", 1)
-	answer.header["X-Totalpages"] = []string{strconv.Itoa(pageCount)}
-	answer.header["X-Totalitems"] = []string{strconv.Itoa(pageCount)}
-	s.answered.Add(1)
-	return answer.RoundTrip(req)
+	page := newMemory("["+accountBody(number)+"]", 1)
+	page.header["X-Totalpages"] = []string{strconv.Itoa(pageCount)}
+	page.header["X-Totalitems"] = []string{strconv.Itoa(pageCount)}
+	s.served.Add(1)
+	return page.RoundTrip(req)
 }
 
 // pageRun is one iteration over the pages.
 type pageRun struct {
 	took time.Duration
-	held int // pages that were there at the same time, at most
-	over int // pages asked for and not wanted
+	held int // maximum of pages held at the same time
+	over int // pages requested and not needed
 	left int // goroutines that outlived it
 }
 
-// readPages reads the first pages with so many under way or at hand at once.
+// readPages reads the first pages with so many in flight or held at once.
 func readPages(window, pages int) (pageRun, error) {
 	before := runtime.NumGoroutine()
 	run, err := iterate(window, pages)
-	for range 100 { // those of a closed client are on their way out
+	for range 100 { // those of a closed client are ending
 		if run.left = runtime.NumGoroutine() - before; run.left <= 0 {
 			break
 		}
@@ -83,9 +83,9 @@ func iterate(window, pages int) (pageRun, error) {
 		}
 		taken++
 		if want := fmt.Sprintf("EAID%016d", taken); string(account.ID) != want {
-			return run, fmt.Errorf("account %s came out of order", account.ID)
+			return run, fmt.Errorf("account %s arrived out of order", account.ID)
 		}
-		run.held = max(run.held, int(service.answered.Load())-taken+1)
+		run.held = max(run.held, int(service.served.Load())-taken+1)
 		if taken == pages {
 			break
 		}
@@ -127,7 +127,7 @@ func pageRows(rounds int) ([]row, error) {
 		name := fmt.Sprintf("100 pages, window %d", window)
 		rows = append(rows,
 			atMost(name+", time", median(times[0]), median(times[i+1]), 1.1/float64(window), nanoseconds).
-				because("the first page is asked for alone, since it tells how many there are, and the window grows 1, 2, 4 ...; see docs/performance.md"),
+				because("the first page is requested alone, since it says how many there are, and the window grows 1, 2, 4 ...; see docs/performance.md"),
 			bounded(name+", pages held", float64(held[i+1]), float64(window+2), count).counted(),
 			bounded(name+", pages too many on an early stop", float64(over[i+1]), float64(window-1), count).counted(),
 		)

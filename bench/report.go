@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	rowsByHand = "rows by hand"
-	rowsByUs   = "rows by the client"
-	fileByHand = "file by hand"
-	fileByUs   = "file by the client"
+	rowsByHand = "rows without the client"
+	rowsByUs   = "rows with the client"
+	fileByHand = "file without the client"
+	fileByUs   = "file with the client"
 
 	reportBytes = 256 << 20
 
-	busy = "by the clock, with the server on the same cores, it stands at its goal and misses it in some runs; see docs/performance.md"
+	busy = "in wall time, with the server on the same cores, it is close to its goal and misses it in some runs; see docs/performance.md"
 )
 
 // readReport is main of a child that reads one report in one of the four ways and prints a reading.
@@ -47,7 +47,7 @@ func readReport(address, how, rows string) error {
 	return json.NewEncoder(os.Stdout).Encode(reading{Seconds: took.Seconds(), Peak: peakMemory()})
 }
 
-// getReport is the answer with the report, asked for by hand.
+// getReport returns the response with the report, without the client.
 func getReport(address, rows string) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address+"reporting/templates/daily/reports/"+rows, http.NoBody)
 	if err != nil {
@@ -88,7 +88,7 @@ func readRowsByHand(address, rows string) (int, error) {
 	}
 }
 
-// openReport is a report opened with the client.
+// openReport returns a report opened with the client.
 func openReport(address, rows string) (*prepaid.ReportReader, error) {
 	client, err := newClient(address, nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func copyByUs(address, rows string) (int, error) {
 	return int(total), nil
 }
 
-// copyToFile copies as io.Copy does, and closes from.
+// copyToFile copies like io.Copy, and closes from.
 func copyToFile(from io.ReadCloser) error {
 	defer func() { _ = from.Close() }()
 	file, err := os.CreateTemp("", "report-*.csv")
@@ -150,7 +150,7 @@ func copyToFile(from io.ReadCloser) error {
 	return err
 }
 
-// inTurns reads the report by both ways, in turns, and returns the medians.
+// inTurns reads the report in both ways, alternately, and returns the medians.
 func inTurns(address, floor, ours string, rows, rounds int) (reading, reading, error) {
 	var seconds, peaks [2][]float64
 	for i := range 2 * rounds {
@@ -188,7 +188,7 @@ func reportRows(rounds int) ([]row, error) {
 	}, nil
 }
 
-// loopbackRows is one account over TCP: what the client's side costs.
+// loopbackRows measures one account over TCP: the cost of the client's side.
 func loopbackRows(rounds int) ([]row, error) {
 	address, stop, err := startServer()
 	if err != nil {

@@ -22,11 +22,11 @@ func main() {
 		os.Exit(1)
 	}
 	defer response.Body.Close()
-	var answer struct{ ID string }
-	if json.NewDecoder(response.Body).Decode(&answer) != nil {
+	var account struct{ ID string }
+	if json.NewDecoder(response.Body).Decode(&account) != nil {
 		os.Exit(1)
 	}
-	os.Stdout.WriteString(answer.ID)
+	os.Stdout.WriteString(account.ID)
 }
 `
 
@@ -56,7 +56,7 @@ func main() {
 }
 `
 
-// sizeRows compares two small programs, stripped. They are built in this module, which has the client at hand.
+// sizeRows compares two small programs, stripped. They are built in this module, which depends on the client.
 func sizeRows(int) ([]row, error) {
 	plain, err := builtSize(plainProgram)
 	if err != nil {

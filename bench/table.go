@@ -15,23 +15,23 @@ type row struct {
 	ratio string
 	goal  string
 	met   bool
-	count bool   // and not a time: the same on a busy machine
-	why   string // it may not be met
+	count bool   // not a time: the same on a busy machine
+	why   string // why the goal may not be met
 }
 
-// because is r with the reason why its goal may not be met.
+// because returns r with the reason why its goal may not be met.
 func (r row) because(why string) row {
 	r.why = why
 	return r
 }
 
-// counted is r as a count.
+// counted returns r as a count.
 func (r row) counted() row {
 	r.count = true
 	return r
 }
 
-// atMost is a row that is met when ours is at most limit times floor.
+// atMost returns a row that is met if ours is at most limit times floor.
 func atMost(name string, floor, ours, limit float64, unit func(float64) string) row {
 	return row{
 		name: name, floor: unit(floor), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/floor),
@@ -39,7 +39,7 @@ func atMost(name string, floor, ours, limit float64, unit func(float64) string) 
 	}
 }
 
-// atLeast is a row of throughputs that is met when ours is at least limit times floor.
+// atLeast returns a row of throughputs that is met if ours is at least limit times floor.
 func atLeast(name string, floor, ours, limit float64, unit func(float64) string) row {
 	return row{
 		name: name, floor: unit(floor), ours: unit(ours), ratio: fmt.Sprintf("%.2f", ours/floor),
@@ -47,7 +47,7 @@ func atLeast(name string, floor, ours, limit float64, unit func(float64) string)
 	}
 }
 
-// bounded is a row without a floor of its own.
+// bounded returns a row without a floor.
 func bounded(name string, ours, limit float64, unit func(float64) string) row {
 	return row{name: name, floor: "-", ours: unit(ours), ratio: "-", goal: "<= " + unit(limit), met: ours <= limit}
 }

@@ -22,17 +22,17 @@ const (
 	tokenStall   = tokenDelay / 2 // a call that took so long has waited for the endpoint
 )
 
-// slowToken answers token requests after a while.
+// slowToken responds to token requests after a delay.
 type slowToken struct{ exchanges atomic.Int64 }
 
 func (s *slowToken) RoundTrip(req *http.Request) (*http.Response, error) {
 	time.Sleep(tokenDelay)
 	s.exchanges.Add(1)
-	body := strings.Replace(tokenBody, "86400", "4", 1) // renewed when half of it is gone
-	return newMemory(body, 0).answer(req, body), nil
+	body := strings.Replace(tokenBody, "86400", "4", 1) // renewed after half of it
+	return newMemory(body, 0).respond(req, body), nil
 }
 
-// stalledCalls lets the callers ask for tokens until two exchanges were made, and counts those who stalled on the way.
+// stalledCalls makes the callers request tokens until two exchanges were made, and counts those that stalled.
 func stalledCalls(token func() error, exchanges *atomic.Int64) (int, error) {
 	if err := token(); err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func (s *reusedSource) Token() (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: "token", Expiry: time.Now().Add(12 * time.Second)}, nil
 }
 
-// steadyToken is what one call with a valid token costs at two cores.
+// steadyToken returns the cost of one call with a valid token on two cores.
 func steadyToken(token func() error) (nanos float64, allocations int64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	result := testing.Benchmark(func(b *testing.B) {
@@ -127,7 +127,7 @@ func tokenRows(rounds int) ([]row, error) {
 		n, a := steadyToken(func() error { _, err := steady.Token(ctx); return err })
 		ours, allocations = append(ours, n), max(allocations, a)
 	}
-	// The least, not the median: a core that is taken away doubles what two cores take, and never makes it less.
+	// The minimum, not the median: losing a core doubles the time of two cores, and nothing makes it less.
 	cheap := bounded("a valid token, a call at 2 cores", slices.Min(ours), 30, nanoseconds)
 	cheap.floor = nanoseconds(slices.Min(floor))
 	cheap.ratio = fmt.Sprintf("%.2f", slices.Min(ours)/slices.Min(floor))

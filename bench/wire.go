@@ -15,8 +15,8 @@ const (
 	pageItems = 100
 )
 
-// accountBody is an account with its personal group and without white space, as a service writes it. No two are
-// alike.
+// accountBody is an account with its personal group and without white space, as a service writes it. No two are the
+// same.
 func accountBody(i int) string {
 	return fmt.Sprintf(`{"balance":%d.%02d,"card_number":"516349******%04d","company_id":%d,`+
 		`"external_account_id":"X%010d","account_id":"EAID%016d","plastic_expiry":"2029-%02d-28T00:00:00Z",`+
@@ -41,7 +41,7 @@ func transactionBody(i int) string {
 		9000000+i, 7, 1+i, i%100, 5000-i, i%100, 1+i%28, i%60, i, i, i)
 }
 
-// list joins n items to an array.
+// list joins n items into an array.
 func list(n int, item func(int) string) string {
 	items := make([]string, n)
 	for i := range items {
@@ -50,7 +50,7 @@ func list(n int, item func(int) string) string {
 	return "[" + strings.Join(items, ",") + "]"
 }
 
-// memory is a transport that answers every request with the same body, and token requests with a token.
+// memory is a transport that responds to every request with the same body, and to token requests with a token.
 type memory struct {
 	status int
 	header http.Header
@@ -81,13 +81,13 @@ func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	if strings.HasSuffix(req.URL.Path, "/token") {
-		return m.answer(req, tokenBody), nil
+		return m.respond(req, tokenBody), nil
 	}
 	return m.response(req, m.body), nil
 }
 
-// answer is the answer to req with another body.
-func (m *memory) answer(req *http.Request, body string) *http.Response {
+// respond returns the response to req with another body.
+func (m *memory) respond(req *http.Request, body string) *http.Response {
 	return m.response(req, []byte(body))
 }
 

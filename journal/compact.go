@@ -12,15 +12,15 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Compact rewrites the file with the last record of each payment, without those that were done or rejected before a
-// time; the zero time drops none. Payments may go on meanwhile, and wait. A crash leaves the old file or the new one,
-// and the lock is held throughout.
+// Compact rewrites the file with the last record of each payment, without payments that were done or rejected before a
+// given time; the zero time drops none. Payments may continue meanwhile, but wait. A crash leaves the old file or the new
+// one, and the lock is held throughout.
 //
-// A payment that was dropped is unknown to the journal: run again, it is sent again. Drop none that could be run
-// again: 30 days after its first sending the service has forgotten it too, and pays twice where the client does not
-// refuse the request id as expired.
+// A dropped payment is unknown to the journal: if it is run again, it is sent again. Drop none that could be run again:
+// 30 days after its first sending the service has forgotten it too, and pays twice unless the client refuses the request
+// ID as expired.
 //
-// Errors: [ErrNotCompacted]; the journal is as it was. [ErrNotRecorded] as everywhere, and when the file is replaced
+// Errors: [ErrNotCompacted], and the journal is unchanged. [ErrNotRecorded] as everywhere, and if the file was replaced
 // but its name may not be durable: open the journal again.
 func (j *Journal) Compact(before time.Time) error {
 	j.commit.Lock()
@@ -48,14 +48,14 @@ func (j *Journal) Compact(before time.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err != nil {
-		j.failed = err // what is written now might be in a file without a name
+		j.failed = err // new records might go to a file without a name
 		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
 	}
 	j.entries = entries
 	return nil
 }
 
-// write makes the new file, durable but for its name. It leaves none when it fails.
+// write creates the new file; everything except its name is durable. If it fails, it leaves no file.
 func (j *Journal) write(entries map[prepaid.RequestID]Entry) (fresh file, err error) {
 	content := bytes.NewBufferString(header)
 	for _, id := range slices.Sorted(maps.Keys(entries)) {

@@ -6,15 +6,15 @@ import (
 	"os"
 )
 
-// temporary is what a compaction appends to the path while it writes.
+// temporary is the suffix of the file that a compaction writes.
 const temporary = ".compact"
 
-// directory is what a Journal does to the directory of its file.
+// directory holds the operations of a Journal on the directory of its file.
 type directory interface {
-	// create makes a file under a path where a compaction that was killed may have left one, and locks it.
+	// create creates a file at a path where a killed compaction may have left one, and locks it.
 	create(path string, mode fs.FileMode) (file, error)
-	// replace puts fresh, which create made at temporary, in the place of old at path, and closes old. It returns
-	// the file to go on with; where moved is false that is old, as it was.
+	// replace renames fresh, which create created at temporary, to path in place of old, and closes old. It returns the
+	// file to continue with; if moved is false that is old, unchanged.
 	replace(old, fresh file, temporary, path string) (now file, moved bool, err error)
 	// remove removes the file at path, if there is one.
 	remove(path string) error
@@ -22,7 +22,8 @@ type directory interface {
 	sync(path string) error
 }
 
-// osDirectory is the directory of the operating system. The methods that depend on the system stand with the lock.
+// osDirectory is the directory of the operating system. The methods that depend on the system are in the files of the
+// lock.
 type osDirectory struct{}
 
 func (osDirectory) remove(path string) error {

@@ -10,40 +10,40 @@ import (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrLocked: another Journal has the file open. Where only a lock file can keep others out, the error names the
-	// file, since one of a process that died has to be removed by hand.
+	// ErrLocked: another Journal has the file open. If the system has no other lock than a lock file, the error names
+	// that file, since after a crash it must be removed manually.
 	ErrLocked = errors.New("journal: locked by another journal")
 	// ErrClosed: the Journal was closed.
 	ErrClosed = errors.New("journal: closed")
-	// ErrCorrupt: the file is damaged before its end, or is no journal.
+	// ErrCorrupt: the file is damaged before its end, or is not a journal.
 	ErrCorrupt = errors.New("journal: corrupt")
-	// ErrChanged: the request id stands for a payment with other params. This call was not sent, and never can be. Do not
-	// pay under a new request id: the recorded payment, whose state is in the [ChangedError], may have been made. Have a
-	// person decide which of the two is right. It is a [prepaid.ErrRequestIDReused] too.
+	// ErrChanged: the request ID is recorded for a payment with different params. This call was not sent, and never can
+	// be. Do not pay under a new request ID: the recorded payment, whose state is in the [ChangedError], may have been
+	// made. A person must decide which of the two is right. It is a [prepaid.ErrRequestIDReused] too.
 	ErrChanged = errors.New("journal: params changed under their request id")
-	// ErrWindow: the outcome is unknown and the service may have forgotten the request id, or the client refuses it as
-	// too old. Look at the history with FindMovement, and tell the journal with [Journal.Resolve]; [Entry].Runs of 0 says
-	// that this journal has never sent it.
+	// ErrWindow: the outcome is unknown and the service may have forgotten the request ID, or the client refuses it as
+	// too old. Look at the history with FindMovement, and record the result with [Journal.Resolve]; if [Entry].Runs is 0,
+	// this journal has never sent it.
 	ErrWindow = errors.New("journal: too old to be sent again, look at the history with FindMovement")
 	// ErrNotRecorded: the file could not be written. Nothing more is sent by this Journal.
 	ErrNotRecorded = errors.New("journal: not recorded")
-	// ErrNotUnknown: there is nothing to resolve, since the outcome is known or the request id is not.
+	// ErrNotUnknown: there is nothing to resolve, because the outcome or no payment under the request ID is known.
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
-	// ErrUnderWay: a call is at work on the request id and will find the outcome itself.
+	// ErrUnderWay: a call for the request ID is running and will determine the outcome.
 	ErrUnderWay = errors.New("journal: payment under way")
-	// ErrNotCompacted: the file is as it was before Compact.
+	// ErrNotCompacted: the file is unchanged.
 	ErrNotCompacted = errors.New("journal: not compacted")
 )
 
-// CorruptError says where the file is damaged. The zero value is not used.
+// CorruptError says where the file is damaged.
 type CorruptError struct {
 	// Line is the number of the line, from 1.
 	Line int
-	// Offset is the byte at which the line begins.
+	// Offset is the byte at which the line starts.
 	Offset int64
 }
 
-// Error gives line and offset.
+// Error returns line and offset.
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("journal: corrupt at line %d, byte %d", e.Line, e.Offset)
 }
@@ -51,11 +51,11 @@ func (e *CorruptError) Error() string {
 // Is matches [ErrCorrupt].
 func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 
-// ChangedError names what differs from the recorded payment, never the values. The zero value names nothing.
+// ChangedError lists what differs from the recorded payment, never the values.
 type ChangedError struct {
-	// Fields are among operation, account_id, amount, destination and params (any other field).
+	// Fields are any of operation, account_id, amount, destination and params (any other field).
 	Fields []string
-	// State is that of the recorded payment: how far the one with the other params has come.
+	// State is the state of the recorded payment.
 	State State
 }
 

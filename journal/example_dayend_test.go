@@ -15,12 +15,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// history is the part of *prepaid.AccountsService that the end of a day needs.
+// history is the part of *prepaid.AccountsService that the reconciliation of a day needs.
 type history interface {
 	Transactions(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
-// debits are the amounts that a history shows as taken from the account, from a moment up to another.
+// debits returns the amounts that a history shows as taken from the account, from one moment up to another.
 func debits(ctx context.Context, h history, payer prepaid.AccountID, from, before time.Time) (map[prepaid.TransactionID]prepaid.Amount, error) {
 	booked := map[prepaid.TransactionID]prepaid.Amount{}
 	for t, err := range h.Transactions(ctx, payer, prepaid.ListTransactionsParams{From: from, Before: before}) {
@@ -34,9 +34,9 @@ func debits(ctx context.Context, h history, payer prepaid.AccountID, from, befor
 	return booked, nil
 }
 
-// dayEnd compares the journal with the history of the account that pays, from the day's first moment to that of the next
-// day. The money of a payment moved at some time from Began to Changed, which may be another day. What dayEnd returns is
-// for a person: it mends nothing.
+// dayEnd compares the journal with the history of the paying account, from the day's first moment to that of the
+// next day. The money of a payment moved at some time between Began and Changed, which may be another day. The
+// result is for a person: dayEnd corrects nothing.
 func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.AccountID, from, next time.Time) ([]string, error) {
 	booked, err := debits(ctx, h, payer, from, next)
 	if err != nil {
@@ -50,7 +50,7 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 			continue
 		}
 		amount, found := booked[e.TransactionID]
-		delete(booked, e.TransactionID) // whatever there is to say of it is said here, and once
+		delete(booked, e.TransactionID) // everything there is to report of it is reported here, once
 		switch {
 		case e.State != journal.StateDone && e.State != journal.StateRejected:
 			if e.Began.Before(next) {
@@ -83,8 +83,8 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 	return findings, nil
 }
 
-// At the end of a day the journal and the history of the account that pays must tell the same, also
-// of a payment whose money moved on that day and whose outcome became known after midnight.
+// At the end of a day the journal and the history of the paying account must agree, also on a payment whose money
+// moved on that day and whose outcome became known after midnight.
 func Example_dayEnd() {
 	srv, err := prepaidtest.Start(prepaidtest.RandomSeed(1))
 	if err != nil {
@@ -125,10 +125,10 @@ func Example_dayEnd() {
 	pay("emp-7")
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"), prepaidtest.CommitThenDrop())
 	pay("emp-8")
-	pay("emp-9")                      // it moved, and the answer is lost
-	srv.Adjust(string(from), "-3.00") // nobody here did that
+	pay("emp-9")                      // the money moved, and the response is lost
+	srv.Adjust(string(from), "-3.00") // not in the journal
 
-	midnight := time.Now() // a program takes the first moments of two days, in the program's own time zone
+	midnight := time.Now() // a program uses the first moments of two days, in its own time zone
 	pay("emp-9")
 	findings, err := dayEnd(ctx, client.Accounts, j, from, midnight.Add(-time.Hour), midnight)
 	if err != nil {
@@ -147,7 +147,8 @@ func Example_dayEnd() {
 	// - transaction 100000006 is not in the journal
 }
 
-// A payment in doubt that is too old to be sent again is looked for, and a person tells the journal what became of it.
+// A payment of unknown outcome that is too old to be sent again is searched for, and a person records the result
+// in the journal.
 func ExampleJournal_Resolve() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -171,7 +172,7 @@ func ExampleJournal_Resolve() {
 	}
 	defer func() { _ = j.Close() }()
 
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is done, and no answer ever comes whole
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Truncate().Always()) // it is executed, and no response ever arrives complete
 	params := prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",
@@ -199,8 +200,8 @@ func ExampleJournal_Resolve() {
 	// 1 25.50 0 <nil>
 }
 
-// The operator says that a payment in doubt was never made, and never will be: it is no longer pending. Only a doubt can
-// be resolved by hand.
+// The operator says that a payment of unknown outcome was never made, and never will be: it is no longer pending.
+// Only an unknown outcome can be resolved manually.
 func ExampleResolution() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

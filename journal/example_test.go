@@ -48,8 +48,8 @@ func ExampleJournal_Transfer() {
 	// <nil> 74.50 1
 }
 
-// A run meets a dead connection and ends with a payment in doubt. The next one finds what is pending, and runs the
-// list again.
+// A run encounters a dead connection and ends with a payment of unknown outcome. The next run finds what is
+// pending, and runs the list again.
 func ExampleJournal_Pending() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -74,7 +74,7 @@ func ExampleJournal_Pending() {
 		return
 	}
 	defer client.Close()
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's answer is lost
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's response is lost
 
 	payday := time.Now() // once, when the order is made: a program stores it with the order
 	for range 2 {

@@ -16,11 +16,12 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Options sets up a Journal. The zero value is the stated defaults.
+// Options configures a Journal.
 type Options struct {
-	// FileMode is that of a new file: 0600 when zero.
+	// FileMode is the mode of a new file, by default 0600.
 	FileMode fs.FileMode
-	// DigestKey keys the digests; keep it the same for the life of the file. Empty for plain SHA-256.
+	// DigestKey is the key of the digests; keep it the same for the life of the file. If empty, digests are plain
+	// SHA-256.
 	DigestKey prepaid.Secret
 }
 
@@ -30,7 +31,7 @@ type file interface {
 	Sync() error
 }
 
-// openFile is what load needs of it besides.
+// openFile adds what load needs.
 type openFile interface {
 	file
 	io.Reader
@@ -38,7 +39,7 @@ type openFile interface {
 	Truncate(size int64) error
 }
 
-// batch is the records that share one sync.
+// batch holds the records that share one sync.
 type batch struct {
 	data    []byte
 	entries []Entry
@@ -46,7 +47,7 @@ type batch struct {
 	err     error
 }
 
-// Journal is an open journal, safe for concurrent use. Make one with Open.
+// Journal is an open journal, safe for concurrent use. Create one with Open.
 type Journal struct {
 	options Options
 	path    string
@@ -66,8 +67,8 @@ type Journal struct {
 	closed  bool
 }
 
-// Open opens the journal at path, or creates it, and locks it. A torn last line is cut off; see [Journal.Torn]. What
-// a compaction that was killed left behind is removed.
+// Open opens or creates the journal at path and locks it. An incomplete last line is cut off; see [Journal.Torn].
+// Leftovers of a killed compaction are removed.
 //
 // Errors: [ErrLocked], [*CorruptError], those of the file system.
 func Open(path string, options Options) (*Journal, error) {
@@ -102,7 +103,7 @@ func Open(path string, options Options) (*Journal, error) {
 	return j, nil
 }
 
-// load reads f and makes its end a clean one.
+// load reads f and cuts off an incomplete end.
 func load(f openFile, options Options) (*Journal, error) {
 	entries := make(map[prepaid.RequestID]Entry)
 	good, size, err := scan(f, func(e Entry) { entries[e.RequestID] = e })
@@ -120,7 +121,7 @@ func load(f openFile, options Options) (*Journal, error) {
 			return nil, err
 		}
 	}
-	// Also what was read may not have been durable yet.
+	// Data that was read may not have been durable yet.
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
@@ -130,11 +131,11 @@ func load(f openFile, options Options) (*Journal, error) {
 	}, nil
 }
 
-// Torn is how many bytes of an unfinished last line Open cut off.
+// Torn returns how many bytes of an incomplete last line Open cut off.
 func (j *Journal) Torn() int64 { return j.torn }
 
-// Close waits for records being written and gives the file back. Payments under way can no longer be recorded.
-// A Journal that could not be written keeps answering with that error.
+// Close waits until records have been written and releases the file. Running payments can no longer be recorded. If the
+// Journal could not be written, that error is returned also later.
 func (j *Journal) Close() error {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -148,7 +149,7 @@ func (j *Journal) Close() error {
 	return errors.Join(release(j.file), j.file.Close(), j.unlock())
 }
 
-// Get returns the entry of a request id.
+// Get returns the entry of a request ID.
 func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -156,7 +157,7 @@ func (j *Journal) Get(id prepaid.RequestID) (Entry, bool) {
 	return e, ok
 }
 
-// All goes through the entries as they are now, in the order of their request ids.
+// All iterates over the current entries, in the order of their request IDs.
 func (j *Journal) All() iter.Seq[Entry] {
 	j.mu.Lock()
 	all := maps.Clone(j.entries)
@@ -170,8 +171,8 @@ func (j *Journal) All() iter.Seq[Entry] {
 	}
 }
 
-// Pending goes through the entries that are neither done nor rejected: run them again. A rejected payment is not pending,
-// but is sent when it is called again: take out of the list what was paid another way.
+// Pending iterates over the entries that are neither done nor rejected: run them again. A rejected payment is not
+// pending, but is sent when it is called again: remove from the list what you paid some other way.
 func (j *Journal) Pending() iter.Seq[Entry] {
 	all := j.All()
 	return func(yield func(Entry) bool) {
@@ -183,7 +184,7 @@ func (j *Journal) Pending() iter.Seq[Entry] {
 	}
 }
 
-// record returns when e is durable. Those who come while another writes share the next sync.
+// record returns when e is durable. Calls that arrive while another is writing share the next sync.
 func (j *Journal) record(e Entry) error {
 	line, err := encode(e)
 	if err != nil {
@@ -202,7 +203,8 @@ func (j *Journal) record(e Entry) error {
 	return b.err
 }
 
-// unusable is why nothing can be written, if so. The first failure outlives Close: it says what happened to the file.
+// unusable returns why nothing can be written, if so. The first failure outlives Close: it says what happened to the
+// file.
 func (j *Journal) unusable() error {
 	if j.failed == nil && j.closed {
 		return ErrClosed
@@ -226,7 +228,7 @@ func (j *Journal) flush(b *batch) {
 	b.flushed = true
 	if err != nil {
 		if err != ErrClosed && j.failed == nil { //nolint:errorlint // the sentinel itself, nothing that wraps it
-			j.failed = err // what the file holds now is not known
+			j.failed = err // the content of the file is now unknown
 		}
 		b.err = fmt.Errorf("%w: %w", ErrNotRecorded, err)
 		return

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// openLocked keeps others out with a file beside the journal, and opens the journal.
+// openLocked opens the journal and excludes others with a separate file.
 func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
 	unlock, err = lock(path + ".lock")
 	if err != nil {
@@ -29,10 +29,10 @@ func (d osDirectory) create(path string, mode fs.FileMode) (file, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 }
 
-// replace closes both files first: an open one cannot be renamed everywhere.
+// replace closes both files first: an open file cannot be renamed on every system.
 func (osDirectory) replace(old, fresh file, temporary, path string) (now file, moved bool, err error) {
 	if err := errors.Join(fresh.Close(), old.Close()); err != nil {
-		return old, true, err // what is open now is not known
+		return old, true, err // what is open now is unknown
 	}
 	renamed := os.Rename(temporary, path)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

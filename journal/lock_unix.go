@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// openLocked opens the file at path and keeps others out until it is closed, by this process or by its death.
+// openLocked opens the file at path and excludes others until this process closes it or dies.
 func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error, err error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
@@ -19,7 +19,7 @@ func openLocked(path string, mode fs.FileMode) (f *os.File, unlock func() error,
 		if err := flock(f); err != nil {
 			return nil, nil, errors.Join(err, f.Close())
 		}
-		// A compaction may have put another file here since.
+		// A compaction may have replaced the file in the meantime.
 		mine, err := f.Stat()
 		if err != nil {
 			return nil, nil, errors.Join(err, f.Close())
@@ -41,8 +41,8 @@ func flock(f *os.File) error {
 	return err
 }
 
-// release gives the lock of a file up. To close the file is not enough: a child that another goroutine is starting has
-// the file open as well until it becomes another program, and would hold the lock on.
+// release unlocks a file. Closing it is not enough: a child process that another goroutine is starting also has the file
+// open until it executes another program, and would keep the lock.
 func release(f file) error {
 	if locked, ok := f.(*os.File); ok {
 		return syscall.Flock(int(locked.Fd()), syscall.LOCK_UN)

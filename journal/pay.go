@@ -11,36 +11,36 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// window is how long after its first intent a payment of unknown outcome is sent again: a day less than the service
+// window is how long after its first intent a payment of unknown outcome may be sent again: a day less than the service
 // remembers.
 const window = 29 * 24 * time.Hour
 
-// Sender sends payments; client.Accounts is one.
+// Sender sends payments, such as client.Accounts.
 type Sender interface {
-	// NotBefore is that of [prepaid.AccountsService]: when a payment of unknown outcome may be sent again.
+	// NotBefore returns when a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
 	NotBefore(lastSent time.Time) time.Time
-	// Transfer is that of [prepaid.AccountsService].
+	// Transfer is as in [prepaid.AccountsService].
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
-	// DirectEntryOut is that of [prepaid.AccountsService].
+	// DirectEntryOut is as in [prepaid.AccountsService].
 	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
 }
 
-// Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was
-// not sent is sent. A rejected payment is not pending, but is sent when it is called again: take out of the list what was
-// paid another way.
+// Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was not
+// sent is sent. A rejected payment is not pending, but is sent when it is called again: remove from the list what you
+// paid some other way.
 //
-// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports what is known. In addition to the sender's causes:
-// [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request id because of it), [ErrWindow],
-// [ErrNotRecorded]. When the outcome could not be recorded, the result of a payment that
-// was made comes together with the error.
+// Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports what happened. In addition to the sender's causes:
+// [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWindow],
+// [ErrNotRecorded]. If the payment was made but its outcome could not be recorded, both result and error are returned.
 //
-// An unknown outcome stays unknown until a later sending, for which the call waits until [Journal.NotBefore], succeeds or is
-// refused in a way that [prepaid.SettlesDoubt] accepts: a failed transfer, or a 400 in the service's own form with a code that
-// settles. Anything else proves nothing and leaves it unknown: a request that was not processed, another unknown outcome, a
-// fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is not begun.
-// [Journal.Resolve] is for what a person or FindMovement found out.
+// An unknown outcome stays unknown until a later request, for which the call waits until [Journal.NotBefore], succeeds or
+// is refused in a way that [prepaid.SettlesDoubt] accepts: a failed transfer, or a 400 in the service's own form with a
+// code that settles. Anything else proves nothing and leaves it unknown: a request that was not processed, another
+// unknown outcome, a fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is
+// not started. Use [Journal.Resolve] for what a person or FindMovement found out.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	e := Entry{
 		RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: source, Amount: params.Amount,
@@ -49,7 +49,7 @@ func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.Ac
 	return j.pay(ctx, sender, e, func() (*prepaid.TransferResult, error) { return sender.Transfer(ctx, source, params) })
 }
 
-// DirectEntryOut makes a payment to a bank account once. Everything said at [Journal.Transfer] holds.
+// DirectEntryOut makes a payment to a bank account once. Otherwise like [Journal.Transfer].
 func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
 	e := Entry{
 		RequestID: params.RequestID, Operation: "Accounts.DirectEntryOut", AccountID: source, Amount: params.Amount,
@@ -75,7 +75,7 @@ func (e Entry) failure(outcome prepaid.Outcome, err error) error {
 	}
 }
 
-// sendings adds what a failed run knows of its requests.
+// sendings adds what is known of the requests of a failed run.
 func (e *Entry) sendings(err error) {
 	call, ok := errors.AsType[*prepaid.CallError](err)
 	if !ok {
@@ -119,7 +119,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	leave, err := j.enter(ctx, e.RequestID)
 	if err != nil {
 		e.NotBefore = sender.NotBefore(time.Now())
-		return nil, e.failure(prepaid.OutcomeUnknown, err) // another call is at it
+		return nil, e.failure(prepaid.OutcomeUnknown, err) // another call is working on it
 	}
 	defer leave()
 
@@ -132,7 +132,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	e.Began = time.Now().UTC()
 	if known {
 		if fields := e.changes(old); len(fields) > 0 {
-			// Not sent, and never to be: with any other outcome a loop would try for ever.
+			// Not sent, and never will be: with any other outcome a loop would retry forever.
 			return nil, e.failure(prepaid.OutcomeRejected, &ChangedError{Fields: fields, State: old.State})
 		}
 		if old.State == StateDone {
@@ -142,7 +142,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 		e.FirstSent, e.LastSent, e.Attempts = old.FirstSent, old.LastSent, old.Attempts
 	}
 	e.State = StateIntended
-	if doubtful { // also when the process dies on the way
+	if doubtful { // also if the process dies in between
 		e.State = StateUnknown
 		if time.Since(old.Began) > window {
 			return nil, tooOld(e, old, ErrWindow)
@@ -150,7 +150,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	}
 	if old.rests() {
 		at := j.notBefore(sender, old)
-		if err := sleepUntil(ctx, at); err != nil {
+		if err := pause.For(ctx, time.Until(at)); err != nil {
 			if doubtful {
 				e.NotBefore = at
 			}
@@ -174,8 +174,8 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	return j.settle(e, old, result, err)
 }
 
-// tooOld is the error of a payment that cannot be sent again. Of a run that died the intent is known, and tells
-// FindMovement where to look; what this journal never sent has no times.
+// tooOld returns the error for a payment that cannot be sent again. If a run died, its intent is known and tells
+// FindMovement where to look; a payment that this journal never sent has no times.
 func tooOld(e, old Entry, err error) error {
 	if old.open() && old.Runs > 0 {
 		if e.FirstSent.IsZero() {
@@ -189,7 +189,7 @@ func tooOld(e, old Entry, err error) error {
 	return e.failure(prepaid.OutcomeUnknown, err)
 }
 
-// settle records what came of a sending; old is what was known before.
+// settle records the result of a sending; old is what was known before.
 func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error) (*prepaid.TransferResult, error) {
 	outcome, doubtful := prepaid.OutcomeOf(err), old.open()
 	e.sendings(err)
@@ -201,11 +201,12 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 	switch {
 	case err == nil && result != nil:
 		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
-	case held && old.State == StateRejected: // what was known, or told to Resolve, stays so
+	case held && old.State == StateRejected: // keep what was known, or recorded by Resolve
 		e, outcome, err = old, prepaid.OutcomeRejected, e.failure(prepaid.OutcomeRejected, err)
 	case doubtful && !prepaid.SettlesDoubt(err, j.lastSent(old)) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
-		// Applied without a usable answer: the result can still be had, by sending again. Expired is unknown also when this
-		// journal has never sent it: a run that it has lost or dropped may have, and what follows is a new id, which pays.
+		// Applied without a usable response: sending again can still return the result. Expired is unknown even if this
+		// journal has never sent the payment: a run that it has lost or dropped may have, and the next step is a new ID,
+		// which pays.
 		e.State = StateUnknown
 		if old.NotBefore.After(e.NotBefore) {
 			e.NotBefore = old.NotBefore
@@ -218,8 +219,8 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 		outcome = prepaid.OutcomeUnknown
 	case outcome == prepaid.OutcomeRejected:
 		e.State = StateRejected
-		if answer, ok := errors.AsType[*prepaid.APIError](err); ok && answer.Code.Known() {
-			e.Code = answer.Code
+		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && refused.Code.Known() {
+			e.Code = refused.Code
 		}
 		if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
 			e.CorrelationID = failed.CorrelationID
@@ -234,9 +235,9 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 	return result, err
 }
 
-// NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut] send a payment through sender again, for which they
-// wait: the zero time when at once. For a payment of unknown outcome it is the later of [Entry].NotBefore and the sender's
-// NotBefore of the last sending. The last sending of a process that died is not known: it was before the journal was
+// NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through
+// sender; the zero time means at once. For a payment of unknown outcome it is the later of [Entry].NotBefore and the
+// sender's NotBefore of the last sending. If a process died, its last sending is unknown: it was before the journal was
 // opened.
 func (j *Journal) NotBefore(sender Sender, id prepaid.RequestID) time.Time {
 	e, known := j.Get(id)
@@ -251,7 +252,7 @@ func (j *Journal) notBefore(sender Sender, e Entry) time.Time {
 	if !at.After(e.NotBefore) {
 		at = e.NotBefore
 	}
-	// A clock that was set back must not make it longer: from now on, either wait is enough.
+	// A clock that was set back must not make it longer: counted from now, either wait is enough.
 	now := time.Now()
 	latest := sender.NotBefore(now)
 	if recorded := now.Add(e.NotBefore.Sub(e.Changed)); recorded.After(latest) {
@@ -263,29 +264,13 @@ func (j *Journal) notBefore(sender Sender, e Entry) time.Time {
 	return at
 }
 
-// lastSent is the latest time at which e may have been sent.
+// lastSent returns the latest time at which e may have been sent.
 func (j *Journal) lastSent(e Entry) time.Time {
 	switch {
 	case !e.NotBefore.IsZero() && !e.LastSent.IsZero():
 		return e.LastSent
-	case e.Changed.Before(j.opened): // a process died on the way
+	case e.Changed.Before(j.opened): // a process died in between
 		return j.opened
 	}
 	return e.Changed
-}
-
-// sleepUntil does not begin a wait that would outlast the deadline.
-func sleepUntil(ctx context.Context, at time.Time) error {
-	wait := time.Until(at)
-	if deadline, ok := ctx.Deadline(); ok && wait > 0 && !at.Before(deadline) {
-		return context.DeadlineExceeded
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Resolution is what became of a payment, found out otherwise than by sending it again. Make one with [Moved] or
-// [NotMoved]; the zero value is none and is refused.
+// Resolution is what happened to a payment, found out in another way than by sending it again. Create one with [Moved] or
+// [NotMoved].
 type Resolution struct {
 	state       State
 	transaction prepaid.TransactionID
@@ -19,13 +19,13 @@ func Moved(transaction prepaid.TransactionID) Resolution {
 	return Resolution{state: StateDone, transaction: transaction}
 }
 
-// NotMoved says that no money moved and none will. A history in which nothing was found is no proof of that soon
-// after the last sending: ask the operator, or wait.
+// NotMoved says that no money moved and none will. A history without the movement is not proof soon after the last
+// sending: ask the operator, or wait.
 func NotMoved() Resolution { return Resolution{state: StateRejected} }
 
-// Resolve records what became of a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One
-// that moved is then never sent again. One that did not is no longer pending; run again it is sent again, and once
-// its request id is expired it needs another.
+// Resolve records what happened to a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One that
+// moved is never sent again. One that did not is no longer pending; if run again it is sent again, and after its request
+// ID has expired it needs a new one.
 //
 // Errors: [ErrNotUnknown], [ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
@@ -55,7 +55,7 @@ func refused(field, rule string) error {
 	return fmt.Errorf("journal: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: field, Rule: rule}}})
 }
 
-// Total is a number of payments and their sum. The zero value is none.
+// Total is a number of payments and their sum.
 type Total struct {
 	// Count is the number of payments.
 	Count int
@@ -63,23 +63,23 @@ type Total struct {
 	Sum prepaid.Amount
 }
 
-// Stats are totals by state. The zero value is that of an empty journal.
+// Stats are totals by state.
 type Stats struct {
-	// Intended are payments about to be sent, or under way when a process died.
+	// Intended are payments about to be sent, or being sent when a process died.
 	Intended Total
-	// NotSent are those not sent, for a reason that does not lie in the request.
+	// NotSent are payments not sent for a reason that is not in the request.
 	NotSent Total
-	// Unknown are those that may have been applied.
+	// Unknown are payments that may have been applied.
 	Unknown Total
-	// Done are those whose money moved.
+	// Done are payments whose money moved.
 	Done Total
-	// Rejected are those that did not move and are not pending.
+	// Rejected are payments that did not move and are not pending.
 	Rejected Total
 }
 
-// Stats counts the payments as they are now. What was dropped by Compact does not count.
+// Stats returns the current totals. Payments dropped by Compact are not counted.
 //
-// Errors: [prepaid.ErrAmountRange] when a sum has too many digits; the counts are right all the same.
+// Errors: [prepaid.ErrAmountRange] if a sum has too many digits; the counts are correct nevertheless.
 func (j *Journal) Stats() (Stats, error) {
 	var stats Stats
 	var failed error

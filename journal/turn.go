@@ -12,7 +12,7 @@ type turn struct {
 	users int
 }
 
-// join counts the caller among those who want the turn of a request id, until part.
+// join counts the caller among those waiting for the turn of a request ID, until part.
 func (j *Journal) join(id prepaid.RequestID) (t *turn, part func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,38 +16,37 @@ const (
 	defaultKeepKey = time.Hour
 )
 
-// Config sets up a [Handler]. Verifier or AllowUnverified is required, and OnTransaction, OnType or OnOther; the zero
-// value of every other field is its stated default.
+// Config configures a [Handler]. Verifier or AllowUnverified is required, and OnTransaction, OnType or OnOther. For every
+// other field the zero value is the default stated.
 type Config struct {
-	// Verifier decides which messages are the service's. When it has a method Validate() error, as [HMAC] does,
-	// NewHandler calls it. When it is set, AllowUnverified has no effect.
+	// Verifier decides which messages come from the service. If it has a method Validate() error, as [HMAC] does,
+	// NewHandler calls it. If it is set, AllowUnverified has no effect.
 	Verifier Verifier
-	// AllowUnverified takes every message for genuine when there is no Verifier. For tests, and behind something
-	// that verifies.
+	// AllowUnverified accepts every message if there is no Verifier. Use it for tests, or behind a proxy that verifies.
 	AllowUnverified bool
-	// Claims suppresses duplicates: Memory(0, 0) when nil, which is right for one replica only.
+	// Claims suppresses duplicates. The default, Memory(0, 0), is only right for a single replica.
 	Claims ClaimStore
-	// MaxBody is the longest body taken, in bytes: 1 MiB when zero.
+	// MaxBody is the longest body accepted, in bytes: 1 MiB by default.
 	MaxBody int64
-	// Timeout bounds the handling of one message, its claim included, and is the length of its lease: 20 s when
-	// zero. It bounds the receipt of the body too, unless the server's own ReadTimeout is shorter.
+	// Timeout bounds the handling of one message, its claim included, and is the length of its lease: 20 s by default. It
+	// also bounds the receipt of the body, unless the server's ReadTimeout is shorter.
 	Timeout time.Duration
-	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: what
-	// was begun is finished even when the service has hung up. nil to have them go to OnOther.
+	// OnTransaction handles messages of type transaction. Its context ends with Timeout, not with the connection: what it
+	// has begun can finish even if the service has disconnected. If nil, OnOther handles them.
 	//
-	// An error, a panic or an overrun of Timeout is answered with 500 and lets the message be handled again. A
-	// function that ignores its context is not waited for; while it runs on, this Handler does not handle the
-	// message a second time, but after the lease another replica may.
+	// An error, a panic or an overrun of Timeout results in a 500, and the message may be handled again. A function that
+	// ignores its context is not waited for. While it is running, this Handler does not handle the message a second time,
+	// but after the lease another replica may.
 	OnTransaction func(context.Context, *prepaid.Message) error
-	// OnType handles messages of the types that it names, such as those of pings and alerts, which the reference does
-	// not tell: ask the operator. Rules as for OnTransaction; see [Decoded] for functions of a typed payload.
+	// OnType handles messages of the types it lists, such as those of pings and alerts, which the reference does not
+	// name: ask the operator. Otherwise like OnTransaction; see [Decoded] for functions with a typed payload.
 	OnType map[prepaid.MessageType]func(context.Context, *prepaid.Message) error
-	// OnOther handles every other message, and whatever comes later. nil acknowledges them, which is all that a ping
-	// needs. Rules as for OnTransaction; a message without an id is not claimed.
+	// OnOther handles every other message, including future types. If nil, they are acknowledged, which is all that a
+	// ping needs. Otherwise like OnTransaction; a message without an ID is not claimed.
 	OnOther func(context.Context, *prepaid.Message) error
-	// OnFailure is told why a request was not answered with 200, since the answer does not say. Status is what was
-	// answered, or 0 for a claim that could not be noted as done or free, which changes no answer. The error holds
-	// content only if your function put it there. It must return soon; nil tells nobody.
+	// OnFailure is called with the reason when a request did not get a 200, since the response does not contain it.
+	// Status is that of the response, or 0 for a claim that could not be marked as done or released, which does not
+	// change the response. The error contains content only if your function put it there. OnFailure must return soon.
 	OnFailure func(ctx context.Context, status int, err error)
 }
 
@@ -75,7 +74,7 @@ func (c Config) validate() error {
 	return faults.err()
 }
 
-// checkTypes adds one fault a rule.
+// checkTypes adds at most one fault per rule.
 func (c Config) checkTypes(faults *faultList) {
 	var empty, missing bool
 	for kind, handle := range c.OnType {
@@ -105,7 +104,7 @@ func (l *faultList) add(field, rule string) {
 	*l = append(*l, prepaid.Fault{Field: field, Rule: rule})
 }
 
-// nest adds the faults of a part, or one fault for an error of another kind, whose text may say anything.
+// nest adds the faults of a part, or one fault for an error of another type, whose text may contain anything.
 func (l *faultList) nest(part string, err error) {
 	invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 	if !ok {

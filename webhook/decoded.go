@@ -6,10 +6,11 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Decoded makes a function for [Config] out of one that takes a payload of your own type, since the reference does not
-// show what a message holds beyond its envelope. T is read from the whole message, as [prepaid.Message.Decode] does, anew
-// for each; members that it lacks are passed over. A message that does not fit is a *[prepaid.DecodeError], answered with
-// 500, and handle does not see it: it is not acknowledged, so that it can be looked at among the undeliverable ones.
+// Decoded turns a function that takes a payload of your own type into one for [Config], since the reference does not show
+// what a message contains beyond its envelope. T is decoded from the whole message, as by [prepaid.Message.Decode], into
+// a new value for each message; members that T does not have are ignored. If a message does not fit, handle is not called
+// and the response to the *[prepaid.DecodeError] is a 500: the message is not acknowledged, so it can be inspected among
+// the undeliverable ones.
 func Decoded[T any](handle func(ctx context.Context, m *prepaid.Message, payload T) error) func(context.Context, *prepaid.Message) error {
 	return func(ctx context.Context, m *prepaid.Message) error {
 		var payload T

@@ -13,11 +13,11 @@ const (
 	drainPageSize = 100
 	// dismissTries bounds the dismissals of one message.
 	dismissTries = 3
-	// dismissGivenUp is how many messages in a row may resist dismissal before the drain ends.
+	// dismissGivenUp is how many messages in a row may fail to be dismissed before the drain ends.
 	dismissGivenUp = 2
-	// drainLooks is how often the list is read again that ended before all of its messages were listed.
+	// drainLooks is how often a list is read again that ended before all of its messages were seen.
 	drainLooks = 2
-	// drainErrors bounds the errors that Drain keeps one by one.
+	// drainErrors bounds the errors that Drain returns one by one.
 	drainErrors = 100
 )
 
@@ -31,15 +31,15 @@ type Undelivered interface {
 
 var _ Undelivered = (*prepaid.HooksService)(nil)
 
-// MessageError is what went wrong with one message of a [Drain]. The zero value is not used.
+// MessageError is an error with one message of a [Drain].
 type MessageError struct {
-	// MessageID is the message; empty for one without an id.
+	// MessageID identifies the message; it is empty if the message has none.
 	MessageID string
 	// Err is what handle returned, or why the message could not be dismissed.
 	Err error
 }
 
-// Error gives the message's id and the cause.
+// Error returns the message's ID and the cause.
 func (e *MessageError) Error() string {
 	id := e.MessageID
 	if len(id) > longestKey {
@@ -51,21 +51,21 @@ func (e *MessageError) Error() string {
 // Unwrap returns Err.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// Drain hands the undeliverable messages of a hook to handle, one after the other, and dismisses each that handle took
-// by returning nil; [Handler.Handle] is such a function, and takes a message that was handled before as well. A message
-// that handle refuses, or panics on, stays stored, and Drain goes on with the others. It hands over each message once,
-// and no more messages than were stored when it began, as far as the service reports their number. As many as were added
-// meanwhile are left to the next Drain: the new ones or, if the service lists these first, others.
+// Drain passes the undeliverable messages of a hook to handle, one after the other, and dismisses each for which handle
+// returns nil. [Handler.Handle] is such a function, and also accepts a message that was already handled. A message for
+// which handle returns an error or panics stays stored, and Drain continues with the others. It passes each message once,
+// and no more messages than were stored when it started, as far as the service reports their number. Messages added in
+// the meantime are left to the next Drain, or as many others, if the service lists new messages first.
 //
-// A process killed at any time loses nothing: messages that were not yet dismissed come again. When ctx ends, the
-// message just handled is still dismissed, within 5 s. A message that somebody else has dismissed by then counts as
-// dismissed; a dismissal that failed is tried again, three times in all, while the message is still listed.
+// Killing the process loses nothing: messages that were not dismissed are listed again. When ctx ends, the message just
+// handled is still dismissed, within 5 s. A message dismissed by somebody else counts as dismissed. A failed dismissal is
+// tried up to three times while the message is still listed.
 //
-// It returns how many messages handle took, and all errors joined: a *[MessageError] for each message that is still
-// stored (the first 100; then their number), and what ended it early: a list that failed, ctx, [ErrShutdown],
-// dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] when the list ended three
-// times before as many messages were seen as the service counts. Another Drain of the same hook may be the reason for
-// that; otherwise run it again.
+// It returns how many messages handle accepted, and all errors joined: a *[MessageError] for each message that is still
+// stored (the first 100, then their number), and what ended the drain early: an error of the list, ctx, [ErrShutdown],
+// dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] if the list ended three times
+// with fewer messages than the service counts. Another Drain of the same hook may be the reason for that; otherwise run
+// it again.
 func Drain(ctx context.Context, hooks Undelivered, hookID string, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {
@@ -93,25 +93,25 @@ type drain struct {
 	hookID string
 	handle func(context.Context, *prepaid.Message) error
 
-	messages map[string]*drained // every message that was handed over
+	messages map[string]*drained // every message passed to handle
 	order    []*drained
-	limit    int // of messages to hand over; 0 when not known
+	limit    int // of messages to pass on; 0 if unknown
 	handled  int
-	open     int // messages that are taken and still to be dismissed
+	open     int // messages accepted and not yet dismissed
 	givenUp  int // messages in a row that could not be dismissed
 	short    int // passes that saw fewer messages than the service counts
 }
 
-// drained is what became of a message.
+// drained is the state of a message.
 type drained struct {
 	id    string
 	err   error // refused, or not dismissed
 	tries int   // of dismissal
-	open  bool  // taken, and still to be dismissed
+	open  bool  // accepted, not yet dismissed
 }
 
-// pass reads the list from page 1 to its end. It is to be repeated as long as messages leave the list, because the
-// others move up then, and new ones may stand anywhere.
+// pass reads the list from page 1 to its end. It must be repeated as long as messages leave the list, because the others
+// then move up, and new ones may be anywhere.
 func (d *drain) pass(ctx context.Context) (bool, error) {
 	listed := map[string]bool{}
 	size, seen, due, again := 0, 0, 0, false
@@ -142,14 +142,14 @@ func (d *drain) pass(ctx context.Context) (bool, error) {
 			return false, nil
 		case others == 0 && !moved, lastPage(page, number, size): // the service repeats itself, or this is the end
 			return d.passed(again, seen, due)
-		case !moved: // else the same page has other messages now
+		case !moved: // otherwise the same page has other messages now
 			number++
 		}
 	}
 }
 
-// read returns a page, an empty one when others have dismissed so many messages that it is no more: page numbers above
-// the last are not valid.
+// read returns a page. It is empty if others have dismissed so many messages that the page no longer exists: page numbers
+// above the last are invalid.
 func (d *drain) read(ctx context.Context, number int) (*prepaid.Page[prepaid.Message], error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (d *drain) read(ctx context.Context, number int) (*prepaid.Page[prepaid.Mes
 	return page, err
 }
 
-// begin notes how many messages are stored, on the first page of all.
+// begin records how many messages are stored, from the very first page.
 func (d *drain) begin(page *prepaid.Page[prepaid.Message]) {
 	if len(d.messages) == 0 && page.TotalItems >= len(page.Items) {
 		d.limit = page.TotalItems
@@ -176,7 +176,7 @@ func (d *drain) begin(page *prepaid.Page[prepaid.Message]) {
 
 func (d *drain) full() bool { return d.limit > 0 && len(d.messages) >= d.limit }
 
-// listAll adds the messages to listed and returns how many were not there.
+// listAll adds the messages to listed and returns how many were new.
 func listAll(listed map[string]bool, messages []prepaid.Message) (others int) {
 	for i := range messages {
 		key := cmp.Or(messages[i].ID, string(messages[i].Raw))
@@ -188,8 +188,8 @@ func listAll(listed map[string]bool, messages []prepaid.Message) (others int) {
 	return others
 }
 
-// passed decides whether another pass is due. One without a move of its own that saw less than the service counted may
-// have been beside another drain; once more it is an error.
+// passed decides whether another pass is needed. A pass that dismissed nothing and saw fewer messages than the service
+// counted may have run at the same time as another drain; if that happens again, it is an error.
 func (d *drain) passed(again bool, seen, due int) (bool, error) {
 	if again || seen >= due {
 		return again, nil
@@ -207,8 +207,8 @@ func lastPage(page *prepaid.Page[prepaid.Message], number, size int) bool {
 	return page.Last() || len(page.Items) < size
 }
 
-// work goes through the messages of one page and reports whether some may have left the list. It stops at a dismissal
-// that failed: the list, read again, shows whether the message is still there.
+// work handles the messages of one page and reports whether some may have left the list. It stops at a failed dismissal:
+// the list, read again, shows whether the message is still there.
 func (d *drain) work(ctx context.Context, messages []prepaid.Message) (moved bool, err error) {
 	for i := range messages {
 		m := &messages[i]
@@ -235,7 +235,7 @@ func (d *drain) work(ctx context.Context, messages []prepaid.Message) (moved boo
 	return moved, nil
 }
 
-// take hands one message over. The error ends the drain.
+// take passes one message to handle. The error ends the drain.
 func (d *drain) take(ctx context.Context, m *prepaid.Message) (*drained, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (d *drain) joined(end error) error {
 	for _, state := range d.order {
 		switch {
 		case state.err == nil:
-		case state.open && end == nil: // no longer listed: the dismissal that seemed to fail took place
+		case state.open && end == nil: // no longer listed: the dismissal that seemed to fail succeeded
 		case len(all) < drainErrors:
 			all = append(all, &MessageError{MessageID: state.id, Err: state.err})
 		default:

@@ -11,21 +11,21 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Ensure sees to it that the hook with want.URI exists and is as wanted, and returns its id. It may run at every
-// start, in one process at a time: the service does not keep two that find no hook from creating one each.
+// Ensure makes sure that the hook with want.URI exists and is as wanted, and returns its ID. It may run at every start,
+// in one process at a time: the service may let two processes that find no hook create one each.
 //
-// A hook that is there is found on any page of the list, its address compared as addresses are (case of the host,
-// default port, empty path). Only what differs is sent, the companies compared as a set; when nothing does, nothing is
-// sent. The key is sent only when HMACKeyID differs, since the service does not tell the secret: a new secret needs a
-// new id. All of want is required either way. With Enabled, the service pings the receiver before it answers a change,
-// so let it listen before Ensure runs.
+// An existing hook is found on any page of the list; addresses are compared as URLs (case of the host, default port,
+// empty path). Only differences are sent, with the companies compared as a set; if there are none, nothing is sent. The
+// key is sent only if HMACKeyID differs, since the service does not return the secret: a new secret needs a new ID. All
+// fields of want are required in either case. With Enabled, the service pings the receiver before it responds to a
+// change, so the receiver must listen before Ensure runs.
 //
-// After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than create a
-// second one or overwrite what somebody else may have changed since. When it is not seen as wanted the error is still of
-// [prepaid.OutcomeUnknown]; run Ensure again later.
+// After a creation or change of unknown outcome Ensure reads the hook, at once and after 1 s and 3 s, rather than create
+// a second one or overwrite what somebody else may have changed since. If the hook is still not as wanted, the error is
+// of [prepaid.OutcomeUnknown]; run Ensure again later.
 //
-// Errors: *[prepaid.ValidationError] when a field of want is missing, [prepaid.ErrAmbiguous] when several hooks have
-// the address, and those of [prepaid.HooksService.List], Create, Get and Update.
+// Errors: *[prepaid.ValidationError] if a field of want is missing, [prepaid.ErrAmbiguous] if several hooks have the
+// address, and those of [prepaid.HooksService.List], Create, Get and Update.
 func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id string, err error) {
 	var set ensureSettings
 	for _, option := range options {
@@ -65,7 +65,7 @@ func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.Creat
 	return found.ID, nil
 }
 
-// EnsureOption adds to what [Ensure] does.
+// EnsureOption is an option of [Ensure].
 type EnsureOption func(*ensureSettings)
 
 type ensureSettings struct {
@@ -74,14 +74,14 @@ type ensureSettings struct {
 	keep   time.Duration
 }
 
-// RotateIn has [Ensure] keep the receiver's keys in step with the hook, so that no message is refused while the key
-// changes: keys takes the wanted key before the hook has it, and the one that the hook had is refused only keep later, 1 h
-// when that is not above zero. While it is not certain that the hook has changed, both are taken.
+// RotateIn makes [Ensure] change the receiver's keys together with the hook, so that no message is refused meanwhile: the
+// wanted key is added to keys before the hook gets it, and the hook's previous key is accepted for keep longer, by
+// default 1 h. While it is not certain that the hook has changed, both are accepted.
 //
-// A process that may be killed on the way starts with both keys in the ring: leave the old one in your configuration
-// until a start has found the hook changed and keep has passed since. Give the new key to all replicas before one of them
-// runs Ensure with it; the ring of the others does not change. A key whose id stands for another secret in the ring is
-// refused as hmac_key_id: a new secret needs a new id.
+// If the process may be killed in between, start it with both keys in the ring: leave the old one in your configuration
+// until a start has found the hook changed and keep has passed since. Give all replicas the new key before one of them
+// runs Ensure with it; the ring of the others does not change. A key whose ID has another secret in the ring is refused
+// as hmac_key_id: a new secret needs a new ID.
 func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	if keep <= 0 {
 		keep = defaultKeepKey
@@ -89,8 +89,8 @@ func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 	return func(s *ensureSettings) { s.rotate, s.keys, s.keep = true, keys, keep }
 }
 
-// checkWanted refuses gaps, which an update would take for "leave it as it is". Everything else is checked by Create
-// and Update.
+// checkWanted refuses empty fields, which an update would treat as "leave unchanged". Create and Update check everything
+// else.
 func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, set ensureSettings) error {
 	var faults faultList
 	for _, field := range []struct {
@@ -119,7 +119,7 @@ func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, set
 	return faults.err()
 }
 
-// findHook returns nil when no hook has the address. It reads all pages, or it could not tell one hook from several.
+// findHook returns nil if no hook has the address. It reads all pages, to distinguish one hook from several.
 func findHook(ctx context.Context, hooks *prepaid.HooksService, uri string) (*prepaid.Hook, error) {
 	var found *prepaid.Hook
 	address := normal(uri)
@@ -138,7 +138,7 @@ func findHook(ctx context.Context, hooks *prepaid.HooksService, uri string) (*pr
 	return found, nil
 }
 
-// findCreated looks for the hook of a Create that failed but may have taken effect.
+// findCreated searches for the hook of a Create that failed but may have taken effect.
 func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, failure error) (*prepaid.Hook, error) {
 	switch prepaid.OutcomeOf(failure) {
 	case prepaid.OutcomeRejected, prepaid.OutcomeNotProcessed:
@@ -153,7 +153,7 @@ func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, f
 	return found, err
 }
 
-// update changes a hook, and reads it back when the outcome is unknown.
+// update changes a hook, and reads it back if the outcome is unknown.
 func update(ctx context.Context, hooks *prepaid.HooksService, id string, change prepaid.UpdateHookParams, want prepaid.CreateHookParams) error {
 	failure := hooks.Update(ctx, id, change)
 	if prepaid.OutcomeOf(failure) != prepaid.OutcomeUnknown {
@@ -169,7 +169,7 @@ func update(ctx context.Context, hooks *prepaid.HooksService, id string, change 
 	})
 }
 
-// look asks seen at once and after 1 s and 3 s. It returns failure when seen never says yes.
+// look calls seen at once and after 1 s and 3 s. It returns failure if seen never returns true.
 func look(ctx context.Context, failure error, seen func() (bool, error)) error {
 	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {
 		select {
@@ -187,7 +187,7 @@ func look(ctx context.Context, failure error, seen func() (bool, error)) error {
 	return failure
 }
 
-// normal is the form in which an address is compared.
+// normal is the form in which addresses are compared.
 func normal(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -200,7 +200,7 @@ func normal(uri string) string {
 	return u.String()
 }
 
-// difference returns the fields of want that hook does not have.
+// difference returns the fields of want in which hook differs.
 func difference(hook *prepaid.Hook, want prepaid.CreateHookParams) (change prepaid.UpdateHookParams, differs bool) {
 	if !slices.Equal(companies(hook.Scope), companies(want.Scope)) {
 		change.Scope, differs = want.Scope, true
@@ -220,7 +220,7 @@ func difference(hook *prepaid.Hook, want prepaid.CreateHookParams) (change prepa
 	return change, differs
 }
 
-// companies sorts a scope and drops repeats.
+// companies sorts a scope and removes duplicates.
 func companies(scope []prepaid.CompanyID) []prepaid.CompanyID {
 	return slices.Compact(slices.Sorted(slices.Values(scope)))
 }

@@ -9,26 +9,26 @@ import (
 
 // Sentinels, for errors.Is.
 var (
-	// ErrSignatureMissing: the message carries no signature where one is expected.
+	// ErrSignatureMissing: the message has no signature where one is expected.
 	ErrSignatureMissing = errors.New("webhook: signature missing")
-	// ErrSignatureInvalid: the signature fits none of the keys. It does not say which key was tried.
+	// ErrSignatureInvalid: the signature matches none of the keys. It does not say which key was tried.
 	ErrSignatureInvalid = errors.New("webhook: signature invalid")
-	// ErrSignatureExpired: the signature fits, but its time is outside the tolerance. It is also an
+	// ErrSignatureExpired: the signature matches, but its time is outside the tolerance. It is also an
 	// ErrSignatureInvalid.
 	ErrSignatureExpired = fmt.Errorf("%w: outside the tolerance", ErrSignatureInvalid)
 	// ErrInFlight: the same message is being handled elsewhere, or still by a function that overran its time.
 	ErrInFlight = errors.New("webhook: message is being handled")
-	// ErrShutdown: the Handler takes no more messages.
+	// ErrShutdown: the Handler accepts no more messages.
 	ErrShutdown = errors.New("webhook: handler shut down")
-	// ErrClaimLost: the lease ran out, or the claim was settled before or never won. Nothing was changed.
+	// ErrClaimLost: the lease expired, or the claim was already settled or never won. Nothing was changed.
 	ErrClaimLost = errors.New("webhook: claim lost")
-	// ErrClaimsFull: a bounded ClaimStore holds nothing but live leases.
+	// ErrClaimsFull: a bounded ClaimStore is full of live leases.
 	ErrClaimsFull = errors.New("webhook: claim store full")
-	// ErrMessageID: a stored message has no id, so it can be neither claimed nor dismissed.
+	// ErrMessageID: a stored message has no ID, so it can be neither claimed nor dismissed.
 	ErrMessageID = errors.New("webhook: message without id")
 )
 
-// Causes that nobody needs to tell apart.
+// Causes that callers need not distinguish.
 var (
 	errMethod     = errors.New("webhook: method is not POST")
 	errBodyLength = errors.New("webhook: body above the limit")
@@ -37,15 +37,15 @@ var (
 	errDismiss    = errors.New("webhook: messages cannot be dismissed")
 )
 
-// ClaimError means that the ClaimStore failed. The zero value is not used.
+// ClaimError means that the ClaimStore failed.
 type ClaimError struct {
-	// Step is what was asked of it: "claim", "done" or "release".
+	// Step is the call that failed: "claim", "done" or "release".
 	Step string
 	// Err is the store's error.
 	Err error
 }
 
-// Error gives the step and the store's error.
+// Error returns the step and the store's error.
 func (e *ClaimError) Error() string {
 	text := "webhook: claim store: " + e.Step
 	if e.Err != nil {
@@ -57,10 +57,10 @@ func (e *ClaimError) Error() string {
 // Unwrap returns Err.
 func (e *ClaimError) Unwrap() error { return e.Err }
 
-// PanicError means that a function panicked or ended its goroutine. What it panicked with is dropped: it may hold
-// content of the message.
+// PanicError means that a function panicked or ended its goroutine. The panic value is dropped: it may contain content of
+// the message.
 type PanicError struct {
-	// Stack is the stack of the panic, as runtime/debug prints it; empty when the goroutine was ended.
+	// Stack is the stack of the panic, as printed by runtime/debug; empty if the goroutine was ended.
 	Stack []byte
 }
 

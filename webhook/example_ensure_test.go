@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// newHandler makes the receiver's handler. What the form of the signature is, the operator must tell.
+// newHandler creates the receiver's handler. The operator defines the form of the signature.
 func newHandler(ring webhook.KeyRing, claims webhook.ClaimStore, book func(context.Context, *prepaid.Message) error) (*webhook.Handler, error) {
 	return webhook.NewHandler(webhook.Config{
 		Verifier: webhook.HMAC{
@@ -27,7 +27,7 @@ func newHandler(ring webhook.KeyRing, claims webhook.ClaimStore, book func(conte
 		},
 		Claims:        claims,
 		OnTransaction: book,
-		OnFailure:     func(_ context.Context, status int, err error) { fmt.Println("answered", status, err) },
+		OnFailure:     func(_ context.Context, status int, err error) { fmt.Println("responded", status, err) },
 	})
 }
 
@@ -70,7 +70,7 @@ func ExampleEnsure() {
 			return
 		}
 	}
-	want.Enabled = false // for a maintenance window, say: a disabled hook stores nothing either
+	want.Enabled = false // for a maintenance window, for example: a disabled hook stores nothing either
 	if _, err := webhook.Ensure(ctx, client.Hooks, want); err != nil {
 		fmt.Println(err)
 		return
@@ -90,7 +90,7 @@ func ExampleEnsure() {
 	// 1 false
 }
 
-// A new key at a restart: both are in the ring until the hook has changed, and no message is refused.
+// Changing the key at a restart: both keys are in the ring until the hook has changed, and no message is refused.
 func ExampleRotateIn() {
 	var handler atomic.Pointer[webhook.Handler]
 	receiver, srv := mount(&handler)
@@ -137,7 +137,7 @@ func ExampleRotateIn() {
 	// <nil>
 }
 
-// Who claims an id first handles it. What was given back can be claimed again, what is done cannot.
+// The caller that claims an ID first handles it. A released ID can be claimed again, one that is done cannot.
 func ExampleMemory() {
 	claims, ctx := webhook.Memory(0, 0), context.Background()
 	claim := func() webhook.Claim {
@@ -165,7 +165,7 @@ func ExampleMemory() {
 	// webhook: claim lost
 }
 
-// Messages twice, out of order, and again because an answer was lost: each is booked once.
+// Messages that arrive twice, out of order, and again because a response was lost: each is booked once.
 func TestGuideDuplicatesAndOrder(t *testing.T) {
 	t.Parallel()
 	var handler atomic.Pointer[webhook.Handler]
@@ -193,11 +193,11 @@ func TestGuideDuplicatesAndOrder(t *testing.T) {
 		srv.Adjust(account, "1.00")
 	}
 	require.NoError(t, srv.WaitIdle(t.Context()))
-	srv.Advance(time.Minute) // the first message overtaken by the others
+	srv.Advance(time.Minute) // the other messages overtake the first
 	require.NoError(t, srv.WaitIdle(t.Context()))
 	require.EqualValues(t, 3, booked.Load())
 
-	handled, err := webhook.Drain(t.Context(), client.Hooks, hook, h.Handle) // what the service holds for undelivered
+	handled, err := webhook.Drain(t.Context(), client.Hooks, hook, h.Handle) // messages that the service could not deliver
 	require.NoError(t, err)
 	require.Equal(t, 1, handled)
 	require.EqualValues(t, 3, booked.Load())

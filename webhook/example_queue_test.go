@@ -11,14 +11,14 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// queue stands for a table with the message's key as its primary key. It must be on disk before a message is
+// queue stands for a table with the message's key as its primary key. A message must be on disk before it is
 // acknowledged: from then on nobody else has it.
 type queue struct {
 	waiting []prepaid.Message
 	known   map[string]bool
 }
 
-// put is insert … on conflict do nothing: the Handler's store may forget an id, the table does not.
+// put is insert … on conflict do nothing: the Handler's store may forget an ID, the table does not.
 func (q *queue) put(_ context.Context, m *prepaid.Message) error {
 	if key := m.HookID + "/" + m.ID; !q.known[key] {
 		q.known[key] = true
@@ -27,7 +27,7 @@ func (q *queue) put(_ context.Context, m *prepaid.Message) error {
 	return nil
 }
 
-// next removes a message only when work took it, so that what failed, or a process that died, comes back.
+// next removes a message only if work succeeded, so that a message stays after a failure or a crash.
 func (q *queue) next(work func(prepaid.Message) error) error {
 	if err := work(q.waiting[0]); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (q *queue) next(work func(prepaid.Message) error) error {
 	return nil
 }
 
-// Acknowledge first and work later, when the work takes longer than the service waits for an answer: the function only
-// puts the message into a durable queue, and a worker takes it from there.
+// Acknowledge first and work later, if the work takes longer than the service waits: the function only puts the
+// message into a durable queue, and a worker takes it from there.
 func Example_queue() {
 	q := &queue{known: map[string]bool{}}
 	handler, err := webhook.NewHandler(webhook.Config{
@@ -52,7 +52,7 @@ func Example_queue() {
 		body := `{"id":"` + id + `","hook_id":"h1","timestamp":"2026-03-01T10:00:00Z","type":"transaction"}`
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
-		fmt.Println("answered", w.Code)
+		fmt.Println("responded", w.Code)
 	}
 
 	tries := 0
@@ -69,15 +69,15 @@ func Example_queue() {
 		}
 	}
 	// Output:
-	// answered 200
-	// answered 200
-	// answered 200
+	// responded 200
+	// responded 200
+	// responded 200
 	// m1: ledger is busy
 	// worked on m1
 	// worked on m2
 }
 
-// A function of a typed payload, and one for a type that the operator has told.
+// A function with a typed payload, and one for a type that the operator has named.
 func ExampleDecoded() {
 	type payment struct {
 		Transaction struct {
@@ -108,12 +108,12 @@ func ExampleDecoded() {
 	} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)))
-		fmt.Println("answered", w.Code)
+		fmt.Println("responded", w.Code)
 	}
 	// Output:
 	// m1 -12.50
-	// answered 200
+	// responded 200
 	// time to drain
-	// answered 200
-	// answered 200
+	// responded 200
+	// responded 200
 }

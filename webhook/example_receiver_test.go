@@ -14,15 +14,16 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// A receiver from its registration to catching up on what it missed while it was down. Replicas share a ClaimStore.
+// A receiver, from its registration to catching up on what it missed while it was down. Replicas share a
+// ClaimStore.
 func Example() {
 	key := prepaid.NewSecret(strings.Repeat("0f", 32))
 	handler, err := webhook.NewHandler(webhook.Config{
-		Verifier: webhook.HMAC{ // header, encoding and key form are the operator's to tell
+		Verifier: webhook.HMAC{ // ask the operator for header, encoding and key form
 			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: webhook.StaticKeys{"k1": key},
 		},
 		OnTransaction: func(_ context.Context, m *prepaid.Message) error {
-			var payload struct { // the operator tells the shape; this is the emulator's
+			var payload struct { // the operator defines the shape; this is the emulator's
 				Transaction prepaid.Transaction `json:"transaction"`
 			}
 			if err := m.Decode(&payload); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// A message is verified, handled once, and acknowledged when it comes again; a forged one is refused.
+// A message is verified, handled once, and acknowledged if it arrives again; a forged one is refused.
 func ExampleHandler() {
-	verifier := webhook.HMAC{ // header, encoding and key form are the operator's to tell
+	verifier := webhook.HMAC{ // ask the operator for header, encoding and key form
 		Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded,
 		Keys: webhook.StaticKeys{"k1": prepaid.NewSecret(strings.Repeat("0f", 32))},
 	}
@@ -41,16 +41,16 @@ func ExampleHandler() {
 		}
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		fmt.Println("answered", w.Code)
+		fmt.Println("responded", w.Code)
 	}
 	deliver(true)
-	deliver(true) // the service did not see the first answer
+	deliver(true) // the service did not receive the first response
 	deliver(false)
 	// Output:
 	// handled m1
-	// answered 200
-	// answered 200
-	// answered 401
+	// responded 200
+	// responded 200
+	// responded 401
 }
 
 // outbox stands for client.Hooks.
@@ -65,7 +65,7 @@ func (o *outbox) Dismiss(_ context.Context, _ string, ids ...string) error {
 	return nil
 }
 
-// What could not be delivered is caught up on. A message that the function refuses stays stored.
+// Messages that could not be delivered are handled later. A message that the function refuses stays stored.
 func ExampleDrain() {
 	hooks := &outbox{[]prepaid.Message{{ID: "m1"}, {ID: "m2"}, {ID: "m3"}}}
 	handled, err := webhook.Drain(context.Background(), hooks, "h1", func(_ context.Context, m *prepaid.Message) error {
@@ -81,7 +81,7 @@ func ExampleDrain() {
 	// still stored: 1
 }
 
-// A key changed by hand. Ensure with RotateIn does the same in step with the hook.
+// Changing a key manually. Ensure with RotateIn does the same together with the hook.
 func ExampleKeys() {
 	oldKey, newKey := prepaid.NewSecret(strings.Repeat("0f", 32)), prepaid.NewSecret(strings.Repeat("f0", 32))
 	keys, err := webhook.NewKeys(webhook.StaticKeys{"2025": oldKey})
@@ -94,7 +94,7 @@ func ExampleKeys() {
 		return
 	}
 	fmt.Println(len(keys.Keys()), "keys are taken")
-	keys.Remove("2025") // when nothing signed with it can still come
+	keys.Remove("2025") // when nothing signed with it can still arrive
 	fmt.Println(len(keys.Keys()), "key is taken")
 	// Output:
 	// 2 keys are taken

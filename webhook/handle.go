@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// settleTime bounds the note in the ClaimStore after handling.
+	// settleTime bounds the call of the ClaimStore after handling.
 	settleTime = 5 * time.Second
-	// longestKey is the longest id given to a ClaimStore, in bytes.
+	// longestKey is the longest ID passed to a ClaimStore, in bytes.
 	longestKey = 128
 )
 
-// Handle passes one message through claim and handling, as ServeHTTP does after verification; it is meant for [Drain].
-// It returns nil when the message was handled, now or before.
+// Handle claims and handles one message, as ServeHTTP does after verification; it is meant for [Drain]. It returns nil if
+// the message was handled, now or before.
 //
-// Errors: [ErrInFlight], [ErrShutdown], *[ClaimError] when the store failed, *[PanicError], the context's error when
-// the function did not return within Timeout or before ctx ended, or else the function's own.
+// Errors: [ErrInFlight], [ErrShutdown], *[ClaimError] if the store failed, *[PanicError], the context's error if the
+// function did not return within Timeout or before ctx ended, or else the function's own.
 func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 	if m == nil {
 		return &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "message", Rule: ruleRequired}}}
@@ -57,7 +57,7 @@ func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 	return <-w.result
 }
 
-// handlerOf is nil for a message that is only acknowledged.
+// handlerOf returns nil for a message that is only acknowledged.
 func (h *Handler) handlerOf(m *prepaid.Message) func(context.Context, *prepaid.Message) error {
 	if m.Type == prepaid.MessageTypeTransaction && h.config.OnTransaction != nil {
 		return h.config.OnTransaction
@@ -68,15 +68,14 @@ func (h *Handler) handlerOf(m *prepaid.Message) func(context.Context, *prepaid.M
 	return h.config.OnOther
 }
 
-// work is one message under way.
+// work is one message in progress.
 type work struct {
-	key      string        // empty when the message is not claimed
+	key      string        // empty if the message is not claimed
 	returned chan struct{} // closed when the function has returned
 	result   chan error    // gets the result once the claim is settled
 }
 
-// do claims, handles and settles. Its deferred calls also run when a function ends the goroutine, as the FailNow of a
-// test does.
+// do claims, handles and settles. Its deferred calls also run if a function ends the goroutine, as a test's FailNow does.
 func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
 	var claim Claim
 	err := error(&PanicError{})
@@ -96,7 +95,7 @@ func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
 	err = guard(handle)
 }
 
-// claim returns a claim that was won, or done when the message needs no handling.
+// claim returns a claim that was won, or done if the message needs no handling.
 func (h *Handler) claim(ctx context.Context, key string) (claim Claim, done bool, err error) {
 	var state ClaimState
 	err = guard(func() error {
@@ -121,7 +120,7 @@ func (h *Handler) claim(ctx context.Context, key string) (claim Claim, done bool
 	}
 }
 
-// settle notes the result. A message that was handled stays handled when that fails.
+// settle records the result. If that fails, a handled message stays handled.
 func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 	if claim == nil {
 		return result
@@ -140,9 +139,9 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 	return result
 }
 
-// claimKey is the id under which a message is claimed: that of its hook and its own, since the reference does not say
-// that message ids are unique across hooks. A slash in the hook's id is escaped, so that the first one ends it. What a
-// store might not take is replaced by its sum.
+// claimKey is the ID under which a message is claimed: the hook's ID and its own, since the reference does not say that
+// message IDs are unique across hooks. Slashes in the hook's ID are escaped, so that the first one ends it. A hash
+// replaces what a store might not accept.
 func claimKey(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""
@@ -156,9 +155,9 @@ func claimKey(m *prepaid.Message) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// Shutdown has new messages refused, with 503, and waits for running functions, those that overran their time
-// included. It returns the context's error when ctx ends first; they run on then. It may be called more than once.
-// Call it after the server's own Shutdown.
+// Shutdown refuses new messages with 503 and waits for running functions, including those that overran their time. It
+// returns the context's error if ctx ends first; they continue to run. It may be called more than once. Call it after the
+// server's own Shutdown.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	idle := h.runs.close()
 	select {

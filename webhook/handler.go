@@ -11,17 +11,16 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// retryAfter is the wait, in seconds, that a 503 asks for.
+// retryAfter is the Retry-After of a 503, in seconds.
 const retryAfter = "5"
 
-// Handler receives messages. It is an http.Handler and safe for concurrent use. Make it with [NewHandler]; the zero
-// value is not usable.
+// Handler receives messages. It is an http.Handler and safe for concurrent use. Create it with [NewHandler].
 type Handler struct {
 	config Config
 	runs   *runs
 }
 
-// NewHandler checks config, all faults at once as a *[prepaid.ValidationError].
+// NewHandler validates config and returns all faults at once as a *[prepaid.ValidationError].
 func NewHandler(config Config) (*Handler, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -39,19 +38,19 @@ func NewHandler(config Config) (*Handler, error) {
 	return &Handler{config: config, runs: newRuns()}, nil
 }
 
-// ServeHTTP takes one message and answers, in the order of its checks:
+// ServeHTTP handles one message. The response, in the order of its checks, is
 //
-//   - 405 when the method is not POST;
+//   - 405 if the method is not POST;
 //   - 503 after Shutdown;
-//   - 413 when the body is longer than MaxBody;
-//   - 400 when the body does not arrive, or not in time;
-//   - 401 when the Verifier refuses it, 500 when the Verifier panics;
-//   - 400 when it is not a message;
-//   - 503 when the same message is being handled, or the ClaimStore fails;
-//   - 500 when handling fails, panics or takes too long;
-//   - 200 when it was handled, now or before.
+//   - 413 if the body is longer than MaxBody;
+//   - 400 if the body does not arrive, or not in time;
+//   - 401 if the Verifier refuses it, 500 if the Verifier panics;
+//   - 400 if it is not a message;
+//   - 503 if the same message is being handled, or the ClaimStore fails;
+//   - 500 if handling fails, panics or takes too long;
+//   - 200 if it was handled, now or before.
 //
-// A 503 carries Retry-After. Content-Type is not looked at, because proxies change it.
+// A 503 has a Retry-After. Content-Type is ignored, because proxies change it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, err := h.receive(w, r)
 	if err != nil {
@@ -97,7 +96,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (int, error) {
 	return statusOf(err), err
 }
 
-// statusOf is the answer to what Handle returned.
+// statusOf returns the status for an error of Handle.
 func statusOf(err error) int {
 	if err == nil {
 		return http.StatusOK
@@ -109,7 +108,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// read takes the whole body, at most MaxBody of it, and drops the reader's error: it may name addresses.
+// read reads the body, at most MaxBody of it, and drops the reader's error, which may contain addresses.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > h.config.MaxBody {
 		return nil, errBodyLength
@@ -128,8 +127,8 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, errBodyRead
 }
 
-// limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit of its own. The
-// server lifts the limit at the end of the body. A ResponseWriter that cannot set one leaves it to the server.
+// limitRead keeps a slow sender from holding the connection, unless the server has a shorter limit. The server lifts the
+// limit at the end of the body. If a ResponseWriter cannot set one, the server's limit applies.
 func (h *Handler) limitRead(w http.ResponseWriter, r *http.Request) {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
 	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= h.config.Timeout {

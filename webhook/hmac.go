@@ -15,45 +15,45 @@ import (
 )
 
 // HMAC is a [Verifier] for HMAC-SHA256. The reference does not say how messages are signed, so nothing has a default:
-// every field is required unless it says otherwise. An HMAC that lacks one refuses every message.
+// every field is required unless stated otherwise. An HMAC without a required field refuses every message.
 type HMAC struct {
-	// Header names the header with the signature. When it comes several times, one that fits is enough.
+	// Header is the name of the header with the signature. If there are several, one that matches is enough.
 	Header string
-	// Prefix stands before the sum in the header, such as "sha256="; a value without it does not fit. Optional.
+	// Prefix precedes the sum in the header, such as "sha256="; a value without it does not match. Optional.
 	Prefix string
-	// Encoding is how the header carries the sum.
+	// Encoding is the encoding of the sum in the header.
 	Encoding Encoding
-	// KeyForm is what the 64 hex characters of a key stand for.
+	// KeyForm is what the 64 hex characters of a key mean.
 	KeyForm KeyForm
-	// Keys are the accepted keys, at least one when the [Handler] is made. One that is not 64 hex characters is
-	// passed over.
+	// Keys are the accepted keys, at least one when the [Handler] is created. A key that is not 64 hex characters is
+	// skipped.
 	Keys KeyRing
-	// KeyID returns the id of the key that the message says it is signed with; no other is tried. Optional: all keys
-	// are tried when nil.
+	// KeyID returns the ID of the key with which the message says it is signed; no other is tried. Optional: if nil, all
+	// keys are tried.
 	KeyID func(header http.Header) string
-	// SignedText returns what was signed. Optional, the body when nil, but required with TimestampHeader: it must
-	// then put the timestamp in, or an old message could be sent again under a new time.
+	// SignedText returns what was signed. Optional: by default the body. Required with TimestampHeader: it must then
+	// include the timestamp, or an old message could be sent again with a new time.
 	SignedText func(header http.Header, body []byte) []byte
-	// TimestampHeader names the header with the time of signing. Optional: a signature is of no age when empty.
+	// TimestampHeader is the name of the header with the time of signing. Optional: if empty, signatures do not expire.
 	TimestampHeader string
-	// Tolerance is how far the time of signing may be from now, before or after. Required with TimestampHeader, and
-	// not taken without.
+	// Tolerance is how far the time of signing may differ from now, in either direction. Required with TimestampHeader,
+	// and not allowed without it.
 	Tolerance time.Duration
-	// ParseTimestamp reads the time of signing. Optional: nil reads seconds since 1970 and RFC 3339.
+	// ParseTimestamp parses the time of signing. Optional: by default seconds since 1970 and RFC 3339.
 	ParseTimestamp func(value string) (time.Time, error)
 }
 
-// Encoding is how a header carries the sum. The zero value is none.
+// Encoding is the encoding of the sum in a header.
 type Encoding uint8
 
 const (
-	// EncodingHex is hexadecimal, of either case.
+	// EncodingHex is hexadecimal, upper or lower case.
 	EncodingHex Encoding = iota + 1
-	// EncodingBase64 is Base64 of the standard alphabet with padding (RFC 4648, section 4).
+	// EncodingBase64 is Base64 with the standard alphabet and padding (RFC 4648, section 4).
 	EncodingBase64
 )
 
-// KeyForm is what the 64 hex characters of a key stand for. The zero value is none.
+// KeyForm is what the 64 hex characters of a key mean.
 type KeyForm uint8
 
 const (
@@ -77,7 +77,7 @@ func (v HMAC) Validate() error {
 	return faults.err()
 }
 
-// faults checks all but the keys, which may change.
+// faults checks everything except the keys, which may change.
 func (v HMAC) faults() faultList {
 	var faults faultList
 	if v.Header == "" {
@@ -106,8 +106,8 @@ func (v HMAC) faults() faultList {
 
 // Verify implements [Verifier].
 //
-// Errors: [ErrSignatureMissing], [ErrSignatureInvalid], [ErrSignatureExpired], *[prepaid.ValidationError] when v lacks
-// a setting.
+// Errors: [ErrSignatureMissing], [ErrSignatureInvalid], [ErrSignatureExpired], *[prepaid.ValidationError] if a required
+// field is missing.
 func (v HMAC) Verify(_ context.Context, header http.Header, body []byte) error {
 	if err := v.faults().err(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (v HMAC) Verify(_ context.Context, header http.Header, body []byte) error {
 			continue
 		}
 		want := sum(key, text)
-		for _, signature := range given { // to the end, so that the time taken does not tell which one fitted
+		for _, signature := range given { // no early return, so that the time taken does not reveal which one matched
 			fits = hmac.Equal(signature, want) || fits
 		}
 	}
@@ -137,9 +137,10 @@ func (v HMAC) Verify(_ context.Context, header http.Header, body []byte) error {
 	return nil
 }
 
-// Sign adds the signature of body to header, for tests. The headers that KeyID and SignedText read must be set before.
+// Sign adds the signature of body to header, for tests. Set the headers that KeyID and SignedText read first.
 //
-// Errors: *[prepaid.ValidationError] when v lacks a setting, the ring has no such key, or the timestamp is not set.
+// Errors: *[prepaid.ValidationError] if a required field is missing, the ring has no such key, or the timestamp is not
+// set.
 func (v HMAC) Sign(header http.Header, keyID string, body []byte) error {
 	faults := v.faults()
 	if v.TimestampHeader != "" && header.Get(v.TimestampHeader) == "" {
@@ -204,7 +205,7 @@ func (v HMAC) candidates(header http.Header) map[string]prepaid.Secret {
 	return map[string]prepaid.Secret{id: secret}
 }
 
-// key refuses what is not 64 hex characters, in either form: the sum of an empty key would be anybody's.
+// key refuses anything but 64 hex characters, in either form: everybody can compute a sum with an empty key.
 func (v HMAC) key(secret prepaid.Secret) ([]byte, bool) {
 	text := secret.Reveal()
 	key, err := hex.DecodeString(text)
@@ -223,7 +224,7 @@ func sum(key, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// timely is asked once the signature fits, so that it tells a forger nothing.
+// timely is called once the signature matches, so that it tells a forger nothing.
 func (v HMAC) timely(header http.Header) bool {
 	parse := v.ParseTimestamp
 	if parse == nil {

@@ -9,35 +9,34 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// KeyRing holds the accepted keys: hmac_key_secret by hmac_key_id, each 64 hex characters. It is safe for concurrent
-// use.
+// KeyRing holds the accepted keys: hmac_key_secret by hmac_key_id, each 64 hex characters. It is safe for concurrent use.
 type KeyRing interface {
-	// Keys returns the keys as they are now. The caller does not change the map, nor does the ring afterwards.
+	// Keys returns the current keys. Neither the caller nor the ring modifies the map afterwards.
 	Keys() map[string]prepaid.Secret
 }
 
-// StaticKeys is a [KeyRing] that does not change: hmac_key_secret by hmac_key_id. The zero value has no keys.
+// StaticKeys is a [KeyRing] that does not change: hmac_key_secret by hmac_key_id.
 type StaticKeys map[string]prepaid.Secret
 
 // Keys returns k.
 func (k StaticKeys) Keys() map[string]prepaid.Secret { return k }
 
-// Keys is a [KeyRing] that changes while it is used. [Ensure] with [RotateIn] moves a hook from one of its keys to
-// another. By hand: Add the new one, move the hook to it with [prepaid.HooksService.Update], and Retire the old one. The
-// zero value has no keys. It starts no goroutine.
+// Keys is a [KeyRing] that can change while it is used. [Ensure] with [RotateIn] moves a hook from one of its keys to
+// another. To do so manually: Add the new key, move the hook to it with [prepaid.HooksService.Update], and Retire the old
+// key. The zero value is an empty ring. It starts no goroutine.
 type Keys struct {
 	now atomic.Pointer[ringKeys]
 }
 
-// ringKeys is not changed once it is in a ring.
+// ringKeys is not modified once it is in a ring.
 type ringKeys struct {
 	secrets map[string]prepaid.Secret
-	ends    map[string]time.Time // of those that are retired
+	ends    map[string]time.Time // of retired keys
 }
 
-// NewKeys returns a ring that starts with a copy of keys.
+// NewKeys returns a ring with a copy of keys.
 //
-// Errors: *[prepaid.ValidationError] for an empty id or a secret that is not 64 hex characters.
+// Errors: *[prepaid.ValidationError] for an empty ID or a secret that is not 64 hex characters.
 func NewKeys(keys StaticKeys) (*Keys, error) {
 	var faults faultList
 	checkKeys(&faults, keys)
@@ -49,7 +48,7 @@ func NewKeys(keys StaticKeys) (*Keys, error) {
 	return k, nil
 }
 
-// Keys returns the keys as they are now.
+// Keys returns the current keys.
 func (k *Keys) Keys() map[string]prepaid.Secret {
 	ring := k.now.Load()
 	switch {
@@ -67,9 +66,9 @@ func (k *Keys) Keys() map[string]prepaid.Secret {
 	return keys
 }
 
-// Add accepts a key from now on, retired before or not; one of the same id is replaced.
+// Add accepts a key from now on, even if it was retired; it replaces one with the same ID.
 //
-// Errors: *[prepaid.ValidationError] for an empty id or a secret that is not 64 hex characters.
+// Errors: *[prepaid.ValidationError] for an empty ID or a secret that is not 64 hex characters.
 func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	var faults faultList
 	checkKeys(&faults, StaticKeys{id: secret})
@@ -83,8 +82,8 @@ func (k *Keys) Add(id string, secret prepaid.Secret) error {
 	return nil
 }
 
-// Retire accepts a key for after longer and refuses it then, and reports whether it was there. An earlier end that was
-// set before stands.
+// Retire accepts a key for the duration of after and refuses it then. It reports whether the key was in the ring. An
+// earlier end that was set before stays.
 func (k *Keys) Retire(id string, after time.Duration) bool {
 	var found bool
 	end := time.Now().Add(after)
@@ -98,7 +97,7 @@ func (k *Keys) Retire(id string, after time.Duration) bool {
 	return found
 }
 
-// Remove refuses a key from now on, and reports whether it was there.
+// Remove refuses a key from now on, and reports whether it was in the ring.
 func (k *Keys) Remove(id string) bool {
 	var found bool
 	k.change(func(ring *ringKeys) {
@@ -109,7 +108,7 @@ func (k *Keys) Remove(id string) bool {
 	return found
 }
 
-// change swaps in a changed copy, since maps that were handed out must stay as they are. Keys past their end are not
+// change replaces the keys by a modified copy, since maps that were returned must not change. Keys past their end are not
 // copied.
 func (k *Keys) change(edit func(*ringKeys)) {
 	for {
@@ -132,7 +131,7 @@ func (k *Keys) change(edit func(*ringKeys)) {
 	}
 }
 
-// checkKeys adds one fault a rule: a fault names no value, so it cannot say which key.
+// checkKeys adds at most one fault per rule: a fault contains no value, so it cannot say which key.
 func checkKeys(faults *faultList, keys map[string]prepaid.Secret) {
 	var noID, badSecret bool
 	for id, secret := range keys {

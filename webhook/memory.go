@@ -9,11 +9,11 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Memory is a [ClaimStore] within one process; what it holds is lost with the process. It holds at most maxIDs ids,
-// 100,000 when that is not above zero, and keeps a handled id for keep, 24 h when that is not above zero.
+// Memory returns a [ClaimStore] for one process; its claims are lost with the process. It holds at most maxIDs IDs, by
+// default 100,000, and keeps a handled ID for keep, by default 24 h. Zero or less means the default.
 //
-// When it is full it forgets the id that was handled longest ago, never a live lease; when it holds nothing but live
-// leases, Claim returns [ErrClaimsFull]. It starts no goroutine.
+// When it is full it forgets the ID that was handled longest ago, never a live lease; if it holds only live leases, Claim
+// returns [ErrClaimsFull]. It starts no goroutine.
 func Memory(maxIDs int, keep time.Duration) ClaimStore {
 	if maxIDs <= 0 {
 		maxIDs = defaultIDs
@@ -24,7 +24,7 @@ func Memory(maxIDs int, keep time.Duration) ClaimStore {
 	return &memory{limit: maxIDs, keep: keep, entries: map[string]*memoryEntry{}}
 }
 
-// memory keeps each entry in the map and in one of two queues, both ordered by the end of the entry.
+// memory has each entry in the map and in one of two queues, both ordered by the end of the entry.
 type memory struct {
 	limit int
 	keep  time.Duration
@@ -92,7 +92,7 @@ func (s *memory) remove(entry *memoryEntry) {
 	delete(s.entries, entry.id)
 }
 
-// settle ends the lease of entry; it is lost when the id is free or another's by now.
+// settle ends the lease of entry; the lease is lost if the ID has become free or another's.
 func (s *memory) settle(entry *memoryEntry, handled bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,12 +119,12 @@ type memoryClaim struct {
 
 func (c *memoryClaim) State() ClaimState { return c.state }
 
-// Done needs no context: it waits for nothing.
+// Done needs no context: it does not wait.
 func (c *memoryClaim) Done(context.Context) error { return c.store.settle(c.entry, true) }
 
 func (c *memoryClaim) Release(context.Context) error { return c.store.settle(c.entry, false) }
 
-// memoryQueue is a heap; the entry that ends first stands at 0.
+// memoryQueue is a heap; the entry that ends first is at 0.
 type memoryQueue []*memoryEntry
 
 func (q memoryQueue) Len() int           { return len(q) }
@@ -135,7 +135,7 @@ func (q memoryQueue) Swap(i, j int) {
 	q[i].index, q[j].index = i, j
 }
 
-// Push is called by package heap, which hands over what put gave it.
+// Push is called by package heap with the argument of put.
 func (q *memoryQueue) Push(x any) {
 	entry, ok := x.(*memoryEntry)
 	if !ok {

@@ -2,21 +2,21 @@ package webhook
 
 import "sync"
 
-// runs are the messages under way in this process. They are kept apart from the ClaimStore because a function can
-// outlast its lease.
+// runs are the messages in progress in this process. They are separate from the ClaimStore because a function can outlast
+// its lease.
 type runs struct {
 	mu     sync.Mutex
 	keys   map[string]struct{}
 	count  int
 	closed bool
-	idle   chan struct{} // closed when nothing runs and nothing more will
+	idle   chan struct{} // closed when nothing is running and nothing more will
 }
 
 func newRuns() *runs {
 	return &runs{keys: map[string]struct{}{}, idle: make(chan struct{})}
 }
 
-// enter begins a run; the empty key is never a duplicate.
+// enter starts a run; the empty key is never a duplicate.
 func (r *runs) enter(key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// environmentPrefix begins the variable of each flag: -client-id is PREPAID_EMULATOR_CLIENT_ID.
+// environmentPrefix is the prefix of each flag's variable: -client-id is PREPAID_EMULATOR_CLIENT_ID.
 const environmentPrefix = "PREPAID_EMULATOR_"
 
-// settings are what the flags say.
+// settings are the values of the flags.
 type settings struct {
 	listen          string
 	allowRemote     bool
@@ -54,11 +54,11 @@ type armed struct {
 // dipKey is an application of -dip-key with one of its keys.
 type dipKey struct{ application, key string }
 
-// errUsage says that what is wrong was printed already.
+// errUsage means that the error was already printed.
 var errUsage = errors.New("wrong flags")
 
-// parse reads the flags, and for those that are not given the environment. It prints what is wrong to problems and
-// then returns errUsage; for -h it prints the help to out and returns flag.ErrHelp.
+// parse reads the flags, and for those that are not given the environment. It prints errors to problems and then
+// returns errUsage; for -h it prints the help to out and returns flag.ErrHelp.
 func parse(arguments []string, environment func(string) (string, bool), out, problems io.Writer) (*settings, error) {
 	s := &settings{}
 	flags := s.flags()
@@ -77,7 +77,7 @@ func parse(arguments []string, environment func(string) (string, bool), out, pro
 	if err == nil {
 		limited := false
 		flags.Visit(func(f *flag.Flag) { limited = limited || f.Name == "rate-limit" })
-		if s.frozenClock && !limited { // its window would stand still too, and shut everybody out for good
+		if s.frozenClock && !limited { // its window would stand still too, and exclude everybody forever
 			s.noRateLimit = true
 		}
 		err = s.check()
@@ -121,20 +121,20 @@ func (s *settings) check() error {
 		return errors.New("-listen must be host:port, for example 127.0.0.1:8480")
 	}
 	if !isLoopback(host) && !s.allowRemote {
-		return errors.New("-listen is no loopback address: whoever reaches it can use the emulator and see its page. Add -allow-remote if that is what you want")
+		return errors.New("-listen is not a loopback address: anyone who reaches it can use the emulator and see its page. Add -allow-remote if you want that")
 	}
 	if !slices.Contains([]string{"text", "json", "off"}, s.log) {
 		return errors.New("-log must be text, json or off")
 	}
 	if s.rateLimit < 1 {
-		return errors.New("-rate-limit must be 1 or more; -no-rate-limit switches it off")
+		return errors.New("-rate-limit must be 1 or more; -no-rate-limit turns it off")
 	}
 	for _, duration := range []struct {
 		flag  string
 		value time.Duration
 	}{{"-token-lifetime", s.tokenLifetime - 1}, {"-report-delay", s.reportDelay}, {"-simulation-delay", s.simulationDelay}, {"-alert-every", s.hooks.every - 1}, {"-hook-timeout", s.hooks.timeout - 1}} {
 		if duration.value < 0 {
-			return errors.New(duration.flag + " is out of its range")
+			return errors.New(duration.flag + " is out of range")
 		}
 	}
 	return s.hooks.check()

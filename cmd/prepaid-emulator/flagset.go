@@ -12,24 +12,24 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// flags declares every flag with its default. The word in back quotes of a usage is what stands for the value.
+// flags declares every flag with its default. The word in backquotes in a usage is the placeholder of the value.
 func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("prepaid-emulator", flag.ContinueOnError)
-	f.StringVar(&s.listen, "listen", "127.0.0.1:8480", "`host:port` to listen on; port 0 takes a free one")
+	f.StringVar(&s.listen, "listen", "127.0.0.1:8480", "`host:port` to listen on; port 0 picks a free port")
 	f.BoolVar(&s.allowRemote, "allow-remote", false, "allow -listen on an address that others can reach, and any Host header on the page")
-	f.StringVar(&s.seed, "seed", "", "JSON `file` with companies, accounts, reports and hooks to begin with; without it a small demo program")
-	f.StringVar(&s.state, "state", "", "`file` that keeps the state over restarts; one that has a state already is gone on from, and nothing is seeded")
+	f.StringVar(&s.seed, "seed", "", "JSON `file` with companies, accounts, reports and hooks to start with; default a small demo program")
+	f.StringVar(&s.state, "state", "", "`file` that keeps the state across restarts; if it has a state, the emulator continues from it and seeds nothing")
 	f.StringVar(&s.vendor, "vendor", "vendor", "`word` in application/vnd.<vendor>+json")
 	f.StringVar(&s.clientID, "client-id", "emulator-client", "`id` of the OAuth client")
-	f.StringVar(&s.clientSecret, "client-secret", "emulator-secret", "`secret` of the OAuth client; better given by the environment")
-	f.IntVar(&s.rateLimit, "rate-limit", 1000, "`requests` that an address may send in 10 s")
+	f.StringVar(&s.clientSecret, "client-secret", "emulator-secret", "`secret` of the OAuth client; better set in the environment")
+	f.IntVar(&s.rateLimit, "rate-limit", 1000, "`requests` allowed per address in 10 s")
 	f.BoolVar(&s.noRateLimit, "no-rate-limit", false, "no limit at all, for load tests")
 	f.BoolVar(&s.lenient, "lenient", false, "accept what the reference does not allow: unknown members, any Content-Type, values over the limits")
-	f.BoolVar(&s.production, "production", false, "be a production environment, without the simulator")
-	f.DurationVar(&s.tokenLifetime, "token-lifetime", time.Hour, "`duration` for which an access token is good")
+	f.BoolVar(&s.production, "production", false, "act as a production environment, without the simulator")
+	f.DurationVar(&s.tokenLifetime, "token-lifetime", time.Hour, "`duration` for which an access token is valid")
 	f.DurationVar(&s.reportDelay, "report-delay", 100*time.Millisecond, "`duration` of a report run")
-	f.DurationVar(&s.simulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear have their effect")
-	f.Func("fault", "arm a fault, `OPERATION=FAULT`; may be given more than once (in the environment: separated by semicolons)", s.addFault)
+	f.DurationVar(&s.simulationDelay, "simulation-delay", 100*time.Millisecond, "`duration` until clear and reverse_clear take effect")
+	f.Func("fault", "arm a fault, `OPERATION=FAULT`; may be repeated (in the environment: separated by semicolons)", s.addFault)
 	f.StringVar(&s.log, "log", "text", "one line per request on standard error: `text`, json or off")
 	s.hooks.flags(f)
 	s.serviceFlags(f)
@@ -41,8 +41,8 @@ func (s *settings) flags() *flag.FlagSet {
 		}
 		return nil
 	})
-	f.BoolVar(&s.frozenClock, "frozen-clock", false, "the clock stands still and moves only by the buttons of the page; there is no rate limit then, unless -rate-limit sets one, whose window moves with the clock")
-	f.Func("deterministic", "hand out the same ids in each run, made from this `number`", func(text string) error {
+	f.BoolVar(&s.frozenClock, "frozen-clock", false, "stop the clock, which then moves only with the buttons of the page; there is no rate limit unless -rate-limit sets one, whose window moves with the clock")
+	f.Func("deterministic", "produce the same IDs in each run, derived from this `number`", func(text string) error {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		s.deterministic = &seed
 		if err != nil {
@@ -61,7 +61,7 @@ func (s *settings) addFault(text string) error {
 	}
 	operation, form = strings.TrimSpace(operation), strings.TrimSpace(form)
 	if !knownOperation(operation) {
-		return errors.New("no operation has this name; it is a method and a path of the reference, for example POST /accounts/{id}/transfer, or * for all")
+		return errors.New("there is no such operation; use a method and a path of the reference, for example POST /accounts/{id}/transfer, or * for all")
 	}
 	fault, err := prepaidtest.ParseFault(form)
 	if err != nil {
@@ -88,7 +88,7 @@ Usage: prepaid-emulator [flags]
 		fmt.Fprintln(out)
 	})
 	fmt.Fprint(out, `
-A flag that is not given is taken from the environment: -client-id from PREPAID_EMULATOR_CLIENT_ID, and so on.
+A flag that is not given is read from the environment: -client-id from PREPAID_EMULATOR_CLIENT_ID, and so on.
 
 Faults (-fault 'OPERATION=FAULT'; operations as in the reference, or * for all):
 `)
@@ -96,7 +96,7 @@ Faults (-fault 'OPERATION=FAULT'; operations as in the reference, or * for all):
 		fmt.Fprintln(out, "  "+form)
 	}
 	fmt.Fprint(out, `
-Faults of deliveries (-hook-fault 'FAULT'):
+Delivery faults (-hook-fault 'FAULT'):
 `)
 	for _, form := range prepaidtest.DeliveryFaultForms() {
 		fmt.Fprintln(out, "  "+form)
@@ -111,7 +111,6 @@ Examples:
   prepaid-emulator -allow-http-hooks -hook-retries 1s,10s,1m -hook-fault 'lose-answer x2'
   prepaid-emulator -listen 127.0.0.1:0 -log json 2>requests.log
 
-It stops with SIGINT (Ctrl+C) or SIGTERM and then returns 0. It returns 1 when it cannot start, and 2 for wrong
-flags.
+The exit status is 0 after SIGINT (Ctrl+C) or SIGTERM, 1 if it cannot start, and 2 for invalid flags.
 `)
 }

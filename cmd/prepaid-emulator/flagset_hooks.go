@@ -21,17 +21,17 @@ type hookSettings struct {
 }
 
 func (h *hookSettings) flags(f *flag.FlagSet) {
-	f.StringVar(&h.roots, "hook-roots", "", "PEM `file` of the authorities that webhook receivers are checked against; without it those of the system")
-	f.BoolVar(&h.allowHTTP, "allow-http-hooks", false, "accept webhook addresses with http on loopback, from callers that send one; this SDK's client does not, and needs -hook-roots")
-	f.Func("hook-retries", "`pauses` before each further attempt to deliver a message, such as 1s,10s,1m (default one attempt)", h.readRetries)
+	f.StringVar(&h.roots, "hook-roots", "", "PEM `file` of the certificate authorities for webhook receivers; default those of the system")
+	f.BoolVar(&h.allowHTTP, "allow-http-hooks", false, "accept http webhook addresses on loopback, from callers that send one; this SDK's client does not, and needs -hook-roots")
+	f.Func("hook-retries", "`pauses` before further attempts to deliver a message, such as 1s,10s,1m (default one attempt)", h.readRetries)
 	f.DurationVar(&h.every, "alert-every", time.Hour, "`duration` between alerts while undeliverable messages remain")
 	f.DurationVar(&h.timeout, "hook-timeout", 5*time.Second, "`duration` of one attempt to deliver, in real time")
 	f.StringVar(&h.signature.Header, "signature-header", "X-Signature", "`name` of the header with the HMAC-SHA256 of a message; empty sends none")
 	f.StringVar(&h.signature.KeyIDHeader, "signature-key-id-header", "X-Hmac-Key-Id", "`name` of the header with hmac_key_id; empty sends none")
-	f.StringVar(&h.signature.Prefix, "signature-prefix", "", "`text` before the signature, such as sha256=")
+	f.StringVar(&h.signature.Prefix, "signature-prefix", "", "prefix `text` of the signature, such as sha256=")
 	f.Func("signature-encoding", "`hex` or base64 (default hex)", choice(&h.signature.Base64, "hex", "base64"))
-	f.Func("signature-key", "what of hmac_key_secret is the key: its 32 `bytes`, or its 64 characters as text (default bytes)", choice(&h.signature.KeyText, "bytes", "text"))
-	f.Func("hook-fault", "arm a `fault` of deliveries to any webhook; may be given more than once (in the environment: separated by semicolons)", func(text string) error {
+	f.Func("signature-key", "the key: the 32 `bytes` that hmac_key_secret encodes, or its 64 characters as text (default bytes)", choice(&h.signature.KeyText, "bytes", "text"))
+	f.Func("hook-fault", "arm a `fault` for deliveries to any webhook; may be repeated (in the environment: separated by semicolons)", func(text string) error {
 		fault, err := prepaidtest.ParseDeliveryFault(strings.TrimSpace(text))
 		if err == nil {
 			h.faults = append(h.faults, fault)
@@ -63,7 +63,7 @@ func (h *hookSettings) readRetries(text string) error {
 	return nil
 }
 
-// check checks what depends on several flags.
+// check checks what involves more than one flag.
 func (h *hookSettings) check() error {
 	for flag, name := range map[string]string{"-signature-header": h.signature.Header, "-signature-key-id-header": h.signature.KeyIDHeader} {
 		if strings.ContainsFunc(name, func(c rune) bool { return !isToken(c) }) {
@@ -76,7 +76,7 @@ func (h *hookSettings) check() error {
 	return nil
 }
 
-// isToken reports whether a character may stand in the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether a character is allowed in the name of a header (RFC 9110, 5.6.2).
 func isToken(c rune) bool {
 	return c > ' ' && c <= '~' && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
 }

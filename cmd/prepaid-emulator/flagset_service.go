@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// serviceFlags are those of what the reference leaves open.
+// serviceFlags are the flags for what the reference leaves open.
 func (s *settings) serviceFlags(f *flag.FlagSet) {
 	option := func(name, usage string, read func(text string) (prepaidtest.Option, error)) {
 		f.Func(name, usage, func(text string) error {
@@ -32,16 +32,16 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 		}
 		return prepaidtest.InitialStatus(text), nil
 	})
-	option("page-sizes", "`least,normal,most` items of a page (default 1,50,500)", pageSizes)
-	option("category-without-merchant", "`code` of four digits in the history where there is no merchant (default 0000)", func(text string) (prepaidtest.Option, error) {
+	option("page-sizes", "`least,normal,most` items per page (default 1,50,500)", pageSizes)
+	option("category-without-merchant", "four-digit category `code` of transactions without a merchant (default 0000)", func(text string) (prepaidtest.Option, error) {
 		if !fourDigits.MatchString(text) {
 			return nil, errors.New("must have four digits, such as 6012")
 		}
 		return prepaidtest.CategoryWithoutMerchant(text), nil
 	})
 	option("failed-transfer", "`form` of the empty transaction_id of a failed transfer: string, null, absent or zero (default string)", failedTransfer)
-	option("wallet-providers", "three `names` in the path of wallet provisioning; the first is the wallet that needs nonce and certificates (default applepay,googlepay,samsungpay)", walletProviders)
-	option("pin-tries", "`number` of wrong tries of a PIN change that block an account; 0 counts none (default 0)", func(text string) (prepaidtest.Option, error) {
+	option("wallet-providers", "three wallet `names` in the path of wallet provisioning; the first needs nonce and certificates (default applepay,googlepay,samsungpay)", walletProviders)
+	option("pin-tries", "`number` of wrong tries of a PIN change that block an account; 0 for no limit (default 0)", func(text string) (prepaidtest.Option, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
 			return nil, errors.New("must be a number, 0 or more")
@@ -49,9 +49,9 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 		return prepaidtest.PINTries(n), nil
 	})
 	option("pin-mgf1", "`hash` of the mask in the OAEP of a PIN change: SHA1, SHA256 or SHA512 (default that of the envelope)", pinMGF1)
-	f.BoolVar(&s.newestFirst, "newest-first", false, "list transactions from the newest on (default the oldest first)")
+	f.BoolVar(&s.newestFirst, "newest-first", false, "list the newest transactions first (default the oldest first)")
 	f.BoolVar(&s.retryAfter, "retry-after", false, "send Retry-After with 429")
-	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be given more than once (in the environment: separated by semicolons; default every pair)", s.addKey)
+	f.Func("dip-key", "`APPLICATION=KEY`, two UUIDs that the key exchange knows; may be repeated (in the environment: separated by semicolons; default every pair)", s.addKey)
 }
 
 func permittedCompanies(text string) (prepaidtest.Option, error) {
@@ -93,7 +93,7 @@ func pageSizes(text string) (prepaidtest.Option, error) {
 		sizes = append(sizes, size)
 	}
 	if len(sizes) != 3 || !slices.IsSorted(sizes) {
-		return nil, errors.New("must be three numbers that rise, such as 1,50,500")
+		return nil, errors.New("must be three increasing numbers, such as 1,50,500")
 	}
 	return prepaidtest.PageSizes(sizes[0], sizes[1], sizes[2]), nil
 }
@@ -111,7 +111,7 @@ func failedTransfer(text string) (prepaidtest.Option, error) {
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 
-// walletName is one that stands in a path as it is.
+// walletName is a name that needs no escaping in a path.
 var walletName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 func walletProviders(text string) (prepaidtest.Option, error) {
@@ -135,7 +135,7 @@ func pinMGF1(text string) (prepaidtest.Option, error) {
 	return prepaidtest.PINMGF1(hash), nil
 }
 
-// uuid is the form of the ids in a key exchange.
+// uuid is the form of the IDs in a key exchange.
 var uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
 func (s *settings) addKey(text string) error {

@@ -14,13 +14,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// rateWindow is that of the reference (section 8).
+// rateWindow is the window of the reference (section 8).
 const rateWindow = 10 * time.Second
 
-// shownAccounts bounds the ids that are listed for a company.
+// shownAccounts bounds the IDs listed for a company.
 const shownAccounts = 3
 
-// greet prints where everything is and two commands to begin with.
+// greet prints the addresses and credentials, and two commands to start with.
 func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool) {
 	base := reachable(server.URL)
 	accounts := server.AccountIDs()
@@ -41,7 +41,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		row("Hook fault", a.Fault.String())
 	}
 	if overruled := s.overruled(); goesOn && overruled != "" {
-		row("Note", "restored from the state file: "+overruled)
+		row("Note", "continuing the state file: "+overruled)
 	}
 	fmt.Fprintf(out, "\nTry:\n\n  TOKEN=$(curl -s -u %s -d grant_type=client_credentials %s | sed 's/.*\"access_token\":\"\\([^\"]*\\)\".*/\\1/')\n",
 		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
@@ -71,7 +71,8 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
 }
 
-// payer is the first company with an account that can pay for others, and its richest one; empty when there is none.
+// payer returns the first company with an account that can pay for others, and its richest account; empty if there is
+// none.
 func payer(server *prepaidtest.Server, accounts []string) (company prepaidtest.Company, float string) {
 	for _, company := range server.Companies() {
 		most := new(big.Rat)
@@ -89,7 +90,7 @@ func payer(server *prepaidtest.Server, accounts []string) (company prepaidtest.C
 	return prepaidtest.Company{}, ""
 }
 
-// overruled lists the given flags that have no effect when a saved state is restored.
+// overruled reports which of the given flags have no effect because the emulator continues a state.
 func (s *settings) overruled() string {
 	var names []string
 	if s.seed != "" {
@@ -113,10 +114,10 @@ func (s *settings) overruled() string {
 	} else {
 		text += ", nor has -deterministic"
 	}
-	return text + " unless the state was begun without it"
+	return text + " unless the state was started without it"
 }
 
-// describe is a company with the first of its accounts.
+// describe describes a company with the first of its accounts.
 func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Company, accounts []string) string {
 	var ids []string
 	for _, id := range accounts {
@@ -157,7 +158,7 @@ func reachable(base string) string {
 	return parsed.String()
 }
 
-// quote makes one word of a text for a POSIX shell.
+// quote quotes a text as one word for a POSIX shell.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -168,9 +168,9 @@ func TestFlagsThatAStateOverrulesAreNamed(t *testing.T) {
 	first := launch(t, arguments...)
 	require.NotContains(t, first.out.String(), "no effect")
 	first.stop()
-	require.Contains(t, launch(t, arguments...).stopped().out.String(), "restored from the state file: -seed and -start-at have no effect, nor has -deterministic unless the state was begun without it\n")
-	require.Contains(t, launch(t, "-log", "off", "-state", state, "-seed", seed).stopped().out.String(), "restored from the state file: -seed has no effect\n")
-	require.Contains(t, launch(t, "-log", "off", "-state", state, "-deterministic", "1").stopped().out.String(), "restored from the state file: -deterministic has no effect unless")
+	require.Contains(t, launch(t, arguments...).stopped().out.String(), "continuing the state file: -seed and -start-at have no effect, nor has -deterministic unless the state was started without it\n")
+	require.Contains(t, launch(t, "-log", "off", "-state", state, "-seed", seed).stopped().out.String(), "continuing the state file: -seed has no effect\n")
+	require.Contains(t, launch(t, "-log", "off", "-state", state, "-deterministic", "1").stopped().out.String(), "state file: -deterministic has no effect unless")
 	require.NotContains(t, launch(t, "-log", "off", "-state", state).stopped().out.String(), "no effect")
 }
 

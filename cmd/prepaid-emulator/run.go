@@ -69,7 +69,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		if err := s.sow(server); err != nil {
 			err = errors.Join(err, server.Close())
 			if s.state != "" {
-				err = errors.Join(err, os.Remove(s.state)) // or the next start would go on from nothing
+				err = errors.Join(err, os.Remove(s.state)) // or the next start would continue from nothing
 			}
 			return err
 		}
@@ -84,12 +84,12 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	shown.Attach(server)
 	s.greet(out, server, goesOn)
 	if s.allowRemote {
-		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote whoever reaches this address can use the emulator, see its page and change what it holds")
+		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data")
 	}
 	<-ctx.Done()
 	fmt.Fprintln(out, "stopping")
 	if err := server.Close(); err != nil {
-		return fmt.Errorf("it did not stop as it should: %w", err)
+		return fmt.Errorf("it did not stop cleanly: %w", err)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, err
 }
 
-// hasState reports whether a state file has a state to restore.
+// hasState reports whether a state file has a state to continue from.
 func hasState(path string) bool {
 	if path == "" {
 		return false
@@ -111,7 +111,7 @@ func hasState(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// sow fills a server that begins anew.
+// sow fills a new server.
 func (s *settings) sow(server *prepaidtest.Server) error {
 	var from io.Reader = strings.NewReader(demo)
 	if s.seed != "" {
@@ -177,7 +177,7 @@ func knownOperation(name string) bool {
 	return name == prepaidtest.AnyOperation || slices.Contains(prepaidtest.Operations(), name)
 }
 
-// version is that of the module when it was installed by one.
+// version returns the version of the module if the program was installed as part of one.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -51,7 +51,7 @@ func TestWrongFlagsEndWithTwo(t *testing.T) {
 		{"-allow-remote", []string{"-listen", "emulator.example:0"}},
 		{"-log must be", []string{"-log", "xml"}},
 		{"OPERATION=FAULT", []string{"-fault", "commit-then-drop"}},
-		{"no operation", []string{"-fault", "GET /nowhere=commit-then-drop"}},
+		{"no such operation", []string{"-fault", "GET /nowhere=commit-then-drop"}},
 		{"-fault", []string{"-fault", "GET /accounts=explode"}},
 		{"-start-at", []string{"-start-at", "tomorrow"}},
 		{"-deterministic", []string{"-deterministic", "-1"}},

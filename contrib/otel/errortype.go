@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// attemptErrorType is the status of an error answer, and otherwise the kind of error.
+// attemptErrorType is the status of an error response, and otherwise the kind of error.
 func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	if a.StatusCode >= http.StatusBadRequest {
 		return semconv.ErrorTypeKey.String(strconv.Itoa(a.StatusCode))
@@ -20,8 +20,8 @@ func attemptErrorType(a prepaid.Attempt) attribute.KeyValue {
 	return semconv.ErrorTypeKey.String(errorType(a.Err))
 }
 
-// errorType is one word of a short list for any error, or the status of an error answer. The texts of errors stay out:
-// those of a caller's own token source or transport can hold anything.
+// errorType is one word of a short list for any error, or the status of an error response. Texts of errors are left out:
+// those of a caller's token source or transport may contain anything.
 func errorType(err error) string {
 	for _, kind := range []struct {
 		err  error
@@ -47,8 +47,8 @@ func errorType(err error) string {
 	if _, ok := errors.AsType[*prepaid.ThrottledError](err); ok {
 		return "limiter"
 	}
-	if answer, ok := errors.AsType[*prepaid.APIError](err); ok && answer.StatusCode > 0 {
-		return strconv.Itoa(answer.StatusCode)
+	if response, ok := errors.AsType[*prepaid.APIError](err); ok && response.StatusCode > 0 {
+		return strconv.Itoa(response.StatusCode)
 	}
 	if _, ok := errors.AsType[*prepaid.DecodeError](err); ok {
 		return "decode"
@@ -67,7 +67,7 @@ func renewalErrorType(err error) string {
 	return errorType(err)
 }
 
-// transportType tells a broken exchange by how far it came.
+// transportType distinguishes broken exchanges by the step they reached.
 func transportType(broken *prepaid.TransportError) string {
 	late, ok := errors.AsType[interface {
 		error

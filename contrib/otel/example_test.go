@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// With OpenTelemetry's global providers it is one line.
+// With OpenTelemetry's global providers it takes one line.
 func ExampleInstrument_global() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -33,7 +33,7 @@ func ExampleInstrument_global() {
 	// Output: <nil>
 }
 
-// A transfer whose first answer is lost: two attempts in one call, and the money moved once.
+// A transfer whose first response is lost: two attempts in one call, and the money moved once.
 func ExampleInstrument() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -45,7 +45,7 @@ func ExampleInstrument() {
 	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 
-	spans := tracetest.NewInMemoryExporter() // in a program, otlptracegrpc or the like
+	spans := tracetest.NewInMemoryExporter() // in a program, otlptracegrpc or similar
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(), prepaidotel.WithTracerProvider(provider)))
 	if err != nil {

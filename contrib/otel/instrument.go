@@ -32,7 +32,7 @@ type settings struct {
 	propagator propagation.TextMapPropagator
 }
 
-// WithTracerProvider takes the spans to provider instead of otel.GetTracerProvider. Nil changes nothing.
+// WithTracerProvider uses provider instead of otel.GetTracerProvider. Nil changes nothing.
 func WithTracerProvider(provider trace.TracerProvider) Option {
 	return func(s *settings) {
 		if provider != nil {
@@ -41,7 +41,7 @@ func WithTracerProvider(provider trace.TracerProvider) Option {
 	}
 }
 
-// WithMeterProvider takes the metrics to provider instead of otel.GetMeterProvider. Nil changes nothing.
+// WithMeterProvider uses provider instead of otel.GetMeterProvider. Nil changes nothing.
 func WithMeterProvider(provider metric.MeterProvider) Option {
 	return func(s *settings) {
 		if provider != nil {
@@ -50,16 +50,16 @@ func WithMeterProvider(provider metric.MeterProvider) Option {
 	}
 }
 
-// WithPropagator sends the trace context with every request, as propagator writes it. None is sent without this option,
-// or with nil: the service is not the caller's own. propagation.TraceContext sends two ids and what was put into the
-// trace state; propagation.Baggage would send everything that the caller's own services have put into their baggage.
+// WithPropagator sends the trace context with every request, as written by propagator. Without this option, or with nil,
+// none is sent: the service belongs to somebody else. propagation.TraceContext sends two IDs and the trace state;
+// propagation.Baggage would send everything that your own services have put into their baggage.
 func WithPropagator(propagator propagation.TextMapPropagator) Option {
 	return func(s *settings) { s.propagator = propagator }
 }
 
-// Instrument returns config with spans and metrics. A Trace that config already has is kept and comes second, so that
-// its hooks find the spans in their contexts; a Propagate that it has is kept as well. An instrument that the meter
-// provider refuses is reported to otel.Handle and measures nothing.
+// Instrument returns config with spans and metrics. An existing Trace is kept and called second, so that its hooks find
+// the spans in their contexts; an existing Propagate is kept as well. An instrument that the meter provider refuses is
+// reported to otel.Handle and measures nothing.
 func Instrument(config prepaid.Config, options ...Option) prepaid.Config {
 	s := settings{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
 	for _, option := range options {
@@ -78,7 +78,7 @@ func Instrument(config prepaid.Config, options ...Option) prepaid.Config {
 	return config
 }
 
-// serverOf is where the service is; nothing for an address that NewClient will refuse.
+// serverOf returns the service's host and port; nothing for an address that NewClient will refuse.
 func serverOf(base string) []attribute.KeyValue {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {

@@ -35,7 +35,7 @@ type metrics struct {
 }
 
 func newMetrics(meter metric.Meter) *metrics {
-	// The conventions' buckets, and for what may take several attempts and pauses two more.
+	// The buckets of the conventions, and two more for what may take several attempts and pauses.
 	brief := []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	long := slices.Concat(brief, []float64{30, 60})
 	request, err := httpconv.NewClientRequestDuration(meter, metric.WithExplicitBucketBoundaries(brief...))
@@ -50,7 +50,7 @@ func newMetrics(meter metric.Meter) *metrics {
 		callDuration: histogram(meter, "prepaid.call.duration", "Duration of calls, with all attempts and waits.", long),
 
 		attempts: counter(meter, "prepaid.attempt.count", "{attempt}", "Attempts, first ones and repeats."),
-		rejected: counter(meter, "prepaid.attempt.throttled", "{attempt}", "Attempts answered with 429."),
+		rejected: counter(meter, "prepaid.attempt.throttled", "{attempt}", "Attempts refused with 429."),
 		retries:  histogram(meter, "prepaid.retry.wait", "Pauses before another attempt.", long),
 		limiter:  histogram(meter, "prepaid.limiter.wait", "Waits of a millisecond and more for the limiter.", long),
 

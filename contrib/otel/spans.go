@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// The attributes of our own.
+// Attributes of this package.
 const (
 	keyOperation  = attribute.Key("prepaid.operation")
 	keyOutcome    = attribute.Key("prepaid.outcome")
@@ -32,7 +32,7 @@ const (
 	reasonThrottled  = "throttled"
 )
 
-// observer makes the spans and measurements of one client.
+// observer creates the spans and measurements of one client.
 type observer struct {
 	tracer  trace.Tracer
 	metrics *metrics
@@ -40,9 +40,9 @@ type observer struct {
 	known   sync.Map // prepaid.Operation to *described; there are some 50
 }
 
-// described is what is the same in all calls of an operation.
+// described holds what is the same in all calls of an operation.
 type described struct {
-	request []attribute.KeyValue // what the conventions want to know, in spans and metrics alike
+	request []attribute.KeyValue // what the conventions require, in spans and metrics alike
 	attempt string               // name of an attempt's span
 	options struct{ call, attempt []trace.SpanStartOption }
 }
@@ -65,7 +65,7 @@ func (o *observer) describe(op prepaid.Operation) *described {
 	return d
 }
 
-// spanKey finds the observer's own span in a context, in which other hooks may have put theirs.
+// spanKey finds the observer's own span in a context, since other hooks may add spans.
 type spanKey struct {
 	of      *observer
 	attempt bool
@@ -87,7 +87,7 @@ func (o *observer) start(ctx context.Context, name string, attempt bool, options
 	return context.WithValue(ctx, spanKey{o, attempt}, span)
 }
 
-// span is the one that start put into ctx, or one that does nothing.
+// span returns the span that start put into ctx, or one that does nothing.
 func (o *observer) span(ctx context.Context, attempt bool) trace.Span {
 	if span, ok := ctx.Value(spanKey{o, attempt}).(trace.Span); ok {
 		return span
@@ -133,7 +133,7 @@ func (o *observer) attemptDone(ctx context.Context, op prepaid.Operation, a prep
 	o.metrics.attemptDone(ctx, op, a)
 }
 
-// resultOf is the end of an attempt by the conventions.
+// resultOf returns the end of an attempt in the terms of the conventions.
 func resultOf(a prepaid.Attempt) []attribute.KeyValue {
 	var attributes []attribute.KeyValue
 	if a.StatusCode != 0 {
@@ -158,7 +158,7 @@ func (o *observer) callDone(ctx context.Context, op prepaid.Operation, c prepaid
 	o.metrics.callDone(ctx, op, c)
 }
 
-// failed reports an error that is one: a report that is not ready is the usual answer to a poll.
+// failed reports whether err is a failure: a report that is not ready is the usual response to a poll.
 func failed(err error) bool { return err != nil && !errors.Is(err, prepaid.ErrReportNotReady) }
 
 func outcomeName(outcome prepaid.Outcome) string {

@@ -12,24 +12,25 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// ClaimsOptions sets up [NewClaims]. The zero value of each field is its stated default.
+// ClaimsOptions configures [NewClaims].
 type ClaimsOptions struct {
-	// Prefix begins every key, at most 128 printable ASCII characters: "prepaid:claim:" when empty.
+	// Prefix is the prefix of every key, at most 128 printable ASCII characters: "prepaid:claim:" by default.
 	Prefix string
-	// Keep is how long a handled id is remembered: 24 h when zero, at least 1 ms.
+	// Keep is how long a handled ID is remembered: by default 24 h, at least 1 ms.
 	Keep time.Duration
-	// Timeout bounds one command, within the context of the call: 2 s when zero.
+	// Timeout bounds one command, within the context of the call: 2 s by default.
 	Timeout time.Duration
 }
 
-// NewClaims returns a store of claims that replicas share. Faults of the options come as a *[prepaid.ValidationError].
+// NewClaims returns a store of claims that replicas share. Faults of the options are returned as a
+// *[prepaid.ValidationError].
 //
-// Each id is one key that expires, after its lease or, once handled, after Keep. A claim writes a token of its own
-// into the key, and only the holder of that token can settle it: who overran the lease gets [webhook.ErrClaimLost] and
-// changes nothing. An id is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long.
+// Each ID is one key that expires, after its lease or, once handled, after Keep. A claim writes its own token into the
+// key, and only the holder of that token can settle it: a caller that overran the lease gets [webhook.ErrClaimLost] and
+// changes nothing. An ID is 1 to 128 printable ASCII characters without white space, a lease at least 1 ms long.
 //
-// A command that go-redis repeats has the effect of one. What Redis itself forgets, by a failover or for want of memory,
-// may be handled a second time: give it noeviction, and a persistence that fits.
+// A command that go-redis repeats has the effect of one. What Redis itself forgets, in a failover or for lack of memory,
+// may be handled a second time: set noeviction, and a suitable persistence.
 func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
 	if options.Prefix == "" {
 		options.Prefix = "prepaid:claim:"
@@ -50,9 +51,10 @@ func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.Cla
 	}, nil
 }
 
-// A leased id holds "l" and the token of its holder, a handled one "d" and the token of who handled it.
+// A leased ID has the value "l" and the token of its holder, a handled one "d" and the token of the caller that handled
+// it.
 const (
-	// The first answer to a claim may have been lost: whoever finds its own token has won.
+	// The first response to a claim may have been lost: a caller that finds its own token has won.
 	claimScript = `
 local held = redis.call('GET', KEYS[1])
 if not held then
@@ -107,7 +109,7 @@ func (s *claims) Claim(ctx context.Context, messageID string, lease time.Duratio
 	return c, nil
 }
 
-// run returns the script's answer. The context's error goes before the one that Redis' client makes of it.
+// run returns the script's result. The context's error takes precedence over the one that the Redis client makes of it.
 func (s *claims) run(ctx context.Context, script *redis.Script, c *claim, life time.Duration) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -121,7 +123,7 @@ func (s *claims) run(ctx context.Context, script *redis.Script, c *claim, life t
 	return code, err
 }
 
-// claim is one claim. Its token is the fence: it changes nothing once another's, or none, stands in the key.
+// claim is one claim. Its token is the fence: it changes nothing if the key has another token, or none.
 type claim struct {
 	store      *claims
 	key, token string
@@ -140,7 +142,7 @@ func (c *claim) Done(ctx context.Context) error {
 // Release implements webhook.Claim.
 func (c *claim) Release(ctx context.Context) error { return c.settle(ctx, c.store.release, 0) }
 
-// settle may be tried again after an error of Redis, when it is not known whether it took effect.
+// settle may be retried after an error of Redis, when it is unknown whether it took effect.
 func (c *claim) settle(ctx context.Context, script *redis.Script, life time.Duration) error {
 	if c.state != webhook.ClaimWon || !c.settled.CompareAndSwap(false, true) {
 		return webhook.ErrClaimLost

@@ -1,10 +1,10 @@
-// Package prepaidredis lets replicas of a program share what they must share: the service's rate limit, which counts
-// by address ([NewLimiter]), and the webhook messages that were handled ([NewClaims]). Both keep their state in Redis 5
-// or later, alone, behind a sentinel or in a cluster, by way of github.com/redis/go-redis/v9.
+// Package prepaidredis lets the replicas of a program share the service's rate limit, which counts by address
+// ([NewLimiter]), and the claims on webhook messages ([NewClaims]). Both keep their state in Redis 5 or later, alone,
+// with sentinels or in a cluster, using github.com/redis/go-redis/v9.
 //
-// The client that is passed in needs ContextTimeoutEnabled: without it go-redis does not end its waits with a
-// context, and both constructors refuse it. They neither close it nor change it.
+// The Redis client needs ContextTimeoutEnabled: without it go-redis does not end its waits with a context, and both
+// constructors refuse it. They neither close nor modify it.
 //
-// The user that it signs in with needs EVALSHA, EVAL, HGETALL, HSET, HDEL, PEXPIRE, TIME, GET, SET and DEL on the keys
-// that begin with the prefixes given. INFO is of use to the limiter; without it a fresh start waits longer.
+// Its user needs EVALSHA, EVAL, HGETALL, HSET, HDEL, PEXPIRE, TIME, GET, SET and DEL on the keys with the configured
+// prefixes. The limiter also uses INFO; without it a fresh start waits longer.
 package prepaidredis

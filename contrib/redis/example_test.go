@@ -10,7 +10,7 @@ import (
 	prepaidredis "github.com/cardprograms/prepaid/contrib/redis"
 )
 
-// Every replica behind one address is set up like this. Redis need not be there yet.
+// Set up every replica behind one address like this. Redis need not be running yet.
 func ExampleNewLimiter() {
 	shared := redis.NewClient(&redis.Options{
 		Addr:                  "127.0.0.1:6379",

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// report is what an exchange tells Redis.
+// report is what an exchange sends to Redis.
 type report struct {
 	seq   uint64
 	at    time.Duration
@@ -18,19 +18,19 @@ type report struct {
 	known bool
 }
 
-// answer is what Redis tells.
-type answer struct {
+// response is what Redis returns.
+type response struct {
 	granted  int
 	give     int // of what was reported as held
-	allot    int // what this replica may hold in the end
+	allot    int // what this replica may own in the end
 	replicas int
 	paused   time.Duration
 	pauses   uint64
 	opens    time.Duration // until when nothing is granted
 }
 
-// report begins an exchange. What this replica has no use for is given away first: what is reported is all that it owns.
-// While Redis is away it is kept, since nobody would get it.
+// report begins an exchange. What this replica does not need is given away first: it reports everything that it owns.
+// While Redis is unreachable it keeps its slots, since nobody would get them.
 func (l *slots) report() report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,11 +42,11 @@ func (l *slots) report() report {
 		r.need[queue] = l.busy[queue] + l.queues[queue].n
 		total += r.need[queue]
 	}
-	if queue := l.backlog(); queue < laneCount { // it will use what is free as well, at its pace
+	if queue := l.backlog(); queue < laneCount { // it will use the free ones as well, at its pace
 		r.need[queue] += l.free
 		total += l.free
 	}
-	stock := 0 // for calls that come before the next exchange
+	stock := 0 // for calls that arrive before the next exchange
 	if total > 0 {
 		stock = max(1, l.size/50, total/8)
 	}
@@ -63,15 +63,15 @@ func (l *slots) report() report {
 	return r
 }
 
-// settle ends an exchange that worked. The lease counts from when it began, at which Redis cannot have known of it yet.
-func (l *slots) settle(r report, a answer) {
+// finish ends a successful exchange. The lease counts from its beginning, because Redis cannot have known of it earlier.
+func (l *slots) finish(r report, a response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
-	if a.granted < 0 { // an answer to a repetition of the command; the first was lost
+	if a.granted < 0 { // response to a repetition of the command; the first was lost
 		return
 	}
-	if l.held > r.held { // it has grown meanwhile, which Redis has to hear first
+	if l.held > r.held { // it has grown meanwhile, which Redis must learn first
 		a.granted = 0
 	}
 	l.leaseEnd, l.growAt, l.learnt = r.at+l.lease, noDeadline, a.replicas
@@ -110,7 +110,7 @@ func (l *slots) settle(r report, a answer) {
 	l.evict(now, r.seq)
 }
 
-// fail ends an exchange that did not work. What this replica owns it goes on with.
+// fail ends a failed exchange. The replica continues with what it owns.
 func (l *slots) fail(r report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *slots) fail(r report) {
 	if l.growAt == noDeadline {
 		l.growAt = r.at + l.gone
 	}
-	if l.leaseEnd == 0 && l.held == 0 { // it starts without Redis; the floor has been set aside for it
+	if l.leaseEnd == 0 && l.held == 0 { // it starts without Redis; the floor is reserved for it
 		l.held, l.free = l.floor, l.floor
 	}
 	l.full, l.scarce, l.more = 0, true, promise{}
@@ -126,7 +126,7 @@ func (l *slots) fail(r report) {
 	l.evict(now, math.MaxUint64)
 }
 
-// active says whether the next exchange is due soon. If not, the next Acquire asks for one.
+// active reports whether the next exchange is due soon. If not, the next Acquire requests one.
 func (l *slots) active() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +139,7 @@ func (l *slots) active() bool {
 	return !l.dozing
 }
 
-// close refuses all that wait and all that come.
+// close refuses all current and future waiters.
 func (l *slots) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +154,7 @@ func (l *slots) close() {
 	}
 }
 
-// inUse is what stays on the account of a replica that leaves.
+// inUse is what remains on the account of a replica that leaves.
 func (l *slots) inUse() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,46 +13,47 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// LimiterOptions sets up [NewLimiter]. The zero value of each field is its stated default. All replicas behind one
-// address need the same Key, Allowance, Window, Replicas and Lease.
+// LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Key, Allowance, Window, Replicas
+// and Lease.
 type LimiterOptions struct {
-	// Key names the limit in Redis, at most 128 printable ASCII characters: one per address that the service
-	// sees. "prepaid:limit" when empty.
+	// Key is the name of the limit in Redis, at most 128 printable ASCII characters, one per address that the service
+	// sees: "prepaid:limit" by default.
 	Key string
-	// Replicas is how many replicas there are at most. A tenth of each one's even share is set aside for it, so that it
-	// has something to begin with when it starts without Redis. When zero, the number is learnt in Redis, nothing is
-	// set aside, and a replica that has never reached Redis assumes 10.
+	// Replicas is the maximum number of replicas. A tenth of each one's equal share is reserved for it, so that it can
+	// start without Redis. If zero, the number is learnt from Redis, nothing is reserved, and a replica that has never
+	// reached Redis assumes 10.
 	Replicas int
-	// Allowance is how many requests the service allows the address in a Window: 1,000 when zero.
+	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
 	Allowance int
-	// Window is the service's window: 10 s when zero, at least 100 ms.
+	// Window is the service's window: by default 10 s, at least 100 ms.
 	Window time.Duration
-	// Lease is how long a replica goes on as before when it cannot reach Redis; then its even share counts. It is also
-	// how long a killed replica keeps its slots, before they rest for a window: 5 s when zero, at least 100 ms.
+	// Lease is how long a replica continues unchanged when it cannot reach Redis; after that it is limited to its equal
+	// share. It is also how long a killed replica keeps its slots, before they rest for a window: by default 5 s, at
+	// least 100 ms.
 	Lease time.Duration
-	// Timeout bounds one exchange with Redis: 250 ms when zero, at most half of Lease. No call waits for more than one.
+	// Timeout bounds one exchange with Redis: 250 ms by default, at most half of Lease. No call waits for more than one.
 	Timeout time.Duration
-	// MaxPause is the longest pause after a 429: 15 s when zero.
+	// MaxPause is the longest pause after a 429: 15 s by default.
 	MaxPause time.Duration
-	// Logger gets a record when Redis goes away and when it is back. Silent when nil.
+	// Logger gets a record when Redis becomes unreachable and when it is back.
 	Logger *slog.Logger
-	// OnChange is told the same, one call after the other. It must return soon; nil tells nobody.
+	// OnChange is called at the same moments, one call at a time. It must return soon.
 	OnChange func(Status)
 }
 
 // Status is the state of a [Limiter].
 type Status struct {
-	// Shared says whether the last exchange with Redis worked.
+	// Shared reports whether the last exchange with Redis succeeded.
 	Shared bool
 	// Slots is how many slots this replica owns.
 	Slots int
-	// Replicas is how many replicas there were at the last exchange, this one included; 0 before the first.
+	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
 	Replicas int
-	// Err is why the last exchange failed, nil when Shared or before the first.
+	// Err is why the last exchange failed; nil if Shared, or before the first.
 	Err error
 }
 
-// Limiter is a [prepaid.Limiter] of all replicas behind one address, made by [NewLimiter].
+// Limiter is a [prepaid.Limiter] for all replicas behind one address, created by [NewLimiter].
 type Limiter struct {
 	slots   *slots
 	client  redis.UniversalClient
@@ -73,28 +74,28 @@ type Limiter struct {
 var exchangeScript string
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
-// options come as a *[prepaid.ValidationError]. It waits for nothing.
+// options are returned as a *[prepaid.ValidationError]. It does not wait for Redis.
 //
-// The allowance is a number of slots. A slot rests for one window after the response headers came, and at any time one
-// replica owns it, or none. So no fixed or sliding window of the service sees more requests than it allows, whichever
-// replicas send them. Slots that a replica has no use for go back to Redis, where a script hands them out: money before
-// calls before bulk, in even parts among replicas that need more than there is, and recalled from who has more. Owned
-// slots are used again without asking. Redis is asked in the background, a hundred times a window while there is traffic
-// and four times a lease when there is none, and at once when a call waits that it could help.
+// The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at any time at
+// most one replica owns it. So no fixed or sliding window of the service has more requests than it allows, whichever
+// replicas send them. Slots that a replica does not need go back to Redis, where a script grants them: money before calls
+// before bulk, in equal parts among replicas that need more than there is, and recalled from those with more. Owned slots
+// are reused without asking. Redis is asked in the background, 100 times per window while there is traffic and four times
+// per lease when there is none, and at once if it could help a waiting call.
 //
-// While there are not enough slots, calls and bulk are spaced evenly in each replica, so that slots return evenly and a
-// payment waits for the next one, in its own replica or handed over by another. A replica with a handful of slots may need
-// up to a Window to be handed those that its payments want. Redis keeps the last 0.4 % of the slots from calls and the
-// last 2 % from bulk, for replicas whose payments have none.
+// While slots are scarce, calls and bulk are spaced evenly in each replica, so that slots return evenly and a payment
+// waits only for the next one, in its own replica or granted from another. A replica with very few slots may need up to a
+// Window to get those that its payments want. Redis reserves the last 0.4 % of the slots from calls and the last 2 % from
+// bulk, for replicas whose payments have none.
 //
-// When Redis is away, a replica goes on with the slots it owns. Once its Lease has ended it uses at most its even share
-// of the allowance, and about one Window after that, when everyone else does the same, no less. Redis that was
-// restarted or lost its data hands out nothing for a Lease and a Window, until it has heard of all replicas; so does one
-// that has not been up for that long. A replica that alone is cut off for longer keeps its share, although the others
-// may be given it: they may then see a 429. One that starts without Redis does not know what was used before.
+// If Redis is unreachable, a replica continues with the slots it owns. Once its Lease has ended it uses at most its equal
+// share of the allowance, and about one Window later, when every other replica does the same, no less. Redis that was
+// restarted or lost its data grants nothing for a Lease and a Window, until it has heard from all replicas; so does one
+// that has not been up for that long. A replica that alone is cut off for longer keeps its share, although the others may
+// be granted it: they may then get a 429. A replica that starts without Redis does not know what was used before.
 //
-// A 429 of any replica pauses all: itself at once, the others with their next exchange, and requests are spaced evenly
-// from then on. See [prepaid.Limiter] for how long, and for the errors of Acquire.
+// A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
+// spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
 	options = options.withDefaults()
 	if err := options.validate(client); err != nil {
@@ -160,7 +161,7 @@ func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot,
 	return l.slots.acquire(ctx, lane)
 }
 
-// Status says how things stand.
+// Status returns the current state.
 func (l *Limiter) Status() Status {
 	l.mu.Lock()
 	s := l.status
@@ -169,8 +170,8 @@ func (l *Limiter) Status() Status {
 	return s
 }
 
-// Close refuses the calls that wait, hands over what this replica owns and ends its exchange with Redis. The error says
-// that Redis could not be told; the others then have the slots a Lease and a Window later. It takes no longer than two
+// Close refuses the waiting calls, hands over what this replica owns and ends its exchange with Redis. An error means
+// that Redis could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
 // Timeouts. A second Close waits for the first and returns the same.
 func (l *Limiter) Close() error {
 	l.once.Do(func() {
@@ -181,11 +182,11 @@ func (l *Limiter) Close() error {
 	return l.leaving
 }
 
-// kick asks for an exchange now.
+// kick requests an exchange now.
 func (l *Limiter) kick() {
 	select {
 	case l.kicks <- struct{}{}:
-	default: // one is asked for
+	default: // one is already requested
 	}
 }
 

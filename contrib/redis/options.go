@@ -9,10 +9,10 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// longestKey is the longest key or id taken, in bytes.
+// longestKey is the longest key or ID accepted, in bytes.
 const longestKey = 128
 
-// faults collects what is wrong with the options.
+// faults collects the faults of the options.
 type faults []prepaid.Fault
 
 func (f *faults) require(ok bool, field, rule string) {
@@ -28,7 +28,7 @@ func (f faults) err() error {
 	return &prepaid.ValidationError{Faults: f}
 }
 
-// checkClient finds out whether client ends its calls with their context. A client of another kind is believed.
+// checkClient checks that client ends its calls with their context. A client of an unknown type is accepted.
 func (f *faults) checkClient(client redis.UniversalClient) {
 	ends := true
 	switch c := client.(type) {

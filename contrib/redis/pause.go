@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// pause stops every lane after a 429 and says whether there is something to tell the others: for retryAfter or, when
-// the answer named none, for between a quarter and the whole of a window, at random. An answer to a request older than
-// the last pause is its echo: without a Retry-After it changes nothing.
+// pause stops every lane after a 429 and reports whether the others must be informed: for retryAfter or, if the response
+// had none, for a random time between a quarter of a window and a whole one. A response to a request older than the last
+// pause is its echo: without a Retry-After it changes nothing.
 func (l *slots) pause(now, retryAfter time.Duration, echo bool) bool {
 	switch {
 	case retryAfter > 0:
@@ -24,18 +24,18 @@ func (l *slots) pause(now, retryAfter time.Duration, echo bool) bool {
 	return true
 }
 
-// heard takes over a pause that another replica began.
+// heard adopts a pause that another replica started.
 func (l *slots) heard(now, left time.Duration, pauses uint64) {
 	if pauses > l.shared {
 		l.shared = pauses
 		l.pace(now)
 	}
-	if left > 0 && now+left > l.pausedUntil+l.window/100 { // less is the time that the answer took
+	if left > 0 && now+left > l.pausedUntil+l.window/100 { // less is the duration of the exchange
 		l.stop(now, left)
 	}
 }
 
-// stop pauses until a time, unless it is paused that long.
+// stop pauses until a time, unless the pause already lasts that long.
 func (l *slots) stop(now, wait time.Duration) bool {
 	l.pace(now)
 	until := now + wait

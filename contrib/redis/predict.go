@@ -6,14 +6,14 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// earliest computes when the lane of a queue gets the next slot but ahead. It goes by this replica's own slots; known is
-// false when it depends on a request in flight, or on slots that are yet to arrive.
+// earliest returns when the lane of a queue gets its next slot after ahead others. It considers this replica's own slots;
+// known is false if it depends on a request in flight, or on slots that have not arrived yet.
 func (l *slots) earliest(now time.Duration, queue, ahead int) (at time.Duration, known bool) {
 	at, known = l.returned(now, ahead+1-l.free)
 	return l.pacedAt(now, queue, ahead, at), known
 }
 
-// pacedAt is at, when the slot will be there, or later if the pace of the queue wants it.
+// pacedAt returns at, when the slot will be there, or later if the pace of the queue requires it.
 func (l *slots) pacedAt(now time.Duration, queue, ahead int, at time.Duration) time.Duration {
 	if !l.spaced(queue) {
 		return at
@@ -26,8 +26,8 @@ func (l *slots) pacedAt(now time.Duration, queue, ahead int, at time.Duration) t
 	return max(at, l.pausedUntil, first+time.Duration(ahead)*l.interval())
 }
 
-// returned reckons when so many slots will have come back. A slot in flight is taken to start its rest now, and slots
-// that are used again take another window.
+// returned computes when so many slots will have come back. A slot in flight is assumed to start its rest now, and slots
+// that are reused take another window.
 func (l *slots) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
 	usable := max(l.held, 1)
@@ -47,7 +47,7 @@ func (l *slots) returned(now time.Duration, returns int) (at time.Duration, know
 	return at, known
 }
 
-// expect reckons with what others may hand over: the soonest time for so many slots that are not here.
+// expect considers what others may hand over: the earliest time for so many slots that are not here.
 func (l *slots) expect(now time.Duration, lacking int) time.Duration {
 	if l.alone(now) {
 		if share := l.share(); now < l.growAt && lacking <= share-l.held {
@@ -61,7 +61,7 @@ func (l *slots) expect(now time.Duration, lacking int) time.Duration {
 	return max(now, l.more.by-l.more.spread+l.more.spread*time.Duration(lacking)/time.Duration(l.more.n))
 }
 
-// predict reckons when the waiter at place index of a queue gets its slot, if nobody gives up or comes into a higher lane
+// predict computes when the waiter at place index of a queue gets its slot, if nobody gives up or joins a higher lane
 // meanwhile.
 func (l *slots) predict(now time.Duration, queue, index int) time.Duration {
 	above, top := 0, queue
@@ -82,8 +82,8 @@ func (l *slots) predict(now time.Duration, queue, index int) time.Duration {
 	return l.pacedAt(now, queue, ahead, at)
 }
 
-// evict refuses the waiters whose wait would outlast their deadline, of those that came before exchange number asked
-// began: younger ones have not had their question put to Redis.
+// evict refuses the waiters whose wait would outlast their deadline, if they arrived before exchange number asked began:
+// for younger ones, Redis has not been asked yet.
 func (l *slots) evict(now time.Duration, asked uint64) {
 	for queue := range l.queues {
 		index := 0

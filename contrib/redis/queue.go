@@ -11,7 +11,7 @@ import (
 const (
 	laneCall  = 1 // the rank from which on requests can be spaced
 	laneCount = 3
-	// maxPassed is how many slots in a row may pass a waiting lane by.
+	// maxPassed is how many slots in a row may pass over a waiting lane.
 	maxPassed = 15
 	// noDeadline is the deadline of a waiter whose context has none.
 	noDeadline = time.Duration(math.MaxInt64)
@@ -28,19 +28,19 @@ func queueOf(lane prepaid.Lane) int {
 	return 1
 }
 
-// waiter is one Acquire that is parked. Its fields are guarded by the mutex of the slots; slot and err are settled
-// before ready is closed.
+// waiter is one waiting Acquire. Its fields are guarded by the mutex of the slots; slot and err are set before ready is
+// closed.
 type waiter struct {
 	ready      chan struct{}
 	slot       *slot
 	err        error
 	deadline   time.Duration // on the limiter's clock
-	asked      uint64        // exchanges begun when it came
+	asked      uint64        // exchanges begun when it arrived
 	prev, next *waiter
 	queue      *waitQueue // nil once it has left
 }
 
-// waitQueue is the line of one lane: first in, first out, and anyone may leave from the middle.
+// waitQueue is the queue of one lane: first in, first out, and waiters may leave from the middle.
 type waitQueue struct {
 	head, tail *waiter
 	n          int
@@ -72,7 +72,7 @@ func (q *waitQueue) remove(w *waiter) {
 	q.n--
 }
 
-// all yields the waiters in order; the one yielded may be removed.
+// all yields the waiters in order; the current one may be removed.
 func (q *waitQueue) all() iter.Seq[*waiter] {
 	return func(yield func(*waiter) bool) {
 		for w := q.head; w != nil; {
@@ -85,13 +85,13 @@ func (q *waitQueue) all() iter.Seq[*waiter] {
 	}
 }
 
-// rest is a slot that rests.
+// rest is a resting slot.
 type rest struct {
 	until time.Duration
-	queue int // whose use it was
+	queue int // of its last use
 }
 
-// restQueue holds the resting slots, soonest first: they come in order, since each rests equally long.
+// restQueue holds the resting slots, soonest first: they arrive in order, since each rests equally long.
 type restQueue struct {
 	slots []rest
 	first int

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// run exchanges with Redis until ctx ends: soon again while slots are used, now and then when not, and now when kicked.
+// run exchanges with Redis until ctx ends: soon again while slots are used, rarely when not, and at once when kicked.
 func (l *Limiter) run(ctx context.Context) {
 	defer close(l.stopped)
 	soon := min(max(l.options.Window/100, 10*time.Millisecond), 100*time.Millisecond)
@@ -34,7 +34,7 @@ func (l *Limiter) run(ctx context.Context) {
 			wait = min(rarely, soon<<min(failures, 6))
 			failures++
 		} else {
-			l.slots.settle(r, a)
+			l.slots.finish(r, a)
 			failures = 0
 			if l.slots.active() {
 				wait = soon
@@ -45,7 +45,7 @@ func (l *Limiter) run(ctx context.Context) {
 	}
 }
 
-// leave tells Redis that this replica is going. What it has in use stays on its account until it has rested.
+// leave tells Redis that this replica is leaving. The slots in use stay on its account until they have rested.
 func (l *Limiter) leave(ctx context.Context) error {
 	r := l.slots.report()
 	r.held, r.need, r.extra = l.slots.inUse(), [laneCount]int{}, 0
@@ -57,8 +57,8 @@ func (l *Limiter) leave(ctx context.Context) error {
 	return err
 }
 
-// exchange runs the script. leaving is not 0 when it is the last, and then how long the account stays.
-func (l *Limiter) exchange(ctx context.Context, r report, leaving time.Duration) (answer, error) {
+// exchange runs the script. If leaving is not 0, it is the last exchange, and leaving is how long the account stays.
+func (l *Limiter) exchange(ctx context.Context, r report, leaving time.Duration) (response, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
 	known := 0
@@ -71,24 +71,24 @@ func (l *Limiter) exchange(ctx context.Context, r report, leaving time.Duration)
 		l.slots.lease.Milliseconds(), l.slots.gone.Milliseconds(), leaving.Milliseconds(), milliseconds(r.pause), known,
 	).Int64Slice()
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if len(got) != 7 {
-		return answer{}, errAnswer
+		return response{}, errResponse
 	}
-	return answer{
+	return response{
 		granted: int(got[0]), give: int(got[1]), allot: int(got[2]), replicas: int(got[3]),
 		paused: time.Duration(got[4]) * time.Millisecond, pauses: uint64(max(got[5], 0)),
 		opens: time.Duration(got[6]) * time.Millisecond,
 	}, nil
 }
 
-var errAnswer = errors.New("the script's answer has another form")
+var errResponse = errors.New("the script's result has an unexpected form")
 
 // milliseconds rounds up.
 func milliseconds(d time.Duration) int64 { return (max(d, 0) + time.Millisecond - 1).Milliseconds() }
 
-// note tells of a change.
+// note reports a change.
 func (l *Limiter) note(ctx context.Context, replicas int, err error) {
 	l.mu.Lock()
 	before := l.status
@@ -103,7 +103,7 @@ func (l *Limiter) note(ctx context.Context, replicas int, err error) {
 	}
 	status := l.Status()
 	if err != nil {
-		l.options.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: Redis is away; the rate limit is this replica's share",
+		l.options.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: Redis is unreachable; the rate limit is this replica's share",
 			slog.Int("slots", status.Slots), slog.Int("replicas", status.Replicas), slog.Any("error", err))
 	} else {
 		l.options.Logger.LogAttrs(ctx, slog.LevelInfo, "prepaid: the rate limit is shared in Redis",

@@ -33,12 +33,12 @@ func (b *bank) fresh() *bank {
 }
 
 // put sends what replica name holds and needs.
-func (b *bank) put(name string, r report) answer {
+func (b *bank) put(name string, r report) response {
 	b.t.Helper()
 	return b.send(name, r, 0)
 }
 
-func (b *bank) send(name string, r report, leaving time.Duration) answer {
+func (b *bank) send(name string, r report, leaving time.Duration) response {
 	b.t.Helper()
 	l := b.limiters[name]
 	if l == nil {
@@ -65,7 +65,7 @@ func TestScriptGrantsWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	b := newBank(t, LimiterOptions{}).fresh()
 	a := b.put("a", report{need: call(30)})
-	require.Equal(t, answer{granted: 30, allot: 30, replicas: 1}, a)
+	require.Equal(t, response{granted: 30, allot: 30, replicas: 1}, a)
 	require.Equal(t, 70, b.put("b", report{need: call(500)}).granted)
 	// a has more now, and b must give it the half of all.
 	a = b.put("a", report{held: 30, need: call(80)})

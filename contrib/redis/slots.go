@@ -10,40 +10,40 @@ import (
 )
 
 const (
-	// pacedShare is the part of the slots that spaced requests use, as in the limiter of one process.
+	// pacedShare is the fraction of the slots that spaced requests use, as in the limiter of one process.
 	pacedShare = 0.995
-	// usedWeight is the number of requests over which the time that they hold their slots is averaged, roughly.
+	// usedWeight is roughly the number of requests over which the time that they hold their slots is averaged.
 	usedWeight = 64
-	// floorParts is which part of its share a replica keeps whatever the others need.
+	// floorParts is the fraction of its share that a replica keeps whatever the others need.
 	floorParts = 10
-	// strangers is how many replicas are assumed by one that was told no number and has not reached Redis yet.
+	// strangers is how many replicas are assumed if no number is configured and Redis has not been reached yet.
 	strangers = 10
 )
 
-// slots are the slots that this replica owns. A slot rests for one window after the response headers came, or the
-// attempt failed; only then is it used again, here or, when it is handed over in Redis, by another. Since no two replicas
-// own one slot, no two uses of it fall into one window of the service.
+// slots are the slots that this replica owns. A slot rests for one window after the response headers arrived, or the
+// attempt failed; only then is it reused, here or, if Redis grants it to another, there. Since no two replicas own one
+// slot, no two uses of it fall into one window of the service.
 //
-// Beyond its lease a replica owns no more than its even share, and no less once the leases of all others must have ended
-// too. This is reckoned from the clock alone, so that nothing that Redis or the network does can hold it up.
+// Beyond its lease a replica owns at most its equal share, and no less once the leases of all others must have ended too.
+// This is computed from the clock alone, so nothing that Redis or the network does can delay it.
 //
-// When Redis has no more for calls or bulk, they are spaced as in the limiter of one process, at the pace at which all
-// slots of this replica are used once in the time that each takes to return. Otherwise slots that were used in a burst
-// would return in a burst one window later, for ever, and money would wait in between.
+// When Redis has no more slots for calls or bulk, they are spaced as in the limiter of one process, at the pace at which
+// all slots of this replica are used once in the time that each takes to return. Otherwise slots used in a burst would
+// return in a burst one window later, for ever, and money would wait in between.
 type slots struct {
 	size     int
 	window   time.Duration
 	lease    time.Duration
-	gone     time.Duration // after its last word, when a replica owns at most its share and all it used has rested
-	replicas int           // as configured, 0 to learn it
+	gone     time.Duration // after its last exchange, until a replica owns at most its share and all it used has rested
+	replicas int           // as configured; 0 to learn it
 	floor    int
 	maxPause time.Duration
 	start    time.Time // origin of the clock
-	kick     func()    // asks for an exchange; does not block
+	kick     func()    // requests an exchange; does not block
 
 	mu       sync.Mutex
 	held     int // free, in use and resting
-	limit    int // what is held beyond it is given away once rested
+	limit    int // owned slots beyond it are given away once rested
 	free     int
 	busy     [laneCount]int // in use or resting, by the lane of the use
 	resting  restQueue
@@ -55,19 +55,19 @@ type slots struct {
 	leaseEnd time.Duration // 0 when Redis has not been reached
 	growAt   time.Duration // when the share is this replica's own, without Redis
 	more     promise
-	full     int    // Redis had nothing more for lanes from this rank on
-	scarce   bool   // so it was since calls or bulk began to wait; they are spaced
+	full     int    // Redis had no more for lanes from this rank on
+	scarce   bool   // this has been so since calls or bulk began to wait; they are spaced
 	asked    uint64 // exchanges begun
 	dozing   bool   // no exchange is due soon
-	learnt   int    // replicas, as Redis told last
+	learnt   int    // replicas, as last reported by Redis
 
 	used        time.Duration // average from taking a slot to its release
 	next        time.Duration // when the next spaced request is due; further in the past while pace is saved up
 	paced       bool          // after a 429: every lane is spaced, and nothing is saved up
 	pausedUntil time.Duration
-	pauses      uint64 // here and heard of
+	pauses      uint64 // of this replica and others
 	shared      uint64 // pauses that Redis knows of
-	tell        bool   // Redis has to hear of the pause
+	tell        bool   // Redis must learn of the pause
 }
 
 // promise is what may come from others: n slots, one after the other until the time by, or all then.
@@ -77,7 +77,7 @@ type promise struct {
 	spread time.Duration
 }
 
-// share is what each replica may use when Redis is away.
+// share is what each replica may use while Redis is unreachable.
 func (l *slots) share() int {
 	n := l.replicas
 	if n == 0 {
@@ -89,7 +89,7 @@ func (l *slots) share() int {
 	return max(1, l.size/n)
 }
 
-// alone says that the lease has ended, so that the share counts.
+// alone reports whether the lease has ended, so that the share applies.
 func (l *slots) alone(now time.Duration) bool { return now >= l.leaseEnd }
 
 // acquire implements Acquire.
@@ -156,8 +156,8 @@ func deadlineOf(ctx context.Context, now time.Duration) time.Duration {
 	return now + left
 }
 
-// advance reads the clock, frees what has rested and settles what the end of a lease changes. The mutex is held here
-// and in all that follows.
+// advance reads the clock, frees what has rested and applies the end of a lease. The mutex is held here and in everything
+// below.
 func (l *slots) advance() time.Duration {
 	now := time.Since(l.start)
 	for l.resting.len() > 0 && l.resting.get(0).until <= now {
@@ -167,7 +167,7 @@ func (l *slots) advance() time.Duration {
 	if l.alone(now) {
 		share := l.share()
 		l.limit = share
-		if l.growAt == noDeadline && now >= l.leaseEnd-l.lease+l.gone { // the process stood still; others own its slots
+		if l.growAt == noDeadline && now >= l.leaseEnd-l.lease+l.gone { // the process was suspended; others own its slots
 			l.limit = 0
 		}
 		if now >= l.growAt && l.held < share {
@@ -198,10 +198,10 @@ func (l *slots) backlog() int {
 	return laneCount
 }
 
-// space drops the pace that was saved up, but for the slack.
+// space drops the saved-up pace, except for the slack.
 func (l *slots) space(now time.Duration) { l.next = max(l.next, now-l.slack()) }
 
-// take hands out a free slot.
+// take takes a free slot.
 func (l *slots) take(now time.Duration, queue int) *slot {
 	l.free--
 	l.busy[queue]++
@@ -216,16 +216,16 @@ func (l *slots) take(now time.Duration, queue int) *slot {
 	return &slot{of: l, queue: queue, taken: now, pauses: l.pauses}
 }
 
-// interval lies between two spaced requests.
+// interval is the time between two spaced requests.
 func (l *slots) interval() time.Duration {
 	n := max(min(l.held, l.limit), 1)
 	return max(time.Duration(float64(l.window)/(float64(n)*pacedShare)), (l.window+l.used)/time.Duration(n))
 }
 
-// slack is by how much a late request may be caught up.
+// slack is by how much a late request may be made up for.
 func (l *slots) slack() time.Duration { return l.window / 500 }
 
-// dispatch hands out what can be had now and sets the timer for the next.
+// dispatch hands out all available slots and sets the timer for the next.
 func (l *slots) dispatch(now time.Duration) {
 	for l.waiting > 0 {
 		top := 0
@@ -253,7 +253,8 @@ func (l *slots) dispatch(now time.Duration) {
 	l.disarm()
 }
 
-// turn says whose slot the next one is: top's, the highest lane that waits, unless it has passed another by too often.
+// turn returns the queue that gets the next slot: top, the highest waiting lane, unless it has passed over another too
+// often.
 func (l *slots) turn(top int) int {
 	for i := top + 1; i < laneCount; i++ {
 		if l.queues[i].n > 0 && l.queues[i].passed >= maxPassed {
@@ -268,7 +269,7 @@ func (l *slots) leave(w *waiter) {
 	l.waiting--
 }
 
-// abandon ends the wait of a cancelled caller. A slot that came at the same moment goes to the next.
+// abandon ends the wait of a cancelled caller. A slot that arrived at the same moment goes to the next.
 func (l *slots) abandon(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -278,13 +279,13 @@ func (l *slots) abandon(w *waiter) {
 		l.leave(w)
 	case w.slot != nil:
 		w.slot.released = true
-		l.unuse(w.slot.queue)
+		l.refund(w.slot.queue)
 	}
 	l.dispatch(now)
 }
 
-// unuse frees a slot whose request was not sent.
-func (l *slots) unuse(queue int) {
+// refund frees a slot whose request was not sent.
+func (l *slots) refund(queue int) {
 	l.busy[queue]--
 	l.free++
 	l.next -= l.interval()
@@ -309,7 +310,7 @@ func (l *slots) disarm() {
 	}
 }
 
-// wake is run by the timer. One that comes too late to be stopped does no harm.
+// wake is called by the timer. If it is called too late to be stopped, it does no harm.
 func (l *slots) wake() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -337,7 +338,7 @@ func (s *slot) Release(f prepaid.Feedback) {
 	s.released = true
 	now := l.advance()
 	if f.NotSent && f.StatusCode == 0 {
-		l.unuse(s.queue)
+		l.refund(s.queue)
 	} else {
 		l.resting.push(rest{until: now + l.window, queue: s.queue})
 		l.used += (min(now-s.taken, l.window) - l.used) / usedWeight

@@ -26,7 +26,7 @@ func lanes() []prepaid.Lane {
 }
 
 // exchanged settles an exchange that took no time.
-func exchanged(l *slots, a answer) { l.settle(l.report(), a) }
+func exchanged(l *slots, a response) { l.finish(l.report(), a) }
 
 // take uses up what can be had at once and returns how much it was.
 func take(t *testing.T, l *slots, lane prepaid.Lane, f prepaid.Feedback) int {
@@ -62,7 +62,7 @@ func TestSlotsBeyondTheShareEndWithTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{granted: 98, allot: 100, replicas: 2})
+		exchanged(l, response{granted: 98, allot: 100, replicas: 2})
 		for range 60 {
 			s, err := l.acquire(t.Context(), prepaid.LaneMoney)
 			require.NoError(t, err)
@@ -84,11 +84,11 @@ func TestSlotsAreKeptWhileRedisIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		r := l.report()
-		l.settle(r, answer{granted: 48, allot: 50, replicas: 2})
+		l.finish(r, response{granted: 48, allot: 50, replicas: 2})
 		l.fail(r)
 		time.Sleep(time.Second)
 		require.Equal(t, 50, l.report().held)
-		exchanged(l, answer{allot: 50, replicas: 2})
+		exchanged(l, response{allot: 50, replicas: 2})
 		require.Equal(t, 2, l.report().held)
 	})
 }
@@ -97,7 +97,7 @@ func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{allot: 2, replicas: 2})
+		exchanged(l, response{allot: 2, replicas: 2})
 		time.Sleep(time.Second)
 		r := l.report()
 		time.Sleep(200 * time.Millisecond)
@@ -108,7 +108,7 @@ func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 		require.Equal(t, 2, l.owned())
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, 25, l.owned())
-		exchanged(l, answer{allot: 25, replicas: 2})
+		exchanged(l, response{allot: 25, replicas: 2})
 		time.Sleep(time.Second)
 		require.Equal(t, 25, l.owned())
 	})
@@ -119,7 +119,7 @@ func TestSlotsAfterStandingStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{granted: 18, allot: 20, replicas: 2})
+		exchanged(l, response{granted: 18, allot: 20, replicas: 2})
 		time.Sleep(l.gone)
 		require.Equal(t, 0, l.owned())
 		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
@@ -137,7 +137,7 @@ func TestSlotsGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{granted: 98, allot: 100, replicas: 2})
+		exchanged(l, response{granted: 98, allot: 100, replicas: 2})
 		for range 40 {
 			s, err := l.acquire(t.Context(), prepaid.LaneCall)
 			require.NoError(t, err)
@@ -145,15 +145,15 @@ func TestSlotsGivenBack(t *testing.T) {
 		}
 		r := l.report()
 		require.Equal(t, report{seq: 3, at: r.at, held: 45, need: call(40), known: true}, r, "an eighth stays in stock")
-		l.settle(r, answer{give: 20, allot: 25, replicas: 2})
+		l.finish(r, response{give: 20, allot: 25, replicas: 2})
 		require.Equal(t, 40, l.owned())
 		time.Sleep(l.lease - time.Nanosecond)
-		exchanged(l, answer{allot: 40, replicas: 2}) // not to be given after all
+		exchanged(l, response{allot: 40, replicas: 2}) // not to be given after all
 		time.Sleep(l.lease - time.Nanosecond)
 		require.Equal(t, 40, l.owned())
 		r = l.report()
 		require.Equal(t, 40, r.held)
-		l.settle(r, answer{allot: 40, replicas: 2})
+		l.finish(r, response{allot: 40, replicas: 2})
 		time.Sleep(2 * time.Nanosecond) // all have rested
 		require.Equal(t, 2, l.report().held, "an idle one keeps its floor")
 	})
@@ -167,11 +167,11 @@ func TestSlotsAnswerThatCameLate(t *testing.T) {
 		r := l.report()
 		time.Sleep(2 * time.Millisecond)
 		require.Equal(t, 25, l.owned())
-		l.settle(r, answer{granted: 90, allot: 92, replicas: 1})
+		l.finish(r, response{granted: 90, allot: 92, replicas: 1})
 		require.Equal(t, 25, l.owned(), "what Redis does not know of cannot be added to")
-		exchanged(l, answer{granted: 20, allot: 22, replicas: 1})
+		exchanged(l, response{granted: 20, allot: 22, replicas: 1})
 		require.Equal(t, 22, l.owned())
-		l.settle(l.report(), answer{granted: -1})
+		l.finish(l.report(), response{granted: -1})
 		require.Equal(t, 2, l.owned())
 	})
 }
@@ -182,7 +182,7 @@ func TestSlotsInAnyWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		r := l.report()
-		l.settle(r, answer{granted: 48, allot: 50, replicas: 2})
+		l.finish(r, response{granted: 48, allot: 50, replicas: 2})
 		l.fail(r)
 		var arrivals []time.Time
 		for begin := time.Now(); time.Since(begin) < 90*time.Second; {
@@ -213,7 +213,7 @@ func TestSlotsLanes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{granted: 98, allot: 100, replicas: 1})
+		exchanged(l, response{granted: 98, allot: 100, replicas: 1})
 		require.Equal(t, 100, take(t, l, prepaid.LaneMoney, sent))
 		order := make(chan prepaid.Lane, 100)
 		wait := func(lane prepaid.Lane) {
@@ -234,9 +234,9 @@ func TestSlotsLanes(t *testing.T) {
 		for range 20 {
 			wait(prepaid.LaneMoney)
 		}
-		exchanged(l, answer{allot: 100, replicas: 1})
+		exchanged(l, response{allot: 100, replicas: 1})
 		time.Sleep(l.lease - time.Nanosecond)
-		exchanged(l, answer{allot: 100, replicas: 1})
+		exchanged(l, response{allot: 100, replicas: 1})
 		time.Sleep(l.lease + time.Nanosecond)
 		synctest.Wait()
 		var got []prepaid.Lane
@@ -275,7 +275,7 @@ func TestSlotsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, answer{granted: 48, allot: 50, replicas: 2})
+		exchanged(l, response{granted: 48, allot: 50, replicas: 2})
 		require.Equal(t, 50, take(t, l, prepaid.LaneMoney, sent))
 		refused := func(patience time.Duration, settle func()) time.Duration {
 			t.Helper()
@@ -298,11 +298,11 @@ func TestSlotsDeadline(t *testing.T) {
 		}
 		// Redis is asked before a call is refused, unless it has just said that there is no more.
 		rested := l.resting.get(0).until - time.Since(l.start)
-		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, answer{allot: 50, replicas: 2}) }))
+		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, response{allot: 50, replicas: 2}) }))
 		require.Equal(t, rested, refused(time.Second, func() {}))
 		// What others are to give is reckoned with.
-		exchanged(l, answer{allot: 55, replicas: 2})
-		require.Equal(t, l.window/5, refused(time.Second, func() { exchanged(l, answer{allot: 55, replicas: 2}) }))
+		exchanged(l, response{allot: 55, replicas: 2})
+		require.Equal(t, l.window/5, refused(time.Second, func() { exchanged(l, response{allot: 55, replicas: 2}) }))
 		l.fail(l.report())
 		require.Equal(t, rested, refused(time.Second, func() {}))
 	})
@@ -313,7 +313,7 @@ func TestSlotsPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kicked := 0
 		l := newSlots(LimiterOptions{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
-		exchanged(l, answer{granted: 100, allot: 100, replicas: 1})
+		exchanged(l, response{granted: 100, allot: 100, replicas: 1})
 		require.False(t, l.paced)
 		first, err := l.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
@@ -326,7 +326,7 @@ func TestSlotsPause(t *testing.T) {
 		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
 
 		other := newAlone()
-		exchanged(other, answer{granted: 50, allot: 52, replicas: 2, pauses: 1, paused: 3 * time.Second})
+		exchanged(other, response{granted: 50, allot: 52, replicas: 2, pauses: 1, paused: 3 * time.Second})
 		began := time.Now()
 		s, err := other.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)

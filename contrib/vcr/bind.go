@@ -9,7 +9,7 @@ import (
 type boundKey struct{ kind, text string }
 
 // bindings are what a replay has learnt about the caller's values: which pseudonyms are this cassette's, and which of
-// them each id of the caller's own stands for. An id is bound by its first use and may not change after.
+// them each of the caller's own IDs stands for. An ID is bound by its first use and may not change afterwards.
 type bindings struct {
 	onTape map[string]bool
 	tape   map[boundKey]string // the pseudonym of a value
@@ -20,7 +20,7 @@ func newBindings() *bindings {
 	return &bindings{onTape: map[string]bool{}, tape: map[boundKey]string{}, own: map[boundKey]string{}}
 }
 
-// learn notes the pseudonyms of a recorded exchange.
+// learn records the pseudonyms of a recorded exchange.
 func (b *bindings) learn(leaves []leaf) {
 	for _, l := range leaves {
 		if l.scrubs() && tells(l.value) {
@@ -29,8 +29,8 @@ func (b *bindings) learn(leaves []leaf) {
 	}
 }
 
-// tells reports whether a pseudonym tells its value from others: constants and zeros do not, and dates are too few; the
-// client may also write a date in another form than it was read.
+// tells reports whether a pseudonym distinguishes its value: constants and zeros do not, and there are too few dates; the
+// client may also write a date in another form than it read.
 func tells(pseudonym string) bool {
 	switch pseudonym {
 	case stateConstant, alpha2Constant, alpha3Constant, sexConstant:
@@ -39,7 +39,7 @@ func tells(pseudonym string) bool {
 	return strings.Trim(pseudonym, "0") != "" && !isDate(pseudonym)
 }
 
-// contradictions are the places in which request, which is alike, cannot be about what recorded is about.
+// contradictions returns the places that show that request, although alike, is not about what recorded is about.
 func (b *bindings) contradictions(request, recorded *scrubbedRequest) []string {
 	var places []string
 	for l, there := range pairsOf(request, recorded) {
@@ -64,7 +64,7 @@ func (b *bindings) contradicts(op *operation, l leaf, there string) bool {
 	return bound && pseudonym != there || taken && own != l.value
 }
 
-// bind notes what the ids of request stand for.
+// bind records what the IDs of request stand for.
 func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	for l, there := range pairsOf(request, recorded) {
 		kind := kindOf(request.operation, l.where)
@@ -76,8 +76,8 @@ func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	}
 }
 
-// pairsOf goes through the scrubbed values of request that can be told apart, each with the pseudonym in its place.
-// Names that the schema has not are not in the same order on both sides.
+// pairsOf iterates over the scrubbed values of request that can be distinguished, each with the pseudonym in its place.
+// Names that are not in the schema may be in a different order on the two sides.
 func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) bool) {
 	return func(yield func(leaf, string) bool) {
 		there, next := recorded.scrubbedValues(), map[string]int{}
@@ -97,8 +97,8 @@ func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) b
 	}
 }
 
-// kindOf is what an id in this place is an id of; empty for what is no id. Texts may change from run to run as they
-// like: two that were made within one second may be the same in one run and not in the next.
+// kindOf returns the kind of ID in this place; empty if it is not an ID. Texts may change freely from run to run: two
+// that were made within one second may be equal in one run and different in the next.
 func kindOf(op *operation, where string) string {
 	if op == nil || op.name == tokenName {
 		return ""

@@ -17,16 +17,16 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// CheckOptions are the settings of a check. The zero value allows pseudonyms only.
+// CheckOptions are the settings of a check. By default only pseudonyms are allowed.
 type CheckOptions struct {
-	// ReportColumns are the names of columns that a report may show in its first row, as in [Options].
+	// ReportColumns are the names of columns that a report may have in its first row, as in [Options].
 	ReportColumns []string
-	// MadeUp reports whether a value is known to be made up, so that fixtures written by hand can be checked; nil allows
-	// none. It must not keep the value.
+	// MadeUp reports whether a value is known to be fictional, so that manually written fixtures can be checked; nil
+	// allows none. It must not keep the value.
 	MadeUp func(value string) bool
 }
 
-// Finding is a place that holds what should not be in a file. It has no value. The zero value is not used.
+// Finding is a place with content that must not be in a file. It does not contain the value.
 type Finding struct {
 	// Line counts from 1.
 	Line int
@@ -34,10 +34,10 @@ type Finding struct {
 	Where string
 }
 
-// String is the line and the place.
+// String returns the line and the place.
 func (f Finding) String() string { return fmt.Sprintf("line %d: %s", f.Line, f.Where) }
 
-// CheckFile is [Check] of a file.
+// CheckFile applies [Check] to a file.
 func CheckFile(path string, options CheckOptions) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -46,7 +46,7 @@ func CheckFile(path string, options CheckOptions) error {
 	return at(path, Check(bytes.NewReader(content), options))
 }
 
-// at gives the error of a check the file's path.
+// at adds the file's path to the error of a check.
 func at(path string, err error) error {
 	if found, ok := errors.AsType[*UnscrubbedError](err); ok {
 		found.Path = path
@@ -57,14 +57,14 @@ func at(path string, err error) error {
 	return err
 }
 
-// Check reads a cassette, or a fixture in JSON as this project's own, and looks at everything in it with the schema that
-// scrubs recordings: what is neither kept by the schema nor a pseudonym is a finding. What a fixture says about itself
-// (about, reference) is text for readers, and is not looked at.
+// Check reads a cassette, or a JSON fixture like those of this project, and compares everything in it with the schema
+// that scrubs recordings: a value that the schema does not keep and that is not a pseudonym is a finding. Text in a
+// fixture about itself (about, reference) is not checked.
 //
-// A pseudonym is told by its look. One real number in ten thousand with nine digits looks like one, longer ones far more
-// rarely; no text does but "anon" and a number. A recording does not depend on that: it replaces every value.
+// A pseudonym is recognised by its form. One real number in ten thousand with nine digits has that form, longer ones far
+// more rarely; no text does except "anon" and a number. A recording does not depend on that: it replaces every value.
 //
-// Errors: *[UnscrubbedError], *[CassetteError] when r holds neither.
+// Errors: *[UnscrubbedError], *[CassetteError] if r is neither.
 func Check(r io.Reader, options CheckOptions) error {
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *checker) madeUp(value string) bool {
 	return c.options.MadeUp != nil && c.options.MadeUp(value)
 }
 
-// leaves reports those that are neither kept nor pseudonyms. text is what their offsets count in.
+// leaves reports values that are neither kept nor pseudonyms. text is what their offsets refer to.
 func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	for _, l := range leaves {
 		if l.clean() || c.madeUp(l.value) {
@@ -110,12 +110,12 @@ func (c *checker) leaves(what, text string, line int, leaves []leaf) {
 	}
 }
 
-// seen is the outside of one exchange, with the lines on which its parts stand.
+// seen is what is visible of one exchange, with the line numbers of its parts.
 type seen struct {
-	method, url, sent, answer                 string
-	status                                    int
-	methodLine, urlLine, sentLine, answerLine int
-	queryLines                                map[string]int // where the parameters have lines of their own
+	method, url, sent, received                 string
+	status                                      int
+	methodLine, urlLine, sentLine, receivedLine int
+	queryLines                                  map[string]int // if the parameters have separate lines
 }
 
 func (c *checker) exchange(s seen) {
@@ -143,11 +143,11 @@ func (c *checker) exchange(s seen) {
 		c.leaves("request", "", place, []leaf{l})
 	}
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
-	_, answer := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.answer))
-	c.leaves("response", s.answer, s.answerLine, answer)
+	_, leaves := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.received))
+	c.leaves("response", s.received, s.receivedLine, leaves)
 }
 
-// cassette walks through the file as YAML, so that nothing that go-vcr would pass over is passed over here.
+// cassette reads the file as YAML, so that nothing that go-vcr would skip is skipped here.
 func (c *checker) cassette(content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var document yaml.Node
@@ -171,13 +171,13 @@ func (c *checker) cassette(content []byte) error {
 }
 
 var (
-	// outerLine is a line that begins in the first column of a cassette.
+	// outerLine is a line that starts in the first column of a cassette.
 	outerLine = regexp.MustCompile(`^(---|version: 2|interactions:( \[\])?|- .*|)\r?$`)
-	// crowdedBlock is the head of a block of text with something behind it.
+	// crowdedBlock is the head of a block of text with something after it.
 	crowdedBlock = regexp.MustCompile(`^ *(- )?[a-z_]+: [|>][-+0-9]*[ \t]+[^ \t\r]`)
 )
 
-// lines reports what a YAML reader passes over: directives, ends of documents, comments.
+// lines reports what a YAML reader skips: directives, ends of documents, comments.
 func (c *checker) lines(content string) {
 	for number, line := range strings.Split(content, "\n") {
 		switch {
@@ -189,7 +189,7 @@ func (c *checker) lines(content string) {
 	}
 }
 
-// plain reports what hides text in YAML: comments, anchors, tags.
+// plain reports what can hide text in YAML: comments, anchors, tags.
 func (c *checker) plain(node *yaml.Node) {
 	if node.HeadComment != "" || node.LineComment != "" || node.FootComment != "" {
 		c.find(node.Line, "a comment")
@@ -205,7 +205,7 @@ func (c *checker) plain(node *yaml.Node) {
 	}
 }
 
-// plainTags are those of values that have none written.
+// plainTags are the tags of values that have none written.
 func plainTags() []string {
 	return []string{"!!map", "!!seq", "!!str", "!!int", "!!bool", "!!float", "!!null"}
 }
@@ -243,13 +243,13 @@ func (c *checker) interaction(node *yaml.Node) {
 		c.find(line(request["url"]), "request address")
 	}
 	c.exchange(seen{
-		method: text(request["method"]), url: address, sent: text(request["body"]), answer: text(response["body"]), status: code,
+		method: text(request["method"]), url: address, sent: text(request["body"]), received: text(response["body"]), status: code,
 		methodLine: line(request["method"]), urlLine: line(request["url"]),
-		sentLine: line(request["body"]), answerLine: line(response["body"]),
+		sentLine: line(request["body"]), receivedLine: line(response["body"]),
 	})
 }
 
-// mapping returns the values of a mapping, and reports members that are not among names.
+// mapping returns the values of a mapping, and reports members that are not in names.
 func (c *checker) mapping(node *yaml.Node, what string, names ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	if node == nil || node.Kind != yaml.MappingNode {
@@ -307,7 +307,7 @@ func text(node *yaml.Node) string {
 	return node.Value
 }
 
-// line is where the text of a node begins: that of a block begins below it.
+// line returns where the text of a node starts: that of a block starts below it.
 func line(node *yaml.Node) int {
 	switch {
 	case node == nil:

@@ -11,13 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// located is a JSON value with the line on which it begins.
+// located is a JSON value with the line on which it starts.
 type located struct {
 	raw  jsontext.Value
 	line int
 }
 
-// text is the value of a string, or the raw form of anything else.
+// text returns the value of a string, or the raw form of anything else.
 func (l located) text() string {
 	if l.raw.Kind() != '"' {
 		return string(l.raw)
@@ -29,7 +29,7 @@ func (l located) text() string {
 	return string(plain)
 }
 
-// members reads an object's members with their lines. first is the line on which raw begins.
+// members reads an object's members with their lines. first is the line on which raw starts.
 func members(raw []byte, first int) (map[string]located, bool) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
 	if begin, err := decoder.ReadToken(); err != nil || begin.Kind() != '{' {
@@ -53,8 +53,8 @@ func members(raw []byte, first int) (map[string]located, bool) {
 	return found, err == nil
 }
 
-// fixture checks a request and its answer as the project's testdata/README.md describes them. What is written about
-// them is not looked at.
+// fixture checks a request and its response in the form described in the project's testdata/README.md. Text about them is
+// not checked.
 func (c *checker) fixture(content []byte) error {
 	refused := &CassetteError{Rule: "is neither a cassette nor a fixture"}
 	root, ok := members(content, 1)
@@ -83,7 +83,7 @@ func (c *checker) fixture(content []byte) error {
 		method: request["method"].text(), methodLine: request["method"].line,
 		url: fixtureAddress(request["path"].text(), parameters), urlLine: request["path"].line, queryLines: linesOf(parameters),
 		sent: fixtureBody(request).text, sentLine: fixtureBody(request).line,
-		answer: fixtureBody(response).text, answerLine: fixtureBody(response).line, status: status,
+		received: fixtureBody(response).text, receivedLine: fixtureBody(response).line, status: status,
 	})
 	return nil
 }
@@ -115,7 +115,7 @@ func fixtureAddress(address string, parameters map[string]located) string {
 	return address
 }
 
-// placed is a text and the line on which it begins.
+// placed is a text and the line on which it starts.
 type placed struct {
 	text string
 	line int
@@ -131,7 +131,7 @@ func fixtureBody(side map[string]located) placed {
 	return placed{side["text"].text(), side["text"].line}
 }
 
-// fixtureHeader allows what a cassette keeps, and media types to ask for. A fixture shows the credentials of a request.
+// fixtureHeader allows what a cassette keeps, and media types in Accept. A fixture shows the credentials of a request.
 func (c *checker) fixtureHeader(what string, header located) {
 	values, ok := members(header.raw, header.line)
 	if header.raw != nil && !ok {

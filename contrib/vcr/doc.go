@@ -1,5 +1,5 @@
 // Package prepaidvcr records a partner's own calls once, against the real test environment, and replays them in tests
-// from then on, on gopkg.in/dnaeon/go-vcr.v4:
+// from then on, using gopkg.in/dnaeon/go-vcr.v4:
 //
 //	func TestPayOut(t *testing.T) {
 //		recorder := prepaidvcr.Start(t, "testdata/payout", prepaidvcr.Options{})
@@ -7,32 +7,31 @@
 //		…
 //	}
 //
-// PREPAID_VCR=record go test -count=1 -run TestPayOut writes testdata/payout.yaml, which is there to be committed; go test
-// replays it, without network, credentials or address. Only a test that ran to its end without failing writes a cassette.
+// PREPAID_VCR=record go test -count=1 -run TestPayOut writes testdata/payout.yaml, which you commit; go test replays it,
+// without network, credentials or address. Only a test that ran to its end without failing writes a cassette.
 //
 // # What is written
 //
-// Every exchange is scrubbed before go-vcr sees it, by a schema that is read off the client's own types: what a redact
-// tag marks goes, and so does whatever the schema does not name. Kept are amounts, statuses and other listed values,
-// flags, times that are not personal, currencies, merchant categories, counts, and the codes of errors. All else is
-// replaced by a pseudonym that looks alike (digits stay digits, a date a date, an address an address) and is the same
-// for the same value throughout a cassette: the account that one call returns is the one that the next is about.
-// Pseudonyms are numbers in the order of appearance, so that recording again makes a small difference.
+// Every exchange is scrubbed before go-vcr sees it, with a schema derived from the client's own types: fields with a
+// redact tag are replaced, and so is everything that the schema does not name. Kept are amounts, statuses and other
+// enumerated values, flags, times that are not personal, currencies, merchant categories, counts, and error codes.
+// Everything else is replaced by a pseudonym of the same form (digits stay digits, a date a date, an address an address).
+// The same value gets the same pseudonym throughout a cassette: the account that one call returns is the one that the
+// next is about. Pseudonyms are numbers in order of appearance, so that a new recording makes a small difference.
 //
-// Of headers the media type, the counts of pages and Retry-After are kept, without the vendor's name.
+// Of the headers, media type, page counts and Retry-After are kept, without the vendor's name.
 //
 // # How requests are matched
 //
-// By operation, names of parameters and members, and the values that were kept; what was scrubbed is not compared, nor
-// are times. So the ids, names and credentials of a replay may be any, but a value that was learnt from the cassette
-// has to go where it went in the recording, and an id of the caller's own stands for the recorded one that it first met
-// and for no other: swapped accounts, or a second request id for a repeated payment, get no answer. Requests that are
-// alike get the recorded answers in their order: a poll of a report gets 204, 204, 200. Calls made at the same time are
-// told apart by the pseudonyms that they have learnt from earlier answers of the cassette; where there are none, their
-// order is that of arrival, so give such calls an amount or another kept value of their own, or make them one after the
-// other.
+// By operation, names of parameters and members, and the values that were kept; scrubbed values and times are not
+// compared. So a replay may use any IDs, names and credentials. But a value from the cassette must be used where the
+// recording used it, and one of the caller's own IDs stands for the recorded one that it first matched and no other:
+// swapped accounts, or a second request ID for a repeated payment, get no response. Requests that are alike get the
+// recorded responses in their order: polls of a report get 204, 204, 200. Concurrent calls are distinguished by the
+// pseudonyms that they have learnt from earlier responses of the cassette. If there are none, they are matched in order
+// of arrival, so give such calls different amounts or other kept values, or make them one after the other.
 //
 // A request that is not in the cassette fails with [*UnrecordedError] inside the call's error: not sent, not processed,
-// not tried again. One whose answer was lost in the recording is in doubt again. Tokens are the exception: they are
-// asked for when the client sees fit, and made up when those recorded are used up.
+// not retried. One whose response was lost in the recording has an unknown outcome again. Tokens are the exception: the
+// client requests them when it needs them, and gets generated ones when the recorded ones are used up.
 package prepaidvcr

@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// payOut is the code of a partner's: it pays when there is enough.
+// payOut is a partner's code: it pays if there is enough money.
 func payOut(ctx context.Context, client *prepaid.Client, from, to prepaid.AccountID, amount prepaid.Amount) (string, error) {
 	account, err := client.Accounts.Get(ctx, from)
 	if err != nil {
@@ -30,7 +30,8 @@ func payOut(ctx context.Context, client *prepaid.Client, from, to prepaid.Accoun
 	return "paid", err
 }
 
-// The cassette of the examples: PREPAID_VCR=record makes it anew, here with an emulator for a test environment.
+// The cassette of the examples: PREPAID_VCR=record creates it again, here with an emulator as the test
+// environment.
 func TestPayOut(t *testing.T) {
 	t.Parallel()
 	recorder := prepaidvcr.Start(t, "testdata/payout", prepaidvcr.Options{})
@@ -49,7 +50,8 @@ func TestPayOut(t *testing.T) {
 	}
 }
 
-// A cassette of two calls answers without a network, and says which of a third call's values it was not recorded with.
+// A cassette of two calls replays without a network, and says which values of a third call differ from the
+// recording.
 func ExampleNew() {
 	recorder, err := prepaidvcr.New("testdata/payout", prepaidvcr.Options{})
 	if err != nil {
@@ -78,7 +80,7 @@ func ExampleNew() {
 	// 100.00 active <nil>
 	// prepaid: Accounts.Transfer: not processed: not sent (connect): prepaidvcr: Accounts.Transfer is not in the cassette (1 recorded, 0 used): the nearest differs in body.amount
 	// [body.amount]
-	// prepaidvcr: recorded and not asked for: Accounts.Transfer, Accounts.Get
+	// prepaidvcr: recorded and not requested: Accounts.Transfer, Accounts.Get
 }
 
 // A check finds what a recording would have scrubbed, by line and place.

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// serviceHost stands for the service's address, in a domain that nobody can have.
+// serviceHost replaces the service's address, in a domain that nobody can register.
 const serviceHost = "service.invalid"
 
-// recordedVendor stands for the vendor word of media types.
+// recordedVendor replaces the vendor word of media types.
 const recordedVendor = "vendor"
 
-// strangeVendor stands for a vendor word that the client did not ask for.
+// strangeVendor replaces a vendor word that the client did not request.
 const strangeVendor = "another"
 
-// scrubbedRequest is a request as it may be written.
+// scrubbedRequest is a request in the form that may be written.
 type scrubbedRequest struct {
-	operation *operation // nil when it is not known
+	operation *operation // nil if unknown
 	url       string
 	body      string
 	leaves    []leaf
-	found     parts // what it is found by
+	found     parts // what it is matched by
 }
 
-// name is the operation's, for errors.
+// name returns the name of the operation, for errors.
 func (r *scrubbedRequest) name() string {
 	if r.operation == nil {
 		return "an unknown operation"
@@ -35,7 +35,7 @@ func (r *scrubbedRequest) name() string {
 	return r.operation.name
 }
 
-// request scrubs the line and the body of a request.
+// request scrubs the request line and the body.
 func (s *schema) request(names *pseudonyms, method string, address *url.URL, body []byte) *scrubbedRequest {
 	operation, segments := s.find(method, address)
 	work := scrubber{names: names}
@@ -102,7 +102,7 @@ func (s *scrubber) pairs(where, raw string, known map[string]*shape) string {
 		return ""
 	}
 	values, err := url.ParseQuery(raw)
-	if err != nil { // one unknown name stands for the whole
+	if err != nil { // one unknown name replaces the whole
 		values = url.Values{raw: {""}}
 	}
 	var out []string
@@ -128,7 +128,7 @@ func sortedKeys[V any](values map[string]V) []string {
 	return names
 }
 
-// body scrubs a body. What is no JSON becomes one pseudonym as a whole.
+// body scrubs a body. If it is not JSON, one pseudonym replaces the whole.
 func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) string {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) == 0 {
@@ -142,7 +142,7 @@ func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) 
 	return s.text(where, string(trimmed), scrubbed())
 }
 
-// response scrubs the body of an answer to operation.
+// response scrubs the body of a response to operation.
 func (s *schema) response(names *pseudonyms, columns []string, operation *operation, status int, body []byte) (string, []leaf) {
 	work := scrubber{names: names, columns: columns}
 	known, kind := scrubbed(), bodyJSON
@@ -150,7 +150,7 @@ func (s *schema) response(names *pseudonyms, columns []string, operation *operat
 	case status >= http.StatusMultipleChoices || status == http.StatusNoContent:
 		known = s.failure
 	case operation != nil:
-		kind = operation.answers
+		kind = operation.responds
 		if operation.response != nil {
 			known = operation.response
 		}
@@ -159,7 +159,7 @@ func (s *schema) response(names *pseudonyms, columns []string, operation *operat
 	return text, work.leaves
 }
 
-// keptHeaders are the headers of answers that the client reads.
+// keptHeaders are the response headers that the client reads.
 var keptHeaders = map[string]func(string) bool{
 	"X-Pagesize": isCount, "X-Totalpages": isCount, "X-Totalitems": isCount,
 	"Retry-After":  isRetryAfter,
@@ -171,7 +171,7 @@ func isRetryAfter(value string) bool {
 	return isCount(value) || err == nil && len(value) == len(http.TimeFormat)
 }
 
-// headers returns those of header that are kept. asked is the vendor word that the request accepts.
+// headers returns the kept part of header. asked is the vendor word that the request accepts.
 func headers(header http.Header, asked string) http.Header {
 	kept := http.Header{}
 	for name, allowed := range keptHeaders {
@@ -186,13 +186,13 @@ func headers(header http.Header, asked string) http.Header {
 	return kept
 }
 
-// keptTypes are the media types that are written as they are.
+// keptTypes are the media types that are written unchanged.
 var keptTypes = []string{
 	"application/json", "application/octet-stream", "application/x-www-form-urlencoded", "text/csv", "text/html",
 	"text/plain", vendorType(recordedVendor), vendorType(strangeVendor), unknownType,
 }
 
-// unknownType stands for any other media type; the client takes it for that of a proxy.
+// unknownType replaces any other media type; the client takes it for that of a proxy.
 const unknownType = "application/x-unknown"
 
 func vendorType(vendor string) string { return "application/vnd." + vendor + "+json" }
@@ -203,7 +203,7 @@ func isKeptType(value string) bool {
 
 const charset = "; charset=utf-8"
 
-// normalType is a media type without the vendor's name and without parameters that say something else than UTF-8.
+// normalType is a media type without the vendor's name, and without parameters other than UTF-8.
 func normalType(value, asked string) string {
 	base, parameters, err := mime.ParseMediaType(value)
 	if err != nil {
@@ -223,7 +223,7 @@ func normalType(value, asked string) string {
 	return base
 }
 
-// vendorOf returns the word of a media type application/vnd.<vendor>+json.
+// vendorOf returns the word in a media type application/vnd.<vendor>+json.
 func vendorOf(mediaType string) (string, bool) {
 	mediaType, _, _ = strings.Cut(strings.TrimSpace(mediaType), ";")
 	rest, ok := strings.CutPrefix(strings.ToLower(mediaType), "application/vnd.")
@@ -233,7 +233,7 @@ func vendorOf(mediaType string) (string, bool) {
 	return strings.CutSuffix(rest, "+json")
 }
 
-// askedVendor is the vendor word that a request accepts.
+// askedVendor returns the vendor word that a request accepts.
 func askedVendor(header http.Header) string {
 	for value := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
 		if vendor, ok := vendorOf(value); ok {

@@ -30,7 +30,7 @@ type fixtureFile struct {
 
 func projectFixtures(t *testing.T) []fixtureFile {
 	t.Helper()
-	files, err := filepath.Glob("../../testdata/*/*.json")
+	files, err := filepath.Glob("../../internal/tests/contract/testdata/*/*.json")
 	require.NoError(t, err)
 	fixtures := make([]fixtureFile, len(files))
 	for i, file := range files {

@@ -35,7 +35,7 @@ func madeUp(t *testing.T) map[string]bool {
 // listed one is left over.
 func TestProjectFixturesAreMadeUp(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../testdata/*/*.json")
+	files, err := filepath.Glob("../../internal/tests/contract/testdata/*/*.json")
 	require.NoError(t, err)
 	require.Greater(t, len(files), 200)
 	values := madeUp(t)
@@ -75,7 +75,7 @@ func TestFixtureWithARealValue(t *testing.T) {
 		{"Hooks.Undeliverable/200", `"cardholder": "Canary-Mira"`, `"cardholder": "Leaked"`, "response body[0].(unknown).(unknown)"},
 		{"Token/200", `grant_type=client_credentials`, `grant_type=client_credentials&user=Leaked`, "request body (unknown)"},
 	} {
-		content, err := os.ReadFile("../../testdata/" + test.file + ".json")
+		content, err := os.ReadFile("../../internal/tests/contract/testdata/" + test.file + ".json")
 		require.NoError(t, err)
 		require.NoError(t, prepaidvcr.Check(bytes.NewReader(content), options), test.file)
 		before, after, ok := strings.Cut(string(content), test.from)

@@ -66,7 +66,7 @@ func FuzzCheck(f *testing.F) {
 	require.NoError(f, Check(bytes.NewReader(clean), CheckOptions{}))
 	f.Add(clean)
 	f.Add(bytes.ReplaceAll(clean, []byte("balance"), []byte(fuzzCanary)))
-	files, err := filepath.Glob("../../testdata/*/200.json")
+	files, err := filepath.Glob("../../internal/tests/contract/testdata/*/200.json")
 	require.NoError(f, err)
 	for _, file := range files {
 		content, err := os.ReadFile(file)

@@ -40,7 +40,7 @@ func TestLostAnswerStaysInDoubt(t *testing.T) {
 		recorder, c := replay(t, path, prepaidvcr.Options{})
 		err := redeem(t, c, "any")
 		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%s: %v", name, err)
-		require.ErrorContains(t, err, "the answer was lost in the recording")
+		require.ErrorContains(t, err, "the response was lost in the recording")
 		require.NoError(t, recorder.Stop())
 	}
 }

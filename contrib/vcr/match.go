@@ -12,10 +12,10 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// scrubbedPart stands for a value that is not compared.
+// scrubbedPart replaces a value that is not compared.
 const scrubbedPart = "*"
 
-// parts is what a request is found by: each place with the values there that were kept.
+// parts is what a request is matched by: each place with its kept values.
 type parts map[string][]string
 
 func (r *scrubbedRequest) parts() parts {
@@ -32,7 +32,7 @@ func (r *scrubbedRequest) parts() parts {
 
 func (p parts) equal(other parts) bool { return maps.EqualFunc(p, other, slices.Equal[[]string]) }
 
-// differing returns the places in which p and other are not the same, in order.
+// differing returns the places in which p and other differ, in order.
 func (p parts) differing(other parts) []string {
 	places := map[string]bool{}
 	for where, values := range p {
@@ -48,7 +48,7 @@ func (p parts) differing(other parts) []string {
 	return slices.Sorted(maps.Keys(places))
 }
 
-// scrubbedValues are the values that were not kept, by their place.
+// scrubbedValues are the values that were not kept, by place.
 func (r *scrubbedRequest) scrubbedValues() parts {
 	p := parts{}
 	for _, l := range r.leaves {
@@ -59,7 +59,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 	return p
 }
 
-// player gives out the recorded answers: of the requests that look alike and are about the same, the first that is left.
+// player returns the recorded responses: of the requests that look alike and are about the same, the first that is left.
 type player struct {
 	schema *schema
 
@@ -67,7 +67,7 @@ type player struct {
 	tape   *cassette.Cassette
 	known  map[int]*scrubbedRequest // by interaction
 	bound  *bindings
-	asked  bool // for a token, in the recording
+	asked  bool // whether the recording requested a token
 	given  bool // to that
 	madeUp int  // tokens
 }
@@ -81,10 +81,10 @@ func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, e
 		}
 		interaction.ID = i
 		request := s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
-		_, answer := s.response(newPseudonyms(), columns, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
+		_, leaves := s.response(newPseudonyms(), columns, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
 		p.known[i] = request
 		p.bound.learn(request.leaves)
-		p.bound.learn(answer)
+		p.bound.learn(leaves)
 		if p.isToken(interaction) {
 			p.asked, p.given = true, p.given || interaction.Response.Code == http.StatusOK
 		}
@@ -97,10 +97,10 @@ func (p *player) isToken(interaction *cassette.Interaction) bool {
 	return op != nil && op.name == tokenName
 }
 
-// tokenName is the operation that is asked for as often as the client sees fit.
+// tokenName is the operation that the client requests whenever it needs to.
 const tokenName = "Token"
 
-// find returns the answer to request and marks it as used.
+// find returns the response to request and marks it as used.
 func (p *player) find(method string, request *scrubbedRequest) (*cassette.Interaction, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,8 +122,8 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 	return nil, p.missing(request, wanted, alike)
 }
 
-// newToken answers a token request beyond those that were recorded: of a client that had a token source of its own, or
-// that asks at other times. Each is another one, for a client does not take a token again that was refused.
+// newToken responds to a token request beyond the recorded ones: of a client that had its own token source, or that
+// requests tokens at other times. Each token is different, because a client does not reuse one that was refused.
 func (p *player) newToken() *cassette.Interaction {
 	p.madeUp++
 	body := fmt.Sprintf(`{"access_token":"replay-%d","token_type":"bearer","expires_in":3600}`, p.madeUp)
@@ -132,8 +132,8 @@ func (p *player) newToken() *cassette.Interaction {
 	}}
 }
 
-// take plays the first interaction left that fits. go-vcr asks about those that are left in their order; of the request
-// it is shown nothing.
+// take plays the first matching interaction that is left. go-vcr offers those that are left in their order; it is not
+// shown the request.
 func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interaction {
 	next := 0
 	p.tape.Matcher = func(*http.Request, cassette.Request) bool {
@@ -145,12 +145,12 @@ func (p *player) take(fits func(*cassette.Interaction) bool) *cassette.Interacti
 	}
 	found, err := p.tape.GetInteraction(&http.Request{Method: http.MethodGet, URL: &url.URL{}, Header: http.Header{}})
 	if err != nil {
-		return nil // there is one error, and it says that none fits
+		return nil // there is one error, for all that is left
 	}
 	return found
 }
 
-// missing says why nothing was found: by the request of the same operation that is most like this one.
+// missing says why nothing was found: by the most similar request of the same operation.
 func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cassette.Interaction) bool) *UnrecordedError {
 	failure := &UnrecordedError{Operation: request.name()}
 	nearest := -1
@@ -179,7 +179,7 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 	return failure
 }
 
-// unused returns the names of the operations that were recorded and not asked for; tokens do not count.
+// unused returns the names of the operations that were recorded and not requested; tokens do not count.
 func (p *player) unused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,7 +192,7 @@ func (p *player) unused() []string {
 	return names
 }
 
-// served is the header of a recorded answer with the vendor that this request accepts.
+// served is the header of a recorded response with the vendor that this request accepts.
 func served(recorded map[string][]string, vendor string) map[string][]string {
 	header := map[string][]string{}
 	for name, values := range recorded {

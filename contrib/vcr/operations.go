@@ -25,23 +25,23 @@ type operation struct {
 	query    map[string]*shape
 	sends    bodyKind
 	request  *shape
-	answers  bodyKind
+	responds bodyKind
 	response *shape
 }
 
-// schema is everything that is known of the wire.
+// schema is everything that is known about the wire format.
 type schema struct {
 	operations []operation
 	failure    *shape
 }
 
-// pathValues are the parameters of paths that are not scrubbed: names of wallets.
+// pathValues are the path parameters that are not scrubbed: names of wallets.
 func pathValues() map[string]*shape { return map[string]*shape{"{provider}": {keep: isProvider}} }
 
-// of is the shape of a type; nil for a body that is not there.
+// of returns the shape of a type; nil for a body that does not exist.
 func of[T any]() *shape { return shapeOf(reflect.TypeFor[T]()) }
 
-// queryOf names parameters that are scrubbed.
+// queryOf lists parameters that are scrubbed.
 func queryOf(scrubs ...string) map[string]*shape {
 	q := map[string]*shape{}
 	for _, name := range scrubs {
@@ -88,7 +88,7 @@ func newSchema() *schema {
 	dismissed := object(map[string]*shape{"message_ids": of[string]()})
 	return &schema{failure: errorShape(), operations: []operation{
 		{name: "Token", method: "POST", path: "/token", sends: bodyForm, response: tokenShape()},
-		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, answers: bodyText},
+		{name: "Reporting.Start", method: "GET", path: "/reporting/templates/{templatename}", query: start, responds: bodyText},
 		one("Reporting.Result", "GET", "/reporting/templates/{templatename}/reports/{reportid}", nil, of[prepaid.Report]()),
 		list("Policy.MerchantCategoryCodes", "/policy/mccodes", paged(queryOf()), of[prepaid.MerchantCategory]()),
 		one("Policy.Restrictions", "GET", "/policy/{id}/restrictions", nil, of[prepaid.Restrictions]()), //nolint:staticcheck // it is one of the 44
@@ -115,7 +115,7 @@ func newSchema() *schema {
 			of[prepaid.ProvisionWalletParams](), of[prepaid.WalletProvisioning]()),
 		{
 			name: "Accounts.ExchangeKey", method: "POST", path: "/accounts/{id}/dip",
-			request: of[prepaid.ExchangeKeyParams](), answers: bodyText,
+			request: of[prepaid.ExchangeKeyParams](), responds: bodyText,
 		},
 		one("Accounts.DirectEntryOut", "POST", "/accounts/{id}/directentryout", of[prepaid.DirectEntryOutParams](), moved),
 		one("Accounts.Transfer", "POST", "/accounts/{id}/transfer", of[prepaid.TransferParams](), moved),
@@ -140,17 +140,17 @@ func newSchema() *schema {
 	}}
 }
 
-// pinAnswer names the one member without which a PIN change cannot go on; the reference shows none.
+// pinAnswer has the one member that a PIN change needs to continue; the reference shows none.
 func pinAnswer() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
 // apiRoot is the end of every base address.
 const apiRoot = "/3.0"
 
-// find returns the operation of a request and the segments of its path below the base address, unescaped. The
-// operation is nil when there is none.
+// find returns the operation of a request and the segments of its path below the base address, unescaped. The operation
+// is nil if there is none.
 func (s *schema) find(method string, address *url.URL) (*operation, []string) {
 	path := address.EscapedPath()
-	for rest := path; ; { // a gateway's path may have the word too: the last place below which an operation lies counts
+	for rest := path; ; { // a gateway's path may contain the word too: use the last place below which there is an operation
 		end := strings.LastIndex(rest, apiRoot+"/")
 		if end < 0 {
 			break
@@ -183,7 +183,7 @@ func (s *schema) fitting(method string, segments []string) *operation {
 	var found *operation
 	for i := range s.operations {
 		op := &s.operations[i]
-		// A template without a parameter in this place comes first: /policy/mccodes, /accounts/company/{companyid}.
+		// A template without a parameter in this place takes precedence: /policy/mccodes, /accounts/company/{companyid}.
 		if op.method == method && fits(op.path, segments) && (found == nil || strings.Count(op.path, "{") < strings.Count(found.path, "{")) {
 			found = op
 		}

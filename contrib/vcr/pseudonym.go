@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// form is what a pseudonym looks like, so that the client takes it where it took the value.
+// form is the form of a pseudonym, so that the client accepts it where it accepted the value.
 type form uint8
 
 const (
 	formByValue form = iota // as the value itself looks
-	formZeros               // a few characters of which the number matters
+	formZeros               // a few characters whose number matters
 	formState               // at most six characters
 	formAlpha2              // a country
 	formAlpha3              // a country in a passport
@@ -27,7 +27,7 @@ const (
 	formCSV                 // a table, cell by cell
 )
 
-// constants stand for any value: their fields are too narrow to tell one from another.
+// constants replace any value: their fields are too small to distinguish values.
 func (f form) constant() (string, bool) {
 	switch f {
 	case formState:
@@ -49,8 +49,9 @@ const (
 	sexConstant    = "F"
 )
 
-// pseudonyms numbers the values of one cassette in the order in which they turn up. A pseudonym is made of the number
-// and the outer form, so that nothing can be computed back; a random key keeps the values themselves out of memory.
+// pseudonyms numbers the values of one cassette in order of appearance. A pseudonym is made of the number and the form of
+// the value, so that nothing can be computed back; the keys are keyed hashes, so that the values themselves are not kept
+// in memory.
 type pseudonyms struct {
 	key     []byte
 	numbers map[[sha256.Size]byte]int
@@ -77,9 +78,9 @@ const (
 	maxZeros = 8
 	// leastDigits is the length of the shortest pseudonym made of digits; it fits 32 bits.
 	leastDigits = 9
-	// cardIDPrefix is how the ids of accounts begin.
+	// cardIDPrefix is the prefix of account IDs.
 	cardIDPrefix = "EA"
-	// leastHex is the shortest text that is taken for binary data in hex.
+	// leastHex is the length of the shortest text that is treated as binary data in hex.
 	leastHex = 16
 )
 
@@ -93,7 +94,7 @@ var (
 	upperText   = regexp.MustCompile(`^[^\p{Ll}]*\p{Lu}[^\p{Ll}]*$`)
 )
 
-// stand is the pseudonym of value. The empty text stands for itself.
+// stand returns the pseudonym of value. The empty text stands for itself.
 func (p *pseudonyms) stand(value string, f form) string {
 	if text, ok := f.constant(); ok && value != "" {
 		return text
@@ -121,7 +122,7 @@ func (p *pseudonyms) stand(value string, f form) string {
 	case len(value) >= leastHex && len(value)%2 == 0 && hexText.MatchString(value):
 		return hexFor(n, len(value))
 	case strings.HasPrefix(strings.TrimSpace(value), "<"):
-		return "<" + nameFor(n, false) + ">" // what tells a proxy's page from an answer
+		return "<" + nameFor(n, false) + ">" // what distinguishes a proxy's page from a response
 	case isEmail(value):
 		return nameFor(n, false) + "@example.com"
 	case strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://"):
@@ -131,7 +132,7 @@ func (p *pseudonyms) stand(value string, f form) string {
 	}
 }
 
-// digitsStand is the pseudonym of a JSON number.
+// digitsStand returns the pseudonym of a JSON number.
 func (p *pseudonyms) digitsStand(value string) string {
 	if digitsOnly.MatchString(value) {
 		return digitsFor(p.number(value), min(len(value), mostNumberDigits))
@@ -139,11 +140,11 @@ func (p *pseudonyms) digitsStand(value string) string {
 	return digitsFor(p.number(value), leastDigits)
 }
 
-// mostNumberDigits is the longest number that fits 64 bits whatever its digits are.
+// mostNumberDigits is the length of the longest number that fits 64 bits whatever its digits are.
 const mostNumberDigits = 18
 
-// readableDigits is the length of a pseudonym for a text of length digits: a number of 19 may be one that the client
-// reads, and 99… is not. Longer ones are texts to the client.
+// readableDigits returns the length of a pseudonym for a text of length digits: the client may read a number of 19, but
+// 99… does not fit. Longer ones are texts to the client.
 func readableDigits(length int) int {
 	if length == mostNumberDigits+1 {
 		return mostNumberDigits
@@ -158,7 +159,7 @@ var (
 	addressPseudonym = regexp.MustCompile(`^(198\.18\.[0-9]{1,3}\.[0-9]{1,3}|2001:db8::[0-9a-f]{1,8})$`)
 )
 
-// isPseudonym reports whether value is one that stand can have made.
+// isPseudonym reports whether stand can have made value.
 func isPseudonym(value string, f form) bool {
 	if text, ok := f.constant(); ok {
 		return value == text || value == ""
@@ -212,10 +213,10 @@ func decimalFor(n int, value string) string {
 
 func uuidFor(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
-// checked is a number with two digits that hang on it, by which a checker tells it from a real one.
+// checked is a number with two digits that depend on it, by which a check distinguishes it from a real one.
 func checked(n int) string { return fmt.Sprintf("%d%02d", n, n*37%97) }
 
-// digitsFor is a number of that many digits, or of nine.
+// digitsFor returns a number with that many digits, at least nine.
 func digitsFor(n, length int) string {
 	text := checked(n)
 	return "99" + strings.Repeat("0", max(0, max(length, leastDigits)-2-len(text))) + text
@@ -288,7 +289,7 @@ const longestTime = len("2006-01-02T15:04:05.000000+00:00")
 
 var longFraction = regexp.MustCompile(`^([^.,]*[.,][0-9]{6})[0-9]+`)
 
-// cutFraction shortens the fraction of a time to microseconds. Other texts it leaves as they are.
+// cutFraction shortens the fraction of a time to microseconds. Other texts are unchanged.
 func cutFraction(value string) string {
 	if !looksLikeDate(value) {
 		return value
@@ -296,7 +297,7 @@ func cutFraction(value string) string {
 	return longFraction.ReplaceAllString(value, "$1")
 }
 
-// parseDate reads what the client reads as a time.
+// parseDate parses what the client reads as a time.
 func parseDate(value string) (time.Time, bool) {
 	for _, layout := range []string{
 		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z0700",
@@ -352,7 +353,7 @@ func onlyDigits(value string) string {
 	}, value)
 }
 
-// regroup puts digits where value has them. There are as many, or more, which go to the end.
+// regroup puts digits where value has them. There are as many, or more, which are appended.
 func regroup(value, digits string) string {
 	var b strings.Builder
 	for _, r := range value {

@@ -13,8 +13,8 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// maxRecorded bounds a body that is recorded, and what becomes of it: short cells of a report grow. A cassette is a
-// fixture, not an archive.
+// maxRecorded bounds a recorded body, before and after scrubbing: short cells of a report grow. A cassette is a fixture,
+// not an archive.
 const maxRecorded = 8 << 20
 
 // record sends a request through next and keeps the scrubbed exchange.
@@ -27,7 +27,7 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 	if len(body) > 0 {
 		out.Body = io.NopCloser(bytes.NewReader(body))
 	} else if req.Body != nil && req.Body != http.NoBody {
-		out.Body = unreadBody{} // the client asks for a body that cannot be read twice
+		out.Body = unreadBody{} // the client requires a body that cannot be read twice
 	}
 	response, err := next.RoundTrip(out)
 	if err != nil {
@@ -36,24 +36,24 @@ func (r *Recorder) record(req *http.Request, body []byte, next http.RoundTripper
 		}
 		return response, err
 	}
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
+	received, err := io.ReadAll(io.LimitReader(response.Body, maxRecorded+1))
 	switch {
 	case err != nil:
-		response.Body = rest(answer, failing{err}, response.Body)
+		response.Body = rest(received, failing{err}, response.Body)
 		r.keepLost(place, req, body)
 		return response, nil //nolint:nilerr // the client meets it in the body
-	case len(answer) > maxRecorded:
-		response.Body = rest(answer, response.Body, response.Body)
-		r.fail(&CassetteError{Path: r.file(), Rule: "an answer is longer than a cassette may hold"})
+	case len(received) > maxRecorded:
+		response.Body = rest(received, response.Body, response.Body)
+		r.fail(&CassetteError{Path: r.file(), Rule: "a response is longer than a cassette may hold"})
 		return response, nil
 	}
 	_ = response.Body.Close()
-	response.Body = io.NopCloser(bytes.NewReader(answer))
-	r.keep(place, req, body, response, answer)
+	response.Body = io.NopCloser(bytes.NewReader(received))
+	r.keep(place, req, body, response, received)
 	return response, nil
 }
 
-// unreadBody is an empty body that net/http does not know to be one.
+// unreadBody is an empty body that net/http does not recognise as empty.
 type unreadBody struct{}
 
 func (unreadBody) Read([]byte) (int, error) { return 0, io.EOF }
@@ -65,7 +65,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// rest is a body of which the beginning was read.
+// rest is a body whose beginning was read.
 func rest(read []byte, next io.Reader, closer io.Closer) io.ReadCloser {
 	return struct {
 		io.Reader
@@ -90,10 +90,10 @@ func (r *Recorder) fail(err error) {
 	r.failure = errors.Join(r.failure, err)
 }
 
-// lost is the status of an interaction without an answer.
+// lost is the status of an interaction without a response.
 const lost = "0 lost"
 
-// keepLost keeps a request that left and got no whole answer. A caller that gave up reading is no news.
+// keepLost keeps a request that was sent and got no complete response. A caller that stopped reading is ignored.
 func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 	if req.Method == http.MethodGet && errors.Is(req.Context().Err(), context.Canceled) {
 		return
@@ -104,9 +104,9 @@ func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 }
 
 // keep keeps a whole exchange.
-func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, answer []byte) {
+func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, received []byte) {
 	r.write(place, req, sent, func(request *scrubbedRequest) cassette.Response {
-		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, answer)
+		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, received)
 		status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 		return cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,
@@ -115,15 +115,15 @@ func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *htt
 	})
 }
 
-// write scrubs an exchange, one at a time. From here on nobody has the values any more.
-func (r *Recorder) write(place int, req *http.Request, sent []byte, answer func(*scrubbedRequest) cassette.Response) {
+// write scrubs an exchange, one at a time. From here on nothing has the values any more.
+func (r *Recorder) write(place int, req *http.Request, sent []byte, respond func(*scrubbedRequest) cassette.Response) {
 	if len(sent) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a request is longer than a cassette may hold"})
 		return
 	}
 	r.scrubbing.Lock()
 	request := r.schema.request(r.names, req.Method, req.URL, sent)
-	response := answer(request)
+	response := respond(request)
 	r.scrubbing.Unlock()
 	if len(request.body) > maxRecorded || len(response.Body) > maxRecorded {
 		r.fail(&CassetteError{Path: r.file(), Rule: "a scrubbed body is longer than a cassette may hold"})

@@ -12,54 +12,54 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// Mode says where answers come from.
+// Mode says where responses come from.
 type Mode uint8
 
 const (
-	// ModeReplay is the zero value: answers come from the cassette, and nothing touches the network.
+	// ModeReplay is the zero value: responses come from the cassette, and nothing uses the network.
 	ModeReplay Mode = iota
 	// ModeRecord sends every request and writes a new cassette.
 	ModeRecord
 )
 
-// Options are the settings of a [Recorder]. The zero value replays.
+// Options are the settings of a [Recorder].
 type Options struct {
-	// Mode is ModeReplay unless set; Start takes it from the environment.
+	// Mode is ModeReplay by default; Start takes it from the environment.
 	Mode Mode
-	// Transport sends the requests of a recording. When nil, that of the prepaid.Config given to Recorder.Config does, and
-	// without one a clone of http.DefaultTransport.
+	// Transport sends the requests of a recording. By default that of the prepaid.Config passed to Recorder.Config does,
+	// or a clone of http.DefaultTransport.
 	Transport http.RoundTripper
-	// ReportColumns are the names of columns of your reports. A first row of a report that consists of them alone is
-	// kept; every other cell is scrubbed, that row included when it has another name.
+	// ReportColumns are the names of columns of your reports. If a report's first row consists only of these, it is kept;
+	// every other cell is scrubbed.
 	ReportColumns []string
 	// AllowUnused makes Stop accept recorded requests that were not made.
 	AllowUnused bool
 }
 
-// Recorder is the Transport of a client that records its calls or replays them. It is safe for concurrent use; make one
-// with [New] or [Start]. The zero value is not usable.
+// Recorder is the Transport of a client that records its calls or replays them. It is safe for concurrent use; create one
+// with [New] or [Start].
 type Recorder struct {
 	path    string
 	options Options
 	schema  *schema
 	next    http.RoundTripper
 	player  *player // of a replay
-	before  []byte  // the older cassette, when a recording began
+	before  []byte  // the older cassette when a recording started
 
 	scrubbing sync.Mutex // guards names
 	names     *pseudonyms
 
 	mu      sync.Mutex
-	taken   []*cassette.Interaction // in the order in which the requests were made; nil where none came of it
+	taken   []*cassette.Interaction // in the order of the requests; nil for those without a result
 	failure error
 	stopped bool
 }
 
-// New opens the cassette at path, which ends in .yaml or has that added. Call Stop at the end. A recording replaces an older
-// cassette only when nobody else has written it meanwhile.
+// New opens the cassette at path, to which it adds .yaml if missing. Call Stop at the end. A recording replaces an older
+// cassette only if nobody else has written it meanwhile.
 //
-// Errors: *[CassetteError] when there is nothing to replay, *[UnscrubbedError] when a cassette to replay holds what must
-// not be in it.
+// Errors: *[CassetteError] if there is nothing to replay, *[UnscrubbedError] if a cassette to replay contains values that
+// must not be there.
 func New(path string, options Options) (*Recorder, error) {
 	r := &Recorder{
 		path: strings.TrimSuffix(path, extension), options: options, schema: newSchema(), names: newPseudonyms(),
@@ -77,7 +77,7 @@ func New(path string, options Options) (*Recorder, error) {
 	}
 	tape, err := cassette.Load(r.path)
 	if err != nil {
-		// The error of a YAML reader shows values.
+		// The error of a YAML reader contains values.
 		return nil, &CassetteError{Path: r.file(), Rule: "cannot be replayed: a value has another type than in a recording"}
 	}
 	if len(tape.Interactions) == 0 {
@@ -93,7 +93,7 @@ const extension = ".yaml"
 
 func (r *Recorder) file() string { return r.path + extension }
 
-// content is what the cassette's file has; nil when there is none.
+// content returns the content of the cassette's file; nil if there is none.
 func (r *Recorder) content() []byte {
 	content, err := os.ReadFile(r.file())
 	if err != nil {
@@ -109,7 +109,7 @@ func newTransport() http.RoundTripper {
 	return http.DefaultTransport
 }
 
-// sure keeps what net/http knows of a request that never left, see [prepaid.Wrappable].
+// sure keeps what net/http knows about a request that was never sent, see [prepaid.Wrappable].
 func sure(next http.RoundTripper) http.RoundTripper {
 	if standard, ok := next.(*http.Transport); ok {
 		return prepaid.Wrappable(standard)
@@ -121,8 +121,8 @@ func sure(next http.RoundTripper) http.RoundTripper {
 func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 
 // Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
-// and certificates, unless [Options] name one. For a replay it fills in what is missing (address, vendor, credentials, the
-// test environment) with made-up values, and switches the rate limit off unless config has a Limiter: a replay needs
+// and certificates, unless [Options] set one. For a replay it fills in what is missing (address, vendor, credentials, the
+// test environment) with fictional values, and turns the rate limit off unless config has a Limiter: a replay needs
 // nothing of the environment it was recorded in.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	own := config.Transport
@@ -184,7 +184,7 @@ func (r *Recorder) roundTrip(req *http.Request, next http.RoundTripper) (*http.R
 	return r.replay(req, body)
 }
 
-// readBody takes the whole body of a request and closes it, as a RoundTripper has to.
+// readBody reads the whole body of a request and closes it, as a RoundTripper must.
 func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil

@@ -9,14 +9,14 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// Stop ends a recording and writes its cassette, or ends a replay and reports what was not asked for. It may be called
-// more than once; only the first call does something.
+// Stop ends a recording and writes its cassette, or ends a replay and reports what was not requested. It may be called
+// more than once; only the first call has an effect.
 //
-// A recording that ends in a panic or in runtime.Goexit, as t.FailNow does, is not written, nor is one without requests or
-// one whose file somebody else has written since [New]. A request after the end of a recording fails as not sent.
+// A recording that ends in a panic or in runtime.Goexit, as t.FailNow does, is not written, nor is one without requests
+// or one whose file somebody else has written since [New]. A request after the end of a recording fails as not sent.
 //
-// Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] when the new cassette does not pass [Check]. Nothing is
-// written then, and an older cassette stays as it is.
+// Errors: *[UnusedError], *[CassetteError], *[UnscrubbedError] if the new cassette does not pass [Check]. Then nothing is
+// written, and an older cassette is unchanged.
 func (r *Recorder) Stop() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ type checkedFile struct{ options CheckOptions }
 // ReadFile returns the content of a cassette.
 func (checkedFile) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
 
-// IsFileExists reports whether there is a cassette.
+// IsFileExists reports whether the cassette exists.
 func (checkedFile) IsFileExists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

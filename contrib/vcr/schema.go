@@ -12,16 +12,16 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// shape is what is known of a JSON value. Whatever it does not name is scrubbed, and so is a value that does not look
-// as its keep wants it.
+// shape is what is known about a JSON value. Everything that it does not name is scrubbed, and so is a value that keep
+// refuses.
 type shape struct {
-	// keep reports whether a number, text or flag may stay as it is; never when nil.
+	// keep reports whether a number, text or flag may stay; nil keeps none.
 	keep func(text string) bool
-	// varies: a kept value is not compared when a request is looked for.
+	// varies: a kept value that is not compared when a request is matched.
 	varies bool
-	// form is that of the pseudonym.
+	// form is the form of the pseudonym.
 	form form
-	// members are those of an object, by the wire's name.
+	// members are those of an object, by wire name.
 	members map[string]*shape
 	// element is that of an array.
 	element *shape
@@ -44,9 +44,9 @@ func object(members map[string]*shape) *shape {
 	return s
 }
 
-// shapeOf reads the schema off the client's own types. What a redact tag marks is scrubbed, with everything below it.
-// The rest is kept when its type says what it can hold, or when keptMembers lists it; any other text or number is
-// scrubbed as well, so that a new field is safe before anybody has thought of it.
+// shapeOf derives the schema from the client's own types. A field with a redact tag is scrubbed, with everything below
+// it. Other fields are kept if their type restricts what they can contain, or if keptMembers lists them; any other text
+// or number is scrubbed as well, so that a new field is safe before anybody has considered it.
 func shapeOf(t reflect.Type) *shape { return typeShape(t, false) }
 
 func typeShape(t reflect.Type, marked bool) *shape {
@@ -102,7 +102,7 @@ func isDateType(t reflect.Type) bool {
 	return t == reflect.TypeFor[prepaid.Date]() || t == reflect.TypeFor[time.Time]()
 }
 
-// narrowMembers are those in which only a special pseudonym has room or passes the client's checks.
+// narrowMembers are those in which only a special pseudonym fits or passes the client's checks.
 var narrowMembers = map[string]form{
 	"state": formState, "country": formAlpha2, "passport_issuing_country": formAlpha3, "sex": formSex,
 	"passport_expiry": formFuture, "reportdata": formCSV,
@@ -110,8 +110,8 @@ var narrowMembers = map[string]form{
 	"expiration_date": formZeros, "bsb": formZeros, "direct_entry_bsb": formZeros,
 }
 
-// keptMembers are the texts and numbers that stay although their type could hold anything: type and wire name, and
-// what they must look like.
+// keptMembers are the texts and numbers that are kept although their type could contain anything: type and wire name, and
+// the form they must have.
 var keptMembers = map[string]func(string) bool{
 	"Transaction.amount_currency":                 isCurrency,
 	"Transaction.fee_amount_currency":             isCurrency,
@@ -127,7 +127,7 @@ var keptMembers = map[string]func(string) bool{
 	"UpdateHookParams.filter_spec":                isEverything,
 }
 
-// The looks of what is kept.
+// The forms of kept values.
 var (
 	isCurrency        = matching(`^([A-Z]{3}|[0-9]{3})$`)
 	isCount           = matching(`^[0-9]{1,9}$`)
@@ -144,11 +144,10 @@ var (
 	isProvider        = matching(`^[a-z][a-z_]{0,31}$`)
 )
 
-// known is what the client's enumerations have.
+// known is implemented by the client's enumerations.
 type known interface{ Known() bool }
 
-// keptType returns the check of a type that can hold nothing but what it is for, and whether its values vary from run
-// to run.
+// keptType returns the check of a type that restricts its values, and whether its values vary from run to run.
 func keptType(t reflect.Type) (keep func(string) bool, varies bool) {
 	switch t {
 	case reflect.TypeFor[bool]():
@@ -197,8 +196,8 @@ func isFlag(text string) bool { return text == "true" || text == "false" }
 
 func matching(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }
 
-// errorShape is that of every error answer (section 7). A code looks like those that the reference shows, as in the
-// client's own errors; the description may repeat what was sent.
+// errorShape is the shape of every error response (section 7 of the reference). A code has the form of those that the
+// reference shows, as in the client's own errors; the description may repeat what was sent.
 func errorShape() *shape {
 	return object(map[string]*shape{
 		"error":             {keep: isErrorCode},
@@ -215,7 +214,7 @@ func messageShape() *shape {
 	})
 }
 
-// tokenShape is the token answer (2.1).
+// tokenShape is the shape of the token response (2.1).
 func tokenShape() *shape {
 	return object(map[string]*shape{
 		"access_token": scrubbed(),
@@ -231,7 +230,7 @@ func changeShape(add, remove reflect.Type) *shape {
 	})
 }
 
-// sealedShape is a request with a PIN envelope, which lies flat beside the other members.
+// sealedShape is a request with a PIN envelope, whose members are inlined.
 func sealedShape() *shape {
 	members := structMembers(reflect.TypeFor[prepaid.SealedPINParams](), false)
 	delete(members, "envelope")

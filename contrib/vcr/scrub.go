@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// leaf is one value that was met: where, whether it stayed, and what stands for it.
+// leaf is one value: where it is, whether it was kept, and what replaces it.
 type leaf struct {
 	where  string
 	value  string
@@ -21,15 +21,15 @@ type leaf struct {
 	offset int64 // of the value's end in the JSON text
 }
 
-// scrubs reports whether a pseudonym stands for the value.
+// scrubs reports whether a pseudonym replaces the value.
 func (l leaf) scrubs() bool { return !l.kept && !l.flag }
 
-// clean reports whether a value may stand in a cassette as it is.
+// clean reports whether a value may be in a cassette unchanged.
 func (l leaf) clean() bool {
 	return l.kept || l.flag && l.value == "false" || !l.flag && isPseudonym(l.value, l.form)
 }
 
-// scrubber goes through the parts of one exchange, gives each value its pseudonym, and notes what it met.
+// scrubber processes the parts of one exchange, gives each value its pseudonym, and records what it has seen.
 type scrubber struct {
 	names   *pseudonyms
 	columns []string // of reports, which are kept
@@ -63,7 +63,7 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	return s.names.stand(value, known.form)
 }
 
-// flag scrubs a truth value of which nothing is known: that is one bit about somebody, and false is its pseudonym.
+// flag scrubs a boolean of which nothing is known: that is one bit about somebody, and false is its pseudonym.
 func (s *scrubber) flag(where string, value bool, known *shape, offset int64) bool {
 	text := strconv.FormatBool(value)
 	kept := known.keep != nil && known.keep(text)
@@ -76,11 +76,11 @@ var (
 	errDeep     = errors.New("too deep")
 )
 
-// maxDepth is the deepest JSON that is taken for JSON; its lines are indented by as much.
+// maxDepth is the deepest JSON that is accepted as JSON; its lines are indented by as much.
 const maxDepth = 100
 
-// json scrubs one JSON value. It returns it laid out in lines, which a reader of the cassette can compare, or an error
-// when body is no JSON; nothing of it may be used then.
+// json scrubs one JSON value. It returns it formatted in lines, for readers of the cassette, or an error if body is not
+// JSON; then nothing of it may be used.
 func (s *scrubber) json(where string, body []byte, known *shape) (string, error) {
 	decoder := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	var out bytes.Buffer
@@ -140,7 +140,7 @@ func (s *scrubber) object(where string, in *jsontext.Decoder, out *jsontext.Enco
 		name := token.String()
 		inner, ok := known.member(name)
 		shown := name
-		if !ok { // a map may be keyed by what must not be seen
+		if !ok { // the keys of a map may be personal
 			shown = s.text(where+"."+unknownName, name, scrubbed())
 			s.leaves[len(s.leaves)-1].offset = in.InputOffset()
 			name = unknownName
@@ -158,7 +158,7 @@ func (s *scrubber) object(where string, in *jsontext.Decoder, out *jsontext.Enco
 	return out.WriteToken(jsontext.EndObject)
 }
 
-// unknownName stands for the name of a member or parameter that the schema has not.
+// unknownName replaces the name of a member or parameter that is not in the schema.
 const unknownName = "(unknown)"
 
 func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encoder, known *shape) error {
@@ -180,8 +180,8 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 	return out.WriteToken(jsontext.EndArray)
 }
 
-// table scrubs CSV cell by cell. Commas, quotes and line ends stay, and so does a first row that has nothing but the
-// names of columns that the caller gave.
+// table scrubs CSV cell by cell. Commas, quotes and line ends are kept, and so is a first row that has only column names
+// given by the caller.
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
 	header := s.isHeader(text)
@@ -208,7 +208,7 @@ func (s *scrubber) table(where, text string, offset int64) string {
 
 const separators = ",\r\n"
 
-// isHeader reports whether the first row of a table consists of known names of columns.
+// isHeader reports whether the first row of a table consists of known column names.
 func (s *scrubber) isHeader(text string) bool {
 	if len(s.columns) == 0 {
 		return false
@@ -237,8 +237,8 @@ func contains(names []string, name string) bool {
 	return false
 }
 
-// nextCell returns the value of the first cell of text and the length of its form there. A quote that never ends makes
-// a cell of all that is left.
+// nextCell returns the value of the first cell of text and its length there. A quote without an end makes a cell of the
+// whole rest.
 func nextCell(text string) (cell string, length int) {
 	if !strings.HasPrefix(text, `"`) {
 		if end := strings.IndexAny(text, separators); end >= 0 {

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// ModeVariable is the environment variable by which [Start] records instead of replaying.
+// ModeVariable is the environment variable that makes [Start] record instead of replay.
 const ModeVariable = "PREPAID_VCR"
 
 // recordWord is its value for that.
 const recordWord = "record"
 
-// Start opens the cassette at path for a test and stops it with the test. It replays, or records when PREPAID_VCR is
-// "record", whatever options say of the mode; go test needs -count=1 then, lest it answer from its cache. The test fails
-// when the cassette is missing or does not pass [Check], when it cannot be written, or when recorded requests were not
-// made. Only a test that ran to its end without failing writes a cassette: a recording of one that failed, was skipped or
+// Start opens the cassette at path for a test and stops it with the test. It replays, or records if PREPAID_VCR is
+// "record", whatever the mode in options; go test then needs -count=1, or it uses its cached result. The test fails if
+// the cassette is missing or does not pass [Check], if it cannot be written, or if recorded requests were not made. Only
+// a test that ran to its end without failing writes a cassette: the recording of a test that failed, was skipped or
 // panicked is dropped, and the older cassette stays.
 func Start(t testing.TB, path string, options Options) *Recorder {
 	t.Helper()
@@ -43,8 +43,8 @@ func Start(t testing.TB, path string, options Options) *Recorder {
 	return recorder
 }
 
-// unwinding reports whether the caller runs because of a panic or of runtime.Goexit, not because a function returned. A
-// test that panics has not failed yet when its cleanups run: only the stack tells.
+// unwinding reports whether the caller is running because of a panic or of runtime.Goexit, not because a function
+// returned. A test that panics has not failed yet when its cleanups run: only the stack shows it.
 func unwinding() bool {
 	const most = 256
 	callers := make([]uintptr, most)

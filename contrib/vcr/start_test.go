@@ -89,7 +89,7 @@ func TestStart(t *testing.T) {
 	require.NoError(t, srv.Close())
 	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 2, false)).said)
 	unused := inside(t, body(prepaid.Config{}, "any", 1, false))
-	require.Equal(t, []string{"prepaidvcr: recorded and not asked for: Accounts.Get"}, unused.said)
+	require.Equal(t, []string{"prepaidvcr: recorded and not requested: Accounts.Get"}, unused.said)
 	require.Empty(t, inside(t, body(prepaid.Config{}, "any", 1, true)).said, "a test that failed has said enough")
 }
 

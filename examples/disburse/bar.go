@@ -12,16 +12,16 @@ import (
 
 const (
 	redraw = 250 * time.Millisecond
-	quiet  = 2 * time.Second // after which the bar says for how long nothing has come
+	quiet  = 2 * time.Second // after which the bar shows for how long nothing has arrived
 )
 
-// bar is a progress bar that is drawn again while nothing comes: the rate limit admits payments in bursts, and a wait must
-// not look like a halt.
+// bar is a progress bar that is also redrawn while nothing happens: the rate limit admits payments in bursts, and a
+// wait must not look like a hang.
 type bar struct {
 	*progressbar.ProgressBar
 
 	doing atomic.Pointer[string]
-	last  atomic.Pointer[time.Time] // something came
+	last  atomic.Pointer[time.Time] // when something last arrived
 	stop  chan struct{}
 	drawn sync.WaitGroup
 }

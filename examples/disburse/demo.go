@@ -32,7 +32,8 @@ type demo struct {
 	failures int
 }
 
-// runEmulated shows the program on an emulator. It pays no file of the caller's: the journal would say that it is paid.
+// runEmulated demonstrates the program on an emulator. It does not pay the caller's files: the journal would record
+// them as paid.
 func runEmulated(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if len(args) > 0 {
 		if _, err := parseJob(args, prepaid.EnvironmentTest, errOut); err == nil {
@@ -46,7 +47,7 @@ func runEmulated(ctx context.Context, args []string, out, errOut io.Writer) int 
 	}
 	failures, err := demonstrate(ctx, out)
 	if err == nil && failures > 0 {
-		err = fmt.Errorf("%d steps did not go as they should", failures)
+		err = fmt.Errorf("%d steps did not go as expected", failures)
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "disburse:", err)
@@ -71,7 +72,7 @@ func demonstrate(ctx context.Context, out io.Writer) (failures int, err error) {
 		date:     time.Now().UTC().Format(time.DateOnly),
 		settings: settings{config: emulator.Config(), booking: 300 * time.Millisecond, grace: 5 * time.Second},
 	}
-	d.settings.config.AttemptTimeout = time.Second // what is unknown rests for longer than this
+	d.settings.config.AttemptTimeout = time.Second // unknown outcomes wait longer than this
 	err = d.steps(ctx)
 	return d.failures, err
 }
@@ -85,13 +86,13 @@ func (d *demo) steps(ctx context.Context) error {
 	}
 	d.disburse(ctx, d.settings, exitWrong)
 
-	d.title(fmt.Sprintf("%d payments, looked at with -dry-run", demoPayments))
+	d.title(fmt.Sprintf("%d payments, checked with -dry-run", demoPayments))
 	if err := d.write(d.payments()); err != nil {
 		return err
 	}
 	d.disburse(ctx, d.settings, exitPaid, "-dry-run")
 
-	d.title("One answer of ten is lost, and Ctrl+C cuts the run off in the middle")
+	d.title("One response in ten is lost, and Ctrl+C interrupts the run")
 	d.emulator.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop().WithProbability(0.1),
 		prepaidtest.Delay(20*time.Millisecond).WithProbability(0.3))
 	interrupted, interrupt := context.WithCancel(ctx)
@@ -107,15 +108,15 @@ func (d *demo) steps(ctx context.Context) error {
 	d.title("The same command again pays the rest, and none twice")
 	d.disburse(ctx, d.settings, exitPaid)
 
-	d.title("And once more: there is nothing left to send")
+	d.title("Once more: nothing is left to send")
 	d.disburse(ctx, d.settings, exitPaid)
 
-	d.title("Counted on the other side")
+	d.title("Counted by the emulator")
 	d.count()
 	return ctx.Err()
 }
 
-// payments makes a file, and the accounts in it.
+// payments creates a file, and its accounts.
 func (d *demo) payments() string {
 	var file strings.Builder
 	file.WriteString(columns + "\n")
@@ -130,7 +131,7 @@ func demoCents(i int) int64 { return int64(98000 + i*137) }
 
 func (d *demo) write(text string) error { return os.WriteFile(d.file, []byte(text), 0o600) }
 
-// disburse runs the program and compares its exit status with the one that it should have.
+// disburse runs the program and compares its exit status with the expected one.
 func (d *demo) disburse(ctx context.Context, s settings, want int, more ...string) {
 	args := append([]string{"-run", "demo", "-date", d.date, "-float", demoFloat}, more...)
 	fmt.Fprintf(d.out, "$ disburse -file payments.csv %s\n", strings.Join(args, " "))
@@ -163,13 +164,13 @@ func (d *demo) count() {
 
 func (d *demo) title(text string) { fmt.Fprintf(d.out, "\n# %s\n", text) }
 
-// hiding leaves the temporary directory out of what is shown.
+// hiding removes the temporary directory from the output.
 type hiding struct {
 	to        io.Writer
 	directory string
 }
 
-// Write passes on what it is given, but for the directory.
+// Write writes p without the directory.
 func (h *hiding) Write(text []byte) (int, error) {
 	_, err := io.WriteString(h.to, strings.ReplaceAll(string(text), h.directory, ""))
 	return len(text), err

@@ -18,12 +18,12 @@ type disbursement struct {
 	settings settings
 	job      *job
 	say      *printer
-	locked   time.Time // when the journal's lock was taken: a run before this one has sent nothing since
+	locked   time.Time // when the journal's lock was taken: an earlier run has sent nothing since
 	requests atomic.Int64
 	refused  atomic.Int64 // of them, with 429
 }
 
-// errRefused: something that was told already stands against the run.
+// errRefused: a fault that was already printed prevents the run.
 var errRefused = errors.New("nothing was sent")
 
 // do checks, pays and writes the summary.
@@ -39,7 +39,7 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	}
 	d.say.total("file", l.total)
 
-	if _, err := os.Stat(d.job.journal); d.job.dryRun && errors.Is(err, os.ErrNotExist) { // a dry run makes none
+	if _, err := os.Stat(d.job.journal); d.job.dryRun && errors.Is(err, os.ErrNotExist) { // a dry run creates none
 		return d.disburse(ctx, l, nil, plan{fresh: l.total, left: l.total.Sum})
 	}
 	j, err := d.openJournal()
@@ -53,46 +53,47 @@ func (d *disbursement) do(ctx context.Context) (int, error) {
 	case err != nil:
 		return exitWrong, err
 	case faults > 0:
-		return exitWrong, fmt.Errorf("%w: rows that are not what they were: %d; a corrected row needs a new key", errRefused, faults)
+		return exitWrong, fmt.Errorf("%w: changed rows: %d; a corrected row needs a new key", errRefused, faults)
 	case pl.lost.Count > 0:
 		return exitWrong, fmt.Errorf("%w: the journal has %d payments of %s that may have been made and are not in the file: "+
-			"another run, date, environment or file, or rows were taken out", errRefused, pl.lost.Count, pl.lost.Sum)
+			"another run, date, environment or file, or rows were removed", errRefused, pl.lost.Count, pl.lost.Sum)
 	}
 	return d.disburse(ctx, l, j, pl)
 }
 
-// controlTotals catches what no row shows: a file that was cut short or is another one.
+// controlTotals detects what no row shows: a truncated file, or a different one.
 func (d *disbursement) controlTotals(l *list, faults int) int {
 	if faults > 0 {
-		return 0 // the totals of a faulty file say nothing
+		return 0 // the totals of an invalid file mean nothing
 	}
 	if d.job.rows != 0 && l.total.Count != d.job.rows {
 		d.say.fault(fmt.Errorf("the file has %d payments, -rows says %d", l.total.Count, d.job.rows))
 		faults++
 	}
 	if !d.job.sum.IsZero() && l.total.Sum != d.job.sum {
-		d.say.fault(fmt.Errorf("the file adds up to %s, -sum says %s", l.total.Sum, d.job.sum))
+		d.say.fault(fmt.Errorf("the sum of the file is %s, -sum says %s", l.total.Sum, d.job.sum))
 		faults++
 	}
 	return faults
 }
 
-// openJournal opens the journal, and keeps other runs out of it.
+// openJournal opens the journal and excludes other runs.
 func (d *disbursement) openJournal() (*journal.Journal, error) {
-	// The journal holds amounts in clear and destinations as digests. A run that pays bank accounts gives a DigestKey too.
+	// The journal has amounts in plain text and destinations as digests. A run that pays bank accounts also needs a
+	// DigestKey.
 	j, err := journal.Open(d.job.journal, journal.Options{})
 	switch {
 	case errors.Is(err, journal.ErrLocked):
-		return nil, fmt.Errorf("%w: another run is at work on this journal: wait for its end: %w", errRefused, err)
+		return nil, fmt.Errorf("%w: another run is using this journal: wait until it ends: %w", errRefused, err)
 	case errors.Is(err, journal.ErrCorrupt):
-		return nil, fmt.Errorf("%w: keep the journal as it is, and have a person look at it: %w", errRefused, err)
+		return nil, fmt.Errorf("%w: keep the journal unchanged; a person must look at it: %w", errRefused, err)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return j, nil
 }
 
-// disburse does what needs the service.
+// disburse does everything that needs the service.
 func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal, pl plan) (int, error) {
 	d.say.plan(pl)
 	client, err := d.newClient()
@@ -112,7 +113,7 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 		d.say.dryRun(l.total)
 		return exitPaid, nil
 	}
-	summary, err := createFile(d.job.summary) // before the first payment, when there still is a choice
+	summary, err := createFile(d.job.summary) // before the first payment, while there is still a choice
 	if err != nil {
 		return exitWrong, fmt.Errorf("%w: no summary could be written: %w", errRefused, err)
 	}
@@ -126,7 +127,7 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 	d.say.progress("paying", "payments", l.total.Count-pl.paid.Count)
 	p.onRound = func(round int) {
 		if round > 0 {
-			d.say.doing("repeating what is unknown, as soon as that is safe")
+			d.say.doing("repeating payments of unknown outcome, as soon as that is safe")
 		}
 	}
 	var made atomic.Int64
@@ -150,19 +151,19 @@ func (d *disbursement) disburse(ctx context.Context, l *list, j *journal.Journal
 	return d.conclude(p, summary, e)
 }
 
-// ending is how the sending ended, and what it took.
+// ending is how the sending ended, and how long it took.
 type ending struct {
-	stopped                 error // before all was sent
-	unproven                error // why what is paid was not looked for in the histories
+	stopped                 error // before everything was sent
+	unproven                error // why the paid rows were not searched for in the histories
 	made, requests, refused int64
 	took                    time.Duration
 }
 
-// conclude writes the summary and says how the run ended.
+// conclude writes the summary and reports how the run ended.
 func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, error) {
 	stopped := e.stopped
 	r, err := p.writeSummary(summary)
-	if err != nil { // the disk may be full: the totals are told all the same
+	if err != nil { // the disk may be full: print the totals nevertheless
 		if r = make(result); p.tally(r, func(payment, string, string, journal.Entry) {}) == nil {
 			d.say.result(r, p.list.total)
 		}
@@ -175,21 +176,21 @@ func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, 
 	code := r.exitCode()
 	unseen := r[stateUnseen].Count
 	if unseen > 0 {
-		d.say.row("not proven", "%s that the service reported as made, in no history yet: that does not prove that no money moved",
+		d.say.row("not proven", "%s reported as made, but in no history yet: this does not prove that no money moved",
 			plural(int64(unseen), "payment"))
 	}
 	switch {
 	case r[statePaid].Count == 0:
 	case e.unproven != nil:
-		d.say.row("not proven", "what is paid was not all compared with the histories of the accounts: %v", e.unproven)
+		d.say.row("not proven", "not all paid rows were compared with the histories of the accounts: %v", e.unproven)
 		code = exitUnfinished
 		if stopped == nil {
-			stopped = errors.New("what was paid is not proven")
+			stopped = errors.New("the paid rows are not proven")
 		}
 	case unseen == 0:
 		d.say.proven(r[statePaid].Count, p.resolved)
 	}
-	if stopped != nil { // what was not tried in this run may stand as refused by an earlier one
+	if stopped != nil { // rows that were not tried in this run may have been refused by an earlier one
 		code = exitUnfinished
 	}
 	if code == exitUnfinished && stopped == nil {
@@ -198,14 +199,14 @@ func (d *disbursement) conclude(p *payer, summary *pendingFile, e ending) (int, 
 	if code == exitUnfinished {
 		d.say.row("unfinished", "run the same command again")
 		if p.trouble != nil {
-			stopped = fmt.Errorf("%w; the last trouble: %w", stopped, p.trouble)
+			stopped = fmt.Errorf("%w; last error: %w", stopped, p.trouble)
 		}
 		return code, stopped
 	}
 	return code, nil
 }
 
-// newClient counts the requests as it goes.
+// newClient counts the requests of the run.
 func (d *disbursement) newClient() (*prepaid.Client, error) {
 	config := d.settings.config
 	config.UserAgent = "disburse"
@@ -218,7 +219,7 @@ func (d *disbursement) newClient() (*prepaid.Client, error) {
 	return prepaid.NewClient(config)
 }
 
-// checkFloat refuses a run that the float account cannot pay to its end: who is paid and who is not would be chance.
+// checkFloat refuses a run for which the float account has too little money: it would be chance who is paid.
 func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, pl plan) (int, error) {
 	if pl.left.Sign() == 0 {
 		return exitPaid, nil
@@ -234,7 +235,7 @@ func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, p
 	case account.Status != prepaid.AccountStatusActive:
 		return exitWrong, fmt.Errorf("%w: the float account is not active", errRefused)
 	}
-	least, err := pl.left.Sub(pl.doubt.Sum) // what is in doubt may have left the account already
+	least, err := pl.left.Sub(pl.unknown.Sum) // payments of unknown outcome may already have left the account
 	if err != nil {
 		return exitWrong, err
 	}
@@ -245,14 +246,14 @@ func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, p
 	return exitPaid, nil
 }
 
-// restAfterRun waits for the end of the window in which the service may still count the requests of a run before this
-// one. Nothing records when a run that was killed sent its last: it was before its lock was free.
+// restAfterRun waits until the end of the window in which the service may still count the requests of an earlier run.
+// Nothing records when a killed run sent its last request: it was before its lock was released.
 func (d *disbursement) restAfterRun(ctx context.Context) error {
 	wait := d.settings.rateWindow - time.Since(d.locked)
 	if wait <= 0 {
 		return nil
 	}
-	d.say.row("wait", "%s: the service may still count the requests of a run before this one", wait.Round(100*time.Millisecond))
+	d.say.row("wait", "%s: the service may still count the requests of an earlier run", wait.Round(100*time.Millisecond))
 	sleep(ctx, wait)
 	return ctx.Err()
 }

@@ -74,7 +74,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	s := newStage(t, 5)
 	code, _, _ := s.run()
 	require.Equal(t, exitPaid, code)
-	const rule = " is not what it was when this key was first sent\n"
+	const rule = " differs from what was first sent under this key\n"
 	for _, c := range []struct{ old, changed, want string }{
 		{"emp-1," + s.accounts[1], "emp-1," + s.accounts[2], "line 3: account_id" + rule},
 		{"100.02", "100.20", "line 4: amount" + rule},
@@ -85,7 +85,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 		code, _, errOut := s.run()
 		require.Equal(t, exitWrong, code, c.want)
 		require.Contains(t, errOut, c.want)
-		require.Contains(t, errOut, "nothing was sent: rows that are not what they were: 1; a corrected row needs a new key")
+		require.Contains(t, errOut, "nothing was sent: changed rows: 1; a corrected row needs a new key")
 	}
 	code, _, errOut := s.run("-float", s.accounts[4])
 	require.Equal(t, exitWrong, code)
@@ -136,7 +136,7 @@ func TestRejectedRows(t *testing.T) {
 	s.write(strings.Replace(strings.Join(s.rows(), "\n"), s.accounts[2], "EA2", 1))
 	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
-	require.Equal(t, "line 4: account_id is not what it was when this key was first sent; not sent\n", errOut)
+	require.Equal(t, "line 4: account_id differs from what was first sent under this key; not sent\n", errOut)
 	require.Equal(t, "1", count(out, stateChanged))
 	require.Equal(t, "0.00", s.srv.Balance("EA2"))
 
@@ -211,7 +211,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 	require.Equal(t, "10", count(out, statePaid))
 	require.Equal(t, "5", count(out, stateRejected))
 	require.Equal(t, "25", count(out, stateNotSent))
-	require.Contains(t, errOut, "stopped: too many payments in a row were not made (-stop-after 5); the last trouble: prepaid: Accounts.Transfer: rejected: transfer failed")
+	require.Contains(t, errOut, "stopped: too many payments in a row failed (-stop-after 5); last error: prepaid: Accounts.Transfer: rejected: transfer failed")
 	require.Equal(t, 15, s.transfers())
 
 	s.srv.Adjust(s.float, "5000")
@@ -223,7 +223,7 @@ func TestFloatAccountRunsDry(t *testing.T) {
 	}
 }
 
-// The first round leaves payments in doubt; the next ones find out, without a second payment.
+// The first round leaves payments unknown; the next ones find out, without a second payment.
 func TestDoubtIsSettledWithinTheRun(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 60)
@@ -242,9 +242,9 @@ func TestDoubtThatRemains(t *testing.T) {
 	s.srv.Inject(transferOperation, prepaidtest.CommitThenDrop().Times(2), prepaidtest.DropBeforeCommit().Times(16))
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code)
-	require.Contains(t, errOut, "not all payments are settled and proven; the last trouble: prepaid: Accounts.Transfer: outcome unknown")
+	require.Contains(t, errOut, "not all payments are settled and proven; last error: prepaid: Accounts.Transfer: outcome unknown")
 	require.Equal(t, rounds*6, s.transfers())
-	require.Equal(t, "6", count(out, stateInDoubt))
+	require.Equal(t, "6", count(out, stateUnknown))
 	require.Contains(t, out, "run the same command again")
 	code, _, errOut = s.run()
 	require.Equal(t, exitPaid, code, errOut)
@@ -260,7 +260,7 @@ func TestInterrupted(t *testing.T) {
 	code, out, errOut := s.runUntil(ctx, "-workers", "8")
 	require.Equal(t, exitUnfinished, code)
 	require.Contains(t, errOut, errInterrupted.Error())
-	require.Equal(t, "0", count(out, stateInDoubt), "those under way are waited for")
+	require.Equal(t, "0", count(out, stateUnknown), "those under way are waited for")
 	require.Less(t, s.transfers(), 50)
 	require.Len(t, s.summary(), 100+len(states()))
 	code, _, errOut = s.run()
@@ -268,7 +268,7 @@ func TestInterrupted(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// What does not end within the grace is cut off, and in doubt.
+// What does not end within the grace is cut off, and unknown.
 func TestInterruptedForGood(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)
@@ -278,7 +278,7 @@ func TestInterruptedForGood(t *testing.T) {
 	s.onPaid = interrupt
 	code, out, _ := s.runUntil(ctx, "-workers", "4")
 	require.Equal(t, exitUnfinished, code)
-	require.NotEqual(t, "0", count(out, stateInDoubt))
+	require.NotEqual(t, "0", count(out, stateUnknown))
 	s.srv.ClearFaults()
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
@@ -332,12 +332,12 @@ func TestJournalInUseOrDamaged(t *testing.T) {
 	require.NoError(t, err)
 	code, _, errOut := s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: another run is at work on this journal: wait for its end")
+	require.Contains(t, errOut, "nothing was sent: another run is using this journal: wait until it ends")
 	require.NoError(t, j.Close())
 	require.NoError(t, os.WriteFile(s.journal(), []byte("prepaid-journal 1\nbroken\n"), 0o600))
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "nothing was sent: keep the journal as it is, and have a person look at it: journal: corrupt at line 2")
+	require.Contains(t, errOut, "nothing was sent: keep the journal unchanged; a person must look at it: journal: corrupt at line 2")
 	require.Zero(t, s.transfers())
 }
 
@@ -354,7 +354,7 @@ func TestRestsAfterARunBefore(t *testing.T) {
 	began := time.Now()
 	code, out, _ = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
-	require.Contains(t, out, "the service may still count the requests of a run before this one")
+	require.Contains(t, out, "the service may still count the requests of an earlier run")
 	again, _ := s.entry(1)
 	require.GreaterOrEqual(t, again.Changed.Sub(began), s.rateWindow)
 

@@ -18,26 +18,26 @@ import (
 // errFileChanged: what is read is not what was checked.
 var errFileChanged = errors.New("the payments file was changed while it was in use")
 
-// list is a payments file that was checked. Of each row it remembers the request id and a hash: rows are read again
-// when they are needed, so memory holds no names and no references.
+// list is a checked payments file. For each row it keeps the request ID and a hash: rows are read again when needed, so
+// memory holds no names and no references.
 type list struct {
 	job   *job
-	file  *os.File // stays open: a file put in its place is not seen
+	file  *os.File // stays open: a replacement of the file is not seen
 	seed  maphash.Seed
 	rows  map[prepaid.RequestID]mark
 	total journal.Total
 }
 
-// mark is what is remembered of a row.
+// mark is what is kept of a row.
 type mark struct {
 	line int
 	hash uint64
 }
 
-// hash shortens a text that is compared later.
+// hash shortens a text for later comparison.
 func (l *list) hash(text string) uint64 { return maphash.String(l.seed, text) }
 
-// openList reads the whole file and tells report of every fault in it. A list is usable when there was none.
+// openList reads the whole file and passes every fault to report. A list is usable if there was none.
 func openList(j *job, report func(error)) (l *list, faults int, err error) {
 	file, err := os.Open(j.file)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *list) add(p payment, wrong *rowError) error {
 	return addTo(&l.total, p.amount)
 }
 
-// payments goes through the rows again, and ends with errFileChanged at a row that is not the one that was checked.
+// payments iterates over the rows again, and ends with errFileChanged at a row that differs from the checked one.
 func (l *list) payments() iter.Seq2[payment, error] {
 	return func(yield func(payment, error) bool) {
 		seen := 0
@@ -100,7 +100,7 @@ func (l *list) payments() iter.Seq2[payment, error] {
 	}
 }
 
-// read parses the file row by row. A *rowError is about one row; after any other error there are no more.
+// read parses the file row by row. A *rowError is about one row; after any other error there are no more rows.
 func (l *list) read() iter.Seq2[payment, error] {
 	return func(yield func(payment, error) bool) {
 		if _, err := l.file.Seek(0, io.SeekStart); err != nil {
@@ -108,7 +108,7 @@ func (l *list) read() iter.Seq2[payment, error] {
 			return
 		}
 		text := bufio.NewReader(l.file)
-		if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets begin UTF-8 with it
+		if mark, _ := text.Peek(3); string(mark) == "\xef\xbb\xbf" { // spreadsheets start UTF-8 with it
 			_, _ = text.Discard(3)
 		}
 		reader := csv.NewReader(text)
@@ -155,7 +155,7 @@ func (l *list) next(reader *csv.Reader) (payment, error) {
 	if wrong != nil {
 		return p, wrong
 	}
-	return p, nil // not wrong: a nil *rowError is an error
+	return p, nil // no fault: a nil *rowError would be a non-nil error
 }
 
 // addTo counts an amount.

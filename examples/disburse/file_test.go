@@ -31,7 +31,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		{"long key", columns + "\n" + strings.Repeat("k", 41) + ",EA1,1,SALARY\n", []string{"line 2: key must be 1 to 40"}},
 		{"amounts", columns + "\nk-1,EA1,0.00,S\nk-2,EA1,1.005,S\nk-3,EA1,\"1,000\",S\nk-4,EA1,500.01,S\nk-5,EA1,99999999999999999999,S\n", []string{
 			"line 2: amount must be above zero", "line 3: amount must have at most two decimals", "line 4: amount must be a plain number",
-			"line 5: amount must be at most what -max allows", "line 6: amount must be a plain number",
+			"line 5: amount must not exceed -max", "line 6: amount must be a plain number",
 		}},
 		{"to the float account", columns + "\nemp-1," + s.float + ",5,SALARY\n", []string{"line 2: account_id is the float account"}},
 		{"references", columns + "\nk-1,EA1,5," + strings.Repeat("é", 76) + "\nk-2,EA1,5,\xff\nk-3,EA1,5,\"a\tb\"\n", []string{
@@ -79,7 +79,7 @@ func TestControlTotals(t *testing.T) {
 	s := newStage(t, 3)
 	code, _, errOut := s.run("-rows", "4", "-sum", "300.04")
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "the file has 3 payments, -rows says 4\nthe file adds up to 300.03, -sum says 300.04\n")
+	require.Contains(t, errOut, "the file has 3 payments, -rows says 4\nthe sum of the file is 300.03, -sum says 300.04\n")
 	require.Empty(t, s.srv.Requests())
 }
 
@@ -108,7 +108,7 @@ func TestFileChangedWhileInUse(t *testing.T) {
 	s.onPaid = nil
 	code, _, errOut = s.run()
 	require.Equal(t, exitWrong, code)
-	require.Contains(t, errOut, "line 2: amount is not what it was when this key was first sent")
+	require.Contains(t, errOut, "line 2: amount differs from what was first sent under this key")
 	s.write(s.rows()...)
 	code, _, errOut = s.run()
 	require.Equal(t, exitPaid, code, errOut)

@@ -1,4 +1,4 @@
-// Disburse pays a file of payments, each once, however often it is killed and started again: on an emulator inside this
+// Disburse pays a file of payments, each once, however often it is killed and restarted: on an emulator inside this
 // process by default, or on the real service (see -h).
 package main
 
@@ -21,34 +21,34 @@ at any moment and start it again: nobody is paid twice or left out.
 
 Usage: disburse -file payments.csv -run payroll-2026-11 -date 2026-11-30 [flags]
 
-The file begins with the line key,account_id,amount,reference. A key names one payment of
-the run and never changes. Every row is checked before anything is sent, and one bad row
-refuses the whole file. Begin with -dry-run, and give the -rows and -sum that it prints to
-the run itself, so that another file is refused.
+The file starts with the line key,account_id,amount,reference. A key identifies one payment
+of the run and never changes. Every row is checked before anything is sent, and one invalid
+row refuses the whole file. Start with -dry-run, and pass the -rows and -sum that it prints
+to the run itself, so that a different file is refused.
 
 To continue a run, give the same command again. The file may grow meanwhile; rows that
-were paid or are in doubt stay in it as they are. To correct a row that was refused, replace
-it by one with a new key: the old one must go, or both may be paid. Refused rows are sent
-again with -retry-refused only.
-The journal is <run>.<environment>.journal in the file's directory, whatever the file is
-called. Keep it: for a row that was edited after its journal was lost, the service returns
-an earlier payment, and nothing moves. The run finds such rows in the end.
+were paid or are unknown must stay unchanged. To correct a refused row, replace it by one
+with a new key: the old row must go, or both may be paid. Refused rows are sent again with
+-retry-refused only.
+The journal is <run>.<environment>.journal in the file's directory, whatever the file's
+name. Keep it: for a row that was edited after its journal was lost, the service returns
+an earlier payment, and nothing moves. The run finds such rows at its end.
 
-Without PREPAID_BASE_URL it shows all that against an emulator inside this process, and
+Without PREPAID_BASE_URL it demonstrates all this on an emulator inside this process, and
 takes no flags. For the service, set
 
   PREPAID_BASE_URL            https://.../3.0/
   PREPAID_VENDOR              the word in application/vnd.<vendor>+json
   PREPAID_ENVIRONMENT         test or production
-  PREPAID_CLIENT_ID           OAuth client id
+  PREPAID_CLIENT_ID           OAuth client ID
   PREPAID_CLIENT_SECRET_FILE  a file with the secret (or PREPAID_CLIENT_SECRET); never a flag
-  PREPAID_FLOAT_ACCOUNT       EAID of the account that pays, unless -float says it
+  PREPAID_FLOAT_ACCOUNT       EAID of the paying account, unless -float is given
 
-Ctrl+C begins no further payment, waits for those under way and writes the summary; a
-second one ends the program at once, which is safe too.
+Ctrl+C starts no further payment, waits for running ones and writes the summary; a second
+one ends the program at once, which is safe too.
 
 Exit status:
-  0  every row is paid (with -dry-run: nothing stands against the run)
+  0  every row is paid (with -dry-run: nothing prevents the run)
   1  finished, but rows were refused, or an earlier payment was returned: see the summary
   2  nothing was sent: the command line, environment, file, journal or float account is wrong
   3  unfinished, not found in the histories yet, or the output could not be written: run
@@ -94,14 +94,14 @@ func runOn(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}.run(ctx, args, out, errOut)
 }
 
-// settings are what a run is given besides its arguments. The service's are the defaults above; the demonstration and
-// the tests have shorter times.
+// settings are the parameters of a run other than its arguments. For the service they are the defaults above; the
+// demonstration and the tests have shorter times.
 type settings struct {
 	config     prepaid.Config
 	invalid    error         // of config
 	booking    time.Duration // by which a history may be late
-	rateWindow time.Duration // in which the service counts requests, also those of a run before this one
-	grace      time.Duration // for payments under way after Ctrl+C
+	rateWindow time.Duration // in which the service counts requests, also those of an earlier run
+	grace      time.Duration // for running payments after Ctrl+C
 	onPaid     func()        // after each payment; nil for nothing
 }
 

@@ -2,7 +2,7 @@ package main
 
 import "io"
 
-// output keeps the first error of a writer: what nobody can read was not said.
+// output keeps the first error of a writer: lost output is a failure.
 type output struct {
 	to  io.Writer
 	err error

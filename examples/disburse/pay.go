@@ -12,13 +12,14 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// rounds is how often the file is gone through: what is new, then what is in doubt, each after its rest, and lastly what
-// is still in doubt and, if wished, what was refused: no number of refusals keeps a doubt from being settled.
+// rounds is how often the file is read: for new payments, then for unknown ones, each after its wait, and last for
+// those still unknown and, if requested, refused ones: no number of refusals keeps an unknown outcome from being
+// settled.
 const rounds = 3
 
 var (
-	errInterrupted = errors.New("interrupted, no further payment was begun")
-	errTooMany     = errors.New("stopped: too many payments in a row were not made")
+	errInterrupted = errors.New("interrupted, no further payment was started")
+	errTooMany     = errors.New("stopped: too many payments in a row failed")
 )
 
 // payer pays the rows of a list.
@@ -28,26 +29,26 @@ type payer struct {
 	journal *journal.Journal
 	sender  journal.Sender
 	began   time.Time
-	grace   time.Duration // for payments under way after an interruption
+	grace   time.Duration // for running payments after an interruption
 	booking time.Duration // by which a history may be late
 	onPaid  func()
 	onRead  func() // a transaction of a history
 	onRound func(round int)
 	report  func(error)
 
-	streak atomic.Int64 // payments not made since the last one that was
+	streak atomic.Int64 // failed payments since the last successful one
 
 	mu        sync.Mutex
-	changed   map[prepaid.RequestID]bool // not as they were when they were first sent
+	changed   map[prepaid.RequestID]bool // differ from what was first sent
 	elsewhere map[prepaid.RequestID]bool // the service returned another payment than the row's
 	unseen    map[prepaid.RequestID]bool // reported as paid, and in no history yet
-	trouble   error                      // of the last payment that was not made
+	trouble   error                      // error of the last failed payment
 
-	resolved int // payments that stand as paid because a person said so; counted by tally
+	resolved int // payments recorded as paid by a person; counted by tally
 }
 
-// pay sends what is due until all is settled, ctx ends or something forbids to go on, which it returns. Payments that
-// are under way then are waited for: how they ended is in the journal.
+// pay sends the due payments until all are settled, ctx ends, or an error forbids to continue, which it returns. It
+// waits for running payments: the journal records how they ended.
 func (p *payer) pay(ctx context.Context) error {
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
@@ -57,10 +58,10 @@ func (p *payer) pay(ctx context.Context) error {
 		case <-sending.Done():
 			return
 		}
-		p.report(fmt.Errorf("interrupted: waiting for the payments under way, at most %s", p.grace))
+		p.report(fmt.Errorf("interrupted: waiting for running payments, at most %s", p.grace))
 		select {
 		case <-time.After(p.grace):
-			cut() // what it cuts off is in doubt, and recorded as such
+			cut() // what it cuts off is recorded as unknown
 		case <-sending.Done():
 		}
 	})
@@ -84,7 +85,7 @@ func (p *payer) pay(ctx context.Context) error {
 	return nil
 }
 
-// round goes through the file once and returns how many payments were due.
+// round reads the file once and returns how many payments were due.
 func (p *payer) round(taking, sending context.Context, round int, stop context.CancelCauseFunc) (due int, err error) {
 	queue := make(chan payment)
 	var workers sync.WaitGroup
@@ -118,8 +119,8 @@ func (p *payer) round(taking, sending context.Context, round int, stop context.C
 	return due, nil
 }
 
-// due reports whether a row is for this round. What is in doubt comes after what is new, since the journal leaves it
-// alone for a while. What an earlier run saw refused comes last, once, and only when it is asked for.
+// due reports whether a row belongs to this round. Unknown outcomes come after new payments, since the journal makes
+// them wait. What an earlier run saw refused comes last, once, and only if requested.
 func (p *payer) due(next payment, round int) bool {
 	id := p.job.requestID(next)
 	e, known := p.journal.Get(id)
@@ -128,7 +129,7 @@ func (p *payer) due(next payment, round int) bool {
 		return true
 	case p.isMarked(p.changed, id):
 		return false
-	case inDoubt(e):
+	case isUnknown(e):
 		return round > 0
 	case e.State == journal.StateRejected:
 		return p.job.retryRefused && round == rounds-1 && e.Changed.Before(p.began)
@@ -136,8 +137,8 @@ func (p *payer) due(next payment, round int) bool {
 	return e.State == journal.StateNotSent
 }
 
-// rest waits until the journal would send a payment of unknown outcome, and returns false when the run was stopped
-// meanwhile: the journal itself waits under the context of what is under way.
+// rest waits until the journal would send a payment of unknown outcome, and returns false if the run was stopped
+// meanwhile: the journal itself would wait with the context of running payments.
 func (p *payer) rest(taking context.Context, next payment) bool {
 	at := p.journal.NotBefore(p.sender, p.job.requestID(next))
 	return sleep(taking, time.Until(at)) && taking.Err() == nil
@@ -162,11 +163,11 @@ func (p *payer) payOne(ctx context.Context, next payment, stop context.CancelCau
 	if changed, ok := errors.AsType[*journal.ChangedError](err); ok {
 		p.mark(p.changed, params.RequestID)
 		wrong := &rowError{line: next.line}
-		wrong.add(changedFields(changed), "is not what it was when this key was first sent; not sent")
+		wrong.add(changedFields(changed), "differs from what was first sent under this key; not sent")
 		p.report(wrong)
 	}
 	if before.State == journal.StateRejected && prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
-		return // no news
+		return // nothing new
 	}
 	if p.streak.Add(1) >= int64(p.job.stopAfter) {
 		stop(fmt.Errorf("%w (-stop-after %d)", errTooMany, p.job.stopAfter))

@@ -9,18 +9,18 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// plan is how the file and the journal stand to each other before anything is sent.
+// plan compares the file with the journal before anything is sent.
 type plan struct {
 	paid     journal.Total // by earlier runs: not sent again
-	doubt    journal.Total // may have been paid: sent again under the same request id, which pays none twice
+	unknown  journal.Total // may have been paid: sent again under the same request ID, so that nobody is paid twice
 	rejected journal.Total // refused by earlier runs: tried again with -retry-refused only
 	fresh    journal.Total // never sent, or certainly not processed
-	lost     journal.Total // paid or in doubt, and not in the file
+	lost     journal.Total // paid or unknown, and not in the file
 	left     prepaid.Amount
 	resumed  bool // the journal has entries
 }
 
-// makePlan compares each row with the journal and tells report of every row that is not what it was.
+// makePlan compares each row with the journal and passes every changed row to report.
 func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults int, err error) {
 	for p, err := range l.payments() {
 		if err != nil {
@@ -37,8 +37,8 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 		case !known:
 		case e.State == journal.StateDone:
 			total = &pl.paid
-		case inDoubt(e):
-			total = &pl.doubt
+		case isUnknown(e):
+			total = &pl.unknown
 		case e.State == journal.StateRejected:
 			total = &pl.rejected
 		}
@@ -48,7 +48,7 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 	}
 	for e := range j.All() {
 		pl.resumed = true
-		if _, here := l.rows[e.RequestID]; !here && (e.State == journal.StateDone || inDoubt(e)) {
+		if _, here := l.rows[e.RequestID]; !here && (e.State == journal.StateDone || isUnknown(e)) {
 			if err := addTo(&pl.lost, e.Amount); err != nil {
 				return pl, faults, err
 			}
@@ -60,11 +60,11 @@ func makePlan(l *list, j *journal.Journal, report func(error)) (pl plan, faults 
 	return pl, faults, err
 }
 
-// changes compares a row with the payment that was recorded under its key. What the journal only holds as a digest it
-// compares by itself: here for a payment that is done, for any other before it is sent.
+// changes compares a row with the payment recorded under its key. The journal compares what it only has as a digest:
+// here for a payment that is done, for any other before it is sent.
 func changes(l *list, j *journal.Journal, p payment, e journal.Entry, known bool) *rowError {
 	wrong := &rowError{line: p.line}
-	const rule = "is not what it was when this key was first sent"
+	const rule = "differs from what was first sent under this key"
 	if known && e.AccountID != l.job.float {
 		wrong.add("float account", rule)
 	}
@@ -88,14 +88,14 @@ func changedFields(changed *journal.ChangedError) string {
 	return strings.NewReplacer("destination", "account_id", "params", "reference").Replace(strings.Join(changed.Fields, ", "))
 }
 
-func inDoubt(e journal.Entry) bool {
+func isUnknown(e journal.Entry) bool {
 	return e.State == journal.StateUnknown || e.State == journal.StateIntended
 }
 
-// noSender stands where nothing is to be sent.
+// noSender is the sender while nothing may be sent.
 type noSender struct{ journal.Sender }
 
-// Transfer sends nothing, and says so.
+// Transfer sends nothing and returns an error.
 func (noSender) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	return nil, &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: errors.New("nothing is sent here")}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// printer is what the program says: totals to out, faults and progress to errOut.
+// printer prints what the program reports: totals to out, faults and progress to errOut.
 type printer struct {
 	out io.Writer
-	bar *bar // nil when errOut is no terminal
+	bar *bar // nil if errOut is not a terminal
 
 	mu     sync.Mutex // workers report faults
 	errOut io.Writer
@@ -26,12 +26,12 @@ func (s *printer) row(name, format string, args ...any) {
 
 func (s *printer) total(name string, t journal.Total) { s.row(name, "%7d %16s", t.Count, t.Sum) }
 
-// fault tells of one fault.
+// fault prints one fault.
 func (s *printer) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bar != nil {
-		_ = s.bar.Clear() // it is drawn again below
+		_ = s.bar.Clear() // it is redrawn below
 	}
 	fmt.Fprintln(s.errOut, err)
 }
@@ -40,7 +40,7 @@ func (s *printer) plan(pl plan) {
 	for _, part := range []struct {
 		name  string
 		total journal.Total
-	}{{"  paid", pl.paid}, {"  rejected", pl.rejected}, {"  in doubt", pl.doubt}, {"  to send", pl.fresh}} {
+	}{{"  paid", pl.paid}, {"  rejected", pl.rejected}, {"  unknown ", pl.unknown}, {"  to send", pl.fresh}} {
 		s.total(part.name, part.total)
 	}
 }
@@ -57,19 +57,19 @@ func (s *printer) result(r result, all journal.Total) {
 	s.total("together", all)
 }
 
-// proven says what was found. What a person resolved is not looked for.
+// proven prints what was found. Payments that a person resolved are not searched for.
 func (s *printer) proven(paid, resolved int) {
-	text := "what is paid is in the histories of the accounts"
+	text := "the histories of the accounts contain all paid rows"
 	switch {
 	case resolved == paid:
-		text = "nothing: a person resolved what is paid, and that is not looked for"
+		text = "nothing: a person resolved the paid rows, which are not searched for"
 	case resolved > 0:
-		text += ", but for " + plural(int64(resolved), "payment") + " that a person resolved"
+		text += ", except " + plural(int64(resolved), "payment") + " that a person resolved"
 	}
 	s.row("proven", "%s", text)
 }
 
-// progress begins a bar when errOut is a terminal, in place of the one before. most is -1 when it is not known.
+// progress starts a bar if errOut is a terminal, and replaces the previous one. most is -1 if unknown.
 func (s *printer) progress(doing, unit string, most int) {
 	s.progressEnds()
 	if file, ok := s.errOut.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -96,7 +96,7 @@ func (s *printer) progressEnds() {
 	}
 }
 
-// plural gives a number with its noun.
+// plural formats a number with its noun.
 func plural(n int64, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -14,44 +14,44 @@ import (
 
 const (
 	proofPage = 500 // transactions; the service may apply another
-	// proofMargin is more than the clocks of any two machines differ by: a history is read from so long before the journal
-	// began. It only costs pages.
+	// proofMargin is more than the difference between the clocks of any two machines: a history is read from that long
+	// before the journal began. It only costs pages.
 	proofMargin = 24 * time.Hour
 )
 
-// historian is what the proof reads with.
+// historian is what the proof needs to read histories.
 type historian interface {
 	Transactions(context.Context, prepaid.AccountID, prepaid.ListTransactionsParams) iter.Seq2[*prepaid.Transaction, error]
 }
 
-// expectation is how the float account's history shows a payment that was made as the row says.
+// expectation is how the float account's history shows a payment that was made as in the row.
 type expectation struct {
 	amount prepaid.Amount
-	named  uint64 // hash of the begin of the source reference, which names run and key
+	named  uint64 // hash of the start of the source reference, which contains run and key
 }
 
 // proof is what is still to be found in the histories.
 type proof struct {
-	open    map[uint64]expectation           // by the hash of the source reference, which names run, key, account and amount
-	rows    map[prepaid.TransactionID]uint64 // the same hash by the reported id; 0 for an id that was reported twice
-	another map[uint64]string                // rows of which the history shows another payment, and what it shows
-	began   time.Time                        // when the first of it began
+	open    map[uint64]expectation           // by the hash of the source reference, which contains run, key, account and amount
+	rows    map[prepaid.TransactionID]uint64 // the same hash by the reported ID; 0 for an ID that was reported twice
+	another map[uint64]string                // rows for which the history shows another payment, and which
+	began   time.Time                        // when the first of them began
 
-	mu    sync.Mutex // workers claim
+	mu    sync.Mutex // workers claim concurrently
 	taken map[claim]bool
 }
 
-// claim is an item of an account's history that was found to be one payment, and so is no other.
+// claim is an item of an account's history that was matched with one payment, and so matches no other.
 type claim struct {
 	account prepaid.AccountID
 	item    prepaid.TransactionID
 }
 
-// prove looks for each payment that the service reported as made. The service returns the cached response for a request
-// id that it knows, whatever is asked under it: with a journal that is new, lost or exchanged, an earlier payment would be
-// taken for this one although it was of another amount or to somebody else. The source reference of a payment names both,
-// so the history of the float account shows which one it was, whatever the clocks and the ids say. Where that history does
-// not carry the reference, the account that was to be paid may. What is seen nowhere is marked as such: it proves nothing.
+// prove searches for each payment that the service reported as made. For a known request ID the service returns the
+// cached response, whatever the params are: if the journal is new, lost or swapped, an earlier payment with another
+// amount or payee would be taken for this one. The source reference of a payment contains both, so the history of the
+// float account shows which one it was, whatever the clocks and the IDs are. If that history does not have the
+// reference, the payee's account may. What is found nowhere is marked: that proves nothing.
 func (p *payer) prove(ctx context.Context, history historian) error {
 	due, err := p.reportedPaid()
 	if err != nil || len(due.open) == 0 {
@@ -66,7 +66,7 @@ func (p *payer) prove(ctx context.Context, history historian) error {
 			return err
 		}
 	}
-	// What was paid before its journal was lost is older, but no payment of this run is older than its id may be.
+	// A payment made before its journal was lost is older, but no payment of this run is older than its ID may be.
 	earlier := prepaid.ListTransactionsParams{From: p.job.date.Add(-dayEarliest - proofMargin), Before: recent}
 	if earlier.From.Before(recent) {
 		if err := p.readFloat(ctx, history, due, earlier); err != nil || len(due.open) == 0 {
@@ -76,7 +76,7 @@ func (p *payer) prove(ctx context.Context, history historian) error {
 	return p.askPayees(ctx, history, due)
 }
 
-// reportedPaid returns what is to be proven.
+// reportedPaid returns what must be proven.
 func (p *payer) reportedPaid() (*proof, error) {
 	due := &proof{
 		open: make(map[uint64]expectation), rows: make(map[prepaid.TransactionID]uint64),
@@ -94,7 +94,7 @@ func (p *payer) reportedPaid() (*proof, error) {
 		named, _ := p.job.ownReference(reference)
 		hash := p.list.hash(reference)
 		due.open[hash] = expectation{amount: row.amount, named: p.list.hash(named)}
-		if _, twice := due.rows[e.TransactionID]; twice { // it is one payment, and so cannot show which of the two
+		if _, twice := due.rows[e.TransactionID]; twice { // it is one payment, and cannot show which of the two
 			hash = 0
 		}
 		due.rows[e.TransactionID] = hash
@@ -105,13 +105,13 @@ func (p *payer) reportedPaid() (*proof, error) {
 	return due, nil
 }
 
-// entryPaid returns the entry of a row that the service reported as paid. What a person has resolved stands.
+// entryPaid returns the entry of a row that the service reported as paid. What a person has resolved is final.
 func (p *payer) entryPaid(row payment) (journal.Entry, bool) {
 	e, known := p.journal.Get(p.job.requestID(row))
 	return e, known && e.State == journal.StateDone && !e.Resolved
 }
 
-// readFloat goes through the history of the float account and takes out of due what it shows.
+// readFloat reads the history of the float account and removes from due what it shows.
 func (p *payer) readFloat(ctx context.Context, history historian, due *proof, window prepaid.ListTransactionsParams) error {
 	window.Paging = prepaid.Paging{Size: proofPage, Prefetch: 1}
 	for item, err := range history.Transactions(ctx, p.job.float, window) {
@@ -124,13 +124,13 @@ func (p *payer) readFloat(ctx context.Context, history historian, due *proof, wi
 	return p.reportAnother(due)
 }
 
-// compare looks whether an item of the float account's history is a payment that is due, or another one in its place.
-// A reference that the service has cut or rewritten shows neither.
+// compare checks whether an item of the float account's history is a due payment, or another one in its place. A
+// reference that the service has truncated or rewritten shows neither.
 func (p *payer) compare(due *proof, item *prepaid.Transaction) {
 	reference := p.list.hash(item.Reference)
 	if want, ok := due.open[reference]; ok && item.Amount.Abs() == want.amount {
 		delete(due.open, reference)
-		delete(due.another, reference) // its id is no id of this history
+		delete(due.another, reference) // its ID is not in this history
 		return
 	}
 	row := due.rows[item.ID]
@@ -141,7 +141,7 @@ func (p *payer) compare(due *proof, item *prepaid.Transaction) {
 	named, own := p.job.ownReference(item.Reference)
 	switch {
 	case own && reference != row && p.list.hash(named) == want.named:
-		due.another[row] = "an earlier payment under this key of another amount or to another account"
+		due.another[row] = "an earlier payment under this key with another amount or account"
 	case !own && item.Amount.Abs() != want.amount:
 		due.another[row] = "which the history shows with another amount"
 	}
@@ -171,7 +171,7 @@ func (p *payer) reportAnother(due *proof) error {
 	return nil
 }
 
-// askPayees looks for the open payments in the histories of the accounts that were to be paid.
+// askPayees searches for the open payments in the histories of the payees' accounts.
 func (p *payer) askPayees(ctx context.Context, history historian, due *proof) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -212,9 +212,9 @@ func (p *payer) askPayees(ctx context.Context, history historian, due *proof) er
 	return err
 }
 
-// askPayee looks into the history of the account that was to be paid, and marks a row that it does not show. A payment is
-// shown by the id that was reported for it. Where ids do not connect, an item of the same amount and reference counts, but
-// for one row only, and not one from before this journal: an earlier run may have paid the same.
+// askPayee searches the history of the payee's account, and marks a row that it does not show. A payment is shown by
+// the ID that was reported for it. If IDs do not match, an item with the same amount and reference counts, but for one
+// row only, and not one from before this journal: an earlier run may have paid the same.
 func (p *payer) askPayee(ctx context.Context, history historian, due *proof, row payment) error {
 	e, _ := p.entryPaid(row)
 	unique := due.rows[e.TransactionID] != 0
@@ -247,7 +247,7 @@ func (p *payer) askPayee(ctx context.Context, history historian, due *proof, row
 	return nil
 }
 
-// take claims the first of what is alike that no other row has claimed, and reports whether there was one.
+// take claims the first of several similar items that no other row has claimed, and reports whether there was one.
 func (d *proof) take(alike []claim) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -260,7 +260,7 @@ func (d *proof) take(alike []claim) bool {
 	return false
 }
 
-// sleep returns false when ctx ended first.
+// sleep returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

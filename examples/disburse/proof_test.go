@@ -18,7 +18,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-const another = `the service returned transaction [0-9]+, an earlier payment under this key of another amount or to another account\n$`
+const another = `the service returned transaction [0-9]+, an earlier payment under this key with another amount or account\n$`
 
 // A corrected file under another name meets what was paid from the first one.
 func TestCorrectedFileOfAnotherName(t *testing.T) {
@@ -31,7 +31,7 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 	s.write("emp-1," + s.accounts[1] + ",99.00,SALARY")
 	code, out, errOut := s.run()
 	require.Equal(t, exitWrong, code, out)
-	require.Contains(t, errOut, "line 2: amount is not what it was when this key was first sent\n")
+	require.Contains(t, errOut, "line 2: amount differs from what was first sent under this key\n")
 	require.Equal(t, 1, s.transfers())
 }
 
@@ -93,8 +93,8 @@ func TestHistoryCannotBeRead(t *testing.T) {
 	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(500, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
-	require.Contains(t, errOut, "what was paid is not proven")
-	require.Contains(t, out, "not proven  what is paid was not all compared with the histories of the accounts: the history of the float account: ")
+	require.Contains(t, errOut, "the paid rows are not proven")
+	require.Contains(t, out, "not proven  not all paid rows were compared with the histories of the accounts: the history of the float account: ")
 	s.srv.ClearFaults()
 	code, out, errOut = s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
@@ -142,7 +142,7 @@ func TestHistoryIsLate(t *testing.T) {
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "3", count(out, stateUnseen))
 	require.Equal(t, "0", count(out, statePaid))
-	require.Contains(t, out, "not proven  3 payments that the service reported as made, in no history yet: that does not prove that no money moved\n")
+	require.Contains(t, out, "not proven  3 payments reported as made, but in no history yet: this does not prove that no money moved\n")
 	require.Contains(t, out, "run the same command again")
 	s.srv.ClearFaults()
 	code, out, errOut = s.run()
@@ -304,8 +304,8 @@ func TestProofBreaksOff(t *testing.T) {
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "1", count(out, stateUnseen))
 	require.Equal(t, "1", count(out, statePaid))
-	require.Contains(t, out, "not proven  1 payment that the service reported as made, in no history yet")
-	require.Contains(t, out, "not proven  what is paid was not all compared with the histories of the accounts: line 3: ")
+	require.Contains(t, out, "not proven  1 payment reported as made, but in no history yet")
+	require.Contains(t, out, "not proven  not all paid rows were compared with the histories of the accounts: line 3: ")
 }
 
 // What a person said of a payment is neither proven nor the service's word.
@@ -315,7 +315,7 @@ func TestResolvedIsNotProven(t *testing.T) {
 	s.srv.Inject(transferOperation, prepaidtest.Answer(500, "").Always())
 	code, out, _ := s.run()
 	require.Equal(t, exitUnfinished, code)
-	require.Equal(t, "2", count(out, stateInDoubt))
+	require.Equal(t, "2", count(out, stateUnknown))
 	resolve := func(i int, resolution journal.Resolution) {
 		j, err := journal.Open(s.journal(), journal.Options{})
 		require.NoError(t, err)
@@ -326,7 +326,7 @@ func TestResolvedIsNotProven(t *testing.T) {
 	s.srv.ClearFaults()
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, out+errOut)
-	require.Contains(t, out, "proven      what is paid is in the histories of the accounts, but for 1 payment that a person resolved\n")
+	require.Contains(t, out, "proven      the histories of the accounts contain all paid rows, except 1 payment that a person resolved\n")
 	require.Equal(t, []string{statePaid, "1234", codeResolved}, s.summary()[0][3:6])
 	require.Equal(t, []string{statePaid, ""}, []string{s.summary()[1][3], s.summary()[1][5]})
 }

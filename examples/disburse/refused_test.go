@@ -24,7 +24,7 @@ func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 	require.Equal(t, "100.00", s.srv.Balance(s.accounts[0]))
 }
 
-// However many rows stay refused, what is in doubt behind them is settled.
+// However many rows stay refused, what is unknown behind them is settled.
 func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 12)
@@ -39,7 +39,7 @@ func TestRefusedRowsDoNotStarveDoubt(t *testing.T) {
 	require.Equal(t, exitUnfinished, code)
 	s.srv.ClearFaults()
 	s.write(rows...)
-	code, out, errOut := s.run("-workers", "1", "-stop-after", "5") // five refusals stop it before the doubt
+	code, out, errOut := s.run("-workers", "1", "-stop-after", "5") // five refusals stop it before the unknown one
 	require.Equal(t, exitUnfinished, code, out)
 	require.Contains(t, errOut, errTooMany.Error())
 	for range 2 {
@@ -65,7 +65,7 @@ func TestStoppedIsNotFinished(t *testing.T) {
 	require.Equal(t, exitRefused, code, errOut)
 }
 
-// What is in doubt rests before it is sent again. Ctrl+C in its rest sends nothing.
+// What is unknown rests before it is sent again. Ctrl+C in its rest sends nothing.
 func TestInterruptedWhileDoubtRests(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)

@@ -19,7 +19,7 @@ const (
 	longestReference = 75
 )
 
-// payment is one row: whom to pay, how much, under which key.
+// payment is one row: payee, amount and key.
 type payment struct {
 	line      int
 	key       string
@@ -28,7 +28,7 @@ type payment struct {
 	reference string
 }
 
-// rowError is what is wrong with a row: every field and rule, never a value.
+// rowError lists the faults of a row: every field and rule, never a value.
 type rowError struct {
 	line   int
 	faults []prepaid.Fault
@@ -46,8 +46,8 @@ func (e *rowError) add(field, rule string) {
 	e.faults = append(e.faults, prepaid.Fault{Field: field, Rule: rule})
 }
 
-// parseRow checks everything that can be known without the service. Of a faulty row the key is returned too, if it is
-// one: another row may have it as well.
+// parseRow checks everything that can be checked without the service. For an invalid row the key is also returned, if
+// it is valid: another row may have it as well.
 func parseRow(line int, fields []string, float prepaid.AccountID, most prepaid.Amount) (payment, *rowError) {
 	p := payment{line: line, key: fields[0], account: prepaid.AccountID(fields[1]), reference: fields[3]}
 	wrong := &rowError{line: line}
@@ -71,7 +71,7 @@ func parseRow(line int, fields []string, float prepaid.AccountID, most prepaid.A
 	case !whole:
 		wrong.add("amount", "must have at most two decimals")
 	case !most.IsZero() && amount.Cmp(most) > 0:
-		wrong.add("amount", "must be at most what -max allows")
+		wrong.add("amount", "must not exceed -max")
 	}
 	p.amount = amount
 	if rule := brokenReference(p.reference); rule != "" {
@@ -83,7 +83,7 @@ func parseRow(line int, fields []string, float prepaid.AccountID, most prepaid.A
 	return p, nil
 }
 
-// isName takes what looks the same to everybody: no spaces that a spreadsheet hides, no letters that look alike, and
+// isName accepts what looks the same to everybody: no spaces that a spreadsheet hides, no letters that look alike, and
 // no first character that a spreadsheet takes for a formula when it opens the summary.
 func isName(text string, longest int) bool {
 	for i, r := range text {

@@ -13,34 +13,34 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// temporary is the end of the name under which a summary is written. It takes its own name when it is whole.
+// temporary is the suffix of a summary that is being written. It is renamed when complete.
 const temporary = ".tmp"
 
-// How a row stands in the end.
+// The final states of a row.
 const (
 	statePaid     = "paid"
 	stateRejected = "rejected"
 	stateChanged  = "changed"
-	stateEarlier  = "earlier"  // the service returned another payment, made under the same key before
+	stateEarlier  = "earlier"  // the service returned another payment, made earlier under the same key
 	stateUnseen   = "not seen" // reported as paid, and in no history yet: that proves nothing
 	stateNotSent  = "not sent"
-	stateInDoubt  = "in doubt"
+	stateUnknown  = "unknown"
 )
 
-// codeResolved stands where a person said what became of a payment, and not the service.
+// codeResolved marks a row whose outcome was recorded by a person, not by the service.
 const codeResolved = "resolved"
 
 func states() []string {
-	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateUnseen, stateNotSent, stateInDoubt}
+	return []string{statePaid, stateRejected, stateChanged, stateEarlier, stateUnseen, stateNotSent, stateUnknown}
 }
 
-// result is what became of the rows, by state.
+// result is the outcome of all rows, by state.
 type result map[string]*journal.Total
 
-// exitCode is 0 when all are paid, 1 when the rest is refused for good, 3 when running again may pay more.
+// exitCode is 0 if all are paid, 1 if the rest is refused for good, 3 if running again may pay more.
 func (r result) exitCode() int {
 	switch {
-	case r[stateUnseen].Count+r[stateNotSent].Count+r[stateInDoubt].Count > 0:
+	case r[stateUnseen].Count+r[stateNotSent].Count+r[stateUnknown].Count > 0:
 		return exitUnfinished
 	case r[stateRejected].Count+r[stateChanged].Count+r[stateEarlier].Count > 0:
 		return exitRefused
@@ -48,8 +48,8 @@ func (r result) exitCode() int {
 	return exitPaid
 }
 
-// standing is the state of a row, with what the service said of it. The journal alone decides: what was not recorded
-// there has not happened.
+// standing returns the state of a row, with what the service returned for it. The journal alone decides: what it did
+// not record has not happened.
 func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 	id := p.job.requestID(row)
 	e, known := p.journal.Get(id)
@@ -58,14 +58,14 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 		return stateEarlier, "", e
 	case p.isMarked(p.unseen, id):
 		return stateUnseen, "", e
-	case p.isMarked(p.changed, id) && inDoubt(e): // as it was, it may have been paid
-		return stateInDoubt, stateChanged, e
+	case p.isMarked(p.changed, id) && isUnknown(e): // with its old content it may have been paid
+		return stateUnknown, stateChanged, e
 	case p.isMarked(p.changed, id):
 		return stateChanged, "", e
 	case !known || e.State == journal.StateNotSent:
 		return stateNotSent, "", e
-	case inDoubt(e):
-		return stateInDoubt, "", e
+	case isUnknown(e):
+		return stateUnknown, "", e
 	case e.State == journal.StateDone && e.Resolved:
 		return statePaid, codeResolved, e
 	case e.State == journal.StateDone:
@@ -78,7 +78,7 @@ func (p *payer) standing(row payment) (state, code string, e journal.Entry) {
 	return stateRejected, string(e.Code), e
 }
 
-// writeSummary writes a line for each row and the totals, all of it or nothing, and returns the totals.
+// writeSummary writes a line for each row and the totals, completely or not at all, and returns the totals.
 func (p *payer) writeSummary(file *pendingFile) (result, error) {
 	r := make(result)
 	err := file.replace(func(w io.Writer) error {
@@ -101,7 +101,7 @@ func (p *payer) writeSummary(file *pendingFile) (result, error) {
 	return r, err
 }
 
-// tally adds up how the rows stand, and checks that they add up to the file.
+// tally adds up the states of the rows, and checks that they add up to the file.
 func (p *payer) tally(r result, each func(row payment, state, code string, e journal.Entry)) error {
 	for _, state := range states() {
 		r[state] = new(journal.Total)
@@ -134,8 +134,8 @@ func (p *payer) tally(r result, each func(row payment, state, code string, e jou
 	return nil
 }
 
-// pendingFile is a file that is to be written: its name stands for the old content or the whole new one, whenever the
-// process dies. What a killed one left is overwritten: the journal's lock keeps a second writer away.
+// pendingFile is a file being written: its name refers to the old content or the complete new content, whenever the
+// process dies. Leftovers of a killed process are overwritten: the journal's lock excludes a second writer.
 type pendingFile struct {
 	*os.File
 
@@ -143,7 +143,7 @@ type pendingFile struct {
 	kept bool
 }
 
-// createFile opens the file under its temporary name. It fails where the file cannot take its own name later.
+// createFile opens the file under its temporary name. It fails if the file could not be renamed later.
 func createFile(path string) (*pendingFile, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a directory", path)
@@ -163,7 +163,7 @@ func (f *pendingFile) discard() {
 	}
 }
 
-// replace writes the file and gives it its name.
+// replace writes the file and renames it.
 func (f *pendingFile) replace(write func(io.Writer) error) error {
 	buffer := bufio.NewWriter(f)
 	err := write(buffer)
@@ -181,7 +181,7 @@ func (f *pendingFile) replace(write func(io.Writer) error) error {
 	}
 	f.kept = true
 	if directory, err := os.Open(filepath.Dir(f.path)); err == nil {
-		_ = directory.Sync() // where it cannot be done, a power cut may bring back the old one
+		_ = directory.Sync() // if impossible, a power cut may bring back the old one
 		_ = directory.Close()
 	}
 	return nil

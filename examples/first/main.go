@@ -1,4 +1,4 @@
-// First is the program of the README: a transfer on the emulator.
+// First makes a transfer on the emulator: the shortest complete program.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	flag.Parse() // there are none: -h does not run it
+	flag.Parse() // no flags: only for -h
 	if err := run(os.Stdout); err != nil {
 		log.Fatal(err) // here, where nothing is deferred
 	}
@@ -28,7 +28,7 @@ func run(out io.Writer) error {
 	defer func() { _ = srv.Close() }()
 	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
 	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
-	return pay(context.Background(), srv.Client(), from, to, out) // the real service: prepaid.ConfigFromEnv, prepaid.NewClient
+	return pay(context.Background(), srv.Client(), from, to, out) // for the real service: prepaid.ConfigFromEnv, prepaid.NewClient
 }
 
 func pay(ctx context.Context, client *prepaid.Client, from, to prepaid.AccountID, out io.Writer) error {

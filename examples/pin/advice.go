@@ -15,28 +15,28 @@ const (
 	pinUnknown
 )
 
-// advise says what is known of the PIN, and what to do. Which word the service has for a wrong password is not in its
-// reference, so that the step and the outcome decide, and not the code.
+// advise says what is known of the PIN, and what to do. The reference does not show the service's code for a wrong
+// password, so step and outcome decide, not the code.
 func advise(err error) (verdict, string) {
 	failed, isStep := errors.AsType[*stepError](err)
 	switch {
 	case err == nil:
-		return pinChanged, "The new PIN counts."
+		return pinChanged, "The new PIN is valid."
 	case !isStep:
-		return pinAsBefore, "The PIN is as it was."
+		return pinAsBefore, "The PIN is unchanged."
 	}
 	outcome := prepaid.OutcomeOf(failed.err)
 	switch failed.step {
 	case "initiate":
-		return pinAsBefore, "The PIN is as it was. " + adviseInitiate(outcome)
+		return pinAsBefore, "The PIN is unchanged. " + adviseInitiate(outcome)
 	case "validate":
-		return pinAsBefore, "The PIN is as it was. " + adviseSealed(outcome)
+		return pinAsBefore, "The PIN is unchanged. " + adviseSealed(outcome)
 	}
 	if outcome == prepaid.OutcomeUnknown {
-		return pinUnknown, "Which PIN counts cannot be read. Let the cardholder try the card, the new PIN first, and start again " +
-			"only if the old one still counts. Wrong tries may block the card."
+		return pinUnknown, "Which PIN is valid is unknown. Let the cardholder try the card, the new PIN first, and start again " +
+			"only if the old one is still valid. Wrong tries may block the card."
 	}
-	return pinAsBefore, "The PIN is as it was. " + adviseSealed(outcome)
+	return pinAsBefore, "The PIN is unchanged. " + adviseSealed(outcome)
 }
 
 func adviseInitiate(outcome prepaid.Outcome) string {
@@ -46,15 +46,15 @@ func adviseInitiate(outcome prepaid.Outcome) string {
 	case prepaid.OutcomeNotProcessed:
 		return "No password was sent. Start again later."
 	default:
-		return "A password may be on its way. Start again, and use the one that comes last."
+		return "A password may be on its way. Start again, and use the one that arrives last."
 	}
 }
 
-// adviseSealed is for a validate, which changes nothing, and for an execute that was not done.
+// adviseSealed is for validate, which changes nothing, and for an execute that was not applied.
 func adviseSealed(outcome prepaid.Outcome) string {
 	switch outcome {
 	case prepaid.OutcomeRejected:
-		return "The password was wrong, or its time is over. Start again for a new one; wrong tries may block the card."
+		return "The password was wrong or has expired. Start again for a new one; wrong tries may block the card."
 	case prepaid.OutcomeNotProcessed:
 		return "This try did not count. Start again later."
 	default:

@@ -7,21 +7,21 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// This file is the partner's backend. It knows who the cardholder is and has the client of the service; the PIN and the
-// one-time password it never sees.
+// This file is the partner's backend. It knows the cardholder's session and has the client of the service; it never
+// sees the PIN and the one-time password.
 
-var errNoOperation = errors.New("the answer has no operation_id: ask the operator for its form")
+var errNoOperation = errors.New("the response has no operation_id: ask the operator for its form")
 
 // backend relays the messages of one cardholder's session.
 type backend struct {
 	client *prepaid.Client
-	// account is that of the session. It must not come from the device, which could name another's.
+	// account is the session's account. It must not come from the device, which could name another one.
 	account prepaid.AccountID
 	// deviceID is the cardholder's registered device.
 	deviceID string
-	// ipAddress is where the device's connection comes from.
+	// ipAddress is the address of the device's connection.
 	ipAddress string
-	// method is how the one-time password travels; the operator says which words there are.
+	// method is how the one-time password is sent; the operator defines the words.
 	method string
 }
 
@@ -35,16 +35,16 @@ func (b *backend) Initiate(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var answer struct { // the reference does not show it; this is the emulator's form
+	var operation struct { // the reference does not show it; this is the emulator's form
 		OperationID string `json:"operation_id"`
 	}
-	if err := started.Decode(&answer); err != nil || answer.OperationID == "" {
+	if err := started.Decode(&operation); err != nil || operation.OperationID == "" {
 		return "", &prepaid.CallError{Operation: "PIN.Initiate", Outcome: prepaid.OutcomeApplied, Err: errNoOperation}
 	}
-	return answer.OperationID, nil
+	return operation.OperationID, nil
 }
 
-// Validate relays an envelope. The client checks its form, which comes from a device and may be anything.
+// Validate relays an envelope. The client checks its form, since it comes from a device and may be anything.
 func (b *backend) Validate(ctx context.Context, message sealed) error {
 	_, err := b.client.PIN.Validate(ctx, b.params(message))
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// otpLifetime is how long the emulator takes a one-time password.
+// otpLifetime is how long the emulator accepts a one-time password.
 const otpLifetime = 10 * time.Minute
 
 // emulated is a device and a backend on an emulator with one card.
@@ -19,13 +19,13 @@ type emulated struct {
 	backend *noting
 }
 
-// noting is a backend that keeps the operation id, for the emulator's phone.
+// noting is a backend that keeps the operation ID, for the emulator's phone.
 type noting struct {
 	*backend
 	operation string
 }
 
-// Initiate keeps the operation id.
+// Initiate keeps the operation ID.
 func (n *noting) Initiate(ctx context.Context) (id string, err error) {
 	n.operation, err = n.backend.Initiate(ctx)
 	return n.operation, err
@@ -56,7 +56,7 @@ func (e *emulated) close() {
 // phone is where the one-time password arrives.
 func (e *emulated) phone() string { return e.srv.OTP(e.backend.operation) }
 
-// shown is a keypad beside the emulator's phone.
+// shown is a keypad next to the emulator's phone.
 type shown struct {
 	keypad
 	*emulated
@@ -81,9 +81,9 @@ func (s scripted) oneTimePassword(context.Context) (prepaid.Secret, error) {
 	return prepaid.NewSecret(s.otp()), nil
 }
 
-var errDemo = errors.New("the demonstration did not go as it should")
+var errDemo = errors.New("the demonstration did not go as expected")
 
-// demonstrate changes a PIN, then shows what can go wrong and what is to be done.
+// demonstrate changes a PIN, then shows what can go wrong and what to do.
 func demonstrate(ctx context.Context, say func(string, ...any)) error {
 	e, err := emulate(options{hash: string(prepaid.PINHashSHA256)}, say)
 	if err != nil {
@@ -113,11 +113,11 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 			},
 		},
 		{
-			title: "The answer to the last step gets lost: it is not sent again", pin: "7350", otp: e.phone,
+			title: "The response to the last step is lost: it is not sent again", pin: "7350", otp: e.phone,
 			fault: prepaidtest.CommitThenDrop(), want: pinUnknown, pinIs: "7350",
 		},
 		{
-			title: "The service turns the last step away for now", pin: "4821", otp: e.phone, fault: prepaidtest.TooManyRequests(time.Hour),
+			title: "The service refuses the last step for now", pin: "4821", otp: e.phone, fault: prepaidtest.TooManyRequests(time.Hour),
 			want: pinAsBefore, pinIs: "7350",
 		},
 	} {

@@ -11,16 +11,16 @@ import (
 )
 
 // This file is the cardholder's side: the app on the phone. It has the operator's certificate and no client of the
-// service. PIN and one-time password exist here only, as prepaid.Secret, and leave in an envelope.
+// service. PIN and one-time password exist only here, as prepaid.Secret, and leave in an envelope.
 
 // relay is all that the device sees of the partner's backend. In an app these are three requests of the cardholder's
 // session over HTTPS, with sealed as their JSON body.
 type relay interface {
-	// Initiate has the one-time password sent and returns the id of the operation.
+	// Initiate requests the one-time password and returns the ID of the operation.
 	Initiate(ctx context.Context) (operationID string, err error)
-	// Validate has the one-time password checked.
+	// Validate requests the check of the one-time password.
 	Validate(ctx context.Context, message sealed) error
-	// Execute has the PIN changed.
+	// Execute requests the change of the PIN.
 	Execute(ctx context.Context, message sealed) error
 }
 
@@ -44,7 +44,7 @@ type device struct {
 	say    func(format string, args ...any)
 }
 
-// executeLimit ends the last call, which Ctrl+C does not.
+// executeLimit bounds the last call, which Ctrl+C does not end.
 const executeLimit = time.Minute
 
 var (
@@ -63,14 +63,14 @@ func (e *stepError) Error() string { return e.err.Error() }
 
 func (e *stepError) Unwrap() error { return e.err }
 
-// changePIN goes once through the whole change. No step is made twice: after a failure the cardholder starts anew, with
-// a new one-time password.
+// changePIN makes the whole change once. No step is repeated: after a failure the cardholder starts again, with a new
+// one-time password.
 func (d *device) changePIN(ctx context.Context) error {
 	pin, err := d.keypad.newPIN(ctx) // first, so that a weak one costs no one-time password
 	if err != nil {
 		return err
 	}
-	if rule := weakness(pin.Reveal()); rule != "" {
+	if rule := brokenRule(pin.Reveal()); rule != "" {
 		return fmt.Errorf("%w: it must %s", errWeak, rule)
 	}
 	operation, err := d.relay.Initiate(ctx)
@@ -86,41 +86,41 @@ func (d *device) changePIN(ctx context.Context) error {
 	if err := d.send(ctx, "validate", d.relay.Validate, operation, secret); err != nil {
 		return err
 	}
-	d.say("validated: the one-time password is right")
+	d.say("validated: the one-time password is correct")
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	// From here on the change runs to its end: to cut it off is not to know which PIN counts.
+	// From here on the change runs to its end: if it is cut off, nobody knows which PIN is valid.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), executeLimit)
 	defer cancel()
 	return d.send(ctx, "execute", d.relay.Execute, operation, secret)
 }
 
-// send seals and sends. Each message has an envelope of its own, made of a key and a vector that are used once.
+// send seals and sends. Each message has its own envelope, with a key and a vector that are used once.
 func (d *device) send(ctx context.Context, step string, call func(context.Context, sealed) error, operation string, secret prepaid.PINSecret) error {
 	envelope, err := d.key.Seal(secret)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSealing, err)
 	}
 	err = call(ctx, sealed{OperationID: operation, Envelope: *envelope})
-	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also when the answer came and could not be used
+	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and could not be used
 		return nil
 	}
 	return &stepError{step, err}
 }
 
-// weakness names the rule that a PIN breaks, or returns "". The rules are this program's: the service states none, and
-// what a card takes is for the operator to say.
-func weakness(pin string) string {
+// brokenRule returns the rule that a PIN breaks, or "". The rules are this program's: the service states none, and the
+// operator defines what a card accepts.
+func brokenRule(pin string) string {
 	const up = "01234567890"
 	const down = "09876543210"
 	switch {
 	case len(pin) < 4 || len(pin) > 12 || strings.Trim(pin, "0123456789") != "":
 		return "be 4 to 12 digits"
 	case strings.Count(pin, pin[:1]) == len(pin):
-		return "not be one digit over and over"
+		return "not be one repeated digit"
 	case strings.Contains(up, pin) || strings.Contains(down, pin):
-		return "not be a run of digits"
+		return "not be a sequence of digits"
 	}
 	return ""
 }

@@ -21,8 +21,8 @@ var (
 // longestLine is more than any PIN or one-time password has.
 const longestLine = 64
 
-// typed is a keypad on a terminal, without echo, or else a stream of two lines. Neither a flag nor an environment
-// variable can give a PIN: other programs see those.
+// typed is a keypad on a terminal, without echo, or else a stream of two lines. PINs are never read from a flag or an
+// environment variable, which other programs can see.
 type typed struct {
 	in       io.Reader
 	prompts  io.Writer
@@ -64,7 +64,7 @@ func (t *typed) ask(ctx context.Context, prompt string) (prepaid.Secret, error) 
 		}
 		fmt.Fprint(t.prompts, prompt)
 		defer func() {
-			_ = term.Restore(fd, before) // also when Ctrl+C leaves the read behind: the echo must come back
+			_ = term.Restore(fd, before) // also if Ctrl+C leaves the read behind: the echo must come back
 			fmt.Fprintln(t.prompts)
 		}()
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }

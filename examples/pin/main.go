@@ -1,5 +1,5 @@
 // Pin changes a card's PIN as a partner should: it is sealed where it is typed, and the backend that calls the service
-// never sees it. On an emulator inside this process by default, or for the real service (see -h).
+// never sees it. It uses an emulator inside this process by default, or the real service (see -h).
 package main
 
 import (
@@ -26,12 +26,12 @@ inside this process; with -type it asks you. For the service, set PREPAID_BASE_U
 PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and
 PREPAID_CLIENT_SECRET_FILE, and give -account, -certificate, -device and -ip.
 
-On a terminal the PIN (twice) and the one-time password are asked for without echo. From
-anything else they are read as two lines: first the new PIN, then, once it has been sent,
-the one-time password. No flag and no variable gives them: other programs could see those.
+On a terminal it asks for the PIN (twice) and the one-time password without echo. From
+anything else it reads two lines: first the new PIN, then, once it has arrived, the
+one-time password. There is no flag or variable for them: other programs could see those.
 
-Exit status: 0 the new PIN counts, 1 the PIN is as it was, 2 the command line or the
-environment is wrong, 3 which PIN counts is not known, or could not be said.
+Exit status: 0 the new PIN is valid, 1 the PIN is unchanged, 2 the command line or the
+environment is wrong, 3 it is unknown which PIN is valid, or it could not be printed.
 
 `
 
@@ -99,7 +99,7 @@ func runOn(ctx context.Context, args []string, in io.Reader, out, errOut io.Writ
 	return 1
 }
 
-// conclude says what is known, and returns the exit status.
+// conclude prints what is known, and returns the exit status.
 func conclude(err error, say func(string, ...any), errOut io.Writer) int {
 	known, advice := advise(err)
 	if err != nil {
@@ -119,15 +119,15 @@ func conclude(err error, say func(string, ...any), errOut io.Writer) int {
 func parse(args []string, errOut io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("pin", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows all
+	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
 	flags.BoolVar(&o.typed, "type", false, "on the emulator: ask for PIN and one-time password, as for the service")
 	flags.StringVar(&o.account, "account", "", "EAID of the card")
 	flags.StringVar(&o.certificate, "certificate", "", "file with the operator's certificate, PEM or DER")
 	flags.StringVar(&o.device, "device", "", "id of the cardholder's device")
 	flags.StringVar(&o.ip, "ip", "", "address of the cardholder's device")
-	flags.StringVar(&o.method, "method", "sms", "how the one-time password travels, in the operator's words")
+	flags.StringVar(&o.method, "method", "sms", "how the one-time password is sent, in the operator's words")
 	flags.StringVar(&o.hash, "hash", "SHA256", "hash of the envelope's OAEP: SHA256 or SHA512")
-	flags.StringVar(&o.mgf1, "mgf1", "", "hash of its mask function, SHA1, SHA256 or SHA512; that of -hash when empty")
+	flags.StringVar(&o.mgf1, "mgf1", "", "hash of its mask function, SHA1, SHA256 or SHA512; default that of -hash")
 	flags.IntVar(&o.fd, "fd", 0, "descriptor to read PIN and one-time password from")
 	err := flags.Parse(args)
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
@@ -160,7 +160,7 @@ func input(o options, in io.Reader) io.Reader {
 	return os.NewFile(uintptr(o.fd), "secrets")
 }
 
-// setUp makes the two parts and puts them together.
+// setUp creates the two parts and connects them.
 func setUp(o options, keypad *typed, say func(string, ...any)) (*device, func(), error) {
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		e, err := emulate(o, say)
@@ -190,8 +190,8 @@ func setUp(o options, keypad *typed, say func(string, ...any)) (*device, func(),
 	return &device{key: key, keypad: keypad, relay: b, say: say}, func() { _ = client.Close() }, nil
 }
 
-// newKey reads the operator's certificate. Take the file from the operator by a channel you trust: who can change it
-// reads the PINs.
+// newKey reads the operator's certificate. Get the file from the operator through a channel you trust: anyone who can
+// change it reads the PINs.
 func newKey(o options, certificate []byte, say func(string, ...any)) (*prepaid.PINKey, error) {
 	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{Hash: prepaid.PINHash(o.hash), MGF1Hash: o.mgf1})
 	if err != nil {

@@ -195,8 +195,8 @@ func TestWeakPINIsNotSent(t *testing.T) {
 	e, _, _ := newChange(t)
 	for pin, rule := range map[string]string{
 		"": "be 4 to 12 digits", "123": "be 4 to 12 digits", "1234567890123": "be 4 to 12 digits", "48 1": "be 4 to 12 digits",
-		"48２1": "be 4 to 12 digits", "0000": "not be one digit over and over", "2345": "not be a run of digits", "7890": "not be a run of digits",
-		"9876": "not be a run of digits", "3210": "not be a run of digits",
+		"48２1": "be 4 to 12 digits", "0000": "not be one repeated digit", "2345": "not be a sequence of digits", "7890": "not be a sequence of digits",
+		"9876": "not be a sequence of digits", "3210": "not be a sequence of digits",
 	} {
 		e.keypad = scripted{pin, e.phone}
 		err := e.changePIN(t.Context())
@@ -204,8 +204,8 @@ func TestWeakPINIsNotSent(t *testing.T) {
 		require.EqualError(t, err, "the new PIN is too weak: it must "+rule)
 		require.Empty(t, e.srv.Requests())
 	}
-	require.Equal(t, "", weakness("4821"))
-	require.Equal(t, "", weakness("1243"))
+	require.Equal(t, "", brokenRule("4821"))
+	require.Equal(t, "", brokenRule("1243"))
 }
 
 // answering is what a person does at a pipe: the PIN at once, the password when the phone has it.
@@ -248,11 +248,11 @@ func TestTypedThroughAPipe(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"CR LF":   {func(p string) string { return p + "\r\n" }, 0, "The new PIN counts."},
-		"LF":      {func(p string) string { return p + "\n" }, 0, "The new PIN counts."},
+		"CR LF":   {func(p string) string { return p + "\r\n" }, 0, "The new PIN is valid."},
+		"LF":      {func(p string) string { return p + "\n" }, 0, "The new PIN is valid."},
 		"wrong":   {func(string) string { return "000000x\n" }, 1, "The password was wrong"},
-		"nothing": {func(string) string { return "\n" }, 1, "The PIN is as it was."},
-		"long":    {func(string) string { return strings.Repeat("1", longestLine+1) + "\n" }, 1, "The PIN is as it was."},
+		"nothing": {func(string) string { return "\n" }, 1, "The PIN is unchanged."},
+		"long":    {func(string) string { return strings.Repeat("1", longestLine+1) + "\n" }, 1, "The PIN is unchanged."},
 	} {
 		in := &answering{lines: make(chan string, 2)}
 		in.lines <- "7391\n"
@@ -295,7 +295,7 @@ func TestInterruptedTyping(t *testing.T) {
 	var out, errOut bytes.Buffer
 	require.Equal(t, 1, run(ctx, []string{"-type"}, in, &out, &errOut))
 	require.Contains(t, errOut.String(), "stopped")
-	require.Contains(t, out.String(), "The PIN is as it was.")
+	require.Contains(t, out.String(), "The PIN is unchanged.")
 }
 
 // The program against a server as against the service, with a descriptor for the secrets.
@@ -331,7 +331,7 @@ func TestService(t *testing.T) {
 	code, out, errOut := runWith(t, strings.NewReader(""), append(args, "-fd", fmt.Sprint(from.Fd()))...)
 	require.Zero(t, code, errOut)
 	require.NoError(t, <-written)
-	require.Contains(t, out, "The new PIN counts.")
+	require.Contains(t, out, "The new PIN is valid.")
 	require.Equal(t, "7391", srv.PINOf(id))
 
 	srv.Inject("POST /pin/initiate", prepaidtest.Answer(404, "account_not_found"))

@@ -11,32 +11,32 @@ import (
 )
 
 const (
-	// mostRounds bounds how often an apply plans anew. One is enough on a good day; each doubt costs one more.
+	// mostRounds bounds how often an apply plans again. Usually one is enough; each unknown outcome costs one more.
 	mostRounds = 4
-	// callLimit ends a call that Ctrl+C does not.
+	// callLimit bounds a call, which Ctrl+C does not end.
 	callLimit = 2 * time.Minute
 )
 
 var (
 	errChanged = errors.New("somebody else has changed the policy")
 	errStopped = errors.New("stopped")
-	errRounds  = errors.New("the policy is still not the wanted one after several rounds")
+	errRounds  = errors.New("the policy still differs from the wanted one after several rounds")
 )
 
-// applier makes a policy the wanted one.
+// applier changes a policy to the wanted one.
 type applier struct {
 	client  *prepaid.Client
 	company prepaid.CompanyID
 	reason  string
 	batch   int
-	settle  time.Duration // from a doubtful call to reading back
+	settle  time.Duration // from a call of unknown outcome to reading back
 	out     io.Writer
 	bar     *progress
 
-	doubts []step // calls that may have been made, or may still be
+	doubts []step // calls that may have been applied, or may still be
 }
 
-// read returns the lists of the policy that wanted speaks of. Ctrl+C does not end it: what was done must be seen.
+// read returns the lists of the policy that wanted has. Ctrl+C does not end it: the result must be seen.
 func (a *applier) read(ctx context.Context, wanted state) (state, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
 	defer cancel()
@@ -48,8 +48,8 @@ func (a *applier) read(ctx context.Context, wanted state) (state, error) {
 }
 
 // converge changes the policy from current to wanted and returns the policy that it read last. A change is never
-// repeated. After an outcome that is not known it reads back and plans again from what is there, which sends what is
-// missing and nothing that has been done.
+// repeated. After an unknown outcome it reads back and plans again, which sends what is missing and nothing that has
+// been done.
 func (a *applier) converge(ctx context.Context, current, wanted state) (state, error) {
 	for range mostRounds {
 		p := makePlan(current, wanted)
@@ -77,13 +77,13 @@ func (a *applier) converge(ctx context.Context, current, wanted state) (state, e
 		case left.empty():
 			return current, nil
 		case errors.Is(failed, errStopped), refused && before == 0:
-			return current, failed // refused after a doubt: the doubtful call may have come in between, so look again
+			return current, failed // refused after an unknown outcome: that call may have taken effect in between, so look again
 		}
 	}
 	return current, errRounds
 }
 
-// makeCalls makes the calls up to the first that fails, and returns the policy as it must be without that one.
+// makeCalls makes the calls up to the first that fails, and returns the expected policy without that one.
 func (a *applier) makeCalls(ctx context.Context, expected state, steps []step) (state, error) {
 	rules := 0
 	for i := range steps {
@@ -109,15 +109,15 @@ func (a *applier) makeCalls(ctx context.Context, expected state, steps []step) (
 	return expected, nil
 }
 
-// call makes one call. Ctrl+C is heeded between calls: one that is cut off is one in doubt.
+// call makes one call. Ctrl+C takes effect between calls: a call that is cut off has an unknown outcome.
 func (a *applier) call(ctx context.Context, s *step) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
 	defer cancel()
 	return s.send(ctx, a.client, a.company, a.reason)
 }
 
-// possible are the policies that may be found when nobody else changes any: the expected one, and what each call in
-// doubt makes of it, however late.
+// possible returns the policies that may be found if nobody else changes any: the expected one, and what each call of
+// unknown outcome makes of it, however late.
 func (a *applier) possible(expected state) []state {
 	states := []state{expected}
 	for i := range a.doubts {
@@ -126,7 +126,7 @@ func (a *applier) possible(expected state) []state {
 	return states
 }
 
-// sleep returns false when ctx ended first.
+// sleep returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

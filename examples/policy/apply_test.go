@@ -204,7 +204,7 @@ func TestReadingBackFails(t *testing.T) {
 	require.Equal(t, 1, b.sent)
 }
 
-// A change of somebody else is noticed, between calls that went well and after one in doubt.
+// A change of somebody else is noticed, between calls that went well and after one of unknown outcome.
 func TestSomebodyElse(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {

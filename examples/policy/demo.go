@@ -15,7 +15,7 @@ import (
 //go:embed policy.yaml
 var shipped string
 
-// broken has a fault of each kind that is easily made.
+// broken has each kind of fault that is easily made.
 const broken = `company: 42
 default_action: allow
 categories: [7995, 742, 7995]
@@ -23,9 +23,9 @@ merchant: []
 terminals:
 `
 
-var errDemo = errors.New("the demonstration did not go as it should")
+var errDemo = errors.New("the demonstration did not go as expected")
 
-// demonstrate goes through everything, on an emulator.
+// demonstrate shows everything, on an emulator.
 func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	s, err := emulate()
 	if err != nil {
@@ -36,7 +36,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	title := func(text string) { fmt.Fprintf(out, "\n== %s\n\n", text) }
 	options := options{batch: 100, reason: "demonstration"}
 
-	title("Export: the policy that the emulator begins with, as a file")
+	title("Export: the emulator's initial policy as a file")
 	if err := s.export(ctx, prepaid.CompanyID(prepaidtest.DefaultCompany)); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	}
 	fmt.Fprintln(out, err)
 
-	title("Plan policy.yaml: the smallest change that makes the policy that of the file")
+	title("Plan policy.yaml: the smallest change from the policy to the file")
 	company, wanted, err := readPolicy("policy.yaml", strings.NewReader(shipped))
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 		return err
 	}
 
-	title("Apply, while somebody else changes the policy before the answer is yes")
+	title("Apply, while somebody else changes the policy before the confirmation")
 	s.in = readerFunc(func(b []byte) (int, error) {
 		other := prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5813"}}
 		if err := s.client.Policy.ChangeCategories(ctx, company, other); err != nil {
@@ -71,7 +71,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 		return errDemo
 	}
 
-	title("Apply again, for the policy as it is now; the answer to the first call gets lost")
+	title("Apply again, to the policy as it is now; the response to the first call is lost")
 	s.emulator.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
 	options.yes = true
 	if err := s.apply(ctx, company, wanted, options); err != nil {

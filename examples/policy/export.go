@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// writePolicy writes a policy as the file that makes it: readPolicy reads the very same state.
+// writePolicy writes a policy as a file from which readPolicy reads the same state.
 func writePolicy(to io.Writer, company prepaid.CompanyID, s state) error {
 	file := document{
 		Company: int64(company), DefaultAction: string(s.action),

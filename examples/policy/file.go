@@ -12,8 +12,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// document is the file, as export writes it. The default action is there to be compared: a file that was written for a
-// program whose rules allow must not be applied to one whose rules block.
+// document is the file, as written by export. The default action is only compared: a file for a program whose rules
+// allow must not be applied to one whose rules block.
 type document struct {
 	Company       int64          `yaml:"company"`
 	DefaultAction string         `yaml:"default_action"`
@@ -41,7 +41,7 @@ type fileError struct{ faults []string }
 
 func (e *fileError) Error() string { return strings.Join(e.faults, "\n") }
 
-// reader walks the nodes of a file and collects its faults: by line, field and rule, never with the value.
+// reader reads the nodes of a file and collects its faults: by line, field and rule, never with the value.
 type reader struct {
 	name   string
 	faults []string
@@ -92,7 +92,7 @@ func (r *reader) fault(n *yaml.Node, path, rule string) {
 	r.faults = append(r.faults, strings.Join(strings.Fields(fmt.Sprintf("%s:%d: %s %s", r.name, n.Line, path, rule)), " "))
 }
 
-// plain refuses what makes a file mean something else than it shows.
+// plain refuses anything that makes a file mean something else than it shows.
 func (r *reader) plain(n *yaml.Node, path string) bool {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		r.fault(n, path, "must have no anchor and no alias")
@@ -150,14 +150,14 @@ func names(fields []field) string {
 	return strings.Join(all, ", ")
 }
 
-// list reads the rules of one list and refuses two that name the same.
+// list reads the rules of one list and refuses two with the same key.
 func list[K comparable, R any](r *reader, n *yaml.Node, path string, item func(*yaml.Node, string) R, key func(*R) K) map[K]R {
 	if !r.plain(n, path) {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		// "merchants:" with nothing after it may be a list whose lines were taken out by mistake.
-		r.fault(n, path, "must be a list; write [] for one without rules, leave the key out to leave the list alone")
+		// "merchants:" with nothing after it may be a list whose lines were removed by mistake.
+		r.fault(n, path, "must be a list; write [] for one without rules, omit the key to leave the list unchanged")
 		return nil
 	}
 	rules, lines := make(map[K]R, len(n.Content)), make(map[K]int, len(n.Content))
@@ -169,7 +169,7 @@ func list[K comparable, R any](r *reader, n *yaml.Node, path string, item func(*
 		}
 		k := key(&rule)
 		if line, twice := lines[k]; twice {
-			r.fault(node, at, "names the same as line "+strconv.Itoa(line))
+			r.fault(node, at, "duplicates line "+strconv.Itoa(line))
 			continue
 		}
 		rules[k], lines[k] = rule, node.Line
@@ -178,7 +178,7 @@ func list[K comparable, R any](r *reader, n *yaml.Node, path string, item func(*
 }
 
 func (r *reader) category(n *yaml.Node, path string) prepaid.CategoryRule {
-	// The text as it stands counts, quoted or not: YAML of one kind takes 0742 for the number 482.
+	// The text as written counts, quoted or not: some YAML parsers read 0742 as the number 482.
 	text := ""
 	if r.plain(n, path) {
 		text = n.Value
@@ -210,7 +210,7 @@ func (r *reader) terminal(n *yaml.Node, path string) (rule prepaid.TerminalRule)
 	return rule
 }
 
-// text wants quotes around what YAML takes for something else, so that the text is the one that every reader sees.
+// text requires quotes around values that YAML does not read as text, so that every reader sees the same text.
 func (r *reader) text(n *yaml.Node, path string) string {
 	switch {
 	case !r.plain(n, path):

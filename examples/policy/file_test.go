@@ -48,18 +48,18 @@ func TestReadPolicyRefuses(t *testing.T) {
 		head + "merchant: []\n":                                "f:3: has a key that is none of company, default_action, categories, merchants, terminals",
 		head + "? [a]\n: b\n":                                  "f:3: has a key that is none of company, default_action, categories, merchants, terminals",
 		head + "<<: {categories: []}\n":                        "f:3: has a key that is none of company, default_action, categories, merchants, terminals",
-		head + "terminals:\n":                                  "f:3: terminals must be a list; write [] for one without rules, leave the key out to leave the list alone",
-		head + "categories: '7995'\n":                          "f:3: categories must be a list; write [] for one without rules, leave the key out to leave the list alone",
+		head + "terminals:\n":                                  "f:3: terminals must be a list; write [] for one without rules, omit the key to leave the list unchanged",
+		head + "categories: '7995'\n":                          "f:3: categories must be a list; write [] for one without rules, omit the key to leave the list unchanged",
 		head + "categories:\n- 7995\n- 742\n- ''\n- [1]\n- 7995\n- seven\n": "f:5: categories[1] must be four digits, with leading zeros\n" +
 			"f:6: categories[2] must be four digits, with leading zeros\nf:7: categories[3] must be four digits, with leading zeros\n" +
-			"f:8: categories[4] names the same as line 4\nf:9: categories[5] must be four digits, with leading zeros",
+			"f:8: categories[4] duplicates line 4\nf:9: categories[5] must be four digits, with leading zeros",
 		head + "categories: &a []\nterminals: *a\n": "f:3: categories must have no anchor and no alias\nf:4: terminals must have no anchor and no alias",
 		head + "merchants:\n- 7995\n":               "f:4: merchants[0] must have keys: acquirer_id, card_acceptor_id, description",
 		head + "merchants:\n- acquirer_id: 1\n  card_acceptor_id: 0012\n  description:\n": "f:5: merchants[0].card_acceptor_id must be in quotes\n" +
 			"f:6: merchants[0].description must be a text",
 		head + "merchants:\n- {acquirer_id: 1, terminal_id: T1}\n": "f:4: merchants[0] has a key that is none of acquirer_id, card_acceptor_id, description\n" +
 			"f:4: merchants[0].card_acceptor_id is required\nf:4: merchants[0].description is required",
-		head + "merchants:\n- {acquirer_id: 1, card_acceptor_id: A, description: x}\n- {acquirer_id: 1, card_acceptor_id: A, description: y}\n": "f:5: merchants[1] names the same as line 4",
+		head + "merchants:\n- {acquirer_id: 1, card_acceptor_id: A, description: x}\n- {acquirer_id: 1, card_acceptor_id: A, description: y}\n": "f:5: merchants[1] duplicates line 4",
 		head + "terminals:\n- {acquirer_id: 1.5, card_acceptor_id: A, terminal_id: ''}\n":                                                       "f:4: terminals[0].acquirer_id must be a whole number above zero\nf:4: terminals[0].terminal_id must not be empty",
 	} {
 		_, _, err := readPolicy("f", strings.NewReader(text))

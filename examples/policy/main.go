@@ -1,5 +1,5 @@
-// Policy keeps a program's policy as a file: it shows what a file would change, changes it, and checks the result. On an
-// emulator inside this process by default, or for the real service (see -h).
+// Policy keeps a program's policy as a file: it shows what a file would change, changes it, and checks the result. It
+// uses an emulator inside this process by default, or the real service (see -h).
 package main
 
 import (
@@ -20,19 +20,19 @@ const usage = `Policy keeps the policy of a card program in a YAML file: which m
 merchants and terminals have a rule.
 
 Usage:
-  policy                            a demonstration of all below, on an emulator
+  policy                            demonstrate everything below, on an emulator
   policy export [flags]             write the program's policy as such a file
   policy plan [flags] file.yaml     show what would change; nothing is sent
   policy apply [flags] file.yaml    show it, ask, change it, read back and compare
 
 For the service, set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
 production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE. Without PREPAID_BASE_URL the
-commands want -emulator, for one inside this process that is gone with it: a variable that
-was forgotten must not look like a change that was made.
+commands need -emulator, which starts one inside this process: a forgotten variable must not
+look like a successful change.
 
-Exit status: 0 when all went well, 1 when something failed or was not confirmed, 2 when the
-command line, the environment or the file is wrong (nothing was sent), and with
-plan -detailed-exitcode 3 when there is something to change.
+Exit status: 0 on success, 1 if something failed or was not confirmed, 2 if the command
+line, the environment or the file is wrong (nothing was sent), and with
+plan -detailed-exitcode 3 if there is something to change.
 
 Flags of all three:
 `
@@ -99,11 +99,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return 0
 }
 
-// command carries out one command and reports whether it found something to change.
+// command executes one command and reports whether it found something to change.
 func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer) (changes bool, err error) {
 	var company prepaid.CompanyID
 	var wanted state
-	if o.command != "export" { // the file comes first: with a fault in it nothing else begins
+	if o.command != "export" { // the file comes first: if it has a fault, nothing else starts
 		if company, wanted, err = readFile(o.file); err != nil {
 			return false, err
 		}
@@ -140,15 +140,15 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	}
 	o := options{command: args[0]}
 	flags := flag.NewFlagSet("policy", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows all
-	flags.Int64Var(&o.company, "company", 0, fmt.Sprintf("id of the program; to export %d on the emulator when 0, to plan and apply that of the file", prepaidtest.DefaultCompany))
-	flags.BoolVar(&o.detailed, "detailed-exitcode", false, "plan: exit with 3 when there is something to change")
-	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: leave rules as they are that differ in a text only")
+	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	flags.Int64Var(&o.company, "company", 0, fmt.Sprintf("ID of the program; default: for export %d on the emulator, for plan and apply that of the file", prepaidtest.DefaultCompany))
+	flags.BoolVar(&o.detailed, "detailed-exitcode", false, "plan: exit with 3 if there is something to change")
+	flags.BoolVar(&o.ignoreTexts, "ignore-texts", false, "plan, apply: ignore differences that are only in a text")
 	flags.BoolVar(&o.yes, "yes", false, "apply: do not ask")
-	flags.StringVar(&o.expect, "expect", "", "apply: digest of the plan that was looked at; any other plan is refused")
+	flags.StringVar(&o.expect, "expect", "", "apply: digest of the reviewed plan; any other plan is refused")
 	flags.StringVar(&o.reason, "reason", "", "apply: kept by the service with each change")
-	flags.BoolVar(&o.emulator, "emulator", false, "run on an emulator inside this process, whose policy is made up and kept by nobody")
-	flags.IntVar(&o.batch, "batch", 100, "apply: most rules in one call; the reference gives no limit")
+	flags.BoolVar(&o.emulator, "emulator", false, "run on an emulator inside this process, with a fictional policy that is not kept")
+	flags.IntVar(&o.batch, "batch", 100, "apply: maximum of rules per call; the reference gives no limit")
 	switch o.command {
 	case "export", "plan", "apply":
 		args = args[1:]
@@ -173,9 +173,9 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	case o.batch < 1:
 		return o, fmt.Errorf("%w: -batch must be 1 or more", errInput)
 	case !o.emulator && os.Getenv("PREPAID_BASE_URL") == "":
-		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set; -emulator if that is meant", errInput)
+		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set; use -emulator if that is intended", errInput)
 	case o.emulator && os.Getenv("PREPAID_BASE_URL") != "":
-		return o, fmt.Errorf("%w: PREPAID_BASE_URL is set, and -emulator is not for the service", errInput)
+		return o, fmt.Errorf("%w: PREPAID_BASE_URL is set; -emulator does not use the service", errInput)
 	}
 	o.file = flags.Arg(0)
 	return o, nil

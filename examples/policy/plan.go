@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// state is what a policy does: its rules by what names them, without the ids that the service gives them. In a wanted
-// state a nil list is one to leave alone.
+// state is what a policy does: its rules by key, without the IDs that the service assigns. In a wanted state a nil list
+// is left unchanged.
 type state struct {
 	action     prepaid.PolicyAction
 	categories map[prepaid.MCC]prepaid.CategoryRule
@@ -17,7 +17,7 @@ type state struct {
 	terminals  map[prepaid.TerminalKey]prepaid.TerminalRule
 }
 
-// stateOf reads a policy of the service. No list of it is nil: what the service leaves out is empty.
+// stateOf converts a policy of the service. None of its lists is nil.
 func stateOf(p *prepaid.Policy) state {
 	return state{
 		action:     p.DefaultAction,
@@ -33,7 +33,7 @@ func stateOf(p *prepaid.Policy) state {
 	}
 }
 
-// within leaves out the lists that the wanted state leaves alone: what others do there is no affair of ours.
+// within removes the lists that the wanted state leaves unchanged: what others do there does not matter.
 func (s state) within(wanted state) state {
 	if wanted.categories == nil {
 		s.categories = nil
@@ -77,7 +77,7 @@ func compareTerminals(a, b prepaid.TerminalKey) int {
 
 // delta is the difference of one list, each part in the order of the keys.
 type delta[K, R any] struct {
-	unmanaged bool // the wanted state leaves the list alone
+	unmanaged bool // the wanted state leaves the list unchanged
 	add       []R
 	remove    []K
 	replace   []replacement[K, R] // same key, another text
@@ -89,8 +89,7 @@ type replacement[K, R any] struct {
 	old, new R
 }
 
-// listDelta is the smallest difference: a rule is touched only when it is in one list and not in the other, or not the
-// same in both.
+// listDelta returns the smallest difference: a rule is touched only if it is in just one of the lists, or differs.
 func listDelta[K, R comparable](current, wanted map[K]R, order func(a, b K) int) delta[K, R] {
 	if wanted == nil {
 		return delta[K, R]{unmanaged: true}
@@ -115,7 +114,7 @@ func listDelta[K, R comparable](current, wanted map[K]R, order func(a, b K) int)
 	return d
 }
 
-// plan is what makes a current policy the wanted one.
+// plan changes a current policy to the wanted one.
 type plan struct {
 	action     prepaid.PolicyAction // of both
 	categories delta[prepaid.MCC, prepaid.CategoryRule]
@@ -132,7 +131,7 @@ func makePlan(current, wanted state) plan {
 	}
 }
 
-// count is the size of a plan in rules.
+// count returns the number of rules in a plan.
 type count struct{ add, remove, replace, unchanged int }
 
 func (d *delta[K, R]) count() count {
@@ -152,7 +151,7 @@ func (p *plan) empty() bool {
 	return c.add+c.remove+c.replace == 0
 }
 
-// sameTexts takes over the texts of the rules that are listed already, so that only rules that come or go remain.
+// sameTexts takes the texts of existing rules, so that only added or removed rules remain.
 func sameTexts(current, wanted state) state {
 	wanted.merchants = keepOld(current.merchants, wanted.merchants)
 	wanted.terminals = keepOld(current.terminals, wanted.terminals)

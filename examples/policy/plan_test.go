@@ -138,7 +138,7 @@ func randomState(r *rand.Rand, action prepaid.PolicyAction) state {
 	return s
 }
 
-// listed are the rules of a state, whatever their texts and lists, but for those that are replaced.
+// listed are the rules of a state, whatever their texts and lists, except those that are replaced.
 func listed(s state, p *plan) map[any]bool {
 	all := make(map[any]bool)
 	for key := range s.categories {

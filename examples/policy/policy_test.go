@@ -95,8 +95,8 @@ func TestApplyCommand(t *testing.T) {
 	file := fileWith(t, "company: 42\ndefault_action: allow\ncategories: [7995, 0001]\n")
 	code, out, errOut := runWith(t, "", "plan", file)
 	require.Zero(t, code, errOut)
-	require.Contains(t, out, "+ 0001 (not among the codes that the service lists)\n")
-	require.Contains(t, out, "  merchants: not in the file, left alone\n")
+	require.Contains(t, out, "+ 0001 (not listed by the service)\n")
+	require.Contains(t, out, "  merchants: not in the file, unchanged\n")
 	digest := regexp.MustCompile("Plan ([0-9a-f]{16}):").FindStringSubmatch(out)[1]
 
 	for _, in := range []string{"", "y\n", "no\n", "YES\n"} {
@@ -115,7 +115,7 @@ func TestApplyCommand(t *testing.T) {
 	}))
 	code, out, errOut = runWith(t, "yes\n", "apply", "-reason", "audit", "-expect", digest, file)
 	require.Zero(t, code, errOut)
-	require.Contains(t, out, "Done. Read back: the policy is the wanted one.\n")
+	require.Contains(t, out, "Done. Read back: the policy is as wanted.\n")
 	require.Len(t, categories(), 2)
 	code, out, _ = runWith(t, "", "apply", file)
 	require.Zero(t, code)
@@ -134,7 +134,7 @@ func TestApplyCommand(t *testing.T) {
 	srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "forbidden"))
 	code, out, errOut = runWith(t, "", "apply", "-yes", "-batch", "1", emptied)
 	require.Equal(t, 1, code)
-	require.Contains(t, out, "Not done. By what was read last this is left: ")
+	require.Contains(t, out, "Not done. According to the last read, this is left: ")
 	require.Contains(t, out, "    - 7995\n")
 	require.Contains(t, errOut, "rejected: status 403")
 	require.Len(t, categories(), 2)
@@ -205,7 +205,7 @@ func TestCommandLine(t *testing.T) {
 		{"see -h: the file is for another program", []string{"plan", "-emulator", "-company", "43", "policy.yaml"}},
 		{"see -h: invalid value", []string{"plan", "-emulator", "-company", "x", "policy.yaml"}},
 		// A variable that was forgotten is no emulator.
-		{"see -h: PREPAID_BASE_URL is not set; -emulator if that is meant", []string{"apply", "-yes", "policy.yaml"}},
+		{"see -h: PREPAID_BASE_URL is not set; use -emulator if that is intended", []string{"apply", "-yes", "policy.yaml"}},
 		{"see -h: PREPAID_BASE_URL is not set", []string{"apply", "-yes", "-expect", "0123456789abcdef", "policy.yaml"}},
 		{"see -h: PREPAID_BASE_URL is not set", []string{"plan", "policy.yaml"}},
 		{"see -h: PREPAID_BASE_URL is not set", []string{"export"}},
@@ -222,7 +222,7 @@ func TestCommandLine(t *testing.T) {
 	require.Contains(t, errOut, "PREPAID_")
 	code, _, errOut = runWith(t, "", "apply", "-emulator", "policy.yaml")
 	require.Equal(t, exitInput, code)
-	require.Contains(t, errOut, "-emulator is not for the service")
+	require.Contains(t, errOut, "-emulator does not use the service")
 }
 
 // What nobody can read was not said.

@@ -20,10 +20,10 @@ func newProgress(to io.Writer) *progress {
 	)}
 }
 
-// more says how many rules are ahead; what a round before has left undone is among them.
+// more adds rules to do, including those that an earlier round has left undone.
 func (p *progress) more(rules int) { p.bar.ChangeMax64(p.bar.State().CurrentNum + int64(rules)) }
 
-// done counts. That the display cannot be written is no reason to stop.
+// done counts. A failure of the display is no reason to stop.
 func (p *progress) done(rules int) { _ = p.bar.Add(rules) }
 
 func (p *progress) close() { _ = p.bar.Finish() }

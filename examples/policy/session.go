@@ -19,7 +19,7 @@ var (
 	errDigest   = errors.New("the plan is not the one of -expect, nothing was sent")
 )
 
-// session is where a command runs.
+// session is the environment of a command.
 type session struct {
 	client   *prepaid.Client
 	emulator *prepaidtest.Server // nil for the real service
@@ -29,10 +29,10 @@ type session struct {
 	errOut   io.Writer
 }
 
-// connect reaches the service that the environment names, or starts an emulator with a small policy.
+// connect connects to the service of the environment, or starts an emulator with a small policy.
 func connect(o options, errOut io.Writer) (*session, error) {
 	if o.emulator {
-		fmt.Fprintln(errOut, "policy: on an emulator inside this process; what is changed there is gone with it")
+		fmt.Fprintln(errOut, "policy: on an emulator inside this process; changes are lost when it ends")
 		return emulate()
 	}
 	config, err := prepaid.ConfigFromEnv()
@@ -131,7 +131,7 @@ func (s *session) prepare(ctx context.Context, company prepaid.CompanyID, wanted
 	return p, nil
 }
 
-// categoryNames looks up what the service calls its categories. A plan can be read without.
+// categoryNames looks up the service's names of categories. A plan is readable without them.
 func (s *session) categoryNames(ctx context.Context, p *plan) describer {
 	if len(p.categories.add)+len(p.categories.remove) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func (s *session) categoryNames(ctx context.Context, p *plan) describer {
 		known[code.Code] = fmt.Sprintf("%q", code.Description)
 	}
 	return func(code prepaid.MCC) string {
-		return cmp.Or(known[code], "(not among the codes that the service lists)")
+		return cmp.Or(known[code], "(not listed by the service)")
 	}
 }
 
@@ -169,7 +169,7 @@ func (s *session) apply(ctx context.Context, company prepaid.CompanyID, wanted s
 		client: s.client, company: company, reason: o.reason, batch: o.batch, settle: s.settle,
 		out: s.out, bar: newProgress(s.errOut),
 	}
-	// The question may have stood for an hour: what was agreed to is the plan for the policy as it was.
+	// The question may have been open for an hour: the confirmation is for the plan of the policy as it was.
 	again, err := a.read(ctx, p.wanted)
 	if err != nil {
 		return err
@@ -181,15 +181,15 @@ func (s *session) apply(ctx context.Context, company prepaid.CompanyID, wanted s
 	a.bar.close()
 	if err != nil {
 		rest := makePlan(final, p.wanted)
-		fmt.Fprint(s.out, "Not done. By what was read last this is left: ")
+		fmt.Fprint(s.out, "Not done. According to the last read, this is left: ")
 		rest.write(s.out, nil)
 		return err
 	}
-	fmt.Fprintln(s.out, "Done. Read back: the policy is the wanted one.")
+	fmt.Fprintln(s.out, "Done. Read back: the policy is as wanted.")
 	return nil
 }
 
-// confirm wants the whole word, as one types it on purpose.
+// confirm requires the whole word, so that it is typed on purpose.
 func (s *session) confirm(ctx context.Context) error {
 	fmt.Fprint(s.out, "Type yes to apply: ")
 	answer := make(chan string, 1)

@@ -11,10 +11,10 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// describer names a category; nil names none.
+// describer returns the name of a category; nil has none.
 type describer func(prepaid.MCC) string
 
-// write prints a plan for people: what comes with +, what goes with -, what gets another text with ~.
+// write prints a plan for people: added rules with +, removed ones with -, changed texts with ~.
 func (p *plan) write(w io.Writer, describe describer) {
 	effect := "rules block"
 	if p.action == prepaid.PolicyActionDeny {
@@ -37,7 +37,7 @@ func (p *plan) write(w io.Writer, describe describer) {
 
 func writeDelta[K, R any](w io.Writer, name string, d *delta[K, R], rule func(R) string, key func(K) string, texts func(R) string) {
 	if d.unmanaged {
-		fmt.Fprintf(w, "  %s: not in the file, left alone\n", name)
+		fmt.Fprintf(w, "  %s: not in the file, unchanged\n", name)
 		return
 	}
 	fmt.Fprintf(w, "  %s: %s\n", name, d.count())
@@ -52,7 +52,7 @@ func writeDelta[K, R any](w io.Writer, name string, d *delta[K, R], rule func(R)
 	}
 }
 
-// String gives the counts that are not zero, and always the last.
+// String returns the counts that are not zero, and always the last.
 func (c count) String() string {
 	var b strings.Builder
 	for _, part := range []struct {
@@ -66,7 +66,7 @@ func (c count) String() string {
 	return b.String() + strconv.Itoa(c.unchanged) + " unchanged"
 }
 
-// digest stands for a plan and what it was made for: -expect compares it.
+// digest identifies a plan and the policy it was made for: -expect compares it.
 func (p *plan) digest(company prepaid.CompanyID, current state) (string, error) {
 	sum := sha256.New()
 	p.write(sum, nil)
@@ -93,7 +93,7 @@ func terminalTexts(r prepaid.TerminalRule) string {
 	return " " + strconv.Quote(r.CardAcceptorNameLocation) + " " + strconv.Quote(r.Description)
 }
 
-// word quotes what is not plainly one word, so that no text of others can pass for part of a plan.
+// word quotes anything but a plain word, so that no foreign text can look like part of a plan.
 func word(text string) string {
 	if quoted := strconv.Quote(text); text == "" || len(quoted) != len(text)+2 || strings.Contains(text, " ") {
 		return quoted

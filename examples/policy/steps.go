@@ -14,15 +14,15 @@ type step struct {
 	categories prepaid.ChangeCategoriesParams
 	merchants  prepaid.ChangeMerchantsParams
 	terminals  prepaid.ChangeTerminalsParams
-	// secondHalf gives back, under another text, the rules that the step before has removed: nothing may come between.
+	// secondHalf adds back, with another text, the rules that the step before has removed: nothing may come between.
 	secondHalf bool
 }
 
-// steps puts a plan into calls of at most batch rules, those that tighten first and those that loosen last. All rules
-// of a program do the same, so none overrides another: where the default is to allow, a rule tightens; where it is to
-// deny, taking a rule away does. So nothing is opened as long as something is still to be closed, wherever the calls
-// end. In between come the replacements, each batch in two calls in a row, because a rule that is listed may be passed
-// over when it is added with another text.
+// steps splits a plan into calls of at most batch rules: first those that restrict, last those that permit. All rules
+// of a program do the same, so none overrides another: if the default is to allow, adding a rule restricts; if it is to
+// deny, removing a rule does. So nothing is opened while something is still to be closed, wherever the calls end. In
+// between are the replacements, each batch in two consecutive calls, because the service may ignore an existing rule
+// that is added with another text.
 func (p *plan) steps(batch int) []step {
 	adds := slices.Concat(
 		inBatches(codes(p.categories.add), batch, addCategories),
@@ -96,7 +96,7 @@ func codes(rules []prepaid.CategoryRule) []prepaid.MCC {
 	return list
 }
 
-// rules is the size of a step.
+// rules returns the number of rules in a step.
 func (s *step) rules() int {
 	return len(s.categories.Add) + len(s.categories.Remove) + len(s.merchants.Add) + len(s.merchants.Remove) +
 		len(s.terminals.Add) + len(s.terminals.Remove)
@@ -120,7 +120,7 @@ func (s *step) send(ctx context.Context, client *prepaid.Client, company prepaid
 	}
 }
 
-// after is the state that the step makes of before, which stays as it is.
+// after returns the state that the step makes of before, which is not modified.
 func (s *step) after(before state) state {
 	before.categories = changed(before.categories, asRules(s.categories.Add), s.categories.Remove, categoryKey)
 	before.merchants = changed(before.merchants, s.merchants.Add, s.merchants.Remove, merchantKey)
@@ -150,8 +150,8 @@ func changed[K comparable, R any](list map[K]R, add []R, remove []K, key func(*R
 	return list
 }
 
-// explains reports whether got is what is left when each rule stands as in one of the states, so that nobody else need
-// have changed anything.
+// explains reports whether got is the result if each rule is as in one of the states, so that nobody else need have
+// changed anything.
 func explains(states []state, got state) bool {
 	return !slices.ContainsFunc(states, func(s state) bool { return s.action != got.action }) &&
 		listExplains(states, got, func(s *state) map[prepaid.MCC]prepaid.CategoryRule { return s.categories }) &&

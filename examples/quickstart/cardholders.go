@@ -16,7 +16,7 @@ import (
 //go:embed cardholders.csv
 var shipped string
 
-// row is one line of the file: a cardholder and the amount to load, or why the line cannot be used.
+// row is one line of the file: a cardholder and the amount to load, or why the line is invalid.
 type row struct {
 	line       int
 	key        string
@@ -27,8 +27,8 @@ type row struct {
 
 const columns = "key,first_name,last_name,date_of_birth,email,mobile,state,country,load"
 
-// readCardholders reads the file, or the shipped one. A line that cannot be used is a row with its reason: it does
-// not stop the others.
+// readCardholders reads the file, or the shipped one. An invalid line is a row with the reason: it does not stop the
+// others.
 func readCardholders(path string) ([]row, error) {
 	text := io.Reader(strings.NewReader(shipped))
 	if path != "" {
@@ -65,8 +65,8 @@ func readCardholders(path string) ([]row, error) {
 	}
 }
 
-// refuseRepeats refuses all lines of a key that several have: which of them is meant, nobody can tell, and a card has one
-// first load.
+// refuseRepeats refuses all lines with a duplicate key: nobody knows which of them is meant, and a card has one first
+// load.
 func refuseRepeats(rows []row) {
 	lines := map[string][]string{}
 	for _, r := range rows {

@@ -1,5 +1,5 @@
-// Quickstart issues cards, moves money and shows what each call did: on an emulator inside this process by default,
-// or on the real test environment (see -h).
+// Quickstart issues cards, moves money and shows what each call does: on an emulator inside this process by default, or
+// on the real test environment (see -h).
 package main
 
 import (
@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-const usage = `Quickstart does the main job of a card program: it issues a card to each line of a CSV
+const usage = `Quickstart does the main job of a card program: it issues a card for each line of a CSV
 file, activates and loads them, buys, transfers, reads the history, changes the program's
-policy, runs a report, changes a PIN, receives a webhook and resolves a lost answer.
+policy, runs a report, changes a PIN, receives a webhook and resolves a lost response.
 
 Usage: quickstart [-cardholders file.csv] [-day 2026-11-21] [-again] [-pause 45s]
 
@@ -27,7 +27,7 @@ the machine. To run it against the service's test environment, set
   PREPAID_ENVIRONMENT         test; anything else is refused, for it moves money and
                               blocks a merchant category of the program for a moment
   PREPAID_VENDOR              the word in application/vnd.<vendor>+json
-  PREPAID_CLIENT_ID           OAuth client id
+  PREPAID_CLIENT_ID           OAuth client ID
   PREPAID_CLIENT_SECRET_FILE  a file with the secret (or PREPAID_CLIENT_SECRET); never a flag
   PREPAID_COMPANY_ID          the program
   PREPAID_PROGRAM_CLIENT_ID   the client_id of the program's accounts
@@ -35,11 +35,11 @@ the machine. To run it against the service's test environment, set
   PREPAID_REPORT_TEMPLATE     optional: name of a report template
   PREPAID_PIN_CERTIFICATE     optional: file with the operator's certificate
 
-To run it again after an error, give -again and the same -day: it finds the cards that
-there are, and loads each once. Each day loads anew, and so does each run buy and transfer.
+To run it again after an error, pass -again and the same -day: it finds the existing cards
+and loads each once. Each new day loads again, and each run buys and transfers again.
 
-Exit status: 0 when everything was done, 1 when a line was refused, a step failed or it
-was interrupted, 2 when the command line or the environment is wrong.
+Exit status: 0 if everything was done, 1 if a line was refused, a step failed or it was
+interrupted, 2 if the command line or the environment is wrong.
 
 `
 
@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	}
 	q.farewell()
 	if printed.err != nil {
-		fmt.Fprintln(errOut, "quickstart: the output is not whole:", printed.err)
+		fmt.Fprintln(errOut, "quickstart: the output is incomplete:", printed.err)
 		return 1
 	}
 	if q.failures > 0 {
@@ -104,10 +104,10 @@ type options struct {
 
 func parseOptions(args []string, errOut io.Writer) (options, error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows all
-	file := flags.String("cardholders", "", "CSV file of cardholders; a shipped one when empty")
-	day := flags.String("day", "", "day of the loads: a card is loaded once for it, and each day loads anew; today when empty")
-	again := flags.Bool("again", false, "an earlier run may have issued cards: look longer before any is created")
+	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	file := flags.String("cardholders", "", "CSV file of cardholders; default a shipped one")
+	day := flags.String("day", "", "day of the loads: a card is loaded once per day; default today")
+	again := flags.Bool("again", false, "an earlier run may have issued cards: search longer before creating any")
 	pause := flags.Duration("pause", 45*time.Second, "wait between simulated actions on the real test environment")
 	err := flags.Parse(args)
 	switch {
@@ -126,7 +126,7 @@ func parseOptions(args []string, errOut io.Writer) (options, error) {
 	o := options{file: *file, day: time.Now(), again: *again, pause: *pause}
 	if *day != "" {
 		if o.day, err = time.Parse(time.DateOnly, *day); err != nil {
-			return options{}, errors.New("-day must be a day, as 2026-11-21")
+			return options{}, errors.New("-day must be a day such as 2026-11-21")
 		}
 	}
 	return o, nil

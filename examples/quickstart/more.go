@@ -38,7 +38,7 @@ func (q *quickstart) report(ctx context.Context) {
 		}
 	})
 	total, _ := report.TotalRecords()
-	q.say("%d rows read, the header row among them; %d records by the service's count", rows, total)
+	q.say("%d rows read, including the header row; the service counted %d records", rows, total)
 }
 
 func (q *quickstart) changePIN(ctx context.Context) {
@@ -64,7 +64,7 @@ func (q *quickstart) changePIN(ctx context.Context) {
 	}
 	q.say("certificate fingerprint %s…, valid until %s", key.Fingerprint()[:16], key.NotAfter().Format(time.DateOnly))
 	if q.emulator == nil {
-		q.say("the one-time password goes to the cardholder: validate and execute are left out here")
+		q.say("the one-time password goes to the cardholder: validate and execute are omitted here")
 		return
 	}
 	if err := q.changePINOf(ctx, q.cards[0], key); err != nil {
@@ -74,7 +74,7 @@ func (q *quickstart) changePIN(ctx context.Context) {
 	q.say("PIN of %s changed", q.cards[0].key)
 }
 
-// changePINOf plays both parts: the backend that calls the service and the device on which the PIN is typed.
+// changePINOf plays both parts: the backend that calls the service, and the device on which the PIN is typed.
 func (q *quickstart) changePINOf(ctx context.Context, c card, key *prepaid.PINKey) error {
 	const device, address = "device-1", "203.0.113.7"
 	started, err := q.client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
@@ -83,22 +83,22 @@ func (q *quickstart) changePINOf(ctx context.Context, c card, key *prepaid.PINKe
 	if err != nil {
 		return err
 	}
-	var answer struct { // the reference does not show this shape; ask the operator
+	var operation struct { // the reference does not show this shape; ask the operator
 		OperationID string `json:"operation_id"`
 	}
-	if err := started.Decode(&answer); err != nil {
+	if err := started.Decode(&operation); err != nil {
 		return err
 	}
-	secret := prepaid.PINSecret{OTP: prepaid.NewSecret(q.emulator.OTP(answer.OperationID)), PIN: prepaid.NewSecret("4821")}
-	q.say("initiated: operation %s; typed: %v", answer.OperationID, secret)
+	secret := prepaid.PINSecret{OTP: prepaid.NewSecret(q.emulator.OTP(operation.OperationID)), PIN: prepaid.NewSecret("4821")}
+	q.say("initiated: operation %s; typed: %v", operation.OperationID, secret)
 	for _, call := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
 		q.client.PIN.Validate, q.client.PIN.Execute,
 	} {
-		envelope, err := key.Seal(secret) // a fresh key and vector for each call
+		envelope, err := key.Seal(secret) // a new key and vector for each call
 		if err != nil {
 			return err
 		}
-		params := prepaid.SealedPINParams{OperationID: answer.OperationID, DeviceID: device, IPAddress: address, Envelope: *envelope}
+		params := prepaid.SealedPINParams{OperationID: operation.OperationID, DeviceID: device, IPAddress: address, Envelope: *envelope}
 		if _, err := call(ctx, params); err != nil {
 			return err
 		}
@@ -129,9 +129,9 @@ func (q *quickstart) hook(ctx context.Context) {
 	q.say("%s buys for 12.40: %s, balance %s", q.cards[1].key, approval(result.Success), q.balance(ctx, q.cards[1].id))
 	select {
 	case m := <-q.messages:
-		q.say("received %s message %s of %s, signature good", m.Type, m.ID, m.Timestamp.Format(time.DateTime))
+		q.say("received %s message %s of %s, signature valid", m.Type, m.ID, m.Timestamp.Format(time.DateTime))
 	case <-time.After(10 * time.Second):
-		q.fail(errors.New("no message came"))
+		q.fail(errors.New("no message arrived"))
 	case <-ctx.Done():
 	}
 	if err := q.client.Hooks.Delete(ctx, created.ID); err != nil {
@@ -140,9 +140,9 @@ func (q *quickstart) hook(ctx context.Context) {
 }
 
 func (q *quickstart) lostAnswer(ctx context.Context) {
-	q.title("Lose the answer to a transfer: told as unknown, resolved without paying twice")
+	q.title("Lose the response to a transfer: the outcome is unknown, and resolved without paying twice")
 	if q.emulator == nil {
-		q.say("skipped: the connection can be dropped on the emulator only")
+		q.say("skipped: only the emulator can drop the connection")
 		return
 	}
 	from, to := q.cards[0], q.cards[len(q.cards)-1]
@@ -175,7 +175,7 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	q.say("look at the history: %s", finding.Verdict)
+	q.say("search the history: %s", finding.Verdict)
 	for _, t := range finding.Transactions {
 		q.say("  transaction %s, %s %s", t.ID, t.TypeDescription, t.Amount)
 	}
@@ -186,7 +186,7 @@ func (q *quickstart) lostAnswer(ctx context.Context) {
 	}
 	q.say("same params again: applied, transaction %s", result.TransactionID)
 	q.say("balance of %s: %s before, %s now; of %s: %s now", from.key, before, q.balance(ctx, from.id), to.key, q.balance(ctx, to.id))
-	q.say("%d movement under request id %s", q.emulator.Movements(string(params.RequestID)), params.RequestID)
+	q.say("%d movement with request ID %s", q.emulator.Movements(string(params.RequestID)), params.RequestID)
 }
 
 // addUp compares each balance with the sum of its history.

@@ -29,9 +29,9 @@ func TestMainJob(t *testing.T) {
 	require.Zero(t, code, out+errOut)
 	require.Empty(t, errOut)
 	for _, want := range []string{
-		"emp-3", "approved", "declined (Declined by policy)", "13 rows read, the header row among them; 12 records", "PIN of emp-1 changed",
-		"signature good", "first try: prepaid: Accounts.Transfer: outcome unknown", "look at the history: seen",
-		"1 movement under request id", "adds up", "All done.", "PREPAID_ENVIRONMENT=test",
+		"emp-3", "approved", "declined (Declined by policy)", "13 rows read, including the header row; the service counted 12 records", "PIN of emp-1 changed",
+		"signature valid", "first try: prepaid: Accounts.Transfer: outcome unknown", "search the history: seen",
+		"1 movement with request ID", "adds up", "All done.", "PREPAID_ENVIRONMENT=test",
 	} {
 		require.Contains(t, out, want)
 	}
@@ -71,7 +71,7 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	code, _, errOut := runWith(t, "-h")
 	require.Zero(t, code)
-	for _, want := range []string{"PREPAID_CLIENT_SECRET_FILE", "PREPAID_ENVIRONMENT", "each day loads anew"} {
+	for _, want := range []string{"PREPAID_CLIENT_SECRET_FILE", "PREPAID_ENVIRONMENT", "a card is loaded once per day"} {
 		require.Contains(t, errOut, want)
 	}
 	for _, args := range [][]string{{"-nonsense"}, {"-cardholders", "missing.csv"}, {"-cardholders", "main.go"}, {"stray"}, {"-pause", "-1s"}, {"-day", "today"}} {

@@ -63,7 +63,7 @@ func TestRunAgain(t *testing.T) {
 	today, yesterday := now.Format(time.DateOnly), now.AddDate(0, 0, -1).Format(time.DateOnly)
 	code, out, errOut := runWith(t, "-pause", "0", "-day", yesterday)
 	require.Zero(t, code, out+errOut)
-	require.Contains(t, out, "the loads of "+yesterday+"; each day loads anew")
+	require.Contains(t, out, "the loads of "+yesterday+"; each day has its own")
 	require.Equal(t, "9549.50", srv.Balance(float))
 	accounts := srv.AccountIDs()
 
@@ -76,8 +76,8 @@ func TestRunAgain(t *testing.T) {
 	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.AccountStatusInactive))
 	code, out, errOut = runWith(t, "-pause", "0", "-day", yesterday, "-again")
 	require.Zero(t, code, out+errOut)
-	require.Equal(t, 3, strings.Count(out, "was there"))
-	require.Regexp(t, `emp-3 +none +is inactive: left as it is`, out)
+	require.Equal(t, 3, strings.Count(out, "existed"))
+	require.Regexp(t, `emp-3 +none +is inactive: left unchanged`, out)
 	require.Equal(t, "inactive", srv.Account(blocked).Status)
 	require.Equal(t, "9549.50", srv.Balance(float))
 	require.Equal(t, accounts, srv.AccountIDs())
@@ -105,7 +105,7 @@ func TestRuleOfTheProgramStays(t *testing.T) {
 		prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{gambling}}))
 	code, out, errOut := runWith(t, "-pause", "0")
 	require.Zero(t, code, out+errOut)
-	require.Contains(t, out, "skipped: the program has a rule for category 7995")
+	require.Contains(t, out, "skipped: a rule for category 7995 exists")
 	require.Equal(t, []string{string(gambling)}, rules(t, srv))
 }
 
@@ -117,7 +117,7 @@ func TestRuleNotRemoved(t *testing.T) {
 	}}
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), []string{"-pause", "0"}, out, &errOut), errOut.String())
-	require.Contains(t, out.String(), "the rule for category 7995 may still be there; look, and remove it by hand")
+	require.Contains(t, out.String(), "the rule for category 7995 may still exist; check, and remove it manually")
 	require.NotContains(t, out.String(), "rule removed again")
 }
 
@@ -159,7 +159,7 @@ func TestCardNotSeen(t *testing.T) {
 	q.issue(t.Context(), rows)
 	require.Len(t, q.emulator.AccountIDs(), accounts+1)
 	require.Empty(t, q.cards)
-	require.Contains(t, out.String(), "see that the program's client_id is right before you run this again")
+	require.Contains(t, out.String(), "check the program's client_id before you run this again")
 	require.Equal(t, 2, strings.Count(out.String(), "not tried"))
 }
 
@@ -180,7 +180,7 @@ func TestOutputFull(t *testing.T) {
 	t.Parallel()
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), nil, full{}, &errOut))
-	require.Equal(t, "quickstart: the output is not whole: no space left\n", errOut.String())
+	require.Equal(t, "quickstart: the output is incomplete: no space left\n", errOut.String())
 }
 
 type full struct{}

@@ -20,13 +20,13 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// quickstart is one run: where it runs, and what it has made so far.
+// quickstart is one run: its environment, and what it has created so far.
 type quickstart struct {
 	out      io.Writer
 	config   prepaid.Config
 	client   *prepaid.Client
 	emulator *prepaidtest.Server // nil on the real test environment
-	receiver *httptest.Server    // nil on the real test environment: nothing out there can reach it
+	receiver *httptest.Server    // nil on the real test environment, which cannot reach it
 	hookKey  prepaid.Secret
 	messages chan *prepaid.Message
 
@@ -36,7 +36,7 @@ type quickstart struct {
 	template string
 	day      time.Time     // of the loads
 	again    bool          // an earlier run may have issued cards
-	look     time.Duration // for a created card; the client's own time when zero
+	look     time.Duration // how long to search for a created card; the client's default if zero
 	pause    time.Duration
 
 	cards    []card
@@ -54,7 +54,7 @@ type card struct {
 
 const hookKeyID = "quickstart-1"
 
-// setUp returns what tearDown ends, also with an error.
+// setUp sets what tearDown ends, also if it returns an error.
 func setUp(out io.Writer, o options) (*quickstart, error) {
 	q := &quickstart{out: out, day: o.day, again: o.again, pause: o.pause, messages: make(chan *prepaid.Message, 16)}
 	if os.Getenv("PREPAID_BASE_URL") == "" {
@@ -125,7 +125,7 @@ func (q *quickstart) tearDown() {
 	}
 }
 
-// title opens a step.
+// title starts a step.
 func (q *quickstart) title(text string) {
 	q.step++
 	fmt.Fprintf(q.out, "\n%2d. %s\n", q.step, text)
@@ -134,8 +134,8 @@ func (q *quickstart) title(text string) {
 // say prints a line of a step.
 func (q *quickstart) say(format string, args ...any) { fmt.Fprintf(q.out, "    "+format+"\n", args...) }
 
-// fail reports what went wrong, and what is known of its effect. A call that an interruption kept from having any is not
-// worth a line.
+// fail reports what went wrong, and what is known of its effect. A call that an interruption kept from being sent is
+// not reported.
 func (q *quickstart) fail(err error) {
 	q.failures++
 	if errors.Is(err, context.Canceled) && prepaid.OutcomeOf(err) != prepaid.OutcomeUnknown {
@@ -144,7 +144,7 @@ func (q *quickstart) fail(err error) {
 	q.say("FAILED: %v", err)
 }
 
-// table prints aligned columns; numbers are padded by their caller.
+// table prints aligned columns; callers pad numbers.
 func (q *quickstart) table(header string, lines func(w io.Writer)) {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -156,7 +156,7 @@ func (q *quickstart) table(header string, lines func(w io.Writer)) {
 	}
 }
 
-// settle gives the service time to work on a simulated action.
+// settle gives the service time to process a simulated action.
 func (q *quickstart) settle(ctx context.Context) {
 	timer := time.NewTimer(q.pause)
 	defer timer.Stop()

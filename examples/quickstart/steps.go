@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// do takes all steps, until ctx ends. A step that fails is reported, and the next ones are tried as far as they can be.
+// do executes all steps, until ctx ends. A failed step is reported, and the next ones are tried as far as possible.
 func (q *quickstart) do(ctx context.Context, rows []row) {
 	fmt.Fprintln(q.out, "prepaid quickstart")
 	if q.emulator != nil {
@@ -46,7 +46,7 @@ func (q *quickstart) check(ctx context.Context) {
 }
 
 func (q *quickstart) issue(ctx context.Context, rows []row) {
-	q.title("Issue a card to each line of the file; a second run, with -again, finds the same cards")
+	q.title("Issue a card for each line of the file; a second run, with -again, finds the same cards")
 	var refused []row
 	q.table("LINE\tKEY\tACCOUNT ID\tSTATUS\tHOW", func(w io.Writer) {
 		unseen := false
@@ -55,12 +55,12 @@ func (q *quickstart) issue(ctx context.Context, rows []row) {
 				return
 			}
 			if r.err == nil && unseen {
-				r.err = errors.New("not tried: a card before it was created and not seen")
+				r.err = errors.New("not tried: an earlier card was created and not found")
 			}
 			if r.err == nil {
 				var issued *prepaid.Issued
 				if issued, r.err = q.issueOne(ctx, r); r.err == nil {
-					how := "was there"
+					how := "existed"
 					if issued.Created {
 						how = "created"
 					}
@@ -80,7 +80,7 @@ func (q *quickstart) issue(ctx context.Context, rows []row) {
 	}
 }
 
-// issueOne may be run again after any error but ErrNotSeen: then a second card could be created.
+// issueOne may be run again after any error except ErrNotSeen: then a second card could be created.
 func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Issued, error) {
 	issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: q.program,
@@ -90,18 +90,18 @@ func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Issued, erro
 		Settle: q.look, Again: q.again,
 	})
 	if errors.Is(err, prepaid.ErrNotSeen) && ctx.Err() == nil {
-		return nil, fmt.Errorf("%w: see that the program's client_id is right before you run this again, or a second card is created", err)
+		return nil, fmt.Errorf("%w: check the program's client_id before you run this again, or a second card is created", err)
 	}
 	return issued, err
 }
 
-// activateAndLoad keeps the cards that are active in the end. One that is blocked stays as it is, and is passed over.
+// activateAndLoad keeps the cards that are active in the end. A blocked card stays blocked and is skipped.
 func (q *quickstart) activateAndLoad(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	q.title("Activate the new cards and load each from the float account, once for a day")
-	q.say("the loads of %s; each day loads anew", q.day.Format(time.DateOnly))
+	q.title("Activate the new cards and load each from the float account, once per day")
+	q.say("the loads of %s; each day has its own", q.day.Format(time.DateOnly))
 	var active []card
 	q.table("KEY\t   LOADED\tTRANSACTION\t  BALANCE", func(w io.Writer) {
 		for _, c := range q.cards {
@@ -116,12 +116,12 @@ func (q *quickstart) activateAndLoad(ctx context.Context) {
 					continue
 				}
 			default: // somebody blocked it, for a reason
-				fmt.Fprintf(w, "    %s\t     none\tis %s: left as it is\n", c.key, c.status)
+				fmt.Fprintf(w, "    %s\t     none\tis %s: left unchanged\n", c.key, c.status)
 				continue
 			}
 			active = append(active, c)
 			result, err := q.client.Accounts.Transfer(ctx, q.float, prepaid.TransferParams{
-				// Derived, not random: after a crash the same run has the same ids, and nobody is paid twice.
+				// Derived, not random: after a crash the same run has the same IDs, and nobody is paid twice.
 				RequestID: prepaid.DeriveRequestID(q.day, "quickstart", "load", string(c.id)),
 				Amount:    c.load, Type: prepaid.TransferTypeLoad, DestinationAccountID: c.id,
 				SourceReference: "QUICKSTART LOAD", DestinationReference: "INITIAL LOAD",
@@ -150,7 +150,7 @@ const (
 	gambling  = prepaid.MCC("7995")
 )
 
-// purchase simulates one, and tells how it went.
+// purchase simulates a purchase and prints the result.
 func (q *quickstart) purchase(ctx context.Context, c card, amount string, category prepaid.MCC) (*prepaid.SimulationResult, error) {
 	result, err := q.client.Simulation.Transact(ctx, prepaid.SimulateParams{
 		Type: prepaid.SimulatedTypePurchase, AccountID: c.id, Amount: prepaid.MustAmount(amount),
@@ -205,7 +205,7 @@ func (q *quickstart) transferParams(what, amount string, to card) prepaid.Transf
 
 func (q *quickstart) history(ctx context.Context) {
 	c := q.cards[0]
-	q.title("Read the history of " + c.key + ", two items a page, the next page fetched ahead")
+	q.title("Read the history of " + c.key + ", two items per page, the next page fetched ahead")
 	q.table("WHEN (UTC)\tTYPE\tDESCRIPTION\t   AMOUNT\t  BALANCE", func(w io.Writer) {
 		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: 1}}
 		for t, err := range q.client.Accounts.Transactions(ctx, c.id, params) {
@@ -218,16 +218,16 @@ func (q *quickstart) history(ctx context.Context) {
 	})
 }
 
-// policy leaves the program's rules as they were, also when it is interrupted.
+// policy leaves the program's rules unchanged in the end, also if it is interrupted.
 func (q *quickstart) policy(ctx context.Context) {
-	q.title("Block a merchant category for the whole program, and buy there")
+	q.title("Block a merchant category for the whole program, and try to buy there")
 	before, err := q.client.Policy.Categories(ctx, q.company)
 	if err != nil {
 		q.fail(err)
 		return
 	}
 	if slices.Contains(categories(before), string(gambling)) {
-		q.say("skipped: the program has a rule for category %s, which is not this program's to remove", gambling)
+		q.say("skipped: a rule for category %s exists, and this program must not remove it", gambling)
 		return
 	}
 	err = q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{
@@ -264,13 +264,13 @@ func categories(policy *prepaid.Policy) (codes []string) {
 	return codes
 }
 
-// removeRule takes back what policy did, whatever ended it: a rule left behind would decline real purchases.
+// removeRule undoes policy, whatever ended it: a rule left behind would decline real purchases.
 func (q *quickstart) removeRule(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	err := q.client.Policy.ChangeCategories(ctx, q.company, prepaid.ChangeCategoriesParams{Reason: "quickstart", Remove: []prepaid.MCC{gambling}})
 	if err != nil {
-		q.fail(fmt.Errorf("the rule for category %s may still be there; look, and remove it by hand: %w", gambling, err))
+		q.fail(fmt.Errorf("the rule for category %s may still exist; check, and remove it manually: %w", gambling, err))
 		return
 	}
 	q.say("rule removed again")

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// atomicFile has another name until it is whole: whoever looks sees the old file or the new one, never a part.
+// atomicFile has another name until it is complete: readers see the old file or the new one, never a part.
 type atomicFile struct {
 	*os.File
 
@@ -25,7 +25,7 @@ func createFile(path string) (*atomicFile, error) {
 
 func (a *atomicFile) position() (int64, error) { return a.Seek(0, io.SeekCurrent) }
 
-// cut drops all from size on.
+// cut removes everything from size on.
 func (a *atomicFile) cut(size int64) error {
 	if err := a.Truncate(size); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (a *atomicFile) cut(size int64) error {
 	return err
 }
 
-// keep gives the file its name, once its content is on the disk.
+// keep renames the file, once its content is on the disk.
 func (a *atomicFile) keep() error {
 	if err := errors.Join(a.Sync(), a.Close()); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 )
 
 // chart is a balance over time, ready to draw: a line and an area in a square of side chartSide, which the page
-// stretches, and marks whose places are percentages, which it does not.
+// stretches, and labels whose positions are percentages, which it does not.
 type chart struct {
 	ID    string // unique on the page
 	Name  string
@@ -20,21 +20,21 @@ type chart struct {
 	Line  string // path data
 	Area  string
 	Dot   string  // path data: the end of the line
-	Zero  float64 // where the balance 0 is, in per cent from above
+	Zero  float64 // where the balance 0 is, in per cent from the top
 	Money []mark
 	Days  []mark
 }
 
 // mark is a label on an axis.
 type mark struct {
-	At    float64 // per cent, from above or from the left
+	At    float64 // per cent, from the top or from the left
 	Label string
-	Minor bool // may be left out where there is little room
+	Minor bool // may be omitted on a small screen
 }
 
 const chartSide = 1000
 
-// newChart draws a series. The scale begins at 0, or below it, so that areas can be compared.
+// newChart draws a series. The scale includes 0, so that areas can be compared.
 func newChart(id, name string, w window, s *series) chart {
 	values := make([]float64, 0, len(s.points)+1)
 	for _, balance := range append([]prepaid.Amount{s.opening}, s.points...) {
@@ -59,7 +59,7 @@ func newChart(id, name string, w window, s *series) chart {
 	return c
 }
 
-// float is for drawing only; sums are made of amounts.
+// float is only for drawing; sums are amounts.
 func float(a prepaid.Amount) float64 {
 	value, _ := strconv.ParseFloat(a.String(), 64) // an amount is a number
 	return value
@@ -67,7 +67,7 @@ func float(a prepaid.Amount) float64 {
 
 func coordinate(part float64) string { return strconv.FormatFloat(chartSide*part, 'f', 1, 64) }
 
-// scale finds a range that holds 0 and all values, and a round step that divides it into two to five parts.
+// scale finds a range that includes 0 and all values, and a round step that divides it into two to five parts.
 func scale(values []float64) (low, high, step float64) {
 	for _, value := range values {
 		low, high = min(low, value), max(high, value)
@@ -85,7 +85,7 @@ func scale(values []float64) (low, high, step float64) {
 	return math.Floor(low/step) * step, math.Ceil(high/step) * step, step
 }
 
-// short is an amount as an axis shows it.
+// short formats an amount for an axis.
 func short(value, step float64) string {
 	unit := ""
 	switch {
@@ -108,7 +108,7 @@ func short(value, step float64) string {
 	return text
 }
 
-// dayMarks labels the firsts of months or, in a short window, days: about six of them.
+// dayMarks labels the first days of months or, in a short window, days: about six of them.
 func dayMarks(w window) []mark {
 	const wanted = 7
 	var marks []mark
@@ -143,7 +143,7 @@ func dayMarks(w window) []mark {
 	}
 }
 
-// describe tells what a chart shows to those who do not see it.
+// describe describes a chart for those who cannot see it.
 func describe(w window, s *series) string {
 	lowest, highest := 0, 0
 	for i, balance := range s.points {

@@ -48,7 +48,7 @@ type madeUpAccount struct {
 	balance  prepaid.Amount
 	pending  []prepaid.Amount // authorised, to be cleared the next morning
 	pay      int64            // in whole dollars every second Monday
-	appetite float64          // how readily it spends
+	appetite float64          // how much it spends
 }
 
 type madeUpItem struct {
@@ -62,7 +62,7 @@ const (
 	cardToCard = prepaid.TransactionType("2951") // the emulator's own code
 )
 
-// fiction makes up history, the same in each run but for the date. Amounts that go out are below zero.
+// fiction generates history, the same in each run except for the date. Outgoing amounts are negative.
 type fiction struct {
 	random *rand.Rand
 	now    time.Time
@@ -88,7 +88,7 @@ func makeUp(now time.Time) madeUp {
 	return madeUp{Accounts: append([]*madeUpAccount{f.float}, f.cards...)}
 }
 
-// day lets one day pass: what was authorised clears, the float is filled and pays out, cards are used.
+// day simulates one day: authorised amounts clear, the float is filled and pays out, cards are used.
 func (f *fiction) day(n int, date time.Time) {
 	for i, card := range f.cards {
 		f.clear(card, date.Add(5*time.Hour+time.Duration(i)*time.Second))
@@ -110,14 +110,14 @@ func (f *fiction) day(n int, date time.Time) {
 	}
 }
 
-// pay moves a card's pay from the float to the card.
+// pay transfers a card's pay from the float to the card.
 func (f *fiction) pay(card *madeUpAccount, at time.Time) {
 	amount := prepaid.Cents(100 * card.pay)
 	f.book(f.float, cardToCard, amount.Neg(), prepaid.Amount{}, at)
 	f.book(card, prepaid.TransactionTypeLoad, amount, prepaid.Amount{}, at)
 }
 
-// shop buys up to three times a day, draws cash now and then, for a fee, and gives something back even less often.
+// shop buys up to three times a day, sometimes draws cash, for a fee, and more rarely refunds something.
 func (f *fiction) shop(card *madeUpAccount, date time.Time) {
 	at := date.Add(8 * time.Hour)
 	for range 3 {
@@ -135,7 +135,7 @@ func (f *fiction) shop(card *madeUpAccount, date time.Time) {
 	}
 }
 
-// clear gives back what was authorised and takes what was paid: here and there somewhat less.
+// clear reverses what was authorised and takes what was paid: sometimes slightly less.
 func (f *fiction) clear(card *madeUpAccount, at time.Time) {
 	for _, authorised := range card.pending {
 		paid := authorised
@@ -152,7 +152,7 @@ func (f *fiction) has(card *madeUpAccount, amount prepaid.Amount) bool {
 	return card.balance.Cmp(amount) >= 0
 }
 
-// book reports false for what has not happened yet.
+// book returns false for what has not happened yet.
 func (f *fiction) book(a *madeUpAccount, code prepaid.TransactionType, amount, fee prepaid.Amount, at time.Time) bool {
 	if at.After(f.now) {
 		return false

@@ -15,31 +15,31 @@ import (
 	"syscall"
 	"time"
 
-	_ "time/tzdata" // -zone works also where the system has no zones
+	_ "time/tzdata" // -zone also works on systems without zones
 
 	"github.com/cardprograms/prepaid"
 )
 
 const usage = `Reconcile reads the accounts of a card program and their transactions of some days. For each
 account it checks that opening balance + movements = closing balance, step by step, with the
-balances as the service gives them. It writes transactions.csv and reconcile.html.
+balances reported by the service. It writes transactions.csv and reconcile.html.
 
 Usage: reconcile [flags]
 
-Without PREPAID_BASE_URL it does so for a made-up program on an emulator inside this process.
+Without PREPAID_BASE_URL it does so for a fictional program on an emulator in this process.
 For the service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or
 production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -company. It only reads.
 
-Exit status: 0 when every account reconciles; 1 when one does not (the files say which), or
-when the run failed or was interrupted (the files of an earlier run are then left as they are);
-2 when the command line or the environment is wrong.
+Exit status: 0 if every account reconciles; 1 if one does not (the files say which), or if the
+run failed or was interrupted (the files of an earlier run then stay unchanged); 2 if the
+command line or the environment is wrong.
 
 `
 
 // errSetup is a wrong command line or environment.
 var errSetup = errors.New("see -h")
 
-// options are what the command line says.
+// options are the values of the command line.
 type options struct {
 	company  prepaid.CompanyID
 	clientID string // of the program's accounts; empty for all
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return runAt(ctx, time.Now(), args, out, errOut)
 }
 
-// runAt is run at a moment.
+// runAt is run at a given time.
 func runAt(ctx context.Context, now time.Time, args []string, out, errOut io.Writer) int {
 	said := &output{to: out}
 	opts, err := parse(args, errOut)
@@ -72,7 +72,7 @@ func runAt(ctx context.Context, now time.Time, args []string, out, errOut io.Wri
 		result, err = reconcile(ctx, opts, now, said, errOut)
 	}
 	if err == nil && said.err != nil {
-		err = fmt.Errorf("the files are written, the output could not be: %w", said.err)
+		err = fmt.Errorf("the files were written, but the output could not be: %w", said.err)
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "reconcile:", err)
@@ -87,12 +87,12 @@ func runAt(ctx context.Context, now time.Time, args []string, out, errOut io.Wri
 	return 0
 }
 
-// parse reads the command line. Flags that are missing or malformed are errSetup.
+// parse parses the command line. Missing or invalid flags are errSetup.
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("reconcile", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows all
-	flags.Func("company", "id of the program (company) whose accounts are read", func(text string) error {
+	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
+	flags.Func("company", "ID of the program (company) whose accounts are read", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return errors.New("must be a whole number")
@@ -101,10 +101,10 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return nil
 	})
 	flags.StringVar(&opts.clientID, "client", "", "read only accounts with this client_id")
-	flags.Func("from", "first day, as 2026-07-01 (default half a year before the last)", dateFlag(&opts.from))
-	flags.Func("to", "last day (default yesterday: a day that is over no longer moves; at most today)", dateFlag(&opts.to))
-	flags.StringVar(&opts.zone, "zone", "UTC", "time zone in which a day begins and ends, as Australia/Sydney")
-	flags.StringVar(&opts.dir, "dir", "out", "directory for the two files; made when missing")
+	flags.Func("from", "first day, such as 2026-07-01 (default half a year before the last)", dateFlag(&opts.from))
+	flags.Func("to", "last day (default yesterday, because it no longer changes; at most today)", dateFlag(&opts.to))
+	flags.StringVar(&opts.zone, "zone", "UTC", "time zone in which a day starts and ends, such as Australia/Sydney")
+	flags.StringVar(&opts.dir, "dir", "out", "directory for the two files; created if missing")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			flags.SetOutput(errOut)
@@ -127,7 +127,7 @@ func dateFlag(to *prepaid.Date) func(string) error {
 	}
 }
 
-// reconcile is one run: everything is read, then both files appear, or neither does.
+// reconcile is one run: it reads everything, then writes both files or neither.
 func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.Writer) (result *summary, err error) {
 	days, err := opts.window(now)
 	if err != nil {
@@ -148,10 +148,10 @@ func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.
 	defer rows.discard()
 	fmt.Fprintf(out, "Company %s, %s to %s (%s)\n", opts.company, days.first, days.last(), days.zone)
 	if days.last() == prepaid.DateOf(now.In(days.zone)) {
-		fmt.Fprintln(out, "The last day is today and not over: what is still to come is missing, and accounts may move while they are read.")
+		fmt.Fprintln(out, "The last day is today and not over: later transactions are missing, and accounts may change while they are read.")
 	}
 	if source.emulator != nil {
-		fmt.Fprintln(out, "It is made up, on an emulator inside this process; nothing leaves this machine.")
+		fmt.Fprintln(out, "Fictional data, on an emulator inside this process; nothing leaves this machine.")
 	}
 
 	reader := &reader{accounts: source.client.Accounts, days: days, rows: rows}
@@ -176,8 +176,8 @@ func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.
 		progress.show(result)
 	}
 	progress.done()
-	if len(result.statements) == 0 { // more likely a wrong id than an empty program
-		return nil, errors.New("there are no such accounts")
+	if len(result.statements) == 0 { // a wrong ID is more likely than an empty program
+		return nil, errors.New("no accounts found")
 	}
 	if err := finish(opts, now, rows, result); err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func reconcile(ctx context.Context, opts options, now time.Time, out, errOut io.
 	return result, nil
 }
 
-// finish writes the page, then puts both files in their places.
+// finish writes the page, then renames both files.
 func finish(opts options, now time.Time, rows *rowFile, result *summary) error {
 	page, err := createFile(filepath.Join(opts.dir, "reconcile.html"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// money is an amount as people read it: 1,234.50.
+// money formats an amount for people: 1,234.50.
 func money(a prepaid.Amount) string {
 	whole, cents, _ := strings.Cut(a.Abs().String(), ".")
 	text := thousands(whole) + "." + cents
@@ -17,7 +17,7 @@ func money(a prepaid.Amount) string {
 	return text
 }
 
-// grouped is a count as people read it: 1,234.
+// grouped formats a count for people: 1,234.
 func grouped(n int) string { return thousands(strconv.Itoa(n)) }
 
 // thousands puts a comma between each three digits.
@@ -33,7 +33,7 @@ func thousands(digits string) string {
 	return strings.Join(parts, ",")
 }
 
-// typographic is text with a real minus, as wide as a digit.
+// typographic replaces hyphens by a real minus sign, as wide as a digit.
 func typographic(text string) string {
 	if rest, negative := strings.CutPrefix(text, "-"); negative {
 		return "\u2212" + rest

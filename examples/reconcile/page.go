@@ -17,11 +17,11 @@ import (
 var pageText string
 
 const (
-	listed      = 100 // accounts with a line of their own on the page, and all that do not reconcile
-	tabledDates = 25  // at most, in the table beside the charts
+	listed      = 100 // accounts with their own line on the page, in addition to all that do not reconcile
+	tabledDates = 25  // maximum in the table next to the charts
 )
 
-// page is what page.html shows. Nothing in it is personal: accounts go by their id.
+// page is the data of page.html. It contains nothing personal: accounts are identified by their ID.
 type page struct {
 	Company     string
 	Client      string
@@ -68,7 +68,7 @@ func newPage(opts options, now time.Time, s *summary) *page {
 	return p
 }
 
-// listing puts accounts that do not reconcile first, then those that moved most.
+// listing sorts accounts that do not reconcile first, then those with the largest turnover.
 func listing(statements []*statement) []*statement {
 	lines := slices.Clone(statements)
 	size := func(s *statement) prepaid.Amount {
@@ -88,7 +88,8 @@ func listing(statements []*statement) []*statement {
 	return lines[:min(len(lines), max(good, 0)+listed)]
 }
 
-// tabled says the same as the charts in figures: the balances at the ends of months, or of the points of a short window.
+// tabled shows the data of the charts as figures: the balances at the ends of months, or of the points of a short
+// window.
 func tabled(w window, drawn []*series) []balanceLine {
 	points := len(drawn[0].points)
 	date := func(point int) prepaid.Date { return w.day(drawn[0].lastDay(w, point)) }

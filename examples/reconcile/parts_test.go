@@ -205,5 +205,5 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), []string{"-dir", t.TempDir()}, full{}, &errOut))
-	require.Equal(t, "reconcile: the files are written, the output could not be: no space left on device\n", errOut.String())
+	require.Equal(t, "reconcile: the files were written, but the output could not be: no space left on device\n", errOut.String())
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a line that says how far the run is: on a terminal, and nowhere else.
+// progress is a progress line, shown on a terminal only.
 type progress struct{ bar *progressbar.ProgressBar }
 
 func newProgress(errOut io.Writer) *progress {
@@ -20,11 +20,11 @@ func newProgress(errOut io.Writer) *progress {
 	}
 	return &progress{bar: progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(file), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of its own: it turns when something has happened
+		progressbar.OptionSetSpinnerChangeInterval(0), // without a goroutine: it turns when something has happened
 	)}
 }
 
-// show is called after each account. How many there are is known at the end only: the company search need not tell.
+// show is called after each account. The total is known only at the end: the company search need not report it.
 func (p *progress) show(s *summary) {
 	if p.bar != nil {
 		p.bar.Describe(fmt.Sprintf("accounts %s, transactions %s", grouped(len(s.statements)), grouped(s.total.Items)))
@@ -32,7 +32,7 @@ func (p *progress) show(s *summary) {
 	}
 }
 
-// done takes the line away.
+// done removes the line.
 func (p *progress) done() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

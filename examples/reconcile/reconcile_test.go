@@ -126,13 +126,13 @@ func TestClient(t *testing.T) {
 	f := service(t, atNovember())
 	o := october(t, f, "-client", "other")
 	require.Equal(t, 1, o.code)
-	require.Equal(t, "reconcile: there are no such accounts\n", o.errOut)
+	require.Equal(t, "reconcile: no accounts found\n", o.errOut)
 	require.Empty(t, o.page)
 }
 
 // An account that moves while it is read is read again where that is needed, and each transaction is in the file once.
 func TestMoves(t *testing.T) {
-	const again = "Readings made again because the account moved: 1"
+	const again = "Readings repeated because the account changed: 1"
 	for name, c := range map[string]struct {
 		when func(r *http.Request) bool
 		want string
@@ -156,7 +156,7 @@ func TestMoves(t *testing.T) {
 			require.Zero(t, o.code, o.out+o.errOut)
 			require.True(t, moved)
 			require.Contains(t, o.out, c.want)
-			require.Equal(t, c.want == again, strings.Contains(o.page, "Readings made again because the account moved: 1."))
+			require.Equal(t, c.want == again, strings.Contains(o.page, "Readings repeated because the account changed: 1."))
 			require.Len(t, o.rows, 7)
 			require.Equal(t, "3.00", o.rows[6][5])
 			require.Equal(t, f.Balance("EA1"), o.rows[6][7])
@@ -175,7 +175,7 @@ func TestMovesAfterTheWindow(t *testing.T) {
 	}
 	o := october(t, f)
 	require.Zero(t, o.code, o.out+o.errOut)
-	require.Contains(t, o.out, "Readings made again because the account moved: 1")
+	require.Contains(t, o.out, "Readings repeated because the account changed: 1")
 	require.Len(t, o.rows, 3)
 	require.Contains(t, o.out, "Closing balance              117.00")
 }
@@ -190,8 +190,8 @@ func TestNeverAtRest(t *testing.T) {
 	still := f.AddAccount(prepaidtest.SeedAccount{Balance: "5"})
 	o := october(t, f, "-to", "2026-11-30")
 	require.Equal(t, 1, o.code)
-	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts.\n  EA1: moved during each of 3 readings")
-	require.Contains(t, o.page, "Accounts that could not be read and are in no sum: 1.")
+	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts.\n  EA1: changed during each of 3 readings")
+	require.Contains(t, o.page, "Accounts that could not be read and are not in the sums: 1.")
 	require.Len(t, o.rows, 1, "what is not of one moment is not in the file")
 	require.Equal(t, still, o.rows[0][0])
 }
@@ -250,7 +250,7 @@ func TestNotListed(t *testing.T) {
 	}
 	o := october(t, f)
 	require.Equal(t, 1, o.code)
-	require.Contains(t, o.out, "EA1: moved during each of 3 readings, or not all of its transactions are listed")
+	require.Contains(t, o.out, "EA1: changed during each of 3 readings, or not all of its transactions are listed")
 	require.Empty(t, o.rows)
 }
 

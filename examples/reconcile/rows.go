@@ -7,15 +7,15 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// columns are those of transactions.csv; README.md says what they hold. Merchants and free text are left out: they tell
-// of people, and the sums do not need them.
+// columns are those of transactions.csv; README.md describes them. Merchants and free text are left out: they reveal
+// things about people, and the sums do not need them.
 func columns() []string {
 	return []string{
 		"account_id", "transaction_id", "parent_id", "occurred_at", "type", "amount", "fee", "balance_after", "currency",
 	}
 }
 
-// rowFile is the CSV file. Rows go to it as they are read; those of an account that must be read again are taken back.
+// rowFile is the CSV file. Rows are written as they are read; those of an account that must be read again are removed.
 type rowFile struct {
 	*atomicFile
 
@@ -44,7 +44,7 @@ func (r *rowFile) write(t *prepaid.Transaction) error {
 	return r.csv.Write(r.row)
 }
 
-// mark is a place to come back to.
+// mark is a position to return to.
 func (r *rowFile) mark() (int64, error) {
 	r.csv.Flush()
 	if err := r.csv.Error(); err != nil {
@@ -53,7 +53,7 @@ func (r *rowFile) mark() (int64, error) {
 	return r.position()
 }
 
-// rewind takes back what was written since mark.
+// rewind removes what was written since mark.
 func (r *rowFile) rewind(mark int64) error {
 	r.csv.Flush()
 	if err := r.csv.Error(); err != nil {
@@ -62,7 +62,7 @@ func (r *rowFile) rewind(mark int64) error {
 	return r.cut(mark)
 }
 
-// keep puts the file in its place.
+// keep renames the file.
 func (r *rowFile) keep() error {
 	r.csv.Flush()
 	if err := r.csv.Error(); err != nil {

@@ -2,10 +2,10 @@ package main
 
 import "github.com/cardprograms/prepaid"
 
-// maxPoints bounds what is kept of a window, however long: then a point stands for several days.
+// maxPoints bounds the points of a window: in a long one a point covers several days.
 const maxPoints = 400
 
-// series is a balance at the end of each day, or of each few days.
+// series is a balance at the end of each day, or of every few days.
 type series struct {
 	opening prepaid.Amount
 	points  []prepaid.Amount
@@ -21,20 +21,20 @@ func newSeries(w window, opening prepaid.Amount) *series {
 	}
 }
 
-// record notes the balance after a transaction of a day. Days come in order.
+// record records the balance after a transaction on a day. Days arrive in order.
 func (s *series) record(day int, balance prepaid.Amount) {
 	s.fill(day / s.step)
 	s.last = balance
 }
 
-// fill closes the points before index: nothing more happens there.
+// fill completes the points before index: nothing more happens there.
 func (s *series) fill(index int) {
 	for ; s.filled < min(index, len(s.points)); s.filled++ {
 		s.points[s.filled] = s.last
 	}
 }
 
-// finish closes all points.
+// finish completes all points.
 func (s *series) finish() { s.fill(len(s.points)) }
 
 // add adds another series of the same window. Both are finished.
@@ -51,5 +51,5 @@ func (s *series) add(other *series) (err error) {
 	return nil
 }
 
-// lastDay is the last day of the window that a point stands for.
+// lastDay returns the last day of the window that a point covers.
 func (s *series) lastDay(w window, point int) int { return min((point+1)*s.step, w.days) - 1 }

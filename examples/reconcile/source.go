@@ -10,13 +10,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// source is where the accounts are.
+// source is where the accounts are read from.
 type source struct {
 	client   *prepaid.Client
 	emulator *prepaidtest.Server // nil for the real service
 }
 
-// connect makes a client of the real service or, without PREPAID_BASE_URL, of an emulator with a made-up program.
+// connect creates a client of the real service or, without PREPAID_BASE_URL, of an emulator with a fictional program.
 func connect(opts *options, now time.Time) (*source, error) {
 	if os.Getenv("PREPAID_BASE_URL") == "" {
 		if opts.company != 0 || opts.clientID != "" {

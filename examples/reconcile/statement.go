@@ -11,26 +11,26 @@ import (
 
 const (
 	pageSize = 500 // the service may apply another
-	readings = 3   // of an account that moves while it is read
+	readings = 3   // of an account that changes while it is read
 )
 
-// statement is what one account did within the window. It is small, however many transactions there are.
+// statement is what happened to one account within the window. It is small, however many transactions there are.
 type statement struct {
 	ID       prepaid.AccountID
 	Status   prepaid.AccountStatus
-	Opening  prepaid.Amount // before the window, as the service gives it
+	Opening  prepaid.Amount // before the window, as reported by the service
 	Credits  prepaid.Amount
-	Debits   prepaid.Amount // below zero
-	Fees     prepaid.Amount // below zero when they were taken
-	Closing  prepaid.Amount // after the window, as the service gives it
+	Debits   prepaid.Amount // negative
+	Fees     prepaid.Amount // negative if fees were charged
+	Closing  prepaid.Amount // after the window, as reported by the service
 	Items    int
 	Currency string
-	again    int    // readings that were thrown away because the account moved
-	Problem  string // empty when the account reconciles
+	again    int    // readings that were discarded because the account changed
+	Problem  string // empty if the account reconciles
 	Unread   bool   // there is a problem and nothing else
 }
 
-// unexplained is what remains of the closing balance when everything else is taken away: nothing, as it should be.
+// unexplained is what remains of the closing balance when everything else is subtracted: it should be zero.
 func (s *statement) unexplained() (prepaid.Amount, error) {
 	rest := s.Closing
 	for _, part := range []prepaid.Amount{s.Opening, s.Credits, s.Debits, s.Fees} {
@@ -42,12 +42,12 @@ func (s *statement) unexplained() (prepaid.Amount, error) {
 	return rest, nil
 }
 
-// turnover is how much was moved, in and out.
+// turnover returns how much was moved, in and out.
 func (s *statement) turnover() (prepaid.Amount, error) { return s.Credits.Sub(s.Debits) }
 
-// movement is what a transaction does to the balance, in its two parts: the service takes the fee on top. The reference
-// does not say so; where it is otherwise, the first transaction with a fee does not reconcile, and this is the place
-// to change.
+// movement returns the effect of a transaction on the balance, in two parts: the fee is charged in addition. The
+// reference does not say so; otherwise the first transaction with a fee does not reconcile, and this is the place to
+// change.
 func movement(t *prepaid.Transaction) (amount, fee prepaid.Amount) {
 	return t.Amount, t.FeeAmount.Neg()
 }
@@ -59,12 +59,12 @@ type reader struct {
 	rows     *rowFile
 }
 
-// errMoved is a reading that is not of one moment.
-var errMoved = errors.New("the account moved while it was read")
+// errMoved: the readings are not of the same moment.
+var errMoved = errors.New("the account changed while it was read")
 
-// read makes the statement of an account and its balance at the end of each day, and writes its rows. A reading during
-// which the account moved is taken back and made again. An account whose reading the service refuses is a problem of
-// that account; every other error ends the run.
+// read creates the statement of an account and its balance at the end of each day, and writes its rows. If the account
+// changes during the reading, the reading is discarded and repeated. An account that the service refuses to return is a
+// problem of that account; every other error ends the run.
 func (r *reader) read(ctx context.Context, account *prepaid.Account) (*statement, *series, error) {
 	mark, err := r.rows.mark()
 	if err != nil {
@@ -89,12 +89,12 @@ func (r *reader) read(ctx context.Context, account *prepaid.Account) (*statement
 			return nil, nil, err
 		}
 	}
-	unread.Problem = fmt.Sprintf("moved during each of %d readings, or not all of its transactions are listed", readings)
+	unread.Problem = fmt.Sprintf("changed during each of %d readings, or not all of its transactions are listed", readings)
 	return unread, nil, nil
 }
 
-// readOnce reads opening balance, transactions and closing balance, in this order, and lastly counts: only when the
-// transactions read and those after the window are all there are did nothing happen in between.
+// readOnce reads opening balance, transactions and closing balance, in this order, and then counts: nothing happened in
+// between only if the transactions read and those after the window are all there are.
 func (r *reader) readOnce(ctx context.Context, s *statement) (*series, error) {
 	var err error
 	if s.Opening, err = r.openingBalance(ctx, s.ID); err != nil {
@@ -133,15 +133,15 @@ func (r *reader) readOnce(ctx context.Context, s *statement) (*series, error) {
 	return balances, nil
 }
 
-// openingBalance is the balance after the last transaction before the window; nothing, when there is none.
+// openingBalance returns the balance after the last transaction before the window; zero if there is none.
 func (r *reader) openingBalance(ctx context.Context, id prepaid.AccountID) (prepaid.Amount, error) {
 	params := prepaid.ListTransactionsParams{Before: r.days.from(), Paging: prepaid.Paging{Size: 1}}
 	page, err := r.accounts.TransactionsPage(ctx, id, params)
 	if err != nil {
 		return prepaid.Amount{}, err
 	}
-	// Pages come oldest first. One that holds only transactions of the very moment at which the window begins is
-	// empty: the service counts them, and Before leaves them out.
+	// Pages start with the oldest. A page with only transactions of the exact start of the window is empty: the service
+	// counts them, and Before excludes them.
 	for params.Paging.Page = page.TotalPages; params.Paging.Page > 1; params.Paging.Page-- {
 		last, err := r.accounts.TransactionsPage(ctx, id, params)
 		if err != nil {
@@ -157,8 +157,8 @@ func (r *reader) openingBalance(ctx context.Context, id prepaid.AccountID) (prep
 	return prepaid.Amount{}, nil
 }
 
-// closingBalance is the balance before the first transaction after the window, or, when there is none, the account's
-// balance now. later is the number of transactions after the window.
+// closingBalance returns the balance before the first transaction after the window or, if there is none, the account's
+// current balance. later is the number of transactions after the window.
 func (r *reader) closingBalance(ctx context.Context, id prepaid.AccountID) (later int, closing prepaid.Amount, err error) {
 	later, first, err := r.first(ctx, id, prepaid.ListTransactionsParams{From: r.days.end()})
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *reader) closingBalance(ctx context.Context, id prepaid.AccountID) (late
 	return later, closing, err
 }
 
-// first returns how many transactions there are, and the first of them.
+// first returns the number of transactions, and the first of them.
 func (r *reader) first(ctx context.Context, id prepaid.AccountID, params prepaid.ListTransactionsParams) (int, *prepaid.Transaction, error) {
 	params.Paging = prepaid.Paging{Size: 1}
 	page, err := r.accounts.TransactionsPage(ctx, id, params)
@@ -192,11 +192,11 @@ func (r *reader) first(ctx context.Context, id prepaid.AccountID, params prepaid
 type checker struct {
 	*statement
 
-	balance prepaid.Amount // as the service gave it last
+	balance prepaid.Amount // as last reported by the service
 	at      time.Time
 }
 
-// next adds a transaction. The first thing that is wrong is the statement's problem; later ones may follow from it.
+// next adds a transaction. The first error found is the statement's problem; later ones may follow from it.
 func (c *checker) next(t *prepaid.Transaction) error {
 	amount, fee := movement(t)
 	sum := &c.Credits
@@ -229,7 +229,7 @@ func (c *checker) next(t *prepaid.Transaction) error {
 	return nil
 }
 
-// finish compares where the transactions lead with the closing balance.
+// finish compares the result of the transactions with the closing balance.
 func (c *checker) finish() {
 	if c.Problem == "" && c.balance != c.Closing {
 		c.Problem = offBy(c.Closing, c.balance) + " after the last transaction"

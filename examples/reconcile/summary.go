@@ -10,21 +10,21 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// charted is how many accounts get a chart of their own: those that moved most.
+// charted is how many accounts get their own chart: those with the largest turnover.
 const charted = 4
 
-// summary adds statements up. It keeps a line for each account and the balances over time of a few.
+// summary adds up statements. It keeps a line for each account and the balances over time of a few.
 type summary struct {
 	days       window
 	statements []*statement
 	ids        map[prepaid.AccountID]bool
-	total      statement      // of all accounts that could be read; its id is empty
+	total      statement      // of all accounts that could be read; its ID is empty
 	balances   *series        // of all accounts together
-	top        []ranked       // the accounts with the largest turnover, that one first
+	top        []ranked       // the accounts with the largest turnover, largest first
 	rest       prepaid.Amount // of the total, unexplained
 	faulty     int
 	unread     int
-	again      int // readings that were thrown away
+	again      int // discarded readings
 }
 
 // ranked is an account with its balance over time.
@@ -41,14 +41,14 @@ func newSummary(days window) *summary {
 	return &summary{days: days, ids: map[prepaid.AccountID]bool{}, balances: nothing}
 }
 
-// seen reports whether an account was there before, and remembers it.
+// seen reports whether an account was seen before, and remembers it.
 func (s *summary) seen(id prepaid.AccountID) bool {
 	before := s.ids[id]
 	s.ids[id] = true
 	return before
 }
 
-// add takes a statement and, unless it is unread, its balances.
+// add adds a statement and, unless it is unread, its balances.
 func (s *summary) add(of *statement, balances *series) error {
 	s.statements = append(s.statements, of)
 	s.again += of.again
@@ -84,7 +84,7 @@ func (s *summary) add(of *statement, balances *series) error {
 	return s.rank(of, balances)
 }
 
-// agree makes an account in another currency than the others a faulty one: their sum would mean nothing.
+// agree marks an account in another currency than the others as not reconciled: their sum would be meaningless.
 func (s *summary) agree(of *statement) {
 	s.total.Currency = cmp.Or(s.total.Currency, of.Currency)
 	if of.Currency != "" && of.Currency != s.total.Currency {
@@ -92,7 +92,7 @@ func (s *summary) agree(of *statement) {
 	}
 }
 
-// rank keeps the balances of the few accounts that moved most, and lets go of all others.
+// rank keeps the balances of the accounts with the largest turnover, and drops all others.
 func (s *summary) rank(of *statement, balances *series) error {
 	turnover, err := of.turnover()
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *summary) rank(of *statement, balances *series) error {
 	return nil
 }
 
-// verdict is the result in one line.
+// verdict returns the result as one line.
 func (s *summary) verdict() string {
 	switch {
 	case s.faulty == 0 && len(s.statements) == 1:
@@ -119,7 +119,7 @@ func (s *summary) verdict() string {
 	}
 }
 
-// print tells the result.
+// print prints the result.
 func (s *summary) print(out io.Writer, dir string) {
 	fmt.Fprintf(out, "\n  Accounts %s, transactions %s, amounts in %s\n\n",
 		grouped(len(s.statements)), grouped(s.total.Items), cmp.Or(s.total.Currency, "no currency"))
@@ -139,10 +139,10 @@ func (s *summary) print(out io.Writer, dir string) {
 		}
 	}
 	if s.unread > 0 {
-		fmt.Fprintf(out, "Accounts that could not be read and are in no sum: %s\n", grouped(s.unread))
+		fmt.Fprintf(out, "Accounts that could not be read and are not in the sums: %s\n", grouped(s.unread))
 	}
 	if s.again > 0 {
-		fmt.Fprintf(out, "Readings made again because the account moved: %s\n", grouped(s.again))
+		fmt.Fprintf(out, "Readings repeated because the account changed: %s\n", grouped(s.again))
 	}
 	fmt.Fprintf(out, "\nWritten: %s\n         %s\n", filepath.Join(dir, "transactions.csv"), filepath.Join(dir, "reconcile.html"))
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// window is the days that are read: whole days of one time zone, the last one included.
+// window is the days that are read: whole days of one time zone, including the last one.
 type window struct {
 	first prepaid.Date
 	days  int
 	zone  *time.Location
 }
 
-// window fills in what the command line leaves out.
+// window fills in the defaults.
 func (o options) window(now time.Time) (window, error) {
 	zone, err := time.LoadLocation(o.zone)
 	if err != nil {
@@ -29,7 +29,7 @@ func (o options) window(now time.Time) (window, error) {
 		from = prepaid.DateOf(to.Time(time.UTC).AddDate(0, 0, 1).AddDate(0, -6, 0))
 	}
 	if dayNumber(to) > dayNumber(prepaid.DateOf(now.In(zone))) {
-		return window{}, fmt.Errorf("%w: -to is after today in -zone: days that have not been reconcile to nothing", errSetup)
+		return window{}, fmt.Errorf("%w: -to is after today in -zone: future days cannot be reconciled", errSetup)
 	}
 	days := dayNumber(to) - dayNumber(from) + 1
 	if days < 1 {
@@ -46,16 +46,16 @@ func (w window) day(n int) prepaid.Date {
 	return prepaid.DateOf(w.first.Time(time.UTC).AddDate(0, 0, n))
 }
 
-// last is the last day, which still belongs to the window.
+// last returns the last day, which belongs to the window.
 func (w window) last() prepaid.Date { return w.day(w.days - 1) }
 
-// from is the first moment of the window.
+// from returns the first moment of the window.
 func (w window) from() time.Time { return w.first.Time(w.zone) }
 
-// end is the first moment after the window. Half open, no second is counted twice and none is lost.
+// end returns the first moment after the window, so that no second is counted twice or lost.
 func (w window) end() time.Time { return w.day(w.days).Time(w.zone) }
 
-// index is the day on which a moment falls.
+// index returns the day of a moment.
 func (w window) index(at time.Time) int {
 	return dayNumber(prepaid.DateOf(at.In(w.zone))) - dayNumber(w.first)
 }

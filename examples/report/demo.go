@@ -22,7 +22,7 @@ const (
 
 var errBroken = errors.New("the connection breaks")
 
-// demonstrate starts a report on an emulator, loses the connection while it reads, and resumes the run by its id.
+// demonstrate starts a report on an emulator, loses the connection while it reads, and resumes the run by its ID.
 func demonstrate(ctx context.Context, opts options, out io.Writer, progress *progress) (err error) {
 	emulator, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Second))
 	if err != nil {
@@ -48,7 +48,7 @@ func demonstrate(ctx context.Context, opts options, out io.Writer, progress *pro
 	return d.do(ctx)
 }
 
-// writeMadeUp writes rows as they are asked for and keeps none of them.
+// writeMadeUp generates rows as they are requested and keeps none of them.
 func writeMadeUp(w io.Writer, headers bool, count int) (int, error) {
 	rows := csv.NewWriter(w)
 	if headers {

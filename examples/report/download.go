@@ -23,18 +23,18 @@ type download struct {
 	out       io.Writer
 	progress  *progress
 	emulated  bool          // the service ends with this process
-	wait      time.Duration // between polls; the SDK's own growing pauses when zero
+	wait      time.Duration // between polls; the SDK's own increasing pauses if zero
 	run       prepaid.ReportRun
 }
 
-// do starts or resumes a run and writes its file. Its error is errResumable when the same run can be read again.
+// do starts or resumes a run and writes its file. The error is errResumable if the same run can be read again.
 func (d *download) do(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	if err := os.MkdirAll(filepath.Dir(d.file), 0o750); err != nil {
 		return err
 	}
-	file, err := createFile(d.file) // before the run is started: a start counts, and is not to be wasted
+	file, err := createFile(d.file) // before the run is started: a start counts, and must not be wasted
 	if err != nil {
 		return err
 	}
@@ -54,17 +54,17 @@ func (d *download) do(ctx context.Context) error {
 	}
 	_ = os.Remove(d.partial()) // of an earlier try
 	total, _ := report.TotalRecords()
-	fmt.Fprintf(d.out, "whole: %d rows are in %s, and the service counted %d\n", rows-1, d.file, total)
+	fmt.Fprintf(d.out, "complete: %d rows are in %s, and the service counted %d\n", rows-1, d.file, total)
 	return nil
 }
 
-// open waits until the run is ready. The id of a new run is printed before anything else is done: whatever happens then,
+// open waits until the run is ready. It prints the ID of a new run before doing anything else: whatever happens then,
 // the run can be resumed.
 func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 	wait := prepaid.WaitOptions{Interval: d.wait, OnProgress: d.progress.show}
 	if d.resume != "" {
 		d.run = prepaid.ReportRun{Template: d.template, ID: d.resume, ColumnHeaders: true}
-		fmt.Fprintf(d.out, "run %s, started before\n", d.run.ID)
+		fmt.Fprintf(d.out, "run %s, started earlier\n", d.run.ID)
 		return d.reporting.Open(ctx, d.run, wait)
 	}
 	return d.reporting.Run(ctx, d.template, prepaid.RunReportParams{
@@ -72,7 +72,7 @@ func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 		OnStart: func(run prepaid.ReportRun) error {
 			d.run = run
 			until := run.RequestedAt.Add(retention).Format(time.DateTime)
-			_, err := fmt.Fprintf(d.out, "run %s, to be had until %s UTC\n", run.ID, until)
+			_, err := fmt.Fprintf(d.out, "run %s, available until %s UTC\n", run.ID, until)
 			return err
 		},
 	})
@@ -82,7 +82,7 @@ func (d *download) open(ctx context.Context) (*prepaid.ReportReader, error) {
 func (d *download) explain(ctx context.Context, err error) error {
 	switch {
 	case d.run.ID == "" && prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown:
-		return fmt.Errorf("a run may have been started whose id is not known; a new start waits for it: %w", err)
+		return fmt.Errorf("a run with an unknown ID may have been started; a new start waits for it: %w", err)
 	case d.run.ID == "":
 		return err
 	case errors.Is(err, prepaid.ErrReportFailed):
@@ -91,21 +91,21 @@ func (d *download) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the run is unknown or too old: %w", err)
 	}
 	if again := d.resume == "" && errors.Is(err, prepaid.ErrReportIncomplete) && ctx.Err() == nil; d.emulated && !again {
-		return fmt.Errorf("not finished, and the emulator with the run is gone: %w", err)
+		return fmt.Errorf("not finished, and the emulator with the run has ended: %w", err)
 	}
-	return fmt.Errorf("%w, go on with -resume %s: %w", errResumable, d.run.ID, err)
+	return fmt.Errorf("%w, continue with -resume %s: %w", errResumable, d.run.ID, err)
 }
 
-// keepPartial keeps the rows before a fault under another name: good as far as they go, and not the report.
+// keepPartial keeps the rows before an error under another name: they are valid, but not the report.
 func (d *download) keepPartial(ctx context.Context, file *pendingFile, rows int64, err error) error {
-	if !errors.Is(err, prepaid.ErrReportIncomplete) { // a fault of our own, such as a full disk
+	if !errors.Is(err, prepaid.ErrReportIncomplete) { // an error of this program, such as a full disk
 		return err
 	}
 	if rows > 1 {
 		if kept := file.keep(d.partial()); kept != nil {
 			return errors.Join(err, kept)
 		}
-		fmt.Fprintf(d.out, "not whole: the first %d rows, %d with the header row, are in %s\n", rows-1, rows, d.partial())
+		fmt.Fprintf(d.out, "incomplete: the first %d rows, %d with the header row, are in %s\n", rows-1, rows, d.partial())
 	}
 	return d.explain(ctx, err)
 }

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// pendingFile has a name of its own until it is known what it holds.
+// pendingFile has a temporary name until its content is known.
 type pendingFile struct {
 	*os.File
 
 	kept bool
 }
 
-// createFile opens a file beside path: to rename it later moves no data. A directory could not take its name.
+// createFile creates a file next to path, so that renaming it moves no data. A directory could not be replaced.
 func createFile(path string) (*pendingFile, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%w: -file is a directory", errSetup)
@@ -26,7 +26,7 @@ func createFile(path string) (*pendingFile, error) {
 	return &pendingFile{File: file}, nil
 }
 
-// keep gives the file its name, in one step, once its content is on the disk.
+// keep renames the file in one step, once its content is on the disk.
 func (p *pendingFile) keep(path string) error {
 	if err := errors.Join(p.Sync(), p.Close()); err != nil {
 		return err

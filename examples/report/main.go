@@ -19,29 +19,29 @@ import (
 
 const usage = `Report starts a run of a report template, waits for it, and streams its rows into a file, in
 constant memory. The file appears when every row is in it and the number of rows agrees with the
-service's count. What came before a fault is kept beside it, as <file>.partial.
+service's count. The rows before an error are kept as <file>.partial.
 
 Usage: report [flags]
-       report -resume <id> [flags]    read a run that was started before, up to 4 hours ago
+       report -resume <id> [flags]    read a run that was started up to 4 hours ago
 
 Without PREPAID_BASE_URL it runs on an emulator inside this process, whose connection breaks once.
 For the service set PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT (test or production),
 PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE, and give -template.
 
-Exit status: 0 when the file is whole; 1 when there is no such run, or it failed, or the file
-cannot be written; 2 when the command line or the environment is wrong; 3 when the file is not
-whole and the run can be read again, with -resume and the id that was printed.
+Exit status: 0 if the file is complete; 1 if there is no such run, or it failed, or the file
+cannot be written; 2 if the command line or the environment is wrong; 3 if the file is
+incomplete and the run can be read again, with -resume and the printed ID.
 
 `
 
 var (
 	// errSetup is a wrong command line or environment.
 	errSetup = errors.New("see -h")
-	// errResumable is a run that is not read to its end and may be read again.
+	// errResumable is a run that was not read to its end and may be read again.
 	errResumable = errors.New("not finished")
 )
 
-// options are what the command line says.
+// options are the values of the command line.
 type options struct {
 	template string
 	resume   string
@@ -87,16 +87,16 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return 1
 }
 
-// parse reads the command line. What is missing or malformed is errSetup.
+// parse parses the command line. Missing or invalid flags are errSetup.
 func parse(args []string, errOut io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("report", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows all
+	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
 	flags.StringVar(&opts.template, "template", "", "name of the report template")
-	flags.StringVar(&opts.resume, "resume", "", "id of a run to read instead of starting one")
-	flags.StringVar(&opts.format, "format", "csv", "csv, or jsonl: an object a line, with the columns' names")
+	flags.StringVar(&opts.resume, "resume", "", "ID of a run to read instead of starting one")
+	flags.StringVar(&opts.format, "format", "csv", "csv, or jsonl: an object per line, with the column names")
 	flags.StringVar(&opts.file, "file", "", "file to write (default out/<template>.<format>)")
-	flags.DurationVar(&opts.timeout, "timeout", time.Hour, "how long to wait and read, all in all")
+	flags.DurationVar(&opts.timeout, "timeout", time.Hour, "how long to wait and read in total")
 	err := flags.Parse(args)
 	emulated := os.Getenv("PREPAID_BASE_URL") == ""
 	switch {

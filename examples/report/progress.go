@@ -12,9 +12,9 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// progress is a line that says how far a download is: on a terminal, and nowhere else.
+// progress is a progress line, shown on a terminal only.
 type progress struct {
-	to  *os.File // nil when there is no terminal
+	to  *os.File // nil without a terminal
 	bar *progressbar.ProgressBar
 }
 
@@ -26,8 +26,8 @@ func newProgress(errOut io.Writer) *progress {
 	return &progress{to: file}
 }
 
-// show is called by the SDK after each poll and, while rows come, about once a MiB. How many there will be is told at the
-// very end only, so that there is no percentage.
+// show is called by the SDK after each poll and, while rows arrive, about once per MiB. The total is known only at the
+// end, so there is no percentage.
 func (p *progress) show(at prepaid.ReportProgress) {
 	if p.to == nil {
 		return
@@ -35,12 +35,12 @@ func (p *progress) show(at prepaid.ReportProgress) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(-1,
 			progressbar.OptionSetWriter(p.to), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine of its own: it turns when something has happened
+			progressbar.OptionSetSpinnerChangeInterval(0), // without a goroutine: it turns when something has happened
 		)
 	}
-	text := "asked once, not ready yet"
+	text := "polled once, not ready yet"
 	if at.Polls > 1 {
-		text = fmt.Sprintf("asked %d times, not ready yet", at.Polls)
+		text = fmt.Sprintf("polled %d times, not ready yet", at.Polls)
 	}
 	if at.Bytes > 0 {
 		text = fmt.Sprintf("%d rows, %.1f MiB", at.Records, float64(at.Bytes)/(1<<20))
@@ -49,7 +49,7 @@ func (p *progress) show(at prepaid.ReportProgress) {
 	_ = p.bar.Add(1) // writes to the terminal
 }
 
-// done takes the line away; the next show begins another.
+// done removes the line; the next show starts another.
 func (p *progress) done() {
 	if p.bar != nil {
 		_ = p.bar.Finish()

@@ -77,7 +77,7 @@ func TestDemonstration(t *testing.T) {
 		require.Regexp(t, "(?m)"+strings.TrimSpace(pattern), out)
 	}
 	files := content(t, dir)
-	require.Len(t, files, 1, "the partial file is gone")
+	require.Len(t, files, 1, "the partial file has ended")
 	require.Equal(t, madeUpRows+1, strings.Count(files["rows"], "\n")-strings.Count(files["rows"], ",\nand left"))
 }
 
@@ -116,7 +116,7 @@ func TestService(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, out, errOut := runWith(t, "-template", "balances")
 	require.Zero(t, code, out+errOut)
-	require.Contains(t, out, "whole: 2 rows are in "+filepath.Join("out", "balances.csv")+", and the service counted 2")
+	require.Contains(t, out, "complete: 2 rows are in "+filepath.Join("out", "balances.csv")+", and the service counted 2")
 	require.Equal(t, map[string]string{"balances.csv": balances}, content(t, "out"))
 
 	code, _, errOut = runWith(t, "-template", "balances", "-format", "jsonl")
@@ -141,20 +141,20 @@ func TestBrokenAndResumed(t *testing.T) {
 
 	code, out, errOut := runWith(t, "-template", "movements", "-file", file)
 	require.Equal(t, 3, code, errOut)
-	id := regexp.MustCompile(`run (\S+), to be had until`).FindStringSubmatch(out)[1]
-	require.Contains(t, errOut, "not finished, go on with -resume "+id)
+	id := regexp.MustCompile(`run (\S+), available until`).FindStringSubmatch(out)[1]
+	require.Contains(t, errOut, "not finished, continue with -resume "+id)
 	require.Contains(t, errOut, "report incomplete after ")
 	files := content(t, dir)
 	require.Len(t, files, 2)
 	require.Equal(t, "yesterday's", files["rows.csv"])
 	rows, err := csv.NewReader(strings.NewReader(files["rows.csv.partial"])).ReadAll()
 	require.NoError(t, err, "whole rows only")
-	require.Contains(t, out, fmt.Sprintf("not whole: the first %d rows, %d with the header row, are in ", len(rows)-1, len(rows)))
+	require.Contains(t, out, fmt.Sprintf("incomplete: the first %d rows, %d with the header row, are in ", len(rows)-1, len(rows)))
 
 	whole.Store(true)
 	code, out, errOut = runWith(t, "-template", "movements", "-file", file, "-resume", id)
 	require.Zero(t, code, errOut)
-	require.Contains(t, out, "run "+id+", started before\nwhole: 6000 rows")
+	require.Contains(t, out, "run "+id+", started earlier\ncomplete: 6000 rows")
 	files = content(t, dir)
 	require.Len(t, files, 1)
 	require.Equal(t, 6001, countRows(t, files["rows.csv"]))
@@ -185,7 +185,7 @@ func TestCountDisagrees(t *testing.T) {
 	code, out, errOut := runWith(t, "-template", "balances", "-file", filepath.Join(dir, "rows"))
 	require.Equal(t, 3, code)
 	require.Contains(t, errOut, "3 rows do not agree with totalrecords 4")
-	require.Contains(t, out, "not whole: the first 2 rows, 3 with the header row, are in ")
+	require.Contains(t, out, "incomplete: the first 2 rows, 3 with the header row, are in ")
 	require.Equal(t, map[string]string{"rows.partial": balances}, content(t, dir))
 }
 
@@ -204,7 +204,7 @@ func TestNothingToResume(t *testing.T) {
 		"no template":  {[]string{"-template", "other"}, "Reporting.Start: rejected"},
 		"no run":       {[]string{"-template", "balances", "-resume", "other"}, "unknown or too old"},
 		"expired":      {[]string{"-template", "balances", "-resume", run.ID}, "unknown or too old"},
-		"lost start":   {[]string{"-template", "lost"}, "a run may have been started whose id is not known; a new start waits for it: "},
+		"lost start":   {[]string{"-template", "lost"}, "a run with an unknown ID may have been started; a new start waits for it: "},
 		"failed":       {[]string{"-template", "failing"}, "must be started again"},
 		"no directory": {[]string{"-template", "balances", "-file", filepath.Join("main.go", "rows")}, "not a directory"},
 	} {
@@ -233,8 +233,8 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	code := run(ctx, []string{"-template", "balances", "-file", filepath.Join(dir, "rows")}, out, &errOut)
 	require.Equal(t, 3, code, errOut.String())
-	id := regexp.MustCompile(`^run (\S+), to be had until`).FindStringSubmatch(out.text.String())[1]
-	require.Contains(t, errOut.String(), "not finished, go on with -resume "+id)
+	id := regexp.MustCompile(`^run (\S+), available until`).FindStringSubmatch(out.text.String())[1]
+	require.Contains(t, errOut.String(), "not finished, continue with -resume "+id)
 	require.Empty(t, content(t, dir))
 
 	srv.Advance(time.Hour)
@@ -261,7 +261,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, 3, run(ctx, args, &stdout, &stderr), stderr.String())
 	require.NotContains(t, content(t, dir), "rows")
-	id := regexp.MustCompile(`^run (\S+), to be had until`).FindStringSubmatch(stdout.String())[1]
+	id := regexp.MustCompile(`^run (\S+), available until`).FindStringSubmatch(stdout.String())[1]
 	code, _, errOut := runWith(t, append(args, "-resume", id)...)
 	require.Zero(t, code, errOut)
 	require.Equal(t, 5001, countRows(t, content(t, dir)["rows"]))
@@ -373,7 +373,7 @@ func TestDemonstrationInterrupted(t *testing.T) {
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(ctx, []string{"-file", filepath.Join(t.TempDir(), "rows")}, out, &errOut))
 	require.NotContains(t, errOut.String(), "-resume")
-	require.Contains(t, errOut.String(), "not finished, and the emulator with the run is gone: ")
+	require.Contains(t, errOut.String(), "not finished, and the emulator with the run has ended: ")
 }
 
 // onRun calls when the id of a run is printed.

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// errRow is a row that cannot be written in the wished format.
+// errRow is a row that cannot be written in the requested format.
 var errRow = errors.New("the report does not suit -format jsonl")
 
-// writeRows writes rows until the first fault and returns how many it took, the header row included. All of
-// them have gone to the file when it returns.
+// writeRows writes rows until the first error and returns how many it wrote, including the header row. When it returns,
+// all are in the file.
 func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (written int64, err error) {
 	buffered := bufio.NewWriterSize(to, 64<<10)
 	write := csv.NewWriter(buffered)
@@ -37,8 +37,8 @@ func writeRows(to io.Writer, format string, rows iter.Seq2[[]string, error]) (wr
 	return written, errors.Join(err, write.Error(), buffered.Flush())
 }
 
-// jsonLines writes each row as an object with the names of the header row, in their order. All values are texts: only the
-// template's author knows which are numbers, and an account id or amount must not be rounded on its way.
+// jsonLines writes each row as an object with the names of the header row, in their order. All values are strings: only
+// the template's author knows which are numbers, and an account ID or amount must not be rounded.
 type jsonLines struct {
 	to    io.Writer
 	names [][]byte // each as a JSON string with its colon

@@ -14,8 +14,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// payload is what the emulator sends of a transaction; the reference does not show it. A pointer tells an amount that is
-// missing from one of 0.00.
+// payload is what the emulator sends for a transaction; the reference does not show it. A pointer distinguishes a
+// missing amount from 0.00.
 type payload struct {
 	Transaction struct {
 		Amount *prepaid.Amount `json:"amount"`
@@ -28,14 +28,14 @@ type entry struct {
 	Message string              `json:"message_id"`
 	Type    prepaid.MessageType `json:"type"`
 	At      time.Time           `json:"timestamp"`
-	Amount  *prepaid.Amount     `json:"amount,omitzero"`  // of a transaction
-	Raw     json.RawMessage     `json:"message,omitzero"` // any other, as it came
+	Amount  *prepaid.Amount     `json:"amount,omitzero"`  // for a transaction
+	Raw     json.RawMessage     `json:"message,omitzero"` // for any other message, as received
 }
 
 func (e entry) key() string { return e.Hook + "/" + e.Message }
 
-// books stand for a database: they outlive the receiver and bear a repeat, by the message's id. With a file they outlive
-// the process, too.
+// books stand for a database: they outlive the receiver and tolerate a repeat, by the message's ID. With a file they
+// also outlive the process.
 type books struct {
 	say  *printer
 	file *os.File // nil: in memory
@@ -45,14 +45,14 @@ type books struct {
 	others  map[string]bool
 	repeats int
 	busy    int   // so many bookings fail
-	broken  error // of the file: nothing more is taken, since nobody knows what it holds
+	broken  error // error of the file: nothing more is accepted, since its content is unknown
 }
 
 func newBooks(say *printer) *books {
 	return &books{say: say, amounts: map[string]prepaid.Amount{}, others: map[string]bool{}}
 }
 
-// openBooks reads the file, if there is one, and appends to it. One process at a time may have it.
+// openBooks reads the file, if it exists, and appends to it. One process at a time may use it.
 func openBooks(name string, say *printer) (*books, error) {
 	b := newBooks(say)
 	text, err := os.ReadFile(name)
@@ -69,7 +69,7 @@ func openBooks(name string, say *printer) (*books, error) {
 		}
 		b.keep(e)
 	}
-	if whole < len(text) { // cut off by a crash, and so never acknowledged: it comes again
+	if whole < len(text) { // cut off by a crash, and so never acknowledged: it is sent again
 		if err := os.Truncate(name, int64(whole)); err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (b *books) close() error {
 
 func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
 	amount := p.Transaction.Amount
-	if amount == nil { // refused, it stays stored, to be looked at
+	if amount == nil { // refused, it stays stored and can be inspected
 		return errors.New("the message has no transaction.amount")
 	}
 	b.mu.Lock()
@@ -105,7 +105,7 @@ func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
 	e := entry{Hook: m.HookID, Message: m.ID, Type: m.Type, At: m.Timestamp, Amount: amount}
 	if _, known := b.amounts[e.key()]; known {
 		b.repeats++
-		b.say.line("in the books already: %s", amount)
+		b.say.line("already in the books: %s", amount)
 		return nil
 	}
 	if err := b.write(e); err != nil {
@@ -115,7 +115,7 @@ func (b *books) book(_ context.Context, m *prepaid.Message, p payload) error {
 	return nil
 }
 
-// note keeps a message of another type as it came, so that a drain loses none. One without an id is a ping.
+// note keeps a message of another type as received, so that a drain loses none. One without an ID is a ping.
 func (b *books) note(m *prepaid.Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,7 +138,7 @@ func (b *books) write(e entry) error {
 		}
 		_, err = b.file.Write(append(line, '\n'))
 		if err = errors.Join(err, b.file.Sync()); err != nil {
-			b.broken = errors.New("the books cannot be written: start again when they can")
+			b.broken = errors.New("the books cannot be written: restart when they can")
 			return b.broken
 		}
 	}
@@ -174,5 +174,5 @@ func (b *books) total() (total prepaid.Amount, err error) {
 func (b *books) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return fmt.Sprintf("transactions booked: %d, seen again and not booked twice: %d", len(b.amounts), b.repeats)
+	return fmt.Sprintf("transactions booked: %d, repeated and not booked twice: %d", len(b.amounts), b.repeats)
 }

@@ -37,7 +37,7 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 		require.NoError(t, b.note(message(t, "", "ping", "")))
 		require.NoError(t, b.close())
 	}
-	require.Equal(t, "   booked 12.50\n   in the books already: 12.50\n", out.String())
+	require.Equal(t, "   booked 12.50\n   already in the books: 12.50\n", out.String())
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, 2, bytes.Count(text, []byte("\n")), string(text))
@@ -92,5 +92,5 @@ func TestOutputFull(t *testing.T) {
 	t.Parallel()
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), nil, full{}, &errOut))
-	require.Equal(t, "webhook: the output is not whole: no space left\n", errOut.String())
+	require.Equal(t, "webhook: the output is incomplete: no space left\n", errOut.String())
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// demonstrate runs a receiver against an emulator that duplicates, repeats and loses.
+// demonstrate runs a receiver against an emulator that duplicates, repeats and loses messages.
 func demonstrate(ctx context.Context, say *printer) (err error) {
 	certificate, roots, err := loopbackCertificate()
 	if err != nil {
@@ -58,7 +58,7 @@ type demo struct {
 
 func (d *demo) steps(ctx context.Context) error {
 	d.say.title("1. Start: the emulator pings the receiver and registers it")
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.listen) // a free port, which the address needs beforehand
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.listen) // a free port, because the address is needed first
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (d *demo) steps(ctx context.Context) error {
 	d.say.title("2. Three transactions")
 	err = d.adjust(ctx, "100.00", "-20.00", "-5.50")
 
-	d.say.title("3. A message comes three times")
+	d.say.title("3. A message arrives three times")
 	d.emulator.InjectDelivery("", prepaidtest.DuplicateMessage(2))
 	err = errors.Join(err, d.adjust(ctx, "-1.25"))
 
@@ -83,11 +83,11 @@ func (d *demo) steps(ctx context.Context) error {
 	d.books.fail(1)
 	err = errors.Join(err, d.adjust(ctx, "-2.00"), d.advance(ctx, time.Minute))
 
-	d.say.title("5. Booking fails each time; the alert an hour later starts a drain")
+	d.say.title("5. Booking fails every time; the alert an hour later starts a drain")
 	d.books.fail(2)
 	err = errors.Join(err, d.adjust(ctx, "-3.00"), d.advance(ctx, time.Minute), d.advance(ctx, time.Hour), d.drained(ctx))
 
-	d.say.title("6. Stop: an answer is lost just before, then two messages find nobody")
+	d.say.title("6. Stop: a response is lost just before, then two messages cannot be delivered")
 	d.emulator.InjectDelivery("", prepaidtest.LoseAnswer())
 	err = errors.Join(err, d.adjust(ctx, "-4.00"), stop(), d.adjust(ctx, "-6.00", "40.00"), d.advance(ctx, time.Minute))
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *demo) steps(ctx context.Context) error {
 	}
 	d.say.line("undeliverable: %d", d.undelivered())
 
-	d.say.title("7. Start again with a new key, remembering nothing but the books")
+	d.say.title("7. Restart with a new key and nothing but the books")
 	d.old = webhook.StaticKeys{d.want.HMACKeyID: d.want.HMACKeySecret}
 	d.want.HMACKeyID, d.want.HMACKeySecret = "key-2", newKey()
 	if stop, err = d.start(ctx); err != nil {
@@ -104,7 +104,7 @@ func (d *demo) steps(ctx context.Context) error {
 	return errors.Join(d.adjust(ctx, "0.75"), stop(), d.summary())
 }
 
-// adjust books amounts at the emulator, one after the other, and waits until their messages are sent.
+// adjust adjusts balances in the emulator, one after the other, and waits until their messages are sent.
 func (d *demo) adjust(ctx context.Context, amounts ...string) error {
 	for _, amount := range amounts {
 		d.emulator.Adjust(d.account, amount)
@@ -117,7 +117,7 @@ func (d *demo) advance(ctx context.Context, by time.Duration) error {
 	return d.emulator.WaitIdle(ctx)
 }
 
-// drained waits until the receiver, by itself, has drained again after its start.
+// drained waits until the receiver has drained again after its start.
 func (d *demo) drained(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -146,9 +146,9 @@ func (d *demo) summary() error {
 	left := d.undelivered()
 	d.say.title("Summary")
 	d.say.line("%s", d.books)
-	d.say.line("books %s, balance %s, left undelivered %d", total, d.emulator.Balance(d.account), left)
+	d.say.line("books %s, balance %s, still undelivered %d", total, d.emulator.Balance(d.account), left)
 	if total.String() != d.emulator.Balance(d.account) || left > 0 {
-		return errors.New("the books do not agree with the balance")
+		return errors.New("the books differ from the balance")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func newKey() prepaid.Secret {
 	return prepaid.NewSecret(hex.EncodeToString(key[:]))
 }
 
-// loopbackCertificate is for 127.0.0.1 and an hour. The pool trusts it alone.
+// loopbackCertificate is for 127.0.0.1 and an hour. Only the pool trusts it.
 func loopbackCertificate() (tls.Certificate, *x509.CertPool, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Webhook is a receiver as one would run it: it registers itself, takes each message once, and drains what it missed. On
-// an emulator inside this process by default, or for the real service (see -h).
+// Webhook is a complete receiver: it registers itself, handles each message once, and drains what it missed. It uses an
+// emulator inside this process by default, or the real service (see -h).
 package main
 
 import (
@@ -20,22 +20,22 @@ import (
 )
 
 const usage = `Webhook receives the messages of a card program: it keeps its hook registered, checks each
-signature, takes each message once, and drains what could not be delivered.
+signature, handles each message once, and drains what could not be delivered.
 
 Usage: webhook [flags]
 
-Without PREPAID_BASE_URL it shows all that against an emulator inside this process, ends,
-and takes no flags. For the service, set PREPAID_BASE_URL, PREPAID_VENDOR,
+Without PREPAID_BASE_URL it demonstrates this on an emulator inside this process, ends, and
+takes no flags. For the service, set PREPAID_BASE_URL, PREPAID_VENDOR,
 PREPAID_ENVIRONMENT (test or production), PREPAID_CLIENT_ID and PREPAID_CLIENT_SECRET_FILE,
 and give the flags below. It then runs until Ctrl+C.
 
-It drains at its start and after an alert, and the service forgets what is drained. So each
-message is in the file of -books, and on the disk, before it is acknowledged or dismissed:
-keep that file, and give the same one at each start. What is not understood is refused, and
-stays stored.
+It drains at its start and after an alert, and the service forgets drained messages. So each
+message is written to the file of -books, and synced, before it is acknowledged or dismissed:
+keep that file, and pass the same one at each start. A message that is not understood is
+refused and stays stored.
 
-Exit status: 0 when all went well, 1 when something failed, 2 when the command line or the
-environment is wrong.
+Exit status: 0 on success, 1 if something failed, 2 if the command line or the environment
+is wrong.
 
 `
 
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		err = serve(ctx, r)
 	}
 	if failed := say.failed(); failed != nil {
-		err = errors.Join(err, fmt.Errorf("the output is not whole: %w", failed))
+		err = errors.Join(err, fmt.Errorf("the output is incomplete: %w", failed))
 	}
 	if err != nil {
 		fmt.Fprintln(errOut, "webhook:", err)
@@ -93,7 +93,7 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	}
 	defer func() { _ = r.client.Close() }()
 	if r.file == "" {
-		return fmt.Errorf("%w: -books is required: the service forgets what is drained", errSetup)
+		return fmt.Errorf("%w: -books is required: the service forgets drained messages", errSetup)
 	}
 	if r.books, err = openBooks(r.file, r.say); err != nil {
 		return fmt.Errorf("%w: the books cannot be opened: %w", errSetup, err)
@@ -113,17 +113,17 @@ func serve(ctx context.Context, r *receiver) (err error) {
 	return err
 }
 
-// fromFlags reads what a receiver of the real service needs. How messages are signed is the operator's to tell.
+// fromFlags reads the flags for the real service. The operator says how messages are signed.
 func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 	r := &receiver{form: webhook.HMAC{Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, old: webhook.StaticKeys{}}
 	r.want = prepaid.CreateHookParams{
 		FilterSpec: prepaid.FilterAll, Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
 	}
 	flags := flag.NewFlagSet("webhook", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line; -h shows all
+	flags.SetOutput(io.Discard) // an error is one line; -h shows everything
 	flags.StringVar(&r.listen, "listen", "127.0.0.1:8080", "address to listen on")
-	flags.StringVar(&r.want.URI, "uri", "", "https address under which the service reaches this receiver")
-	flags.Func("company", "id of a company to watch; may be repeated", func(text string) error {
+	flags.StringVar(&r.want.URI, "uri", "", "https address at which the service reaches this receiver")
+	flags.Func("company", "ID of a company to watch; may be repeated", func(text string) error {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return errors.New("must be a whole number")
@@ -131,20 +131,20 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		r.want.Scope = append(r.want.Scope, prepaid.CompanyID(id))
 		return nil
 	})
-	flags.StringVar(&r.file, "books", "", "file that messages are booked in, made when there is none; required")
-	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "id of the HMAC key; a new key needs a new id")
+	flags.StringVar(&r.file, "books", "", "file in which messages are booked, created if missing; required")
+	flags.StringVar(&r.want.HMACKeyID, "key-id", "", "ID of the HMAC key; a new key needs a new ID")
 	flags.Func("key-file", "file with the HMAC key, 64 hex characters", func(name string) (err error) {
 		r.want.HMACKeySecret, err = readKey(name)
 		return err
 	})
-	flags.Func("old-key", "id=file of the key that the hook had before, while the key changes", func(text string) error {
+	flags.Func("old-key", "id=file of the hook's previous key, while the key changes", func(text string) error {
 		id, name, _ := strings.Cut(text, "=")
 		key, err := readKey(name)
 		r.old[id] = key
 		return err
 	})
 	flags.StringVar(&r.form.Header, "header", "", "header with the signature")
-	flags.StringVar(&r.form.Prefix, "prefix", "", "what stands before the sum in the header")
+	flags.StringVar(&r.form.Prefix, "prefix", "", "prefix of the sum in the header")
 	flags.BoolFunc("base64", "the sum is in Base64, not hex", func(string) error {
 		r.form.Encoding = webhook.EncodingBase64
 		return nil
@@ -153,8 +153,8 @@ func fromFlags(args []string, errOut io.Writer) (*receiver, error) {
 		r.form.KeyForm = webhook.KeyText
 		return nil
 	})
-	flags.StringVar((*string)(&r.alert), "alert-type", "", "type of the undeliverable alert, which then starts a drain")
-	certificate := flags.String("certificate", "", "PEM file; plain HTTP, behind a proxy that ends TLS, when empty")
+	flags.StringVar((*string)(&r.alert), "alert-type", "", "type of the undeliverable alert, which starts a drain")
+	certificate := flags.String("certificate", "", "PEM file; default plain HTTP, behind a proxy that terminates TLS")
 	private := flags.String("private-key", "", "PEM file of the certificate's key")
 	err := flags.Parse(args)
 	switch {

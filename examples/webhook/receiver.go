@@ -18,24 +18,24 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// receiver listens, keeps its hook as wanted, and sees to it that its books have each message.
+// receiver listens, keeps its hook as wanted, and books every message.
 type receiver struct {
 	client *prepaid.Client
 	want   prepaid.CreateHookParams
 	form   webhook.HMAC        // without its keys
-	old    webhook.StaticKeys  // accepted beside the wanted key
-	alert  prepaid.MessageType // that something is undeliverable; empty when not known
+	old    webhook.StaticKeys  // accepted in addition to the wanted key
+	alert  prepaid.MessageType // type of the undeliverable alert; empty if unknown
 	listen string
-	tls    *tls.Config // nil behind a proxy that ends TLS
+	tls    *tls.Config // nil behind a proxy that terminates TLS
 	books  *books
-	file   string // of the books; empty when they are in memory
+	file   string // of the books; empty for memory
 	say    *printer
-	drains atomic.Int32 // that have ended
-	lost   chan error   // gets why it can no longer listen
+	drains atomic.Int32 // number of finished drains
+	lost   chan error   // receives why it can no longer listen
 }
 
-// start returns when the hook is as wanted and what was missed is drained. stop ends it in order: no new messages, then
-// those at hand are waited for, at most 10 s.
+// start returns when the hook is as wanted and missed messages are drained. stop ends it in order: it refuses new
+// messages, then waits for running ones, at most 10 s.
 func (r *receiver) start(ctx context.Context) (stop func() error, err error) {
 	keys := webhook.StaticKeys{r.want.HMACKeyID: r.want.HMACKeySecret}
 	maps.Copy(keys, r.old)
@@ -76,7 +76,7 @@ func (r *receiver) start(ctx context.Context) (stop func() error, err error) {
 		return err
 	}
 
-	// It listens already: the service pings it before it answers.
+	// It listens already: the service pings it before it responds.
 	hook, err := webhook.Ensure(ctx, r.client.Hooks, r.want, webhook.RotateIn(ring, time.Hour))
 	if err != nil {
 		return nil, errors.Join(err, stop())
@@ -109,7 +109,7 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 			r.say.line("%s received", m.Type)
 			return nil
 		},
-		OnFailure: func(_ context.Context, status int, err error) { r.say.line("answered %d: %v", status, err) },
+		OnFailure: func(_ context.Context, status int, err error) { r.say.line("responded %d: %v", status, err) },
 	}
 	if r.alert != "" {
 		config.OnType = map[prepaid.MessageType]func(context.Context, *prepaid.Message) error{
@@ -126,7 +126,7 @@ func (r *receiver) handler(ring webhook.KeyRing, alerts chan<- struct{}) (*webho
 	return webhook.NewHandler(config)
 }
 
-// drain books what was stored for this receiver. The service forgets what is drained: the books have it by then.
+// drain books what was stored for this receiver. The service forgets drained messages: by then they are in the books.
 func (r *receiver) drain(ctx context.Context, hook string, handler *webhook.Handler) {
 	defer r.drains.Add(1)
 	n, err := webhook.Drain(ctx, r.client.Hooks, hook, handler.Handle)
@@ -134,7 +134,7 @@ func (r *receiver) drain(ctx context.Context, hook string, handler *webhook.Hand
 		r.say.line("drained and dismissed: %d", n)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.say.line("what is left stays stored: %v", err)
+		r.say.line("the rest stays stored: %v", err)
 	}
 }
 

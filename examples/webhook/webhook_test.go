@@ -34,30 +34,30 @@ const shown = `1. Start: the emulator pings the receiver and registers it
    booked 100.00
    booked -20.00
    booked -5.50
-3. A message comes three times
+3. A message arrives three times
    booked -1.25
 4. Booking fails once; the emulator sends the message again a minute later
-   answered 500: the books are busy
+   responded 500: the books are busy
    booked -2.00
-5. Booking fails each time; the alert an hour later starts a drain
-   answered 500: the books are busy
-   answered 500: the books are busy
+5. Booking fails every time; the alert an hour later starts a drain
+   responded 500: the books are busy
+   responded 500: the books are busy
    undeliverable_alert received
    booked -3.00
    drained and dismissed: 1
-6. Stop: an answer is lost just before, then two messages find nobody
+6. Stop: a response is lost just before, then two messages cannot be delivered
    booked -4.00
    undeliverable: 3
-7. Start again with a new key, remembering nothing but the books
+7. Restart with a new key and nothing but the books
    the hook is registered, with key key-2
-   in the books already: -4.00
+   already in the books: -4.00
    booked -6.00
    booked 40.00
    drained and dismissed: 3
    booked 0.75
 Summary
-   transactions booked: 10, seen again and not booked twice: 1
-   books 99.00, balance 99.00, left undelivered 0
+   transactions booked: 10, repeated and not booked twice: 1
+   books 99.00, balance 99.00, still undelivered 0
 `
 
 func TestDemonstration(t *testing.T) {
@@ -83,7 +83,7 @@ func TestLossIsNoticed(t *testing.T) {
 	var out bytes.Buffer
 	say := &printer{to: &out}
 	d := &demo{receiver: &receiver{books: newBooks(say), say: say}, emulator: srv, account: account}
-	require.ErrorContains(t, d.summary(), "do not agree")
+	require.ErrorContains(t, d.summary(), "differ from the balance")
 }
 
 func TestCommandLine(t *testing.T) {
@@ -94,7 +94,7 @@ func TestCommandLine(t *testing.T) {
 		want string
 	}{
 		"help":                  {args: []string{"-h"}, want: "PREPAID_CLIENT_SECRET_FILE"},
-		"help on draining":      {args: []string{"-h"}, want: "the service forgets what is drained"},
+		"help on draining":      {args: []string{"-h"}, want: "the service forgets drained messages"},
 		"unknown flag":          {args: []string{"-nonsense"}, code: 2, want: "not defined"},
 		"no flag":               {args: []string{"now"}, code: 2, want: "flags only"},
 		"flags without service": {args: []string{"-key-id", "k"}, code: 2, want: "flags need PREPAID_BASE_URL"},
@@ -177,7 +177,7 @@ func TestService(t *testing.T) {
 	require.NoError(t, srv.WaitIdle(t.Context()))
 	told = receive(func() {})
 	require.Contains(t, told, "booked -2.50\n   drained and dismissed: 1\n")
-	require.Contains(t, told, "transactions booked: 2, seen again")
+	require.Contains(t, told, "transactions booked: 2, repeated")
 	books, err := openBooks(file, &printer{to: &out})
 	require.NoError(t, err)
 	total, err := books.total()

@@ -14,10 +14,10 @@ func compare(before, now listing) difference {
 	return difference{removed: missing(before, now), added: missing(now, before)}
 }
 
-// wholePackage stands for all lines of a package that is there or not.
+// wholePackage stands for all lines of an added or removed package.
 const wholePackage = "(the whole package)"
 
-// missing returns the lines of a that b has not.
+// missing returns the lines of a that are not in b.
 func missing(a, b listing) []line {
 	var lines []line
 	for pkg, texts := range a {
@@ -53,7 +53,7 @@ func (d difference) faults() []string {
 	return faults
 }
 
-// stillBroken returns the lines that now has not, each once: what came back is no longer broken.
+// stillBroken returns the lines that are not in now, each once: a line that is back is no longer broken.
 func stillBroken(broken []line, now listing) []line {
 	sortLines(broken)
 	return slices.DeleteFunc(slices.Compact(broken), func(l line) bool {
@@ -68,15 +68,15 @@ var (
 	nameInLine = regexp.MustCompile(`^(?:method \(\*?(\w+)\) (\w+)|\w+ (\w+(?:\.\w+)?))`)
 )
 
-// latestSection is the first one under a heading of the second level.
+// latestSection returns the section under the first heading of the second level.
 func latestSection(changelog string) string {
 	_, section, _ := strings.Cut("\n"+changelog, "\n## ")
 	section, _, _ = strings.Cut(section, "\n## ")
 	return section
 }
 
-// unnamed returns a fault for each incompatible change that the latest section of the changelog does not name. The name of a
-// type that is gone, or is another now, stands for its members, too.
+// unnamed returns a fault for each incompatible change that the latest section of the changelog does not name. The name
+// of a removed or changed type covers its members, too.
 func unnamed(broken []line, path, changelog string) []string {
 	named := make(map[string]bool)
 	for _, match := range quoted.FindAllStringSubmatch(latestSection(changelog), -1) {
@@ -104,7 +104,7 @@ func unnamed(broken []line, path, changelog string) []string {
 	return faults
 }
 
-// name is what the changelog calls the line's subject: "Config", "Config.Timeout", "AccountsService.Get".
+// name returns what the changelog calls the line's subject: "Config", "Config.Timeout", "AccountsService.Get".
 func (l line) name() string {
 	match := nameInLine.FindStringSubmatch(l.text)
 	switch {

@@ -13,7 +13,8 @@ type writer struct {
 	lines []string
 }
 
-// linesOf lists all that a program can name in pkg, and what it may do with it: sorted, the same for every version of Go.
+// linesOf lists everything that a program can name in pkg, and what it may do with it: sorted, the same with every
+// version of Go.
 func linesOf(pkg *types.Package) []string {
 	w := &writer{pkg: pkg}
 	for _, name := range pkg.Scope().Names() {
@@ -40,8 +41,8 @@ func (w *writer) add(format string, values ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, values...))
 }
 
-// typ writes a type: names of this package stand bare, those of others after their import path, without host and owner where
-// they are this package's.
+// typ writes a type: names of this package without a qualifier, others after their import path, without host and owner
+// if these are this package's.
 func (w *writer) typ(t types.Type) string {
 	return types.TypeString(bare(t), func(p *types.Package) string {
 		if p == w.pkg {
@@ -83,7 +84,8 @@ func (w *writer) typeName(o *types.TypeName) {
 		w.add("%s struct%s", head, equality(named))
 		w.fields(o.Name(), u)
 	case *types.Interface:
-		// One line with all methods: one more breaks those who implement it, unless nobody else can.
+		// One line with all methods: another method breaks implementations, unless the interface cannot be implemented
+		// elsewhere.
 		w.add("%s %s", head, w.typ(u))
 	default:
 		w.add("%s %s", head, w.typ(u))
@@ -93,7 +95,7 @@ func (w *writer) typeName(o *types.TypeName) {
 	}
 }
 
-// equality tells that values of a struct cannot be compared with ==: a field may take that away from those who do.
+// equality states that values of a struct cannot be compared with ==: adding such a field breaks code that compares.
 func equality(t types.Type) string {
 	if types.Comparable(t) {
 		return ""
@@ -101,8 +103,8 @@ func equality(t types.Type) string {
 	return ", not comparable"
 }
 
-// fields lists the public fields with their tags, which are part of what JSON promises, and those of private embedded structs,
-// which can be named as well.
+// fields lists the public fields with their tags, which are part of the JSON format, and those of embedded unexported
+// structs, which can be named as well.
 func (w *writer) fields(owner string, s *types.Struct) {
 	for i := range s.NumFields() {
 		f := s.Field(i)
@@ -124,7 +126,7 @@ func (w *writer) fields(owner string, s *types.Struct) {
 	}
 }
 
-// methods lists those of the value and of the pointer, promoted ones included.
+// methods lists the methods of the value and of the pointer, promoted ones included.
 func (w *writer) methods(owner string, named *types.Named) {
 	values := types.NewMethodSet(named)
 	for selection := range types.NewMethodSet(types.NewPointer(named)).Methods() {

@@ -24,7 +24,7 @@ type line struct {
 // listing has the sorted lines of each package, by import path.
 type listing map[string][]string
 
-// inRepository is an import path without host and owner, "prepaid/webhook".
+// inRepository returns an import path without host and owner, "prepaid/webhook".
 func inRepository(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	return parts[len(parts)-1]
@@ -55,7 +55,7 @@ func readListing(directory string) (listing, []line, error) {
 					read[pkg] = []string{}
 				}
 			case pkg == "":
-				return nil, nil, fmt.Errorf("%s does not begin with a package", name)
+				return nil, nil, fmt.Errorf("%s does not start with a package", name)
 			case filepath.Base(name) == brokenFile:
 				broken = append(broken, line{pkg, text})
 			default:
@@ -66,7 +66,7 @@ func readListing(directory string) (listing, []line, error) {
 	return read, broken, nil
 }
 
-// write replaces the files, takes those of packages that are gone, and keeps the rest as it is.
+// write replaces the files, removes those of removed packages, and keeps other files.
 func (l listing) write(directory string, before listing, broken []line) error {
 	for pkg := range before {
 		if _, ok := l[pkg]; !ok {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// addModule adds the public packages of the module in directory. The types come from what the compiler wrote for the packages
-// that import them, so that nothing is read that does not compile.
+// addModule adds the public packages of the module in directory. The types come from the compiler's export data, so the
+// code must compile.
 func (l listing) addModule(ctx context.Context, directory string) error {
 	command := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Name,Export,Module", "./...")
 	command.Dir = directory

@@ -1,14 +1,14 @@
-// Command apicheck holds the public API of the module, and of those nested in it, to the listing that is committed.
+// Command apicheck compares the public API of the module, and of those nested in it, with the committed listing.
 //
 //	apicheck [-renew] listings changelog module...
 //
-// Listings is a directory with one text file per package, one line per name, in the manner of Go's own api directory. Each
-// module is a directory with a go.mod; its programs and internal packages are not looked at.
+// Listings is a directory with one text file per package, one line per name, like Go's own api directory. Each module
+// is a directory with a go.mod; its programs and internal packages are skipped.
 //
 // A line that is missing from the code is an incompatible change, a line that is missing from the listing an addition.
-// Either fails, so that no change of the API goes unseen. With -renew the listings are written anew; an incompatible change
-// is then also written to broken.txt in the same directory, and fails until the latest section of the changelog names it
-// in backquotes. A release empties broken.txt.
+// Both fail, so that no change of the API goes unnoticed. With -renew the listings are rewritten; an incompatible
+// change is then also written to broken.txt in the same directory, and fails until the latest section of the changelog
+// names it in backquotes. A release empties broken.txt.
 package main
 
 import (
@@ -21,11 +21,11 @@ import (
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit code: 0 when all is well, 1 for faults, 2 when it could not look.
+// run returns the exit status: 0 for no faults, 1 for faults, 2 if it could not check.
 func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("apicheck", flag.ContinueOnError)
 	flags.SetOutput(problems)
-	renew := flags.Bool("renew", false, "write the listings anew")
+	renew := flags.Bool("renew", false, "rewrite the listings")
 	if flags.Parse(arguments) != nil {
 		return 2
 	}

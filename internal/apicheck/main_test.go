@@ -184,5 +184,5 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	b.write("api/torn.txt", "")
 	arguments[1] = filepath.Join(b.root, "absent.md")
 	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
-	require.Contains(t, problems.String(), "torn.txt does not begin with a package")
+	require.Contains(t, problems.String(), "torn.txt does not start with a package")
 }

@@ -11,7 +11,7 @@ var (
 	safetyLine = regexp.MustCompile(`\bSafety: |\bsafety: as `)
 )
 
-// commentFaults lists public names whose comment is missing, is about another name or, for the method of a
+// commentFaults lists public names whose comment is missing, does not start with the name or, for the method of a
 // service, does not say what is called and whether it may be repeated.
 func commentFaults(symbols []symbol) []string {
 	var faults []string

@@ -1,11 +1,11 @@
-// Command doccheck fails when a public name of the module has no doc comment, when the tables in docs/ and the code do
-// not name the same things, or when a document names a test that is not there.
+// Command doccheck fails if a public name of the module has no doc comment, if the tables in docs/ differ from the
+// code, or if a document names a test that does not exist.
 //
 //	doccheck [-docs directory] [-proofs file,file] directory...
 //
-// Each directory holds one package. In the tables the names of the first one stand bare, those of the others
-// after the name of their package: webhook.Handler. The proofs are documents that name tests in backquotes, which are
-// looked for below the working directory.
+// Each directory holds one package. In the tables the names of the first package have no qualifier, those of the others
+// do: webhook.Handler. The proofs are documents that name tests in backquotes, which are searched for below the working
+// directory.
 package main
 
 import (
@@ -19,12 +19,12 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit code: 0 when all is well, 1 for faults, 2 when it could not look.
+// run returns the exit status: 0 for no faults, 1 for faults, 2 if it could not check.
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
 	flags.SetOutput(problems)
-	docs := flags.String("docs", "", "directory of reference-map.md and errors.md; not looked at when empty")
-	proofs := flags.String("proofs", "", "documents whose tests must exist, with commas between them")
+	docs := flags.String("docs", "", "directory of reference-map.md and errors.md; skipped if empty")
+	proofs := flags.String("proofs", "", "documents whose tests must exist, separated by commas")
 	if flags.Parse(arguments) != nil {
 		return 2
 	}
@@ -51,7 +51,7 @@ func run(arguments []string, out, problems io.Writer) int {
 	return 0
 }
 
-// check looks at the packages in directories and, unless docs is empty, at the tables.
+// check checks the packages in directories and, unless docs is empty, the tables.
 func check(directories []string, docs string) ([]string, error) {
 	var symbols []symbol
 	for i, directory := range directories {

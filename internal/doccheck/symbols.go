@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// kind is what a symbol is.
+// kind is the kind of a symbol.
 type kind string
 
 const (
@@ -29,25 +29,25 @@ const (
 type symbol struct {
 	kind     kind
 	name     string // "Account", "Account.ID", "webhook.Handler.ServeHTTP"
-	owner    string // of a field or method its type; of a constant the name of its type
+	owner    string // for a field or method its type; for a constant the name of its type
 	doc      string
-	wire     string // of a field its JSON name, of a constant its literal value
-	foreign  bool   // of another package than the first
-	calls    bool   // a method of a service that takes a context: without one it sends nothing
+	wire     string // for a field its JSON name, for a constant its literal value
+	foreign  bool   // not of the first package
+	calls    bool   // a method of a service that takes a context; without one it sends nothing
 	position token.Position
 }
 
-// base is the last part of the name.
+// base returns the last part of the name.
 func (s symbol) base() string { return s.name[strings.LastIndexByte(s.name, '.')+1:] }
 
 // collector gathers the symbols of one package.
 type collector struct {
 	files   *token.FileSet
-	prefix  string // "webhook." or nothing
+	prefix  string // "webhook." or empty
 	symbols []symbol
 }
 
-// readPackage returns the public names of the package in directory, tests left out.
+// readPackage returns the public names of the package in directory, except those in tests.
 func readPackage(directory string, prefixed bool) ([]symbol, error) {
 	names, err := filepath.Glob(filepath.Join(directory, "*.go"))
 	if err != nil {
@@ -136,7 +136,7 @@ func takesContext(f *ast.FuncType) bool {
 	return ok && of.Sel.Name == "Context"
 }
 
-// general takes the specs of one declaration. A group's comment is that of its only spec when it has no brackets.
+// general reads the specs of one declaration. If it has no parentheses, its comment is that of its only spec.
 func (c *collector) general(d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch s := spec.(type) {
@@ -165,7 +165,7 @@ func (c *collector) values(d *ast.GenDecl, s *ast.ValueSpec) {
 	}
 }
 
-// members takes the fields of a struct and the methods of an interface, nested ones included.
+// members reads the fields of a struct and the methods of an interface, nested ones included.
 func (c *collector) members(owner string, of ast.Expr) {
 	switch t := of.(type) {
 	case *ast.StructType:
@@ -190,7 +190,7 @@ func (c *collector) members(owner string, of ast.Expr) {
 	}
 }
 
-// typeName is the name of a type without pointer and type parameters.
+// typeName returns the name of a type without pointer and type parameters.
 func typeName(of ast.Expr) string {
 	switch t := of.(type) {
 	case *ast.Ident:
@@ -207,7 +207,7 @@ func typeName(of ast.Expr) string {
 	return ""
 }
 
-// own is the comment of a spec or, without brackets, that of its declaration.
+// own returns the comment of a spec or, without parentheses, that of its declaration.
 func own(doc *ast.CommentGroup, d *ast.GenDecl) *ast.CommentGroup {
 	if doc == nil && !d.Lparen.IsValid() {
 		return d.Doc
@@ -215,7 +215,7 @@ func own(doc *ast.CommentGroup, d *ast.GenDecl) *ast.CommentGroup {
 	return doc
 }
 
-// literal is the value of a literal without quotes, or nothing for any other expression.
+// literal returns the value of a literal without quotes, or "" for any other expression.
 func literal(value ast.Expr) string {
 	basic, ok := value.(*ast.BasicLit)
 	if !ok {
@@ -227,7 +227,7 @@ func literal(value ast.Expr) string {
 	return basic.Value
 }
 
-// jsonName is the member's name on the wire, or nothing.
+// jsonName returns the JSON name of a field, or "".
 func jsonName(tag *ast.BasicLit) string {
 	if tag == nil {
 		return ""
@@ -243,7 +243,7 @@ func jsonName(tag *ast.BasicLit) string {
 	return name
 }
 
-// text is a comment as one line.
+// text returns a comment as one line.
 func text(doc *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(doc.Text()), " ")
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// row is one line of a table: what its first column and its column "Go" name.
+// row is one line of a table: the names in its first column and in its column "Go".
 type row struct {
 	place string   // "docs/errors.md:12"
-	wire  string   // what stands in backquotes in the first column; nothing for "—"
+	wire  string   // what is in backquotes in the first column; empty for "—"
 	own   bool     // "—" in the first column: the reference has no such thing
-	names []string // what stands in backquotes in the column "Go"
+	names []string // what is in backquotes in the column "Go"
 }
 
 var quoted = regexp.MustCompile("`([^`]+)`")
@@ -20,7 +20,7 @@ var quoted = regexp.MustCompile("`([^`]+)`")
 // tableRows returns the rows of the tables that have a column "Go".
 func tableRows(path, markdown string) []row {
 	var rows []row
-	column := -1 // of "Go"; -1 outside of such a table
+	column := -1 // of "Go"; -1 outside such a table
 	number := 0
 	for line := range strings.Lines(markdown) {
 		number++
@@ -52,8 +52,8 @@ func tableRows(path, markdown string) []row {
 	return rows
 }
 
-// tableFaults compares the tables with the code: what they name must exist and stand for that very member or
-// value, and everything that comes from the reference, and every error, must be named.
+// tableFaults compares the tables with the code: names in the tables must exist and have that wire name or value;
+// everything that comes from the reference, and every error, must be in the tables.
 func tableFaults(symbols []symbol, reference, errors []row) []string {
 	byName := make(map[string]symbol, len(symbols))
 	for _, s := range symbols {
@@ -96,7 +96,7 @@ func tableFaults(symbols []symbol, reference, errors []row) []string {
 	return faults
 }
 
-// isError reports a sentinel or an error type.
+// isError reports whether s is a sentinel or an error type.
 func isError(s symbol, byName map[string]symbol) bool {
 	if s.kind == kindVariable {
 		return strings.HasPrefix(s.base(), "Err")
@@ -105,8 +105,8 @@ func isError(s symbol, byName map[string]symbol) bool {
 	return s.kind == kindType && ok
 }
 
-// fromReference reports what belongs in the map: the methods of services, members of messages, values of
-// enumerations. Other packages than the first do not speak to the service.
+// fromReference reports whether s belongs in the map: methods of services, members of messages, values of enumerations.
+// Only the first package speaks to the service.
 func fromReference(s symbol) bool {
 	switch s.kind {
 	case kindMethod:

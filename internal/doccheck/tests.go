@@ -13,8 +13,8 @@ var (
 	declaration = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w*)\(`)
 )
 
-// testFaults lists the tests that documents name and no test file below root has: what a document says is proved would
-// go unproved when a test is renamed or dropped.
+// testFaults lists tests that documents name but that no test file below root has, because they were renamed or
+// removed.
 func testFaults(root string, documents []string) ([]string, error) {
 	if len(documents) == 0 {
 		return nil, nil

@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
 // uses counts what one file names of another: functions, types, variables, fields and methods.
@@ -30,11 +29,11 @@ type pkg struct {
 
 // listed is a package as go list prints it.
 type listed struct {
-	ImportPath, Dir, Export string
-	GoFiles, Imports        []string
-	TestGoFiles             []string
-	XTestGoFiles            []string
-	Module                  *struct {
+	ImportPath, Name, Dir, Export string
+	GoFiles, Imports              []string
+	TestGoFiles                   []string
+	XTestGoFiles                  []string
+	Module                        *struct {
 		Path string
 		Main bool
 	}
@@ -81,7 +80,7 @@ func load(ctx context.Context, directory string) (*pkg, error) {
 		if files[i], err = parser.ParseFile(set, filepath.Join(target.Dir, name), nil, parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
-		p.lines[name] = set.File(files[i].Pos()).LineCount() - 1
+		p.lines[name] = set.File(files[i].Pos()).LineCount()
 	}
 	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	config := types.Config{Importer: importer.ForCompiler(set, "gc", open)}
@@ -109,29 +108,4 @@ func (p *pkg) add(from, to, name string) {
 		p.arrows[from][to] = make(uses)
 	}
 	p.arrows[from][to][name]++
-}
-
-// upwardImports lists packages below an internal folder that import the package that contains the folder. Tests may.
-func upwardImports(ctx context.Context) ([]string, error) {
-	all, err := list(ctx, "./...")
-	if err != nil {
-		return nil, err
-	}
-	var faults []string
-	for _, one := range all {
-		for at := 0; ; {
-			next := strings.Index(one.ImportPath[at:], "/internal/")
-			if next < 0 {
-				break
-			}
-			owner := one.ImportPath[:at+next]
-			at += next + 1
-			for _, imported := range one.Imports {
-				if imported == owner {
-					faults = append(faults, fmt.Sprintf("%s imports %s, which is above it", one.ImportPath, imported))
-				}
-			}
-		}
-	}
-	return faults, nil
 }

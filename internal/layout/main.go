@@ -1,10 +1,11 @@
 // Command layout measures how the package at the root of the repository is divided, and holds it to its limits: how many
 // files it has and how long they are, how many of them need one another's names, and which packages import which.
 //
-//	go run ./internal/layout [-v] [package directory]
+//	go run ./internal/layout [-v] [-packages] [package directory]
 //
 // Run it at the root of the repository. It prints the figures, with -v every arrow of the largest circle as well, and ends
-// with 1 when a limit is exceeded. The limits are those of the client; another directory is measured only.
+// with 1 when a limit is exceeded or DESIGN.md shows other packages than those that exist. The limits are those of the
+// client; another directory is measured only. With -packages it prints the picture for DESIGN.md.
 package main
 
 import (
@@ -31,6 +32,7 @@ func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("layout", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	verbose := flags.Bool("v", false, "print every arrow of the largest circle")
+	onlyPackages := flags.Bool("packages", false, "print the packages and what they import, and nothing else")
 	if flags.Parse(arguments) != nil || flags.NArg() > 1 {
 		return 2
 	}
@@ -39,6 +41,15 @@ func run(arguments []string, out, problems io.Writer) int {
 		directory = flags.Arg(0)
 	}
 	ctx := context.Background()
+	all, err := list(ctx, "./...")
+	if err != nil {
+		fmt.Fprintln(problems, "layout:", err)
+		return 1
+	}
+	if *onlyPackages {
+		fmt.Fprint(out, picture(all))
+		return 0
+	}
 	p, err := load(ctx, directory)
 	if err != nil {
 		fmt.Fprintln(problems, "layout:", err)
@@ -58,12 +69,10 @@ func run(arguments []string, out, problems io.Writer) int {
 		"Go files": {len(p.lines), mostFiles}, "test files": {p.testFiles, mostTestFiles},
 		"lines in " + longest: {lines, mostLines}, "files in the largest circle": {len(circle), largestCircle},
 	})
-	upward, err := upwardImports(ctx)
-	if err != nil {
-		fmt.Fprintln(problems, "layout:", err)
-		return 1
+	faults = append(faults, upwardImports(all)...)
+	if design, err := os.ReadFile("DESIGN.md"); err != nil || !strings.Contains(string(design), "```text\n"+picture(all)+"```\n") {
+		faults = append(faults, "DESIGN.md does not show the packages as they are: paste what -packages prints into its picture")
 	}
-	faults = append(faults, upward...)
 	for _, fault := range faults {
 		fmt.Fprintln(problems, "layout:", fault)
 	}

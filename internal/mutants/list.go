@@ -4,27 +4,27 @@ package main
 func mutants() []mutant {
 	return []mutant{
 		{
-			name: "the client does not wait before its own repeat", file: "call.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "if !c.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
+			name: "the client does not wait before its own repeat", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "if !c.effect.notBefore.IsZero() { // the first must have time to finish", new: "if false {",
 		},
 		{
-			name: "the client does not wait before the next call", file: "inflight.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
-			old: "err = sleep(ctx, wait)", new: "err = nil",
+			name: "the client does not wait before the next call", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			old: "case wait > 0:", new: "case false && wait > 0:",
 		},
 		{
-			name: "the wait leaves out the attempt", file: "repeat.go", pkg: ".", test: "TestARepeatNeverOvertakesTheFirst",
+			name: "the wait leaves out the attempt", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
 			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
-			name: "an attempt that outlasts its timeout counts from its beginning", file: "call.go", pkg: ".",
+			name: "an attempt that outlasts its timeout counts from its beginning", file: "attempt.go", pkg: "./internal/tests/faults",
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
 		},
 		{
-			name: "an early refusal settles", file: "repeat.go", pkg: ".", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			name: "an early refusal settles", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
 			old: " || sent.Before(notBefore)", new: "",
 		},
 		{
-			name: "any code settles", file: "repeat.go", pkg: ".", test: "TestRefusalCodes",
+			name: "any code settles", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
 			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
 		},
 		{

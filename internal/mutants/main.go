@@ -35,7 +35,7 @@ type mutant struct {
 	test     string
 }
 
-// run returns the exit code: 0 when every mutant fails its test, 1 when one does not, 2 for wrong arguments.
+// run returns the exit status: 0 if every mutant fails its test, 1 if one does not, 2 for wrong arguments.
 func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.SetOutput(problems)

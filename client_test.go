@@ -1,0 +1,276 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+const oneCategory = `[{"code":5411,"description":"Grocery"}]`
+
+// Check reports the token's life, the clocks' difference, the time of the read and the media type as received.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		headers []string
+		skew    time.Duration
+	}{
+		"ahead":          {[]string{"Date: Sat, 01 Jan 2000 00:01:02 GMT"}, time.Minute},
+		"behind":         {[]string{"Date: Fri, 31 Dec 1999 23:59:02 GMT"}, -time.Minute},
+		"within seconds": {[]string{"Date: Sat, 01 Jan 2000 00:00:01 GMT"}, 0},
+		"no date":        {nil, 0},
+		"a bad date":     {[]string{"Date: today"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.Split{
+					Tokens: harness.NewScript(harness.After(time.Second, harness.Grant(1, "3600"))),
+					Calls:  harness.NewScript(harness.After(2*time.Second, harness.Respond(200, "application/json; charset=utf-8", oneCategory, tc.headers...))),
+				}
+				result, err := harness.NewClient(t, harness.CredentialsConfig(service)).Check(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, &prepaid.CheckResult{
+					TokenLifetime: time.Hour - 2*time.Second, ClockSkew: tc.skew, RoundTrip: 2 * time.Second,
+					MediaType: "application/json; charset=utf-8",
+				}, result)
+				request := service.Calls.Requests()[0]
+				require.Equal(t, "/3.0/policy/mccodes?page_number=1&page_size=1", request.Target)
+				require.Equal(t, http.MethodGet, request.Method)
+				require.Len(t, service.Calls.Requests(), 1)
+			})
+		})
+	}
+}
+
+// An empty list is a good response, and a token of unknown life has none to tell.
+func TestCheckWithoutDetails(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(204, "", ""))
+	result, err := harness.NewClient(t, config).Check(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, result.TokenLifetime)
+	require.Zero(t, result.ClockSkew)
+	require.Empty(t, result.MediaType)
+}
+
+// Each thing that is wrong with a deployment has its own error.
+func TestCheckFailures(t *testing.T) {
+	t.Parallel()
+	granted := harness.NewScript(harness.Grant(1, "3600"))
+	is := func(target error) func(*testing.T, error) {
+		return func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, target)
+		}
+	}
+	for name, tc := range map[string]struct {
+		service harness.Split
+		check   func(t *testing.T, err error)
+	}{
+		"wrong credentials": {harness.Split{Tokens: harness.NewScript(harness.ServiceError(401, "invalid_client")), Calls: harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))}, func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, prepaid.ErrUnauthorized)
+			_, ok := errors.AsType[*prepaid.TokenError](err)
+			require.True(t, ok)
+		}},
+		"wrong address": {harness.Split{Tokens: harness.NewScript(harness.Respond(404, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, prepaid.ErrNotFound)
+			_, ok := errors.AsType[*prepaid.TokenError](err)
+			require.True(t, ok)
+		}},
+		"no way there": {harness.Split{Tokens: harness.NewScript(harness.Unreachable(syscall.EHOSTUNREACH)), Calls: nil}, func(t *testing.T, err error) {
+			t.Helper()
+			cause, ok := errors.AsType[*prepaid.TransportError](err)
+			require.True(t, ok)
+			require.False(t, cause.Sent)
+		}},
+		"not on the whitelist": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(403, "forbidden"))}, is(prepaid.ErrForbidden)},
+		"refused":              {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(401, "unauthorized"))}, is(prepaid.ErrUnauthorized)},
+		"something else answers": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage))}, func(t *testing.T, err error) {
+			t.Helper()
+			_, ok := errors.AsType[*prepaid.DecodeError](err)
+			require.True(t, ok)
+		}},
+		"something else gives tokens": {harness.Split{Tokens: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage)), Calls: nil}, func(t *testing.T, err error) {
+			t.Helper()
+			_, ok := errors.AsType[*prepaid.DecodeError](err)
+			require.True(t, ok)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				result, err := harness.NewClient(t, harness.CredentialsConfig(tc.service)).Check(t.Context())
+				require.Nil(t, result)
+				require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+				tc.check(t, err)
+			})
+		})
+	}
+}
+
+// A source of the caller's that gives nothing fails the check and does not crash it.
+func TestCheckWithEmptySource(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, oneCategory))
+	config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, nil }) //nolint:nilnil // the fault
+	_, err := harness.NewClient(t, config).Check(t.Context())
+	_, ok := errors.AsType[*prepaid.TokenError](err)
+	require.True(t, ok)
+}
+
+// After Close nothing is sent, by no operation; Close may be called again, also from several sides.
+func TestCallsAfterClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		for range 3 {
+			go func() {
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		require.NoError(t, client.Close())
+		for _, op := range harness.Ops() {
+			err := op.Call(t.Context(), client)
+			failure := harness.CallError(t, err)
+			require.ErrorIs(t, err, prepaid.ErrClosed)
+			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+			require.Equal(t, op.Name, failure.Operation)
+		}
+		_, err := client.Token(t.Context())
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		_, err = client.Check(t.Context())
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		for _, err := range client.Accounts.Search(t.Context(), prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"}) {
+			require.ErrorIs(t, err, prepaid.ErrClosed)
+		}
+		require.Len(t, service.Tokens.Requests(), 1)
+		require.Len(t, service.Calls.Requests(), 1)
+	})
+}
+
+// Close ends a token exchange under way, waits for its end, and returns an error to those that wait for it.
+func TestCloseEndsTokenExchange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Bool
+		service := harness.Split{
+			Tokens: harness.NewScript(func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				time.Sleep(time.Second) // slow to let go
+				ended.Store(true)
+				return nil, r.Context().Err()
+			}),
+			Calls: harness.NewScript(harness.Succeed(harness.OpTransfer())),
+		}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		failed := make(chan error, 1)
+		go func() { failed <- harness.OpTransfer().Call(t.Context(), client) }()
+		synctest.Wait()
+		began := time.Now()
+		require.NoError(t, client.Close())
+		require.True(t, ended.Load(), "Close waits")
+		require.Equal(t, time.Second, time.Since(began))
+		err := <-failed
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+		require.Empty(t, service.Calls.Requests())
+	})
+}
+
+// A call under way ends with its response, and sends nothing after Close.
+func TestCloseDuringCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.After(time.Second, harness.Respond(503, "", "")), harness.Succeed(harness.OpGet()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		time.AfterFunc(500*time.Millisecond, func() { _ = client.Close() })
+		require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), prepaid.ErrServer)
+		require.Len(t, service.Requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		time.AfterFunc(time.Second, func() { _ = client.Close() }) // in the pause before the replay
+		err := harness.OpTransfer().Call(t.Context(), client)
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+		require.ErrorIs(t, err, harness.ErrCut)
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		require.Len(t, service.Calls.Requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) { // the same with a token source of the caller's
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		time.AfterFunc(time.Second, func() { _ = client.Close() })
+		err := harness.OpTransfer().Call(t.Context(), client)
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+		require.ErrorIs(t, err, prepaid.ErrClosed)
+		require.Len(t, service.Requests(), 1)
+	})
+}
+
+// A client that is idle holds no goroutine and no timer, closed or not: a bubble with one left would not end.
+func TestIdleClientLeaksNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 10 {
+			service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
+			config := harness.CredentialsConfig(service)
+			config.Limiter = nil
+			client, err := prepaid.NewClient(config)
+			require.NoError(t, err)
+			require.NoError(t, harness.OpGet().Call(t.Context(), client))
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			require.Error(t, harness.OpGet().Call(ctx, client))
+		}
+	})
+}
+
+// Close gives back the connections of the default transport, and leaves those of a caller's alone.
+func TestCloseAndConnections(t *testing.T) {
+	t.Parallel()
+	closed := func(t *testing.T, transport http.RoundTripper) chan struct{} {
+		t.Helper()
+		gone := make(chan struct{})
+		server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+			p.Succeed(harness.OpGet())
+			p.Hang()
+			close(gone)
+		})
+		config := harness.Config(server.Address)
+		config.Transport = transport
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.NoError(t, client.Close())
+		return gone
+	}
+	<-closed(t, nil)
+
+	own := &http.Transport{}
+	t.Cleanup(own.CloseIdleConnections)
+	select {
+	case <-closed(t, own):
+		t.Error("the caller's connection was closed")
+	case <-time.After(30 * time.Millisecond):
+	}
+}

@@ -1,0 +1,277 @@
+package prepaid_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// fullConfig has every field that holds data, no two values alike and none its default.
+func fullConfig() prepaid.Config {
+	return prepaid.Config{
+		BaseURL: "https://service.example/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
+		InsecureHTTP: true, Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("s3cret")},
+		UserAgent: "acme/1.4", AttemptTimeout: 11 * time.Second, BodyIdleTimeout: 90 * time.Second, MaxResponseBytes: 4096,
+		Retry: prepaid.RetryPolicy{
+			MaxAttempts: 7, MinWait: 12 * time.Millisecond, MaxWait: 13 * time.Second, MaxRetryAfter: 14 * time.Second,
+			MaxThrottleWait: 15 * time.Minute, InFlightWait: 1500 * time.Millisecond,
+			TokenHold: 16 * time.Millisecond,
+		},
+		RateShare: 0.25, RefusalCodes: []prepaid.ErrorCode{"insufficient_funds", "closed_2"}, SkipValueChecks: true, ShowDescriptions: true,
+	}
+}
+
+// requireConfig compares by the fields, since a Secret has no ==.
+func requireConfig(t *testing.T, want, got prepaid.Config) {
+	t.Helper()
+	require.Equal(t, want.Credentials.ClientSecret.Reveal(), got.Credentials.ClientSecret.Reveal())
+	want.Credentials.ClientSecret, got.Credentials.ClientSecret = prepaid.Secret{}, prepaid.Secret{}
+	require.Equal(t, want, got)
+}
+
+// settings walks through the fields that hold data, by their dotted JSON names.
+func settings(t *testing.T, of reflect.Value, prefix string) map[string]reflect.Value {
+	t.Helper()
+	found := map[string]reflect.Value{}
+	for field, value := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		yamlName, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		require.NotEmpty(t, name, "%s has no name in JSON", field.Name)
+		require.Equal(t, name, yamlName, "%s has two names", field.Name)
+		switch {
+		case name == "-":
+		case value.Kind() == reflect.Struct && field.Type != reflect.TypeFor[prepaid.Secret]():
+			maps.Copy(found, settings(t, value, prefix+name+"."))
+		default:
+			require.False(t, value.IsZero(), "fullConfig lacks %s", field.Name)
+			found[prefix+name] = value
+		}
+	}
+	return found
+}
+
+// configText is fullConfig as a file, with the secret in it, in the syntax that JSON and YAML share.
+const configText = `{
+	"base_url": "https://service.example/3.0/", "vendor": "vendor", "environment": "test",
+	"insecure_http": true, "credentials": {"client_id": "id", "client_secret": "s3cret"},
+	"user_agent": "acme/1.4", "attempt_timeout": "11s", "body_idle_timeout": "1m30s", "max_response_bytes": 4096,
+	"retry": {
+		"max_attempts": 7, "min_wait": "12ms", "max_wait": "13s", "max_retry_after": "14s",
+		"max_throttle_wait": "15m", "in_flight_wait": "1.5s", "token_hold": "16ms"
+	},
+	"rate_share": 0.25, "refusal_codes": ["insufficient_funds", "closed_2"], "skip_value_checks": true, "show_descriptions": true
+}`
+
+func TestConfigFromJSONAndYAML(t *testing.T) {
+	t.Parallel()
+	want := fullConfig()
+	for name := range settings(t, reflect.ValueOf(want), "") {
+		require.Contains(t, configText, `"`+name[strings.LastIndex(name, ".")+1:]+`"`)
+	}
+	var fromJSON, fromYAML prepaid.Config
+	require.NoError(t, json.Unmarshal([]byte(configText), &fromJSON))
+	requireConfig(t, want, fromJSON)
+	decoder := yaml.NewDecoder(strings.NewReader(strings.ReplaceAll(configText, "\t", "  ")))
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(&fromYAML))
+	requireConfig(t, want, fromYAML)
+
+	// In a struct of the caller's own, over what is set there.
+	own := struct {
+		Prepaid prepaid.Config `json:"prepaid" yaml:"prepaid"`
+		Other   string         `json:"other" yaml:"other"`
+	}{Prepaid: prepaid.Config{RateShare: 0.5, UserAgent: "acme/1"}}
+	require.NoError(t, json.Unmarshal([]byte(`{"prepaid": {"rate_share": 0.75, "attempt_timeout": null}, "other": "x"}`), &own))
+	require.Equal(t, prepaid.Config{RateShare: 0.75, UserAgent: "acme/1"}, own.Prepaid)
+	require.Equal(t, "x", own.Other)
+	require.NoError(t, yaml.Unmarshal([]byte("prepaid: {rate_share: 0.25}\n"), &own))
+	require.Equal(t, prepaid.Config{RateShare: 0.25, UserAgent: "acme/1"}, own.Prepaid)
+}
+
+// What is written can be read again, and never holds the secret.
+func TestConfigIsWrittenWithoutItsSecret(t *testing.T) {
+	t.Parallel()
+	config := fullConfig()
+	asJSON, err := json.Marshal(config)
+	require.NoError(t, err)
+	asYAML, err := yaml.Marshal(config)
+	require.NoError(t, err)
+	for _, text := range []string{string(asJSON), string(asYAML)} {
+		require.NotContains(t, text, "s3cret")
+		require.Contains(t, text, "1m30s")
+		require.Contains(t, text, "[REDACTED]")
+	}
+	var got prepaid.Config
+	require.ErrorIs(t, json.Unmarshal(asJSON, &got), prepaid.ErrRedactedSecret)
+	require.ErrorContains(t, yaml.Unmarshal(asYAML, &got), "redacted")
+	again := strings.Replace(string(asJSON), "[REDACTED]", "s3cret", 1)
+	got = prepaid.Config{}
+	require.NoError(t, json.Unmarshal([]byte(again), &got))
+	requireConfig(t, config, got)
+	got = prepaid.Config{}
+	require.NoError(t, yaml.Unmarshal([]byte(strings.Replace(string(asYAML), "[REDACTED]", "s3cret", 1)), &got))
+	requireConfig(t, config, got)
+
+	bare, err := json.Marshal(prepaid.Config{BaseURL: "b", Vendor: "v", Logger: nil, Trace: &prepaid.Trace{}})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"base_url": "b", "vendor": "v"}`, string(bare))
+}
+
+func TestConfigJSONFaults(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]harness.Fault{
+		`{"rate_shaer": 0.5}`:                      {Field: "rate_shaer", Rule: "is not a setting"},
+		`{"retry": {"min_weight": "1s"}}`:          {Field: "retry.min_weight", Rule: "is not a setting"},
+		`{"attempt_timeout": "30"}`:                {Field: "attempt_timeout", Rule: `must be a duration such as "30s"`},
+		`{"attempt_timeout": 30}`:                  {Field: "attempt_timeout", Rule: `must be a duration such as "30s"`},
+		`{"retry": {"max_wait": "qzxwv"}}`:         {Field: "retry.max_wait", Rule: `must be a duration such as "30s"`},
+		`{"retry": 3}`:                             {Field: "retry", Rule: "must be a JSON object"},
+		`{"retry": {"max_attempts": "qzxwv"}}`:     {Field: "retry.max_attempts", Rule: "must be a whole number"},
+		`{"max_response_bytes": 1.5}`:              {Field: "max_response_bytes", Rule: "must be a whole number"},
+		`{"insecure_http": "qzxwv"}`:               {Field: "insecure_http", Rule: "must be true or false"},
+		`{"rate_share": "qzxwv"}`:                  {Field: "rate_share", Rule: "must be a number"},
+		`{"show_descriptions": "qzxwv"}`:           {Field: "show_descriptions", Rule: "must be true or false"},
+		`{"vendor": 9175}`:                         {Field: "vendor", Rule: "must be a text"},
+		`{"environment": 9175}`:                    {Field: "environment", Rule: "must be a text"},
+		`{"credentials": {"client_secret": 9175}}`: {Field: "credentials.client_secret", Rule: "must be a text"},
+		`{"vendor": "a", "vendor": "qzxwv"}`:       {Field: "vendor", Rule: "must be there once"},
+		`["qzxwv"]`:                                {Field: "config", Rule: "must be a JSON object"},
+	} {
+		config := prepaid.Config{Vendor: "before"}
+		err := config.UnmarshalJSON([]byte(text))
+		harness.RequireFaults(t, err, "qzxwv", want)
+		require.NotContains(t, err.Error(), "9175")
+		require.Equal(t, prepaid.Config{Vendor: "before"}, config, "nothing is half read")
+	}
+	harness.RequireFaults(t, new(prepaid.Config).UnmarshalJSON([]byte(`{"vendor": "qzxwv`)), "qzxwv", harness.Fault{Field: "config", Rule: "must be a JSON object"})
+
+	var config prepaid.Config
+	require.NoError(t, json.Unmarshal([]byte(`{"environment": "production"}`), &config))
+	require.Equal(t, prepaid.EnvironmentProduction, config.Environment)
+	require.NoError(t, json.Unmarshal([]byte(`{"environment": "staging"}`), &config))
+	require.ErrorContains(t, config.Validate(), "environment must be")
+}
+
+// What was read can be written and read again, and nothing makes it panic.
+func FuzzConfigJSON(f *testing.F) {
+	f.Add([]byte(configText))
+	f.Add([]byte(`{"retry": {"max_wait": "-1h2m3.5s"}, "rate_share": 1e-7, "environment": "production"}`))
+	f.Add([]byte(`{"vendor": "a", "vendor": null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var read, again prepaid.Config
+		if err := read.UnmarshalJSON(data); err != nil {
+			require.Equal(t, prepaid.Config{}, read)
+			return
+		}
+		read.Credentials.ClientSecret = prepaid.Secret{}
+		text, err := read.MarshalJSON()
+		require.NoError(t, err)
+		if read.Credentials.ClientID == "" { // otherwise the text holds [REDACTED], which is refused
+			require.NoError(t, again.UnmarshalJSON(text))
+			require.Equal(t, read, again)
+		}
+	})
+}
+
+// environment holds fullConfig in the variables of ConfigFromEnv.
+func environment(t *testing.T) map[string]string {
+	t.Helper()
+	variables := map[string]string{"PREPAID_CLIENT_SECRET_FILE": ""}
+	for name, value := range settings(t, reflect.ValueOf(fullConfig()), "") {
+		variables[variable(name)] = fmt.Sprint(value.Interface())
+	}
+	variables["PREPAID_REFUSAL_CODES"] = "insufficient_funds, closed_2"
+	variables["PREPAID_CLIENT_SECRET"] = "s3cret"
+	return variables
+}
+
+func TestConfigFromEnvHasEverySetting(t *testing.T) {
+	for name, value := range environment(t) {
+		t.Setenv(name, value)
+	}
+	config, err := prepaid.ConfigFromEnv()
+	require.NoError(t, err)
+	requireConfig(t, fullConfig(), config)
+}
+
+func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
+	for name, value := range environment(t) {
+		t.Setenv(name, value)
+	}
+	durations := []string{
+		"PREPAID_ATTEMPT_TIMEOUT", "PREPAID_BODY_IDLE_TIMEOUT", "PREPAID_RETRY_MIN_WAIT", "PREPAID_RETRY_MAX_WAIT",
+		"PREPAID_RETRY_MAX_RETRY_AFTER", "PREPAID_RETRY_MAX_THROTTLE_WAIT", "PREPAID_RETRY_IN_FLIGHT_WAIT",
+		"PREPAID_RETRY_TOKEN_HOLD",
+	}
+	whole := []string{"PREPAID_MAX_RESPONSE_BYTES", "PREPAID_RETRY_MAX_ATTEMPTS"}
+	for _, name := range slices.Concat(durations, whole, []string{"PREPAID_RATE_SHARE", "PREPAID_INSECURE_HTTP", "PREPAID_SKIP_VALUE_CHECKS", "PREPAID_SHOW_DESCRIPTIONS"}) {
+		t.Setenv(name, "qzxwv")
+	}
+	config, err := prepaid.ConfigFromEnv()
+	require.Equal(t, prepaid.Config{}, config)
+	refused, ok := errors.AsType[*prepaid.ValidationError](err)
+	require.True(t, ok)
+	faults := refused.Faults
+	require.Len(t, faults, 14)
+	require.NotContains(t, err.Error(), "qzxwv")
+	for _, fault := range faults {
+		switch {
+		case slices.Contains(durations, fault.Field):
+			require.Equal(t, `must be a duration such as "30s"`, fault.Rule)
+		case slices.Contains(whole, fault.Field):
+			require.Equal(t, "must be a whole number", fault.Rule)
+		case strings.HasPrefix(fault.Field, "PREPAID_S"), fault.Field == "PREPAID_INSECURE_HTTP":
+			require.Equal(t, "must be true or false", fault.Rule)
+		default:
+			require.Equal(t, prepaid.Fault{Field: "PREPAID_RATE_SHARE", Rule: "must be a number"}, fault)
+		}
+	}
+
+	for name, value := range environment(t) {
+		t.Setenv(name, value)
+	}
+	t.Setenv("PREPAID_RETRY_MIN_WAIT", "-1s")
+	t.Setenv("PREPAID_RATE_SHARE", "NaN")
+	_, err = prepaid.ConfigFromEnv()
+	harness.RequireFaults(t, err, "NaN", harness.Fault{Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must not be negative"}, harness.Fault{Field: "PREPAID_RATE_SHARE", Rule: "at most 1"})
+}
+
+// The page with the names has all of them, and its YAML file is one that can be read.
+func TestWrappingPageHasEverySetting(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("docs", "wrapping.md"))
+	require.NoError(t, err)
+	for name := range settings(t, reflect.ValueOf(fullConfig()), "") {
+		require.Contains(t, string(page), "| `"+name+"` | `"+variable(name)+"` |")
+	}
+	_, rest, found := strings.Cut(string(page), "```yaml\n")
+	require.True(t, found)
+	text, _, _ := strings.Cut(rest, "```")
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	decoder.KnownFields(true)
+	var file struct {
+		Prepaid prepaid.Config `yaml:"prepaid"`
+	}
+	require.NoError(t, decoder.Decode(&file))
+	file.Prepaid.Credentials.ClientSecret = prepaid.NewSecret("s")
+	require.NoError(t, file.Prepaid.Validate())
+}
+
+// variable is the environment's name of a setting, by the rule of docs/wrapping.md.
+func variable(setting string) string {
+	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(setting, "credentials."), ".", "_"))
+}

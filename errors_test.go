@@ -1,0 +1,145 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// OutcomeOf finds the outcome through any wrapping. Of joined errors an unknown one decides, otherwise the first;
+// an error that is no call's is unknown.
+func TestOutcomeOf(t *testing.T) {
+	t.Parallel()
+	call := func(outcome prepaid.Outcome) error { return &prepaid.CallError{Outcome: outcome} }
+	unknown, applied := call(prepaid.OutcomeUnknown), call(prepaid.OutcomeApplied)
+	rejected, notProcessed := call(prepaid.OutcomeRejected), call(prepaid.OutcomeNotProcessed)
+	for name, tc := range map[string]struct {
+		err  error
+		want prepaid.Outcome
+	}{
+		"nil":                        {nil, prepaid.OutcomeApplied},
+		"foreign":                    {io.EOF, prepaid.OutcomeUnknown},
+		"a bare cause":               {&prepaid.APIError{StatusCode: 404}, prepaid.OutcomeUnknown},
+		"nil call":                   {(*prepaid.CallError)(nil), prepaid.OutcomeUnknown},
+		"zero call":                  {&prepaid.CallError{}, prepaid.OutcomeUnknown},
+		"call":                       {rejected, prepaid.OutcomeRejected},
+		"wrapped":                    {fmt.Errorf("a: %w", fmt.Errorf("b: %w", notProcessed)), prepaid.OutcomeNotProcessed},
+		"the outermost call":         {&prepaid.CallError{Outcome: prepaid.OutcomeApplied, Err: rejected}, prepaid.OutcomeApplied},
+		"joined":                     {errors.Join(rejected, notProcessed), prepaid.OutcomeRejected},
+		"joined with a foreign one":  {errors.Join(io.EOF, rejected), prepaid.OutcomeRejected},
+		"joined with an unknown one": {errors.Join(applied, rejected, unknown), prepaid.OutcomeUnknown},
+		"joined foreign ones":        {errors.Join(io.EOF, io.ErrClosedPipe), prepaid.OutcomeUnknown},
+		"deeply joined":              {fmt.Errorf("x: %w", errors.Join(fmt.Errorf("%w and %w", rejected, io.EOF), fmt.Errorf("y: %w", unknown))), prepaid.OutcomeUnknown},
+		"unwraps to nothing":         {&prepaid.TokenError{}, prepaid.OutcomeUnknown},
+	} {
+		require.Equal(t, tc.want, prepaid.OutcomeOf(tc.err), name)
+	}
+	for outcome, text := range map[prepaid.Outcome]string{
+		prepaid.OutcomeUnknown: "outcome unknown", prepaid.OutcomeApplied: "applied", prepaid.OutcomeRejected: "rejected",
+		prepaid.OutcomeNotProcessed: "not processed", 9: "outcome invalid",
+	} {
+		require.Equal(t, text, outcome.String())
+	}
+	require.Zero(t, prepaid.OutcomeUnknown, "the zero value is the safe one")
+}
+
+// Each error is one line that names what broke and none of its content.
+func TestErrorTexts(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"prepaid: outcome unknown":                                              &prepaid.CallError{},
+		"prepaid: Accounts.Get: not processed: status 503":                      &prepaid.CallError{Operation: "Accounts.Get", Outcome: prepaid.OutcomeNotProcessed, Attempts: 1, Err: &prepaid.APIError{StatusCode: 503}},
+		"prepaid: applied after 3 attempts: EOF":                                &prepaid.CallError{Outcome: prepaid.OutcomeApplied, Attempts: 3, Err: io.EOF},
+		"prepaid: status 400 (invalid_uri)":                                     &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidURI, Description: "CANARY", Body: []byte("CANARY")},
+		"prepaid: status 400 (unlisted code)":                                   &prepaid.APIError{StatusCode: 400, Code: "CANARY of\nthe service"},
+		"prepaid: not sent":                                                     &prepaid.TransportError{},
+		"prepaid: no answer (body): EOF":                                        &prepaid.TransportError{Sent: true, Step: "body", Err: io.EOF},
+		`prepaid: undecodable answer (status 200, "text/html", byte 7)`:         &prepaid.DecodeError{StatusCode: 200, MediaType: "text/html", Offset: 7},
+		`prepaid: transfer failed (correlation id "c-1")`:                       &prepaid.TransferFailedError{CorrelationID: "c-1"},
+		"prepaid: throttled locally: a slot needs 3s, longer than the deadline": &prepaid.ThrottledError{Wait: 3 * time.Second},
+		"prepaid: no access token":                                              &prepaid.TokenError{},
+		"prepaid: no access token: status 401":                                  &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 401}},
+		"prepaid: invalid input: a is required; b must be above zero":           &prepaid.ValidationError{Faults: []prepaid.Fault{{Field: "a", Rule: "is required"}, {Field: "b", Rule: "must be above zero"}}},
+		"invalid_uri": prepaid.CodeInvalidURI,
+	} {
+		require.EqualError(t, err, want)
+	}
+	api := &prepaid.APIError{StatusCode: 400, Code: "x", Description: "CANARY", Body: []byte("CANARY"), Header: map[string][]string{"X": {"CANARY"}}}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+		require.Equal(t, "prepaid: status 400 (x)", fmt.Sprintf(verb, api), verb)
+	}
+}
+
+// Each status has its sentinel, and no other.
+func TestSentinels(t *testing.T) {
+	t.Parallel()
+	sentinels := map[int]error{
+		400: prepaid.ErrBadRequest, 401: prepaid.ErrUnauthorized, 403: prepaid.ErrForbidden, 404: prepaid.ErrNotFound,
+		409: prepaid.ErrConflict, 429: prepaid.ErrRateLimited, 500: prepaid.ErrServer, 599: prepaid.ErrServer,
+	}
+	all := []error{
+		prepaid.ErrBadRequest, prepaid.ErrUnauthorized, prepaid.ErrForbidden, prepaid.ErrNotFound, prepaid.ErrConflict,
+		prepaid.ErrRateLimited, prepaid.ErrServer, prepaid.ErrReportFailed, prepaid.ErrOutcomeUnknown, prepaid.ErrTransferFailed,
+		prepaid.ErrClosed, prepaid.ErrReportNotReady, prepaid.ErrTestOnly,
+	}
+	for _, status := range []int{0, 200, 302, 400, 401, 403, 404, 405, 408, 409, 429, 500, 599} {
+		failure := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: status, Code: prepaid.CodeInvalidURI}}
+		for _, sentinel := range all {
+			require.Equal(t, sentinels[status] == sentinel, errors.Is(failure, sentinel), "%d %v", status, sentinel)
+		}
+		require.ErrorIs(t, failure, prepaid.CodeInvalidURI)
+		require.NotErrorIs(t, failure, prepaid.CodeInvalidScope)
+	}
+	require.NotErrorIs(t, &prepaid.APIError{StatusCode: 400}, prepaid.ErrorCode(""), "no code is no match")
+	require.ErrorIs(t, &prepaid.ThrottledError{}, prepaid.ErrRateLimited)
+	require.ErrorIs(t, &prepaid.TransferFailedError{}, prepaid.ErrTransferFailed)
+	require.NotErrorIs(t, &prepaid.TokenError{Err: context.Canceled}, prepaid.ErrUnauthorized)
+	require.ErrorIs(t, &prepaid.TokenError{Err: context.Canceled}, context.Canceled)
+	require.ErrorIs(t, &prepaid.TokenError{Err: &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidClient}}, prepaid.ErrUnauthorized)
+	require.ErrorIs(t, &prepaid.TransportError{Err: io.EOF}, io.EOF)
+	require.ErrorIs(t, &prepaid.DecodeError{Err: io.ErrUnexpectedEOF}, io.ErrUnexpectedEOF)
+}
+
+// The codes of the reference are known; any other is kept as it came.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	for code := range strings.FieldsSeq(`invalid_request unsupported_grant_type invalid_client server_error unauthorized
+		bad_application_id bad_key_id bad_ephemeral_key bad_account invalid_uri invalid_scope invalid_filter_spec invalid_enabled
+		invalid_reliability_mode invalid_hmac_key_id invalid_hmac_key_secret no_response invalid_hook_id invalid_message_id`) {
+		require.True(t, prepaid.ErrorCode(code).Known(), code)
+		require.EqualError(t, &prepaid.APIError{StatusCode: 400, Code: prepaid.ErrorCode(code)}, "prepaid: status 400 ("+code+")")
+	}
+	require.False(t, prepaid.ErrorCode("insufficient_funds").Known())
+	require.False(t, prepaid.ErrorCode("").Known())
+}
+
+// A partner's test can build every error of a call and gets the responses of the real one.
+func TestErrorsCanBeBuilt(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("payroll: %w", &prepaid.CallError{
+		Operation: "Accounts.Transfer", AccountID: "acc-1", RequestID: "pay-1", Attempts: 2, Err: &prepaid.TransportError{Sent: true, Err: io.EOF},
+	})
+	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	call, ok := errors.AsType[*prepaid.CallError](err)
+	require.True(t, ok)
+	require.EqualValues(t, "pay-1", call.RequestID)
+}
+
+// Funding names the correlation id that was sent, also when it failed.
+func TestCallErrorNamesCorrelationID(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.ServiceError(400, "invalid_request"))
+	require.Equal(t, "mine-1", harness.CallError(t, harness.OpRedeem().Call(t.Context(), harness.NewClient(t, config))).CorrelationID)
+}

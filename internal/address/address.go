@@ -1,0 +1,90 @@
+// Package address makes the addresses of requests: a base address, a path template whose parameters are replaced by values,
+// and a query.
+//
+// A value is escaped, so that it stays one segment of the path. The package does not check values: "." and ".." and empty
+// ones are the caller's to refuse, since they make another address.
+package address
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+)
+
+// Values are those of a path template's parameters, in order. None of those that the template needs is empty.
+type Values [2]string
+
+// Query is the query of a request, sorted by name; a few parameters, each once.
+type Query []Parameter
+
+// Parameter is one name and its value, neither escaped.
+type Parameter struct{ Name, Value string }
+
+// With returns q with a parameter added or replaced. It may share memory with q.
+func (q Query) With(name, value string) Query {
+	at, found := slices.BinarySearchFunc(q, name, func(p Parameter, name string) int { return strings.Compare(p.Name, name) })
+	if found {
+		q[at].Value = value
+		return q
+	}
+	return slices.Insert(q, at, Parameter{name, value})
+}
+
+// encode writes q as url.Values does.
+func (q Query) encode() string {
+	if len(q) == 0 {
+		return ""
+	}
+	var space [256]byte
+	text := space[:0]
+	for i, p := range q {
+		if i > 0 {
+			text = append(text, '&')
+		}
+		text = append(text, url.QueryEscape(p.Name)...)
+		text = append(text, '=')
+		text = append(text, url.QueryEscape(p.Value)...)
+	}
+	return string(text)
+}
+
+// Resolve expands template, such as "/accounts/{id}", under base, which has no trailing slash.
+func Resolve(base *url.URL, template string, values Values, query Query) *url.URL {
+	u := &url.URL{Scheme: base.Scheme, Host: base.Host, RawQuery: query.encode()}
+	u.Path = expand(base.Path, template, values, nil)
+	if raw := base.EscapedPath(); raw != base.Path || slices.ContainsFunc(values[:], needsEscape) {
+		u.RawPath = expand(raw, template, values, url.PathEscape)
+	}
+	return u
+}
+
+// needsEscape reports whether value can look different in a path. It may report so of one that does not.
+func needsEscape(value string) bool {
+	for i := range len(value) {
+		b := value[i]
+		if !ascii.IsLower(rune(b)) && !ascii.IsUpper(rune(b)) && !ascii.IsDigit(b) && b != '-' && b != '_' && b != '.' {
+			return true
+		}
+	}
+	return false
+}
+
+// expand puts values, escaped if escape is not nil, into the parameters of a path template under base.
+func expand(base, template string, values Values, escape func(string) string) string {
+	var space [128]byte
+	path := append(space[:0], base...)
+	for _, value := range values {
+		before, after, found := strings.Cut(template, "{")
+		if !found {
+			break
+		}
+		_, template, _ = strings.Cut(after, "}")
+		if escape != nil {
+			value = escape(value)
+		}
+		path = append(append(path, before...), value...)
+	}
+	return string(append(path, template...))
+}

@@ -1,0 +1,22 @@
+package address
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A query is written as url.Values writes it, whatever the order in which it was made.
+func TestQueryEncodesAsValuesDo(t *testing.T) {
+	t.Parallel()
+	pairs := [][2]string{{"page_size", "10"}, {"a", "x y"}, {"first_name", "Zo\u00eb & \"+\""}, {"z", ""}, {"page_number", "1"}, {"a", "again"}, {"b=", "/?#%"}}
+	var q Query
+	values := url.Values{}
+	for _, p := range pairs {
+		q = q.With(p[0], p[1])
+		values.Set(p[0], p[1])
+		require.Equal(t, values.Encode(), q.encode())
+	}
+	require.Empty(t, Query(nil).encode())
+}

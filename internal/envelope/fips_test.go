@@ -1,0 +1,47 @@
+package envelope
+
+import (
+	"crypto"
+	"crypto/fips140"
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/operator"
+)
+
+// In FIPS 140-only mode, which is chosen when a program starts, Go's SHA-1 panics: the test runs itself again.
+func TestFIPSOnlyMode(t *testing.T) {
+	t.Parallel()
+	const variable = "PREPAID_TEST_FIPS_CERTIFICATE"
+	if text := os.Getenv(variable); text != "" {
+		data, err := base64.StdEncoding.DecodeString(text)
+		require.NoError(t, err)
+		require.True(t, fips140.Enabled())
+		certificate, rule := ParseCertificate(data)
+		require.Empty(t, rule)
+		public, rule := PublicKey(certificate)
+		require.Empty(t, rule)
+
+		_, rule = NewKey(public, crypto.SHA256, crypto.SHA1)
+		require.Equal(t, "must have an RSA key that crypto/rsa can use with these hashes", rule)
+		key, rule := NewKey(public, crypto.SHA512, crypto.SHA256)
+		require.Empty(t, rule)
+		sealed, err := key.Seal("123456", "4821")
+		require.NoError(t, err)
+		require.Len(t, sealed.Data, 2*32)
+		return
+	}
+
+	program, err := os.Executable()
+	require.NoError(t, err)
+	again := exec.CommandContext(t.Context(), program, "-test.run=^TestFIPSOnlyMode$", "-test.v")
+	again.Env = append(os.Environ(), "GODEBUG=fips140=only",
+		variable+"="+base64.StdEncoding.EncodeToString(operator.Certificate(t, &operator.Key().PublicKey)))
+	out, err := again.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "--- PASS: TestFIPSOnlyMode")
+}

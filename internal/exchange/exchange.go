@@ -1,0 +1,198 @@
+// Package exchange sends one HTTP request once and reads its response.
+//
+// A Sender owns the way to a service: the transport, and a second one that opens a connection for each request. An Exchange
+// is one request on that way. It bounds the time of the request and of its body, gives it one connection, so that net/http
+// repeats nothing by itself, reads a body up to a limit, and reports whether something may have been sent.
+//
+// The package promises that "not sent" is certain, and that no error repeats an address or a part of a response.
+//
+// It does not decide what a response means or whether a request is sent again, and it knows neither tokens nor limits of
+// the rate. That is up to its caller, see DESIGN.md.
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+)
+
+var (
+	// ErrTimeout ends an exchange that outlasts its limit.
+	ErrTimeout = error(timeoutError("attempt timed out"))
+	// ErrRepeated ends an exchange that net/http was about to repeat.
+	ErrRepeated = errors.New("the connection ended without a response")
+	// ErrTooLarge means that a body is longer than its limit.
+	ErrTooLarge = errors.New("response larger than MaxResponseBytes")
+
+	errMalformed = errors.New("malformed HTTP response")
+	errQuoted    = errors.New("the transport failed")
+)
+
+// timeoutError is a text that says Timeout, as the errors of net do.
+type timeoutError string
+
+func (e timeoutError) Error() string { return string(e) }
+
+// Timeout reports true.
+func (timeoutError) Timeout() bool { return true }
+
+// Exchange is one request. It gets one connection: net/http repeats requests by itself, over HTTP/1.1 a GET whose kept
+// connection broke before the response, even if the service has read it, and any request of which nothing was written,
+// which is safe; over HTTP/2 also complete requests of any method, as often as the peer resets the stream. So a second
+// connection ends the exchange before anything is written to it.
+//
+// The hooks of a transport and a body that is read later hold on to an Exchange, so it may outlive its call and is never
+// used again. Begin it, send with it, and end it unless its body is streamed. [New] returns one.
+type Exchange struct {
+	timer       attemptTimer
+	hooks       httptrace.ClientTrace
+	content     *bytes.Reader // of the body, if there is one
+	unwritten   bool          // over HTTP/1.1 a further connection proves that nothing was written to the one before
+	http2Only   bool
+	asked       atomic.Bool
+	connections atomic.Int32
+	http2       atomic.Bool
+}
+
+// New returns an Exchange. One whose request has a body is allocated together with its reader.
+func New(withBody bool) *Exchange {
+	if !withBody {
+		return new(Exchange)
+	}
+	both := new(struct {
+		exchange Exchange
+		content  bytes.Reader
+	})
+	both.exchange.content = &both.content
+	return &both.exchange
+}
+
+// Request is what an Exchange sends.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	// Body is nil for none; otherwise the Exchange is one for a request with a body.
+	Body []byte
+	// Fresh opens a connection for this request alone.
+	Fresh bool
+}
+
+// Failure is why there is no response. The zero value is none.
+type Failure struct {
+	// Err is the cause, without the address; nil when there is a response.
+	Err error
+	// Sent is false only when it is certain that nothing reached the service.
+	Sent bool
+	// MayConnect reports that nothing was sent, and that another attempt may find a connection.
+	MayConnect bool
+}
+
+// Send sends r with ctx, which Begin returned. The caller closes the body of the response.
+func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
+	out := (&http.Request{Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: r.Header}).
+		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r.Method)))
+	if r.Body != nil {
+		out.ContentLength = int64(len(r.Body))
+		x.content.Reset(r.Body)
+		out.Body = io.NopCloser(x.content)
+		out.GetBody = func() (io.ReadCloser, error) { return x.body(r.Body) }
+	}
+	transport := s.kept
+	if r.Fresh {
+		transport = s.fresh
+	}
+	response, err := roundTrip(transport, out)
+	if err == nil {
+		return response, Failure{}
+	}
+	failure := Failure{Sent: !s.neverLeft(x, err)}
+	failure.MayConnect = !failure.Sent && mayConnect(err)
+	if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
+		err = errQuoted // names and numbers stand in a query
+	}
+	failure.Err = describe(ctx, failure.Sent, err)
+	return nil, failure
+}
+
+// HTTP2 reports whether the exchange took place over HTTP/2.
+func (x *Exchange) HTTP2() bool { return x.http2.Load() }
+
+// trace returns the hooks. An [*http.Transport] repeats, over HTTP/1.1, only GET after something was written.
+func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
+	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
+	x.hooks = httptrace.ClientTrace{
+		GetConn: func(string) { x.asked.Store(true) },
+		GotConn: x.gotConn,
+	}
+	return &x.hooks
+}
+
+func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
+	conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
+	shared := x.http2Only || ok && conn.ConnectionState().NegotiatedProtocol == "h2"
+	if shared {
+		x.http2.Store(true)
+	}
+	if x.connections.Add(1) == 1 || x.unwritten && !x.http2.Load() {
+		return
+	}
+	x.timer.cancel(ErrRepeated) // HTTP/2 checks the context before it writes
+	if !shared {
+		_ = info.Conn.Close() // HTTP/1.1 writes before it checks
+	}
+}
+
+// body gives net/http the body for another connection, but never over HTTP/2. It is of a type that net/http knows to be in
+// memory, as the first is: it then writes the head and the body of a request at once, and nobody can respond, or cut the
+// connection, between the two.
+func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
+	if x.http2.Load() {
+		return nil, ErrRepeated
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
+// roundTrip keeps a transport that panics, or responds as none may, from ending the caller's goroutine while a slot is held.
+func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			response, err = nil, errors.New("the transport panicked")
+		}
+	}()
+	response, err = transport.RoundTrip(req)
+	switch {
+	case err != nil:
+	case response == nil:
+		err = errors.New("the transport gave neither a response nor an error")
+	case response.Body == nil:
+		response.Body = http.NoBody
+	}
+	return response, err
+}
+
+// describe returns the error of a broken exchange: the context's error when that ended it, never one with an address with a
+// query or with a part of a response.
+func describe(ctx context.Context, sent bool, err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, ErrTimeout), errors.Is(cause, ErrRepeated):
+		return cause
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case strings.HasPrefix(err.Error(), "http2: server sent GOAWAY"): // with its debug data, which may be anything
+		return ErrRepeated
+	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
+		return errMalformed // net/http quotes what it could not read
+	}
+	return err
+}

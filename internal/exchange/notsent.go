@@ -1,0 +1,102 @@
+package exchange
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"sync/atomic"
+)
+
+// neverLeft is the only rule that decides whether a request without a response is known not to have reached the service.
+// With an [*http.Transport] it is enough that it asked for a connection and never got one. With any other RoundTripper
+// the hooks, or a failed dial, may be about one path of several: its error has to say so, see [NotSent].
+func (s *Sender) neverLeft(x *Exchange, err error) bool {
+	switch {
+	case x.connections.Load() > 0:
+		return false
+	case s.netHTTP && (x.asked.Load() || s.owned != nil): // a protocol registered with the caller's may not ask
+		return true
+	}
+	return NotSent(err)
+}
+
+// NotSent reports whether err, the error of a RoundTripper, says that the request never left: every leaf of its tree has
+// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. So a transport that
+// tried two paths has to be certain of both.
+func NotSent(err error) bool {
+	word, says := err.(interface{ NotSent() bool })
+	if says && !word.NotSent() {
+		return false
+	}
+	var wrapped []error
+	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			wrapped = []error{inner}
+		}
+	case interface{ Unwrap() []error }:
+		wrapped = e.Unwrap()
+	}
+	if len(wrapped) == 0 {
+		return says
+	}
+	return !slices.ContainsFunc(wrapped, func(one error) bool { return !NotSent(one) })
+}
+
+// Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for an error after which t asked for a
+// connection and never got one, and a request with Close set opens its own connection.
+func Wrappable(t *http.Transport) http.RoundTripper {
+	return wrappable{kept: t, fresh: freshOf(t)}
+}
+
+type wrappable struct{ kept, fresh *http.Transport }
+
+// RoundTrip implements [http.RoundTripper].
+func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
+	transport := w.kept
+	if req.Close {
+		transport = w.fresh
+	}
+	var asked, got atomic.Bool
+	response, err := transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		GetConn: func(string) { asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
+	})))
+	switch {
+	case err == nil:
+		response.Request = req
+	case asked.Load() && !got.Load():
+		err = &connectError{err}
+	}
+	return response, err
+}
+
+// CloseIdleConnections closes those of the transport.
+func (w wrappable) CloseIdleConnections() { w.kept.CloseIdleConnections() }
+
+// connectError is the error of a transport that got no connection. It is a leaf for [NotSent]; errors.Is and errors.As
+// see its cause.
+type connectError struct{ err error }
+
+func (e *connectError) Error() string { return e.err.Error() }
+
+// NotSent reports true.
+func (*connectError) NotSent() bool { return true }
+
+// Is matches what the cause matches.
+func (e *connectError) Is(target error) bool { return errors.Is(e.err, target) }
+
+// As finds what the cause holds.
+func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
+
+// mayConnect reports whether another attempt may succeed where err kept the request from leaving: not after a bad
+// certificate, and not when a RoundTripper refused to send.
+func mayConnect(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return false
+	}
+	_, ok := errors.AsType[*connectError](err)
+	return ok || !NotSent(err)
+}

@@ -1,0 +1,55 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// MostKept is the size up to which a Buffer is worth keeping for another call.
+const MostKept = 1 << 20
+
+// Buffer holds the body of a response while it is decoded. It is used again for each body.
+type Buffer struct {
+	bytes.Buffer
+	limited io.LimitedReader // between the buffer and a response
+}
+
+// Read takes the body of a response to its end and closes it. A body of more than limit bytes is cut there, with
+// ErrTooLarge. ctx is that of the exchange. The result is valid until the next Read.
+func (b *Buffer) Read(ctx context.Context, response *http.Response, limit int64) ([]byte, error) {
+	defer func() { _ = response.Body.Close() }()
+	b.Reset()
+	if length := response.ContentLength; length > 0 && length <= limit {
+		b.Grow(int(min(length, MostKept)) + bytes.MinRead)
+	}
+	b.limited = io.LimitedReader{R: response.Body, N: limit + 1}
+	n, err := b.ReadFrom(&b.limited)
+	b.limited.R = nil
+	switch {
+	case n > limit:
+		return b.Bytes()[:limit], ErrTooLarge
+	case err != nil:
+		return b.Bytes(), describe(ctx, true, err)
+	}
+	return b.Bytes(), nil
+}
+
+// RetryAfter reads the header of that name as seconds or as a date. It is zero when absent or malformed.
+func RetryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if text == "" {
+		return 0
+	}
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+		const longest = int64(365 * 24 * time.Hour / time.Second)
+		return time.Duration(min(max(seconds, 0), longest)) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
+}

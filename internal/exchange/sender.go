@@ -1,0 +1,77 @@
+package exchange
+
+import (
+	"io"
+	"net/http"
+	"slices"
+)
+
+// Sender is the way to a service. It does not change, and serves any number of exchanges at once.
+type Sender struct {
+	kept, fresh http.RoundTripper
+	netHTTP     bool // they are net/http's
+	http2Only   bool // ... and speak nothing else, with TLS or without
+	owned       *http.Transport
+}
+
+// NewSender returns a Sender over transport. It makes one with own when there is none, and closes the connections of that
+// one only.
+func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
+	netHTTP, isNetHTTP := transport.(*http.Transport)
+	s := new(Sender)
+	switch {
+	case transport == nil || isNetHTTP && netHTTP == nil:
+		netHTTP = own()
+		s.owned = netHTTP
+	case !isNetHTTP:
+		s.kept, s.fresh = transport, freshConnection{next: transport}
+		return s
+	}
+	s.kept, s.fresh, s.netHTTP, s.http2Only = netHTTP, freshOf(netHTTP), true, http2Only(netHTTP)
+	return s
+}
+
+// CloseIdle closes the idle connections of the Sender's own transport.
+func (s *Sender) CloseIdle() {
+	if s.owned != nil {
+		s.owned.CloseIdleConnections()
+	}
+}
+
+// freshOf returns a transport like t that keeps no connection: each request opens one, over HTTP/1.1 unless t speaks HTTP/2
+// only or has its own TLS dialer.
+func freshOf(t *http.Transport) *http.Transport {
+	fresh := t.Clone()
+	fresh.DisableKeepAlives = true
+	if http2Only(t) || fresh.DialTLSContext != nil || fresh.DialTLS != nil { //nolint:staticcheck // a caller may
+		return fresh
+	}
+	fresh.ForceAttemptHTTP2, fresh.TLSNextProto = false, nil
+	fresh.Protocols = new(http.Protocols)
+	fresh.Protocols.SetHTTP1(true)
+	if settings := fresh.TLSClientConfig; settings != nil {
+		settings.NextProtos = slices.DeleteFunc(slices.Clone(settings.NextProtos), func(name string) bool { return name == "h2" })
+	}
+	return fresh
+}
+
+func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
+
+// freshConnection asks the same of a RoundTripper that is no [*http.Transport]: the connection is not kept, and a GET
+// looks as if it had a body that cannot be read twice, so that net/http does not repeat it.
+type freshConnection struct{ next http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (t freshConnection) RoundTrip(req *http.Request) (*http.Response, error) {
+	once := *req
+	once.Close = true
+	if once.Method == http.MethodGet {
+		once.Body, once.ContentLength = io.NopCloser(emptyBody{}), 0
+	}
+	return t.next.RoundTrip(&once)
+}
+
+// emptyBody is an empty body that net/http does not know to be one.
+type emptyBody struct{}
+
+func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }

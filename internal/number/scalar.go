@@ -1,0 +1,52 @@
+// Package number reads the numbers of JSON as they are written: exactly, in JSON's own grammar and in no other. Parse gives a
+// decimal, Integer and Int64 a whole number in whichever form it came, and Scalar says what a JSON value is before it is
+// read. Nothing is rounded: what does not fit is [ErrRange].
+//
+// Errors and results say what the text is, not what it stands for, and never quote it. The meaning of an amount, an id or
+// a code, and the errors that callers see, belong to the packages above.
+package number
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+)
+
+// Kind is the kind of a JSON value that a value type can be read from.
+type Kind uint8
+
+const (
+	// Other is a boolean, array or object, or not JSON.
+	Other Kind = iota
+	// Null is null.
+	Null
+	// Number begins as a number does.
+	Number
+	// String is a string.
+	String
+)
+
+// Scalar returns the kind of a JSON value and its text: the literal of a number, the content of a string.
+// The grammar of a number is left to the caller. The text may share memory with data.
+func Scalar(data []byte) (Kind, []byte) {
+	switch {
+	case len(data) == 0:
+		return Other, nil
+	case string(data) == "null":
+		return Null, nil
+	case data[0] == '-' || ascii.IsDigit(data[0]):
+		return Number, data
+	case data[0] != '"' || len(data) < 2 || data[len(data)-1] != '"':
+		return Other, nil
+	}
+	if text := data[1 : len(data)-1]; !bytes.ContainsAny(text, `\"`) && utf8.Valid(text) {
+		return String, text
+	}
+	var text string // rare, so left to encoding/json, which replaces what is not UTF-8
+	if err := json.Unmarshal(data, &text); err != nil {
+		return Other, nil
+	}
+	return String, []byte(text)
+}

@@ -1,0 +1,93 @@
+// Package redact prints structs without the fields that hold personal data.
+//
+// Which fields those are stands in their tag, next to the type that holds them: the value of redact:"personal" or
+// redact:"content" prints as "[REDACTED]" when it is set; of an address with redact:"user" only the user information is hidden.
+// [Format] and [LogValue] are what a type with such a field calls from its methods of the same names. They show the fields
+// that are set, by name, whatever the verb. A nested struct prints as it prints by itself, so it needs the two methods too if
+// it has personal data.
+//
+// JSON is unchanged: a queue between two services would write the mask back as the name. The package does not look into
+// values, and does not know which data is personal.
+package redact
+
+import (
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/url"
+	"reflect"
+	"strings"
+)
+
+// Mark replaces every value that must not be seen.
+const Mark = "[REDACTED]"
+
+// Format prints a struct for any verb: set fields by name, marked ones without their value.
+func Format(f fmt.State, _ rune, v any) {
+	value := reflect.ValueOf(v)
+	var b strings.Builder
+	name, _, _ := strings.Cut(value.Type().Name(), "[") // without the type's own arguments
+	b.WriteString(name)
+	b.WriteByte('{')
+	first := true
+	for name, field := range setFields(value) {
+		if !first {
+			b.WriteByte(' ')
+		}
+		first = false
+		fmt.Fprintf(&b, "%s:%+v", name, field)
+	}
+	b.WriteByte('}')
+	_, _ = f.Write([]byte(b.String()))
+}
+
+// LogValue returns the same as a slog group.
+func LogValue(v any) slog.Value {
+	var attrs []slog.Attr
+	for name, field := range setFields(reflect.ValueOf(v)) {
+		attrs = append(attrs, slog.Any(name, field))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// setFields yields the exported fields of a struct that are not zero, marked ones as "[REDACTED]". A nested value
+// is yielded as it is: a type with personal data redacts itself.
+func setFields(value reflect.Value) iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for field, content := range value.Fields() {
+			if !field.IsExported() || content.IsZero() {
+				continue
+			}
+			var shown any = Mark
+			if mark, marked := field.Tag.Lookup("redact"); mark == "user" {
+				shown = withoutUser(content.String())
+			} else if !marked {
+				if content.Kind() == reflect.Pointer && content.Elem().Kind() != reflect.Struct {
+					content = content.Elem() // an optional text or flag, not its address
+				}
+				shown = content.Interface()
+			}
+			if !yield(field.Name, shown) {
+				return
+			}
+		}
+	}
+}
+
+// withoutUser returns an address with its user information masked. Anything else is masked as a whole, including an address
+// without a host: user:password@host alone is parsed as a scheme and its path.
+func withoutUser(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" {
+		return Mark
+	}
+	if parsed.User == nil {
+		return address
+	}
+	scheme, rest, _ := strings.Cut(address, "//")
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	return scheme + "//" + Mark + "@" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
+}

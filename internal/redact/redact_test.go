@@ -1,0 +1,72 @@
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type person struct {
+	ID      int
+	Name    string `redact:"personal"`
+	Raw     []byte `redact:"content"`
+	Home    string `redact:"user"`
+	Nick    *string
+	Partner *person
+	hidden  string
+}
+
+func (p person) Format(f fmt.State, verb rune) { Format(f, verb, p) }
+
+func (p person) LogValue() slog.Value { return LogValue(p) }
+
+type list[T any] struct{ Items []T }
+
+func (l list[T]) Format(f fmt.State, verb rune) { Format(f, verb, l) }
+
+// The fields that are set print by name, and a mark for what is hidden, whatever the verb.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		value any
+		want  string
+	}{
+		{person{}, "person{}"},
+		{person{ID: 1, Name: "Ann", Raw: []byte("x"), hidden: "x"}, "person{ID:1 Name:[REDACTED] Raw:[REDACTED]}"},
+		{&person{Partner: &person{Name: "Lee"}}, "person{Partner:person{Name:[REDACTED]}}"},
+		{person{Nick: new("")}, "person{Nick:}"}, // set, although empty
+		{list[person]{[]person{{ID: 1}}}, "list{Items:[person{ID:1}]}"},
+		{person{Home: "https://ann:s3cr%40t@h.example:8443/a@b?c#d"}, "person{Home:https://[REDACTED]@h.example:8443/a@b?c#d}"},
+		{person{Home: "https://h.example/?c=a:b@d"}, "person{Home:https://h.example/?c=a:b@d}"},
+		{person{Home: "https://ann@h.example"}, "person{Home:https://[REDACTED]@h.example}"},
+		{person{Home: "ann:s3cret@h.example"}, "person{Home:[REDACTED]}"}, // no address without its host
+		{person{Home: "s3cret@h.example/a"}, "person{Home:[REDACTED]}"},
+		{person{Home: "https:ann:s3cret@h.example"}, "person{Home:[REDACTED]}"},
+		{person{Home: "https:///ann:s3cret@h.example"}, "person{Home:[REDACTED]}"},
+		{person{Home: "https://ann:s3cret@h.example/%zz"}, "person{Home:[REDACTED]}"},
+	} {
+		for _, verb := range []string{"%+v", "%v", "%#v", "%s", "%q", "%x", "%9d"} {
+			require.Equal(t, row.want, fmt.Sprintf(verb, row.value), verb)
+		}
+	}
+}
+
+// slog gets the same as a group: nested, by name, with the values' own types in JSON.
+func TestLogValue(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	log.Info("m", "p", person{ID: 1, Name: "Ann", Nick: new("a"), Partner: &person{Raw: []byte("x")}})
+	require.JSONEq(t, `{"level":"INFO","msg":"m","p":{"ID":1,"Name":"[REDACTED]","Nick":"a","Partner":{"Raw":"[REDACTED]"}}}`, out.String())
+	out.Reset()
+	log.Info("m", "p", person{})
+	require.JSONEq(t, `{"level":"INFO","msg":"m"}`, out.String(), "an empty group is left out")
+}

@@ -1,0 +1,299 @@
+package report
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+)
+
+const (
+	maxRow    = 1 << 20 // bytes of CSV text in a row: with the buffers, memory stays under 16 MiB
+	maxFields = 1 << 16 // in a row
+)
+
+var (
+	errRowSize   = errors.New("longer than 1 MiB")
+	errRowFields = errors.New("more than 65,536 fields")
+)
+
+const utf8BOM = "\uFEFF"
+
+// Rows reads the rows of a CSV text as encoding/csv does with its defaults (RFC 4180; \n or \r\n ends a line, also inside
+// quotes, where it is returned as \n; empty lines are skipped), with three differences: rows may have different numbers of
+// fields, a byte order mark at the start is dropped, and the length of a row is bounded. It is several times as fast.
+type Rows struct {
+	src      io.Reader
+	buf      []byte
+	pos, end int   // buf[pos:end] is unread
+	srcErr   error // what ended src
+
+	rows   int64 // read so far
+	offset int64 // of buf[pos] in the text
+
+	fields []string    // of the last row
+	spans  []fieldSpan // where they are in its text
+	text   []byte      // unquoted fields, one after the other
+}
+
+// fieldSpan is where a field starts and ends.
+type fieldSpan struct{ start, end int }
+
+// NewRows returns Rows that reads CSV text from src.
+func NewRows(src io.Reader) *Rows {
+	return &Rows{src: src, buf: make([]byte, bufferSize)}
+}
+
+// Count returns how many rows were read so far.
+func (r *Rows) Count() int64 { return r.rows }
+
+// Offset returns how many bytes of text the rows so far have, line ends and skipped lines included.
+func (r *Rows) Offset() int64 { return r.offset }
+
+// Next returns the next row; io.EOF after the last. The slice is valid until the next call, its strings may be kept. A row that
+// cannot be read is csv.ErrQuote, csv.ErrBareQuote or a limit, wrapped with its number; an error of the source is returned as it is.
+func (r *Rows) Next() ([]string, error) {
+	for {
+		if n, ok := r.scanRow(r.buf[r.pos:r.end]); ok {
+			r.splitRow(string(r.buf[r.pos : r.pos+n]))
+			r.consume(n + 1)
+			r.rows++
+			return r.fields, nil
+		}
+		line, err := r.line(0)
+		if err != nil {
+			return nil, r.rowError(err)
+		}
+		text := line.text
+		if r.offset == 0 {
+			text = bytes.TrimPrefix(text, []byte(utf8BOM))
+		}
+		if len(text) == 0 {
+			r.consume(line.next)
+			continue
+		}
+		used, err := r.readRow(text, line)
+		if err != nil {
+			return nil, r.rowError(err)
+		}
+		r.consume(used)
+		r.rows++
+		return r.fields, nil
+	}
+}
+
+// scanRow finds the fields of the row that text starts with, and its line end. It reads the rows that are whole in text and
+// need no rewriting, which is nearly all: without quotes, or with fields in quotes that hold neither quotes nor "\r\n".
+// False: readRow must read the row, or find what is wrong with it.
+func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
+	if len(text) == 0 || text[0] <= '\r' || r.offset == 0 && text[0] == utf8BOM[0] {
+		return 0, false
+	}
+	spans := r.spans[:0]
+	start, end := 0, -1 // of the field; the end is known early for a field in quotes
+	quoted := false     // inside quotes
+	for base := 0; len(text)-base >= 8; base += 8 {
+		for marks := csvMarks(binary.LittleEndian.Uint64(text[base:])); marks != 0; marks &= marks - 1 {
+			at := base + bits.TrailingZeros64(marks)>>3
+			switch b := text[at]; {
+			case quoted:
+				if b == '"' && closesField(text[at+1:]) {
+					quoted = false
+					end = at
+				} else if b == '"' || b == '\n' && text[at-1] == '\r' {
+					return 0, false
+				}
+			case b == ',':
+				if len(spans) == maxFields-1 {
+					return 0, false
+				}
+				if end < 0 {
+					end = at
+				}
+				spans = append(spans, fieldSpan{start, end})
+				start, end = at+1, -1
+			case b == '\n':
+				if end < 0 {
+					end = at
+					if text[at-1] == '\r' { // never of the field before, which a comma ends
+						end--
+					}
+				}
+				r.spans = append(spans, fieldSpan{start, end})
+				return at, at <= maxRow
+			case b == '"':
+				if at != start || end >= 0 {
+					return 0, false
+				}
+				quoted = true
+				start++
+			}
+		}
+	}
+	return 0, false
+}
+
+// closesField reports whether a quote before rest ends its field.
+func closesField(rest []byte) bool {
+	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '\n') ||
+		len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n'
+}
+
+// csvMarks sets the top bit of bytes that are a comma, a quote or a newline. A byte above a mark may be marked in error, as in
+// [ascii.Special].
+func csvMarks(word uint64) uint64 {
+	return ((word ^ ','*ascii.Ones - ascii.Ones) | (word ^ '"'*ascii.Ones - ascii.Ones) | (word ^ '\n'*ascii.Ones - ascii.Ones)) &^ word & ascii.Tops
+}
+
+// splitRow makes the fields from their spans. They share the row's one string.
+func (r *Rows) splitRow(row string) {
+	r.fields = slices.Grow(r.fields[:0], len(r.spans))[:len(r.spans)]
+	for i, s := range r.spans {
+		r.fields[i] = row[s.start:s.end]
+	}
+}
+
+func (r *Rows) consume(n int) {
+	r.pos += n
+	r.offset += int64(n)
+}
+
+// rowError adds the number of the row to an error in the text. An error of the source stays as it is.
+func (r *Rows) rowError(err error) error {
+	switch err {
+	case csv.ErrQuote, csv.ErrBareQuote, errRowSize, errRowFields:
+		return inRow(r.rows+1, err)
+	}
+	return err
+}
+
+func inRow(row int64, err error) error { return fmt.Errorf("row %d: %w", row, err) }
+
+// csvLine is a line of the buffer. Its positions count from buf[pos], where the current row starts.
+type csvLine struct {
+	text []byte // without the line end
+	next int    // after the line end
+	last bool   // it has no line end
+}
+
+// line returns the line that starts at from; io.EOF if the text ends there. It may move the buffer.
+func (r *Rows) line(from int) (csvLine, error) {
+	for seen := from; ; {
+		if i := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); i >= 0 {
+			return r.cut(from, seen+i, seen+i+1)
+		}
+		seen = r.end - r.pos
+		if r.srcErr == nil && seen <= maxRow {
+			r.fill()
+			continue
+		}
+		if r.srcErr != nil && r.srcErr != io.EOF {
+			return csvLine{}, r.srcErr
+		}
+		if seen == from && seen <= maxRow {
+			return csvLine{}, io.EOF
+		}
+		return r.cut(from, seen, seen)
+	}
+}
+
+func (r *Rows) cut(from, end, next int) (csvLine, error) {
+	if end > maxRow {
+		return csvLine{}, errRowSize
+	}
+	text := r.buf[r.pos+from : r.pos+end]
+	if n := len(text); n > 0 && text[n-1] == '\r' {
+		text = text[:n-1]
+	}
+	return csvLine{text: text, next: next, last: end == next}, nil
+}
+
+// fill reads more after what is unread, and makes room for it first.
+func (r *Rows) fill() {
+	switch {
+	case r.end < len(r.buf):
+	case r.pos > 0:
+		r.end = copy(r.buf, r.buf[r.pos:r.end])
+		r.pos = 0
+	default:
+		grown := make([]byte, min(2*len(r.buf), maxRow+bufferSize))
+		copy(grown, r.buf[:r.end])
+		r.buf = grown
+	}
+	for range maxEmptyReads {
+		var n int
+		n, r.srcErr = r.src.Read(r.buf[r.end:])
+		r.end += n
+		if n > 0 || r.srcErr != nil {
+			return
+		}
+	}
+	r.srcErr = io.ErrNoProgress
+}
+
+// readRow reads any row, which may have several lines. It returns where the row ends.
+func (r *Rows) readRow(text []byte, line csvLine) (next int, err error) {
+	r.text, r.spans = r.text[:0], r.spans[:0]
+	for more := true; more; {
+		if len(r.spans) == maxFields {
+			return 0, errRowFields
+		}
+		start := len(r.text)
+		if len(text) > 0 && text[0] == '"' {
+			text, line, more, err = r.quotedField(text[1:], line)
+			if err != nil {
+				return 0, err
+			}
+		} else {
+			var field []byte
+			field, text, more = bytes.Cut(text, []byte{','})
+			if bytes.IndexByte(field, '"') >= 0 {
+				return 0, csv.ErrBareQuote
+			}
+			r.text = append(r.text, field...)
+		}
+		r.spans = append(r.spans, fieldSpan{start, len(r.text)})
+	}
+	r.splitRow(string(r.text))
+	return line.next, nil
+}
+
+// quotedField reads a field after its opening quote. It returns the text after the field, and whether another field follows.
+func (r *Rows) quotedField(text []byte, line csvLine) (rest []byte, at csvLine, more bool, err error) {
+	for {
+		i := bytes.IndexByte(text, '"')
+		if i < 0 {
+			if line.last {
+				return nil, line, false, csv.ErrQuote
+			}
+			r.text = append(append(r.text, text...), '\n')
+			if line, err = r.line(line.next); err == io.EOF {
+				err = csv.ErrQuote
+			}
+			if err != nil {
+				return nil, line, false, err
+			}
+			text = line.text
+			continue
+		}
+		r.text = append(r.text, text[:i]...)
+		text = text[i+1:]
+		switch {
+		case len(text) == 0:
+			return nil, line, false, nil
+		case text[0] == ',':
+			return text[1:], line, true, nil
+		case text[0] == '"':
+			r.text = append(r.text, '"')
+			text = text[1:]
+		default:
+			return nil, line, false, csv.ErrQuote
+		}
+	}
+}

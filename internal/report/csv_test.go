@@ -1,0 +1,310 @@
+package report
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// readCSVRows reads text in chunks of the given size, and clones the rows.
+func readCSVRows(text string, chunk int) (rows [][]string, c *Rows, err error) {
+	c = NewRows(chunkReader{strings.NewReader(text), chunk})
+	for {
+		row, err := c.Next()
+		if err == io.EOF {
+			return rows, c, nil
+		}
+		if err != nil {
+			return rows, c, err
+		}
+		rows = append(rows, append([]string{}, row...))
+	}
+}
+
+// csvBefore and csvAfter surround a text whose rows are to be whole in the buffer, as most are.
+const csvBefore, csvAfter = "x\n", "\n0123456789\n"
+
+// countCSVRows counts the rows of text while it is un-escaped, in chunks of the given size and in large ones, from short
+// escapes and from long ones, and as it is. closed is false if the text ends inside quotes.
+func countCSVRows(t testing.TB, text string, chunk int) (rows int64, closed bool) {
+	t.Helper()
+	var long strings.Builder
+	for _, r := range text {
+		if r < ' ' || r == '"' || r == '\\' {
+			fmt.Fprintf(&long, `\u%04x`, r)
+		} else {
+			long.WriteRune(r)
+		}
+	}
+	var c Counter
+	c.add([]byte(text))
+	closed = c.Finish() == nil
+	for _, body := range []string{jsonBody(t, text, 1), `{"reportdata":"` + long.String() + `","totalrecords":1}`} {
+		for _, size := range []int{chunk, bufferSize} {
+			_, d, err := decodeReport(body, size, size)
+			require.NoError(t, err)
+			require.Equal(t, closed, d.rows.Finish() == nil)
+			require.Equal(t, c.rows, d.rows.rows, "in chunks of %d", size)
+		}
+	}
+	// The same in the middle of a text that is long enough for whole blocks.
+	text = strings.Repeat("x,", 64) + "\n" + text + strings.Repeat(",y", 64) + "\n"
+	var padded Counter
+	padded.add([]byte(text))
+	_, d, err := decodeReport(jsonBody(t, text, 1), bufferSize, bufferSize)
+	require.NoError(t, err)
+	require.Equal(t, padded, *d.rows)
+	return c.rows, closed
+}
+
+func TestCSVRows(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		rows [][]string
+	}{
+		"empty":                 {"", nil},
+		"one":                   {"a,b,c\n", [][]string{{"a", "b", "c"}}},
+		"last without end":      {"a\nb", [][]string{{"a"}, {"b"}}},
+		"crlf":                  {"a,b\r\nc,d\r\n", [][]string{{"a", "b"}, {"c", "d"}}},
+		"last with cr":          {"a\r", [][]string{{"a"}}},
+		"cr inside":             {"a\rb\r\r\n", [][]string{{"a\rb\r"}}},
+		"ragged":                {"a\nb,c\n,,\n", [][]string{{"a"}, {"b", "c"}, {"", "", ""}}},
+		"empty lines":           {"\n\r\na\n\n\nb\n\r\n\r", [][]string{{"a"}, {"b"}}},
+		"empty fields":          {",\na,\n,b\n", [][]string{{"", ""}, {"a", ""}, {"", "b"}}},
+		"quoted":                {`"a","b,c","d""e"` + "\n", [][]string{{"a", "b,c", `d"e`}}},
+		"quoted empty":          {`""` + "\n" + `"",""`, [][]string{{""}, {"", ""}}},
+		"quoted, then plain":    {`"a",b,"c",` + "\n", [][]string{{"a", "b", "c", ""}}},
+		"quoted newline":        {"\"a\nb\",c\n", [][]string{{"a\nb", "c"}}},
+		"quoted crlf":           {"\"a\r\nb\r\n\r\n\",c\r\n", [][]string{{"a\nb\n\n", "c"}}},
+		"quoted cr at end":      {"\"a\"\r", [][]string{{"a"}}},
+		"only quotes":           {`""""""` + "\n", [][]string{{`""`}}},
+		"byte order mark":       {utf8BOM + "a,b\n", [][]string{{"a", "b"}}},
+		"mark and quotes":       {utf8BOM + `"a","b"` + "\n", [][]string{{"a", "b"}}},
+		"mark and empty line":   {utf8BOM + "\n" + "a\n", [][]string{{"a"}}},
+		"mark alone":            {utf8BOM, nil},
+		"two marks":             {utf8BOM + utf8BOM + "a\n" + utf8BOM + "b\n", [][]string{{utf8BOM + "a"}, {utf8BOM + "b"}}},
+		"space is text":         {" a , b \n", [][]string{{" a ", " b "}}},
+		"nul and high":          {"\x00,é\n", [][]string{{"\x00", "é"}}},
+		"line longer than 64 K": {strings.Repeat("x", 200_000) + ",y\n", [][]string{{strings.Repeat("x", 200_000), "y"}}},
+		"quoted over buffers": {`"` + strings.Repeat("x\n", 100_000) + `",y` + "\n",
+			[][]string{{strings.Repeat("x\n", 100_000), "y"}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sizes := []int{1, 2, 3, 4, 5, 7, 11, 1 << 20}
+			if len(test.text) > 1000 {
+				sizes = sizes[6:]
+			}
+			for _, size := range sizes {
+				rows, c, err := readCSVRows(test.text, size)
+				require.NoError(t, err)
+				require.Equal(t, test.rows, rows)
+				require.Equal(t, int64(len(test.rows)), c.rows)
+				require.Equal(t, int64(len(test.text)), c.offset)
+				count, closed := countCSVRows(t, test.text, size)
+				require.True(t, closed)
+				require.Equal(t, int64(len(test.rows)), count)
+
+				if strings.HasPrefix(test.text, utf8BOM) { // further on it is text
+					continue
+				}
+				rows, _, err = readCSVRows(csvBefore+test.text+csvAfter, size)
+				require.NoError(t, err)
+				require.Equal(t, append(append([][]string{{"x"}}, test.rows...), []string{"0123456789"}), rows)
+			}
+		})
+	}
+}
+
+func TestCSVRowsMalformed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text  string
+		rule  error
+		row   int
+		count int64 // as text
+	}{
+		"bare quote":          {"a\nb\"c,d\n", csv.ErrBareQuote, 2, 2},
+		"bare quote inside":   {"a\nbbbb\"cccc\n\"d\"\n", csv.ErrBareQuote, 2, 3},
+		"bare quotes, paired": {"a\nbbb\"ccc\",d\n", csv.ErrBareQuote, 2, 2},
+		"bare quote at end":   {"a\nb\"\n", csv.ErrBareQuote, 2, 2},
+		"text after quotes":   {"a\n\nb,\"c\"d\ne\"\n", csv.ErrQuote, 2, 2},
+		"cr after quotes":     {"\"a\"\rb\"\n", csv.ErrQuote, 1, 1},
+		"two cr":              {"\"a\"\r\r\n\"\n", csv.ErrQuote, 1, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, size := range []int{1, 2, 3, 100} {
+				rows, _, err := readCSVRows(test.text, size)
+				require.ErrorIs(t, err, test.rule)
+				require.ErrorContains(t, err, fmt.Sprintf("row %d", test.row))
+				require.Len(t, rows, test.row-1)
+				count, closed := countCSVRows(t, test.text, size)
+				require.True(t, closed)
+				require.Equal(t, test.count, count)
+
+				rows, _, err = readCSVRows(csvBefore+test.text+csvAfter, size)
+				require.ErrorIs(t, err, test.rule)
+				require.ErrorContains(t, err, fmt.Sprintf("row %d", test.row+1))
+				require.Len(t, rows, test.row)
+			}
+		})
+	}
+}
+
+func TestCSVRowsOpenQuotes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"a\n\"", "a\n\"b", "a\n\"b\n", "a\n\"b\r\nc,d\r\n", "a\n\"b\"\"", "a\nb,\"\r"} {
+		for _, size := range []int{1, 2, 100} {
+			rows, _, err := readCSVRows(text, size)
+			require.ErrorIs(t, err, csv.ErrQuote, "%q", text)
+			require.Equal(t, [][]string{{"a"}}, rows)
+			count, closed := countCSVRows(t, text, size)
+			require.False(t, closed)
+			require.Equal(t, int64(1), count)
+		}
+	}
+}
+
+func TestCSVRowsLimits(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("x", maxRow)
+	most := strings.Repeat(",", maxFields-1)
+	for _, end := range []string{"", "\n", "\na\n"} {
+		rows, _, err := readCSVRows("a\n"+longest+end, 1<<20)
+		require.NoError(t, err)
+		require.Len(t, rows[1][0], maxRow)
+
+		rows, _, err = readCSVRows("a\n"+longest+"x"+end, 1<<20)
+		require.ErrorIs(t, err, errRowSize)
+		require.ErrorContains(t, err, "row 2")
+		require.Len(t, rows, 1)
+
+		_, _, err = readCSVRows("a\n\""+longest[:maxRow-3]+"\n"+`"`+end, 1<<20)
+		require.NoError(t, err)
+		_, _, err = readCSVRows("a\n\""+longest[:maxRow-2]+"\n"+`"`+end, 1<<20)
+		require.ErrorIs(t, err, errRowSize)
+		_, _, err = readCSVRows("a\n\""+longest[:maxRow-1]+"\n"+end, 1<<20)
+		require.Error(t, err)
+
+		for _, prefix := range []string{"", `""`} {
+			rows, _, err = readCSVRows(prefix+most+end, 1<<20)
+			require.NoError(t, err)
+			require.Len(t, rows[0], maxFields)
+			_, _, err = readCSVRows(prefix+most+","+end, 1<<20)
+			require.ErrorIs(t, err, errRowFields)
+		}
+	}
+	// The same limits hold for rows that are whole in the buffer.
+	second := func(row string) error {
+		c := NewRows(strings.NewReader(csvBefore + row + csvAfter))
+		c.buf = make([]byte, 2*maxRow)
+		_, err := c.Next()
+		require.NoError(t, err)
+		_, err = c.Next()
+		return err
+	}
+	require.NoError(t, second(longest))
+	require.ErrorIs(t, second(longest+"x"), errRowSize)
+	require.NoError(t, second(most))
+	require.ErrorIs(t, second(most+","), errRowFields)
+
+	// An open quote does not make the buffer grow without end.
+	c := NewRows(io.MultiReader(strings.NewReader(`"`), endlessReader{}))
+	_, err := c.Next()
+	require.ErrorIs(t, err, errRowSize)
+	require.LessOrEqual(t, len(c.buf), maxRow+bufferSize)
+}
+
+// endlessReader returns lines without end.
+type endlessReader struct{}
+
+func (endlessReader) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = "abcdefg\n"[i%8]
+	}
+	return len(p), nil
+}
+
+func TestCSVRowsSourceFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("connection reset")
+	for text, want := range map[string]int{"": 0, "a": 0, "a\n": 1, "a\nb": 1, "a\n\"b\nc": 1, "a\nb\n": 2} {
+		c := NewRows(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))
+		for range want {
+			_, err := c.Next()
+			require.NoError(t, err)
+		}
+		_, err := c.Next()
+		require.Equal(t, broken, err, "a row that may continue is not returned: %q", text)
+	}
+	_, err := NewRows(stuckReader{}).Next()
+	require.ErrorIs(t, err, io.ErrNoProgress)
+}
+
+func TestCSVRowsStringsStay(t *testing.T) {
+	t.Parallel()
+	c := NewRows(strings.NewReader("a,b\n\"c\",d\ne,f\n"))
+	var kept []string
+	for range 3 {
+		row, err := c.Next()
+		require.NoError(t, err)
+		kept = append(kept, row...)
+	}
+	require.Equal(t, []string{"a", "b", "c", "d", "e", "f"}, kept)
+}
+
+func FuzzCSVRows(f *testing.F) {
+	for _, text := range []string{
+		"a,b\r\n\"c\r\nd\",\"e\"\"f\"\n\n,\n", "\"a\"\r", "a\rb\r\r\n", "\"a\"\r\r\n", "a\"b\n", "\"a\"b\"\n", "\"a",
+		utf8BOM + "\"a\"\n", "\r\"a\n", "\"a\"\r\"\n", ",\"\n\",\r\n\r\n\"\"", "\"\"\"\",\"\n",
+	} {
+		f.Add(text, uint8(0))
+		f.Add(text, uint8(4))
+	}
+	f.Fuzz(func(t *testing.T, text string, chunk uint8) {
+		text = strings.ToValidUTF8(text, "?") // as the decoder returns it
+		size := int(chunk) + 1
+		standard := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, utf8BOM)))
+		standard.FieldsPerRecord = -1
+		want, wantErr := standard.ReadAll()
+		rows, c, err := readCSVRows(text, size)
+		count, closed := countCSVRows(t, text, size)
+		if wantErr != nil {
+			parse, ok := errors.AsType[*csv.ParseError](wantErr)
+			require.True(t, ok)
+			require.ErrorIs(t, err, parse.Err)
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, want, rows)
+			require.Equal(t, int64(len(text)), c.offset)
+			require.True(t, closed)
+			require.Equal(t, int64(len(want)), count)
+		}
+		standard = csv.NewReader(strings.NewReader(csvBefore + text + csvAfter))
+		standard.FieldsPerRecord = -1
+		want, wantErr = standard.ReadAll()
+		rows, _, err = readCSVRows(csvBefore+text+csvAfter, size)
+		require.Equal(t, wantErr == nil, err == nil)
+		if wantErr == nil {
+			require.Equal(t, want, rows)
+		}
+		lazy := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, utf8BOM)))
+		lazy.FieldsPerRecord, lazy.LazyQuotes = -1, true
+		loose, err := lazy.ReadAll()
+		require.NoError(t, err)
+		if !closed {
+			count++
+		}
+		require.Equal(t, int64(len(loose)), count, "as text")
+	})
+}

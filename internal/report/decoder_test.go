@@ -1,0 +1,325 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReportDecoderAccepts(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", maxDepth-1) + strings.Repeat("]", maxDepth-1)
+	tests := map[string]struct {
+		body, text string
+		total      int64
+	}{
+		"plain":                  {`{"reportdata":"a,b\n","totalrecords":1}`, "a,b\n", 1},
+		"count first":            {`{"totalrecords":1,"reportdata":"a,b\n"}`, "a,b\n", 1},
+		"white space":            {" \t\r\n{ \"reportdata\" : \"x\" ,\n\"totalrecords\" : 1 } \r\n\t ", "x", 1},
+		"empty text":             {`{"reportdata":"","totalrecords":0}`, "", 0},
+		"other names' case":      {`{"ReportData":"x","TOTALRECORDS":1}`, "x", 1},
+		"escaped names":          {`{"\u0072eportdata":"x","total\u0072ecords":1}`, "x", 1},
+		"simple escapes":         {`{"reportdata":"\"\\\/\b\f\n\r\t","totalrecords":1}`, "\"\\/\b\f\n\r\t", 1},
+		"hex escapes":            {`{"reportdata":"\u0041\u00e9\u20AC\u0000","totalrecords":1}`, "Aé€\x00", 1},
+		"surrogate pair":         {`{"reportdata":"\ud83d\ude00","totalrecords":1}`, "😀", 1},
+		"high surrogate":         {`{"reportdata":"\ud83dx","totalrecords":1}`, "\uFFFDx", 1},
+		"low surrogate":          {`{"reportdata":"\ude00x","totalrecords":1}`, "\uFFFDx", 1},
+		"two high":               {`{"reportdata":"\ud83d\ud83d\ude00","totalrecords":1}`, "\uFFFD😀", 1},
+		"high, then letter":      {`{"reportdata":"\ud83d\u0041","totalrecords":1}`, "\uFFFDA", 1},
+		"high at the end":        {`{"reportdata":"\ud83d","totalrecords":1}`, "\uFFFD", 1},
+		"high, newline":          {`{"reportdata":"\ud83d\n","totalrecords":1}`, "\uFFFD\n", 1},
+		"utf-8":                  {`{"reportdata":"Zoë €5 😀","totalrecords":1}`, "Zoë €5 😀", 1},
+		"replacement rune":       {"{\"reportdata\":\"a\uFFFDb\",\"totalrecords\":1}", "a\uFFFDb", 1},
+		"bad utf-8":              {"{\"reportdata\":\"a\xffb\xc3\",\"totalrecords\":1}", "a\uFFFDb\uFFFD", 1},
+		"overlong rune":          {"{\"reportdata\":\"\xc0\x80\xc1\xbf\",\"totalrecords\":1}", "\uFFFD\uFFFD\uFFFD\uFFFD", 1},
+		"seams of quoted fields": {`{"reportdata":"\"ab\",\"c\",\"\"\r\n\"d\",,\n\n\"e\",\u002c\\","totalrecords":1}`, "\"ab\",\"c\",\"\"\r\n\"d\",,\n\n\"e\",,\\", 1},
+		"cut-off rune":           {"{\"reportdata\":\"\xe2\x82\",\"totalrecords\":1}", "\uFFFD\uFFFD", 1},
+		"surrogate in utf-8":     {"{\"reportdata\":\"\xed\xa0\x80\",\"totalrecords\":1}", "\uFFFD\uFFFD\uFFFD", 1},
+		"delete is no control":   {"{\"reportdata\":\"\x7f\",\"totalrecords\":1}", "\x7f", 1},
+		"unknown members": {
+			`{"a":null,"b":true,"c":false,"d":-0.5e+3,"e":"\"\u12ab","f":[],"g":{},"h":[1,[2,{"x":[{}]}]],` +
+				`"reportdata":"x","i":{"reportdata":5,"totalrecords":"no"},"totalrecords":1,"j":[0,"]}"]}`, "x", 1,
+		},
+		"deep":                  {`{"a":` + deep + `,"reportdata":"x","totalrecords":1}`, "x", 1},
+		"long name":             {`{"` + strings.Repeat("reportdata", 100) + `":1,"reportdata":"x","totalrecords":1}`, "x", 1},
+		"long unknown":          {`{"n":1` + strings.Repeat("0", 9999) + `,"reportdata":"x","totalrecords":1}`, "x", 1},
+		"count with fraction":   {`{"reportdata":"x","totalrecords":12.0}`, "x", 12},
+		"count with exponent":   {`{"reportdata":"x","totalrecords":1.25E+2}`, "x", 125},
+		"count, shrunk":         {`{"reportdata":"x","totalrecords":1200e-2}`, "x", 12},
+		"count, many zeros":     {`{"reportdata":"x","totalrecords":3.00000000000000000000000000}`, "x", 3},
+		"count in quotes":       {`{"reportdata":"x","totalrecords":"12"}`, "x", 12},
+		"count 0":               {`{"reportdata":"","totalrecords":0}`, "", 0},
+		"count 0.0":             {`{"reportdata":"","totalrecords":0.0e5}`, "", 0},
+		"greatest count":        {`{"reportdata":"","totalrecords":9223372036854775807}`, "", 1<<63 - 1},
+		"count at the very end": {`{"reportdata":"x","totalrecords":7}`, "x", 7},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for in := 1; in <= 24; in++ {
+				for _, out := range []int{1, 2, 3, 4, 7, 8, 9, 64} {
+					text, d, err := decodeReport(test.body, in, out)
+					require.NoError(t, err, "chunks of %d and %d", in, out)
+					require.Equal(t, test.text, text, "chunks of %d and %d", in, out)
+					total, ok := d.Total()
+					require.True(t, ok)
+					require.Equal(t, test.total, total)
+				}
+			}
+			for _, src := range []io.Reader{
+				iotest.OneByteReader(strings.NewReader(test.body)),
+				iotest.HalfReader(strings.NewReader(test.body)),
+				iotest.DataErrReader(strings.NewReader(test.body)),
+			} {
+				text, err := io.ReadAll(NewDecoder(src))
+				require.NoError(t, err)
+				require.Equal(t, test.text, string(text))
+			}
+		})
+	}
+}
+
+func TestReportDecoderRefuses(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
+	tests := map[string]struct {
+		body, rule string
+		offset     int64
+	}{
+		"null":                {`null`, "JSON object", 0},
+		"array":               {`["x",1]`, "JSON object", 0},
+		"page of a proxy":     {`<html>busy</html>`, "JSON object", 0},
+		"empty object":        {`{}`, "reportdata: missing", 2},
+		"no text":             {`{"totalrecords":1}`, "reportdata: missing", 18},
+		"no count":            {`{"reportdata":"x"}`, "totalrecords: missing", 18},
+		"text null":           {`{"reportdata":null,"totalrecords":1}`, "reportdata: must be a string", 14},
+		"text number":         {`{"reportdata":1,"totalrecords":1}`, "reportdata: must be a string", 14},
+		"text array":          {`{"reportdata":["x"],"totalrecords":1}`, "reportdata: must be a string", 14},
+		"two texts":           {`{"reportdata":"x","reportdata":"x","totalrecords":1}`, "reportdata: more than one", 31},
+		"two counts":          {`{"totalrecords":1,"totalrecords":1,"reportdata":"x"}`, "totalrecords: more than one", 33},
+		"count null":          {`{"reportdata":"x","totalrecords":null}`, "totalrecords: must be a whole number", 33},
+		"count true":          {`{"reportdata":"x","totalrecords":true}`, "totalrecords: must be a whole number", 33},
+		"count object":        {`{"reportdata":"x","totalrecords":{}}`, "totalrecords: must be a whole number", 33},
+		"count negative":      {`{"reportdata":"x","totalrecords":-1}`, "totalrecords: must be a whole number", 33},
+		"count broken":        {`{"reportdata":"x","totalrecords":1.5}`, "totalrecords: must be a whole number", 33},
+		"count shrunk":        {`{"reportdata":"x","totalrecords":12e-1}`, "totalrecords: must be a whole number", 33},
+		"count too great":     {`{"reportdata":"x","totalrecords":9223372036854775808}`, "totalrecords: must be a whole number", 33},
+		"count far too great": {`{"reportdata":"x","totalrecords":1e999999999}`, "totalrecords: must be a whole number", 33},
+		"count too long":      {`{"reportdata":"x","totalrecords":1.` + strings.Repeat("0", 64) + `}`, "totalrecords: must be a whole number", 33},
+		"count word":          {`{"reportdata":"x","totalrecords":"many"}`, "totalrecords: must be a whole number", 33},
+		"count empty":         {`{"reportdata":"x","totalrecords":""}`, "totalrecords: must be a whole number", 33},
+		"count padded":        {`{"reportdata":"x","totalrecords":"012"}`, "totalrecords: must be a whole number", 33},
+		"count without end":   {`{"reportdata":"x","totalrecords":"1."}`, "totalrecords: must be a whole number", 33},
+		"count with zero":     {`{"reportdata":"x","totalrecords":01}`, "want a comma", 34},
+		"count without digit": {`{"reportdata":"x","totalrecords":-}`, "want a digit", 34},
+		"control character":   {"{\"reportdata\":\"a\nb\",\"totalrecords\":1}", "control character", 16},
+		"nul":                 {"{\"reportdata\":\"abcdefgh\x00\",\"totalrecords\":1}", "control character", 23},
+		"unknown escape":      {`{"reportdata":"a\'","totalrecords":1}`, "unknown escape", 16},
+		"short hex":           {`{"reportdata":"\u12G4","totalrecords":1}`, "four hex digits", 15},
+		"bad second half":     {`{"reportdata":"\ud83d\u12G4","totalrecords":1}`, "four hex digits", 21},
+		"trailing data":       {`{"reportdata":"x","totalrecords":1} {}`, "data after the report", 36},
+		"trailing comma":      {`{"reportdata":"x","totalrecords":1,}`, `want "`, 35},
+		"no comma":            {`{"reportdata":"x" "totalrecords":1}`, "want a comma", 18},
+		"no colon":            {`{"reportdata" "x","totalrecords":1}`, "want :", 14},
+		"name without quotes": {`{reportdata:"x"}`, `want "`, 1},
+		"too deep":            {`{"a":` + deep + `,"reportdata":"x","totalrecords":1}`, "nested too deep", 5 + maxDepth - 1},
+		"unknown word":        {`{"a":nul,"reportdata":"x","totalrecords":1}`, "want a value", 8},
+		"unknown number":      {`{"a":1.,"reportdata":"x","totalrecords":1}`, "want a digit", 7},
+		"unknown array":       {`{"a":[1 2],"reportdata":"x","totalrecords":1}`, "closing bracket", 8},
+		"unknown array end":   {`{"a":[1},"reportdata":"x","totalrecords":1}`, "closing bracket", 7},
+		"unknown array comma": {`{"a":[1,],"reportdata":"x","totalrecords":1}`, "want a value", 8},
+		"unknown object":      {`{"a":{"b" 1},"reportdata":"x","totalrecords":1}`, "want :", 10},
+		"unknown nothing":     {`{"a":,"reportdata":"x","totalrecords":1}`, "want a value", 5},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for in := 1; in <= 24; in++ {
+				_, d, err := decodeReport(test.body, in, 5)
+				malformed, ok := errors.AsType[*Malformed](err)
+				require.True(t, ok, "%v", err)
+				require.ErrorContains(t, malformed.Err, test.rule)
+				require.Equal(t, test.offset, malformed.Offset)
+				require.EqualError(t, err, fmt.Sprintf("malformed report at byte %d: %v", test.offset, malformed.Err))
+				n, again := d.Read(make([]byte, 8))
+				require.Zero(t, n)
+				require.Equal(t, err, again, "the error stays")
+			}
+		})
+	}
+}
+
+// Every byte that a string must not hold is found at each place in a word.
+func TestReportDecoderControlCharacters(t *testing.T) {
+	t.Parallel()
+	const plain = "!#[]^ 0123456789 ABCDEFGHIJKLMNOP ~\x7f"
+	for c := range byte(' ') {
+		for at := range plain {
+			body := `{"reportdata":"` + plain[:at] + string(rune(c)) + plain[at:] + `","totalrecords":1}`
+			text, _, err := decodeReport(body, 1000, 1000)
+			require.ErrorContains(t, err, "control character")
+			require.Equal(t, plain[:at], text)
+		}
+	}
+	text, _, err := decodeReport(`{"reportdata":"`+plain+`","totalrecords":1}`, 1000, 1000)
+	require.NoError(t, err)
+	require.Equal(t, plain, text)
+}
+
+func TestReportDecoderTruncated(t *testing.T) {
+	t.Parallel()
+	const body = `{"a":[1,{"b":"\u00e9"}],"reportdata":"x,\"é\ud83d\ude00\"\r\n","c":-1.5e3,"totalrecords":1}`
+	for end := range len(body) {
+		for _, in := range []int{1, 3, 1000} {
+			_, _, err := decodeReport(body[:end], in, 4)
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut at %d", end)
+			malformed, ok := errors.AsType[*Malformed](err)
+			require.True(t, ok)
+			require.Equal(t, int64(end), malformed.Offset)
+		}
+	}
+	_, _, err := decodeReport(body, 3, 4)
+	require.NoError(t, err)
+}
+
+func TestReportDecoderSourceFails(t *testing.T) {
+	t.Parallel()
+	const body = `{"reportdata":"abc","totalrecords":1}  `
+	broken := errors.New("connection reset")
+	for end := range len(body) + 1 {
+		src := io.MultiReader(strings.NewReader(body[:end]), iotest.ErrReader(broken))
+		_, err := io.ReadAll(NewDecoder(src))
+		require.ErrorIs(t, err, broken, "broken at %d", end)
+	}
+	text, err := io.ReadAll(NewDecoder(io.MultiReader(
+		strings.NewReader(body[:17]), iotest.ErrReader(io.ErrUnexpectedEOF))))
+	require.Equal(t, "ab", string(text), "what was read before is returned")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+
+	_, err = io.ReadAll(NewDecoder(stuckReader{}))
+	require.ErrorIs(t, err, io.ErrNoProgress)
+}
+
+// A larger buffer, given in the middle of the text, changes neither the text nor the offset of an error.
+func TestReportDecoderEnlarge(t *testing.T) {
+	t.Parallel()
+	body := `{"reportdata":"` + strings.Repeat(`a\n`, 50_000) + "\x01"
+	d := NewDecoder(strings.NewReader(body))
+	n, err := d.Read(make([]byte, 7))
+	require.NoError(t, err)
+	d.Enlarge(4 * bufferSize)
+	text, err := io.ReadAll(d)
+	require.Len(t, text, 100_000-n)
+	malformed, ok := errors.AsType[*Malformed](err)
+	require.True(t, ok)
+	require.Equal(t, int64(len(body)-1), malformed.Offset)
+}
+
+func TestReportDecoderReadsNothingIntoNothing(t *testing.T) {
+	t.Parallel()
+	d := NewDecoder(strings.NewReader(`{"reportdata":"x","totalrecords":1}`))
+	n, err := d.Read(nil)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	text, err := io.ReadAll(d)
+	require.NoError(t, err)
+	require.Equal(t, "x", string(text))
+}
+
+func TestReportDecoderLongText(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 40_000 { // the buffer's edge falls everywhere
+		text.WriteString(strings.Repeat("x", i%37))
+		text.WriteString([]string{"\"", "\n", "é", "€", "😀", "\\", "\u2028", "\x01", "ab,"}[i%9])
+	}
+	want := text.String()
+	d := NewDecoder(strings.NewReader(jsonBody(t, want, 3)))
+	got, err := io.ReadAll(d)
+	require.NoError(t, err)
+	require.True(t, want == string(got))
+}
+
+// reportMembers walks a JSON document: the values of the top-level members, and the greatest depth.
+func reportMembers(t *testing.T, body []byte) (members map[string][]json.RawMessage, depth int) {
+	members = map[string][]json.RawMessage{}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return nil, 0
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		require.NoError(t, err)
+		var value json.RawMessage
+		require.NoError(t, decoder.Decode(&value))
+		for _, known := range []string{memberData, memberTotal} {
+			if strings.EqualFold(name.(string), known) {
+				name = known
+			}
+		}
+		members[name.(string)] = append(members[name.(string)], value)
+		level := 1
+		inner := json.NewDecoder(bytes.NewReader(value))
+		for {
+			token, err := inner.Token()
+			if err != nil {
+				break
+			}
+			switch token {
+			case json.Delim('{'), json.Delim('['):
+				level++
+			case json.Delim('}'), json.Delim(']'):
+				level--
+			}
+			depth = max(depth, level)
+		}
+	}
+	return members, depth
+}
+
+func FuzzReportDecoder(f *testing.F) {
+	for _, body := range []string{
+		`{"reportdata":"a,b\r\n\"c\"\n","totalrecords":2}`,
+		`{"totalrecords":"12","x":[1,{"y":null}],"reportdata":"\ud83d\ude00\ud83dé"}`,
+		"{\"reportdata\":\"\xff\xe2\x82 \\u0000\\/\",\"totalrecords\":1.0e1}",
+		`{"ReportData":"x","TotalRecords":-0,"z":-0.5E-7,"w":true}`,
+		`{"reportdata":"x","reportdata":"y","totalrecords":1}`,
+		`{"reportdata":null,"totalrecords":1}`, `{}`, `[]`, ``, `{"a":[[[]]]} x`,
+	} {
+		f.Add([]byte(body), uint8(3), uint8(5))
+	}
+	f.Fuzz(func(t *testing.T, body []byte, in, out uint8) {
+		text, d, err := decodeReport(string(body), int(in)+1, int(out)+1)
+		if !json.Valid(body) {
+			require.Error(t, err, "not JSON")
+			return
+		}
+		members, depth := reportMembers(t, body)
+		data, total := members[memberData], members[memberTotal]
+		if len(data) != 1 || len(total) != 1 || data[0][0] != '"' || depth > maxDepth {
+			require.Error(t, err, "not a report")
+			return
+		}
+		written := string(total[0])
+		if written[0] == '"' {
+			require.NoError(t, json.Unmarshal(total[0], &written))
+		}
+		count, ok := countOf([]byte(written))
+		if !ok {
+			require.Error(t, err, "not a count")
+			return
+		}
+		require.NoError(t, err)
+		var want string
+		require.NoError(t, json.Unmarshal(data[0], &want))
+		require.Equal(t, want, text)
+		require.Equal(t, count, d.total)
+	})
+}

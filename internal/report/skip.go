@@ -1,0 +1,195 @@
+package report
+
+import (
+	"errors"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
+)
+
+// maxCountLength bounds the written form of totalrecords.
+const maxCountLength = 64
+
+// count reads totalrecords: a whole number of 0 or more, which may be written 12, 12.0, 1.2e1 or "12".
+func (d *Decoder) count() (int64, error) {
+	const rule = memberTotal + ": must be a whole number of 0 or more"
+	c, err := d.peekToken()
+	if err != nil {
+		return 0, err
+	}
+	start := d.offset()
+	var text []byte
+	var space [maxCountLength + 1]byte
+	switch {
+	case c == '"':
+		text, err = d.shortString(space[:0])
+	case ascii.IsDigit(c) || c == '-':
+		text, err = d.number(space[:0])
+	default:
+		return 0, d.malformed(rule)
+	}
+	if err != nil {
+		return 0, err
+	}
+	count, ok := countOf(text)
+	if !ok {
+		return 0, &Malformed{Offset: start, Err: errors.New(rule)}
+	}
+	return count, nil
+}
+
+// countOf reads a JSON number that is whole and not negative.
+func countOf(text []byte) (int64, bool) {
+	count, ok := number.Int64(text)
+	return count, ok && text[0] != '-' && len(text) <= maxCountLength
+}
+
+// skipValue reads a value of any kind and drops it. depth is how many values enclose it.
+func (d *Decoder) skipValue(depth int) error {
+	c, err := d.peekToken()
+	if err != nil {
+		return err
+	}
+	switch {
+	case c == '"':
+		_, err = d.shortString(nil)
+		return err
+	case c == '{', c == '[':
+		if depth >= maxDepth {
+			return d.malformed("nested too deep")
+		}
+		d.pos++
+		return d.skipElements(c == '{', depth+1)
+	case c == 't':
+		return d.literal("true")
+	case c == 'f':
+		return d.literal("false")
+	case c == 'n':
+		return d.literal("null")
+	case ascii.IsDigit(c) || c == '-':
+		_, err = d.number(nil)
+		return err
+	}
+	return d.malformed("want a value")
+}
+
+// skipElements reads the rest of an array or object, after its opening bracket.
+func (d *Decoder) skipElements(object bool, depth int) error {
+	last := byte(']')
+	if object {
+		last = '}'
+	}
+	c, err := d.peekToken()
+	if err != nil {
+		return err
+	}
+	if c == last {
+		d.pos++
+		return nil
+	}
+	for {
+		if object {
+			if _, err := d.shortString(nil); err != nil {
+				return err
+			}
+			if err := d.expect(':'); err != nil {
+				return err
+			}
+		}
+		if err := d.skipValue(depth); err != nil {
+			return err
+		}
+		if c, err = d.peekToken(); err != nil {
+			return err
+		}
+		switch c {
+		case last:
+			d.pos++
+			return nil
+		case ',':
+			d.pos++
+		default:
+			return d.malformed("want a comma or a closing bracket")
+		}
+	}
+}
+
+// shortString reads a string and keeps as much of it as keep has room for. A result that fills keep means that the string may
+// have been longer, so keep has room for one byte more than the longest string of interest.
+func (d *Decoder) shortString(keep []byte) ([]byte, error) {
+	if err := d.expect('"'); err != nil {
+		return nil, err
+	}
+	var chunk [256]byte
+	for {
+		n, closed, err := d.unescape(chunk[:], nil)
+		if err != nil {
+			return nil, err
+		}
+		keep = append(keep, chunk[:min(n, cap(keep)-len(keep))]...)
+		if closed {
+			return keep, nil
+		}
+	}
+}
+
+// number reads a number in JSON's grammar and keeps as much of it as keep has room for, as shortString does.
+func (d *Decoder) number(keep []byte) ([]byte, error) {
+	take := func() {
+		if len(keep) < cap(keep) {
+			keep = append(keep, d.buf[d.pos])
+		}
+		d.pos++
+	}
+	digits := func() error {
+		if c, err := d.peek(); err != nil {
+			return err
+		} else if !ascii.IsDigit(c) {
+			return d.malformed("want a digit")
+		}
+		for d.need(1) && ascii.IsDigit(d.buf[d.pos]) {
+			take()
+		}
+		return nil
+	}
+	if c, err := d.peek(); err != nil {
+		return nil, err
+	} else if c == '-' {
+		take()
+	}
+	if d.need(1) && d.buf[d.pos] == '0' {
+		take()
+	} else if err := digits(); err != nil {
+		return nil, err
+	}
+	if d.need(1) && d.buf[d.pos] == '.' {
+		take()
+		if err := digits(); err != nil {
+			return nil, err
+		}
+	}
+	if d.need(1) && d.buf[d.pos]|0x20 == 'e' {
+		take()
+		if d.need(1) && (d.buf[d.pos] == '+' || d.buf[d.pos] == '-') {
+			take()
+		}
+		if err := digits(); err != nil {
+			return nil, err
+		}
+	}
+	return keep, nil
+}
+
+func (d *Decoder) literal(word string) error {
+	for i := range len(word) {
+		c, err := d.peek()
+		if err != nil {
+			return err
+		}
+		if c != word[i] {
+			return d.malformed("want a value")
+		}
+		d.pos++
+	}
+	return nil
+}

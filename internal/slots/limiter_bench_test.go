@@ -1,0 +1,96 @@
+package slots
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSlotLimiterAllocates(t *testing.T) {
+	l := newLimiter(100_000, 10*time.Second, 1)
+	ctx := t.Context()
+	require.Zero(t, testing.AllocsPerRun(5000, func() {
+		slot, err := l.Acquire(ctx, Money)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slot.Release(responded)
+	}))
+}
+
+func BenchmarkSlotLimiter(b *testing.B) {
+	feedbacks := map[string]Feedback{"answered": responded, "not sent": {NotSent: true}}
+	for name, f := range feedbacks {
+		b.Run(name, func(b *testing.B) {
+			l := newLimiter(1<<17, time.Millisecond, 1)
+			ctx := b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				slot, err := l.Acquire(ctx, Call)
+				if err != nil {
+					b.Fatal(err)
+				}
+				slot.Release(f)
+			}
+		})
+	}
+}
+
+func BenchmarkSlotLimiterParallel(b *testing.B) {
+	l := newLimiter(1<<17, time.Millisecond, 1)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			slot, err := l.Acquire(b.Context(), Call)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			slot.Release(responded)
+		}
+	})
+}
+
+// BenchmarkSlotLimiterLine has 10,000 callers wait for slots that return one at a time, and counts those that got theirs
+// before an earlier one. They are payments: a backlog of others is spaced by a timer.
+func BenchmarkSlotLimiterLine(b *testing.B) {
+	const callers = 10_000
+	overtaken := 0
+	for b.Loop() {
+		l := newLimiter(1, time.Nanosecond, 1)
+		first, err := l.Acquire(b.Context(), Money)
+		require.NoError(b, err)
+		order := make(chan int, callers)
+		var line sync.WaitGroup
+		for i := range callers {
+			line.Go(func() {
+				slot, err := l.Acquire(b.Context(), Money)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				order <- i // before the slot goes to the next
+				slot.Release(responded)
+			})
+			for standing := 0; standing <= i; runtime.Gosched() {
+				l.mu.Lock()
+				standing = l.waiting
+				l.mu.Unlock()
+			}
+		}
+		first.Release(responded)
+		line.Wait()
+		close(order)
+		last := -1
+		for i := range order {
+			if i < last {
+				overtaken++
+			}
+			last = max(last, i)
+		}
+	}
+	b.ReportMetric(float64(overtaken), "overtaken")
+}

@@ -1,0 +1,63 @@
+package slots
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// In real time, on all cores: for the race detector and for late timers.
+func TestSlotLimiterRealTime(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	const allowance, window = 200, 50 * time.Millisecond
+	l := newLimiter(allowance, window, 1)
+	server := &lockedServer{server: &slidingServer{limit: allowance, window: window}}
+	var (
+		served, refused, stalled atomic.Int32
+		wg                       sync.WaitGroup
+	)
+	start := time.Now()
+	for worker := range 64 {
+		wg.Go(func() {
+			for served.Load() < 4*allowance {
+				timeout := time.Minute
+				if worker%4 == 0 {
+					timeout = window / 20 // is refused, or gives up and passes its place on
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), timeout)
+				slot, err := l.Acquire(ctx, []Lane{Money, Call, Bulk}[worker%3])
+				cancel()
+				if stalls(l) {
+					stalled.Add(1)
+				}
+				if err != nil {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				if server.admitNow(start) {
+					served.Add(1)
+				} else {
+					refused.Add(1)
+				}
+				slot.Release(responded)
+			}
+		})
+	}
+	wg.Wait()
+	require.Zero(t, refused.Load())
+	require.Zero(t, stalled.Load())
+	require.GreaterOrEqual(t, time.Since(start), 3*window)
+	requireIdle(t, l)
+}
+
+// stalls reports callers that nothing would ever wake: no request in flight, and no timer.
+func stalls(l *Limiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting > 0 && l.free+l.resting.n == l.size && l.armed == 0
+}

@@ -1,0 +1,50 @@
+package slots
+
+import (
+	"net/http"
+	"time"
+)
+
+// Slot is one use of a slot. It is never handed out again, so that a second Release, however late, cannot affect the
+// request of another caller. Allocation in blocks keeps this cheap.
+type Slot struct {
+	limiter *Limiter
+	taken   time.Duration // released afterwards
+}
+
+// released is the taken of a slot that was given back.
+const released time.Duration = -1
+
+// Feedback reports how a request ended. The zero value is one that was sent and got no response.
+type Feedback struct {
+	// StatusCode is the HTTP status, 0 without a response.
+	StatusCode int
+	// RetryAfter is the wait that a 429 asked for, 0 when it named none.
+	RetryAfter time.Duration
+	// NotSent means that the request did not reach the service and has used up no allowance. It is ignored when
+	// StatusCode is set.
+	NotSent bool
+}
+
+// Release gives the slot back. Only the first call has an effect.
+func (s *Slot) Release(f Feedback) {
+	l := s.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	taken := s.taken
+	if taken == released {
+		return
+	}
+	s.taken = released
+	now := l.advance()
+	if f.NotSent && f.StatusCode == 0 {
+		l.refund()
+	} else {
+		l.resting.push(now + l.window)
+		l.observe(now - taken)
+	}
+	if f.StatusCode == http.StatusTooManyRequests {
+		l.pause(now, f.RetryAfter, taken <= l.pausedAt)
+	}
+	l.dispatch(now)
+}

@@ -1,0 +1,212 @@
+package contract
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/token"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+// TestFixturesAreAllUsed: every file has a case and every case a file; every operation has a response, a 401 and a
+// 500.
+func TestFixturesAreAllUsed(t *testing.T) {
+	t.Parallel()
+	used, responded := map[string]bool{}, map[string]bool{}
+	for _, c := range Cases() {
+		used[c.Fixture] = true
+		name, _, _ := strings.Cut(c.Fixture, "/")
+		responded[name] = responded[name] || !c.Refusal
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(ReadFixtures(t))), slices.Collect(maps.Keys(used)))
+	for _, row := range tree.Operations(t) {
+		require.True(t, responded[row.Name], "%s has no successful answer", row.Name)
+		unauthorized := row.Name + "/401"
+		if row.Name == "Token" {
+			unauthorized += "-invalid_client"
+		}
+		require.Contains(t, used, unauthorized)
+		require.Contains(t, used, row.Name+"/500")
+	}
+}
+
+// TestFixturesAgreeWithTheTable compares each file with its row of operations.txt.
+func TestFixturesAgreeWithTheTable(t *testing.T) {
+	t.Parallel()
+	rows := map[string]tree.Operation{}
+	for _, row := range tree.Operations(t) {
+		rows[row.Name] = row
+	}
+	refused := map[string]bool{}
+	for _, c := range Cases() {
+		refused[c.Fixture] = c.Refusal
+	}
+	for name, f := range ReadFixtures(t) {
+		row, ok := rows[f.Operation]
+		require.True(t, ok, name)
+		require.Equal(t, row.Method, f.Request.Method, name)
+		require.True(t, strings.HasPrefix(f.Reference, row.Section), name)
+		require.NotEmpty(t, f.About, name)
+		status := strconv.Itoa(f.Response.Status)
+		require.True(t, f.Outcome == status || strings.HasPrefix(f.Outcome, status+"-"), name)
+		if !refused[name] {
+			require.Contains(t, strings.Split(row.Success, ","), status, name)
+		}
+		path, ok := strings.CutPrefix(f.Request.Path, "/3.0/")
+		require.True(t, ok, name)
+		segments, template := strings.Split(path, "/"), strings.Split(row.Path[1:], "/")
+		require.Len(t, segments, len(template), name)
+		for i, want := range template {
+			if want[0] != '{' {
+				require.Equal(t, want, segments[i], name)
+			}
+		}
+		require.False(t, f.Response.Body != nil && f.Response.Text != "", name)
+		require.Equal(t, f.Body() != nil && len(f.Body()) > 0, f.Response.Header["Content-Type"] != "", name)
+	}
+}
+
+// TestFixturesHoldEveryErrorCode compares the codes of sections 7 and 4.8 of the reference with the client's and with
+// those in the files.
+func TestFixturesHoldEveryErrorCode(t *testing.T) {
+	t.Parallel()
+	reference := map[string][]prepaid.ErrorCode{
+		"Token": {"invalid_request", "unsupported_grant_type", "invalid_client", "server_error"},
+		"Accounts.ExchangeKey": {
+			"bad_application_id", "bad_key_id", "bad_ephemeral_key", "bad_account", "server_error",
+		},
+		"Hooks.Create": {
+			"invalid_request", "invalid_uri", "invalid_scope", "invalid_filter_spec", "invalid_enabled",
+			"invalid_reliability_mode", "invalid_hmac_key_id", "invalid_hmac_key_secret", "no_response", "unauthorized",
+			"server_error",
+		},
+		"Hooks.Update": {
+			"invalid_request", "invalid_uri", "invalid_scope", "invalid_filter_spec", "invalid_enabled",
+			"invalid_reliability_mode", "invalid_hmac_key_id", "invalid_hmac_key_secret", "no_response", "unauthorized",
+			"server_error",
+		},
+		"Hooks.Delete":        {"unauthorized", "server_error"},
+		"Hooks.Undeliverable": {"invalid_hook_id", "unauthorized", "server_error"},
+		"Hooks.Dismiss":       {"invalid_request", "invalid_hook_id", "invalid_message_id", "unauthorized", "server_error"},
+	}
+	held := map[string]map[prepaid.ErrorCode]bool{}
+	for _, f := range ReadFixtures(t) {
+		var body struct {
+			Error prepaid.ErrorCode `json:"error"`
+		}
+		if f.Response.Status < 400 || json.Unmarshal(f.Response.Body, &body) != nil {
+			continue
+		}
+		if held[f.Operation] == nil {
+			held[f.Operation] = map[prepaid.ErrorCode]bool{}
+		}
+		held[f.Operation][body.Error] = true
+	}
+	var codes []prepaid.ErrorCode
+	for operation, listed := range reference {
+		for _, code := range listed {
+			require.True(t, held[operation][code], "%s: no fixture with %s", operation, code)
+			require.True(t, code.Known(), code)
+			if !slices.Contains(codes, code) {
+				codes = append(codes, code)
+			}
+		}
+	}
+	require.ElementsMatch(t, codes, declaredCodes(t))
+	for _, example := range []prepaid.ErrorCode{exampleInvalidToken, exampleInvalidFields, exampleRateLimit, exampleAccountNotFound} {
+		require.False(t, example.Known(), example)
+	}
+}
+
+// TestFixturesSetEveryField looks for a field of a response that no fixture sets.
+func TestFixturesSetEveryField(t *testing.T) {
+	t.Parallel()
+	set := map[reflect.Type]map[string]bool{}
+	for _, c := range Cases() {
+		if c.want.IsValid() {
+			countSetFields(c.want, set)
+		}
+	}
+	missing := []string{}
+	for kind, fields := range set {
+		for field := range kind.Fields() {
+			if field.IsExported() && !fields[field.Name] {
+				missing = append(missing, kind.Name()+"."+field.Name)
+			}
+		}
+	}
+	require.ElementsMatch(t, []string{"ReportRun.RequestedAt"}, missing, "the client's own clock sets that one")
+	for _, kind := range []reflect.Type{
+		reflect.TypeFor[prepaid.Account](), reflect.TypeFor[prepaid.AccountSummary](), reflect.TypeFor[prepaid.Cardholder](),
+		reflect.TypeFor[prepaid.Address](), reflect.TypeFor[prepaid.AlternateAddress](), reflect.TypeFor[prepaid.Passport](),
+		reflect.TypeFor[prepaid.FreeText](), reflect.TypeFor[prepaid.PortalIdentifier](), reflect.TypeFor[prepaid.Transaction](),
+		reflect.TypeFor[prepaid.TransferResult](), reflect.TypeFor[prepaid.WalletToken](), reflect.TypeFor[prepaid.WalletDevice](),
+		reflect.TypeFor[prepaid.WalletProvisioning](), reflect.TypeFor[prepaid.KeyExchange](), reflect.TypeFor[prepaid.MerchantCategory](),
+		reflect.TypeFor[prepaid.Policy](), reflect.TypeFor[prepaid.CategoryRule](), reflect.TypeFor[prepaid.MerchantRule](),
+		reflect.TypeFor[prepaid.TerminalRule](), reflect.TypeFor[prepaid.Restrictions](), reflect.TypeFor[prepaid.Report](),
+		reflect.TypeFor[prepaid.FundingResult](), reflect.TypeFor[prepaid.SimulationResult](), reflect.TypeFor[prepaid.PINResponse](),
+		reflect.TypeFor[prepaid.Hook](), reflect.TypeFor[prepaid.CreatedHook](), reflect.TypeFor[prepaid.Message](),
+	} {
+		require.Contains(t, set, kind)
+	}
+}
+
+// countSetFields notes the fields that are not zero in every struct of this package inside value.
+func countSetFields(value reflect.Value, set map[reflect.Type]map[string]bool) {
+	switch value.Kind() {
+	case reflect.Pointer:
+		if !value.IsNil() {
+			countSetFields(value.Elem(), set)
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			countSetFields(value.Index(i), set)
+		}
+	case reflect.Struct:
+		kind := value.Type()
+		if kind.PkgPath() != reflect.TypeFor[prepaid.Account]().PkgPath() || kind.NumField() > 0 && !kind.Field(0).IsExported() {
+			return // another package's, or opaque
+		}
+		if set[kind] == nil {
+			set[kind] = map[string]bool{}
+		}
+		for field, content := range value.Fields() {
+			if field.IsExported() && !content.IsZero() {
+				set[kind][field.Name] = true
+				countSetFields(content, set)
+			}
+		}
+	}
+}
+
+// declaredCodes are the constants of type ErrorCode in the client's source.
+func declaredCodes(t *testing.T) []prepaid.ErrorCode {
+	t.Helper()
+	var codes []prepaid.ErrorCode
+	for _, file := range tree.Source(t) {
+		for _, declaration := range file.Decls {
+			group, ok := declaration.(*ast.GenDecl)
+			if !ok || group.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range group.Specs {
+				constant := spec.(*ast.ValueSpec)
+				if kind, ok := constant.Type.(*ast.Ident); ok && kind.Name == "ErrorCode" {
+					code, err := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
+					require.NoError(t, err)
+					codes = append(codes, prepaid.ErrorCode(code))
+				}
+			}
+		}
+	}
+	return codes
+}

@@ -1,0 +1,90 @@
+package contract
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// The values of the fixtures that several operations share.
+
+func fixtureCardholder() *prepaid.Cardholder {
+	return &prepaid.Cardholder{
+		Title: "Canary-Dr", FirstName: "Canary-Mira", MiddleName: "Canary-Jo", LastName: "Canary-O’Testname",
+		PrimaryAddress: prepaid.Address{
+			Line1: "Canary Unit 1", Line2: "1 Canary Street", Line3: "Canary Court",
+			City: "Canaryville", State: "NSW", Country: "AU", Postcode: "2000",
+		},
+		AlternateAddress: &prepaid.AlternateAddress{
+			Line1: "Canary PO Box 1", Line2: "Canary Mail Centre",
+			City: "Canaryton", State: "VIC", Country: "NZ", Postcode: "AB12CD",
+		},
+		Sex: prepaid.SexFemale, MobileNumber: "+61491570156", PhoneNumber: "+61255501234",
+		DateOfBirth:         prepaid.Date{Year: 1980, Month: time.February, Day: 29},
+		EmailAddress:        "canary.mira@example.com",
+		DriverLicenceNumber: "CANARY-DL-1",
+		Passport: &prepaid.Passport{
+			Number: "CANARY0001", Expiry: prepaid.Date{Year: 2049, Month: time.May, Day: 31}, IssuingCountry: "AUS",
+		},
+	}
+}
+
+// fixtureLeastCardholder has the required members only.
+func fixtureLeastCardholder() *prepaid.Cardholder {
+	return &prepaid.Cardholder{
+		FirstName: "Canary-Mira", LastName: "Canary-Testname",
+		PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+		DateOfBirth:    prepaid.Date{Year: 1980, Month: time.February, Day: 29},
+	}
+}
+
+func fixturePortal() *prepaid.PortalIdentifier {
+	return &prepaid.PortalIdentifier{ClientID: "acme", ProgramID: "cards-2026", CardholderID: "ch-881"}
+}
+
+// fixtureAccount has the required members only; edits add the rest.
+func fixtureAccount(edits ...func(*prepaid.Account)) *prepaid.Account {
+	a := &prepaid.Account{
+		ID: fixtureID, ExternalAccountID: "ext-90031", CompanyID: 4217, Balance: prepaid.MustAmount("150.25"),
+		CardNumber:    "516353******9917",
+		PlasticExpiry: fixtureTime(2029, time.November, 30, 23, 59, 59),
+		AccountExpiry: fixtureTime(2030, time.November, 30, 23, 59, 59),
+		ProductType:   prepaid.ProductTypeReloadable, Status: prepaid.AccountStatusActive, PlasticEnabled: true, AccountType: prepaid.AccountTypeProxy,
+	}
+	for _, edit := range edits {
+		edit(a)
+	}
+	return a
+}
+
+// withOptional sets what comes without a group.
+func withOptional(a *prepaid.Account) {
+	a.FirstTransactionOccurredAt = fixtureTime(2026, time.February, 3, 4, 5, 6)
+	a.LastTransactionOccurredAt = fixtureTime(2026, time.October, 11, 12, 13, 14)
+	a.DisplayName, a.NameOnCard = "Canary Employer - Meals", "M.CANARY-TESTNAME"
+	a.Compliant = new(true)
+	a.ProgramClientID, a.ClientAccountKey = "acme", "emp-7~ !"
+	a.PortalIdentifier = fixturePortal()
+}
+
+// withGroups sets what a search can ask for.
+func withGroups(a *prepaid.Account) {
+	a.Personal = fixtureCardholder()
+	a.BPayBillerCode, a.BPayReferenceNumber = "123456", "70010020991"
+	a.DirectEntryBSB, a.DirectEntryAccountNumber = "802985", "00123456"
+	a.FreeText = &prepaid.FreeText{
+		Text1: "canary text 1", Text2: "canary text 2", Text3: "canary text 3", Text4: "canary text 4",
+		Text5: "canary text 5", Text6: "canary text 6", Text7: "canary text 7", Text8: "canary text 8",
+		Int1: "101", Int2: "102", Dec1: "1.01", Dec2: "1.02",
+	}
+}
+
+// fixturePage leaves of a page what its callers see.
+func fixturePage[T any](page *prepaid.Page[T], err error) (*prepaid.Page[T], error) {
+	if err != nil {
+		return page, err
+	}
+	return &prepaid.Page[T]{
+		Items: page.Items, Number: page.Number, Size: page.Size, TotalPages: page.TotalPages, TotalItems: page.TotalItems,
+	}, nil
+}

@@ -1,0 +1,280 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// getWith reads an account with the given members, and those that must be there.
+func getWith(t *testing.T, members string) (account *prepaid.Account, err error) {
+	t.Helper()
+	for _, required := range []string{`"balance":1`, `"status":"active"`, `"account_id":"acc-1"`, `"company_id":7`} {
+		if name, _, _ := strings.Cut(required, ":"); !strings.Contains(members, name+":") {
+			members += "," + required
+		}
+	}
+	err = harness.CallWith(t, 200, "{"+strings.TrimPrefix(members, ",")+"}", func(ctx context.Context, c *prepaid.Client) error {
+		account, err = c.Accounts.Get(ctx, "acc-1")
+		return err
+	})
+	return account, err
+}
+
+// Numbers come as numbers or in quotes, and lose nothing on the way.
+func TestDecodeNumbers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		`7`: 7, `"7"`: 7, `7.0`: 7, `"7.00"`: 7, `7e2`: 700, `1.2e3`: 1200, `-3`: -3,
+		`9007199254740993`: 9007199254740993, `"9007199254740993"`: 9007199254740993, `9007199254740993.0`: 9007199254740993,
+		`9223372036854775807`: 9223372036854775807, `1e16`: 1e16, `"007"`: 7,
+	} {
+		account, err := getWith(t, `"company_id":`+text)
+		require.NoError(t, err, text)
+		require.EqualValues(t, want, account.CompanyID, text)
+	}
+	for _, text := range []string{`0`, `null`, `"0"`, `-0`, `0.0`} {
+		account, err := getWith(t, `"card_holder_type":`+text)
+		require.NoError(t, err, text)
+		require.Zero(t, account.CardholderType, text)
+	}
+	for _, text := range []string{
+		`7.5`, `"CANARY"`, `""`, `" 7"`, `true`, `[7]`, `{"CANARY":7}`, `9223372036854775808`, `1e300`, `"0x7"`, `"0x7p0"`, `"7_0"`, `"Inf"`, `7.`,
+	} {
+		_, err := getWith(t, `"company_id":`+text)
+		require.Error(t, err, text)
+		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+	for text, want := range map[string]string{
+		`12.5`: "12.50", `"12.5"`: "12.50", `1e2`: "100.00", `-0`: "0.00", `9007199254740993.01`: "9007199254740993.01",
+	} {
+		account, err := getWith(t, `"balance":`+text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, account.Balance.String(), text)
+	}
+	for _, text := range []string{`"CANARY"`, `true`, `1e300`, `[1]`, `0.12345678901234567890123456789`} {
+		_, err := getWith(t, `"balance":`+text)
+		require.Error(t, err, text)
+		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+}
+
+// Date-times come with and without zone, offset, fraction and time; empty and null are the zero time.
+func TestDecodeTimes(t *testing.T) {
+	t.Parallel()
+	at := func(nanosecond int) time.Time { return time.Date(2026, 11, 5, 1, 2, 3, nanosecond, time.UTC) }
+	for text, want := range map[string]time.Time{
+		`"2026-11-05T01:02:03Z"`:           at(0),
+		`"2026-11-05T01:02:03.5Z"`:         at(5e8),
+		`"2026-11-05T01:02:03.123456789Z"`: at(123456789),
+		`"2026-11-05T01:02:03"`:            at(0),
+		`"2026-11-05T01:02:03.25"`:         at(25e7),
+		`"2026-11-05T11:02:03+10:00"`:      at(0),
+		`"2026-11-05T11:02:03.5+10:00"`:    at(5e8),
+		`"2026-11-04T20:02:03-0500"`:       at(0),
+		`"2026-11-05 01:02:03"`:            at(0),
+		`"2026-11-05 11:02:03+10:00"`:      at(0),
+		`"2026-11-05T01:02Z"`:              time.Date(2026, 11, 5, 1, 2, 0, 0, time.UTC),
+		`"2026-11-05"`:                     time.Date(2026, 11, 5, 0, 0, 0, 0, time.UTC),
+		`""`:                               {},
+		`null`:                             {},
+	} {
+		account, err := getWith(t, `"plastic_expiry":`+text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, account.PlasticExpiry, text)
+	}
+	for _, text := range []string{`"CANARY"`, `"2026-13-05T01:02:03Z"`, `"05/11/2026"`, `1762304523`, `true`, `{}`, `[]`} {
+		_, err := getWith(t, `"plastic_expiry":`+text)
+		require.Error(t, err, text)
+		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+	}
+}
+
+// A member that must be there and is missing or null refuses the response; what that says of the effect depends on
+// whether the response could have been a refusal.
+func TestDecodeRequiredMembers(t *testing.T) {
+	t.Parallel()
+	simulate := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Simulation.Clear(ctx, prepaid.SimulateParams{
+			Type: prepaid.SimulatedTypePurchase, AccountID: "acc-1", Amount: prepaid.MustAmount("1"),
+		})
+		return err
+	}
+	policy := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Policy.Get(ctx, 7)
+		return err
+	}
+	status := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.Status(ctx, "acc-1")
+		return err
+	}
+	for name, tc := range map[string]struct {
+		call    func(context.Context, *prepaid.Client) error
+		status  int
+		bodies  []string
+		good    string
+		outcome prepaid.Outcome
+	}{
+		"account": {
+			harness.OpGet().Call, 200, []string{`{"account_id":"a","company_id":7,"balance":1,"status":""}`, `{"account_id":"a","company_id":0,"balance":1,"status":"active"}`},
+			`{"account_id":"a","company_id":7,"balance":0,"status":"active"}`, prepaid.OutcomeApplied,
+		},
+		"summary": {
+			status, 200, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`, `{"balance":1,"status":null}`},
+			`{"balance":"0","status":"unheard_of"}`, prepaid.OutcomeApplied,
+		},
+		"creation": {harness.OpCreate().Call, 201, []string{`{"status":"active"}`, `{"balance":null,"status":"active"}`}, harness.SummaryJSON, prepaid.OutcomeApplied},
+		"funding":  {harness.OpRedeem().Call, 200, []string{`{}`, `{"outcome":null,"transaction_id":1}`, `{"outcome":""}`}, `{"outcome":"declined"}`, prepaid.OutcomeUnknown},
+		"simulator": {
+			simulate, 200, []string{`{}`, `{"success":null}`, `{"message":"CANARY"}`, `{"success":"true"}`}, `{"success":false,"message":null}`, prepaid.OutcomeUnknown,
+		},
+		"policy": {policy, 200, []string{`{}`, `{"default_action":null}`}, `{"default_action":"allow","description":null}`, prepaid.OutcomeApplied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, harness.CallWith(t, tc.status, tc.good, tc.call))
+			for _, body := range tc.bodies {
+				err := harness.CallWith(t, tc.status, body, tc.call)
+				require.Error(t, err, body)
+				harness.RequireUndecodable(t, err, tc.outcome)
+			}
+		})
+	}
+}
+
+// null is tolerated everywhere else, and so are members that this version does not know.
+func TestDecodeToleratesNull(t *testing.T) {
+	t.Parallel()
+	account, err := getWith(t, `"external_account_id":null,"card_number":null,"plastic_expiry":null,`+
+		`"account_expiry":null,"product_type":null,"is_plastic_enabled":null,"account_type":null,"display_name":null,"is_compliant":null,`+
+		`"personal":null,"free_text":null,"portal_identifier":null,"card_holder_type":null,"corresponding_account_id":null,`+
+		`"new_member":{"deep":[1,{"x":null}]}`)
+	require.NoError(t, err)
+	require.Equal(t, &prepaid.Account{
+		ID: "acc-1", CompanyID: 7, Balance: prepaid.MustAmount("1"), Status: prepaid.AccountStatusActive,
+	}, account)
+	account, err = getWith(t, `"personal":{"title":null,"first_name":null,"date_of_birth":null,"primary_address":null,"passport":null}`)
+	require.NoError(t, err)
+	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Personal), "nothing is set")
+}
+
+// A response is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.
+func TestDecodeToleratesForm(t *testing.T) {
+	t.Parallel()
+	account, err := getWith(t, `"display_name":"first","display_name":"last"`)
+	require.NoError(t, err)
+	require.Equal(t, "last", account.DisplayName)
+
+	account, err = getWith(t, "\"display_name\":\"caf\xe9\"")
+	require.NoError(t, err)
+	require.Equal(t, "caf\ufffd", account.DisplayName)
+
+	account, err = getWith(t, "\r\n\t\"display_name\" :\n\"x\\ud83d\"")
+	require.NoError(t, err)
+	require.Equal(t, "x\ufffd", account.DisplayName)
+
+	account, err = getWith(t, `"status":"on_holiday","product_type":"barter"`)
+	require.NoError(t, err)
+	require.EqualValues(t, "on_holiday", account.Status)
+	require.False(t, account.Status.Known())
+	require.False(t, account.ProductType.Known())
+
+	// One account's balance is not another's: the second has none.
+	err = harness.CallWith(t, 200, "["+harness.AccountJSON+`,{"account_id":"acc-2","company_id":7,"status":"active"}]`, func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "p", ClientAccountKey: "k"})
+		return err
+	})
+	harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+}
+
+// What is not one JSON value of the declared kind is refused, with the place where it broke and nothing of it.
+func TestDecodeErrors(t *testing.T) {
+	t.Parallel()
+	for body, offset := range map[string]int64{
+		``:                              0,
+		`null`:                          0,
+		`  null `:                       0,
+		`"CANARY"`:                      0,
+		`[]`:                            0,
+		`{"balance":1,"status":`:        22,
+		`{"balance":1,"status":"CANA`:   27,
+		`{"balance":1,"status":[7]}`:    22,
+		`{"balance":1,}`:                13,
+		harness.AccountJSON + `{}`:      int64(len(harness.AccountJSON)),
+		harness.AccountJSON + ` CANARY`: int64(len(harness.AccountJSON)) + 1,
+		`{"CANARY":1} {"balance":1}`:    13,
+		"\ufeff" + harness.AccountJSON:  0,
+		`{"is_plastic_enabled":"true"}`: 22,
+	} {
+		err := harness.CallWith(t, 200, body, harness.OpGet().Call)
+		require.Error(t, err, body)
+		harness.RequireUndecodable(t, err, prepaid.OutcomeApplied)
+		failure, _ := errors.AsType[*prepaid.DecodeError](err)
+		require.InDelta(t, offset, failure.Offset, 2, body)
+		require.Error(t, failure.Err)
+	}
+}
+
+// A report id is a text, bare or in quotes.
+func TestDecodeReportID(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"run-1": "run-1", `"run-1"`: "run-1", " run-1\r\n": "run-1", `"run 1"`: "run 1", "12": "12", `"\u0061"`: "a",
+		``: "", ` `: "", `""`: "", `"run`: "", `"a/b"`: "", `..`: "", `{"error":"x"}`: "", `["run-1"]`: "", "<html>": "", "a\nb": "",
+	} {
+		for _, mediaType := range []string{harness.OctetStream, harness.VendorJSON, "text/plain", ""} {
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Respond(200, mediaType, body))
+			run, err := harness.NewClient(t, config).Reporting.Start(t.Context(), "daily", prepaid.StartReportParams{})
+			if want == "" {
+				_, ok := errors.AsType[*prepaid.DecodeError](err)
+				require.True(t, ok, "%q", body)
+				require.Nil(t, run)
+				continue
+			}
+			require.NoError(t, err, "%q", body)
+			require.Equal(t, want, run.ID)
+		}
+	}
+}
+
+// What a call returned outlives the buffer it was read into.
+func TestDecodedValuesOutliveTheirBuffer(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	name := strings.Repeat("n", 400)
+	config.Transport = harness.NewScript(
+		harness.Respond(200, harness.VendorJSON, `{"account_id":"acc-1","company_id":7,"balance":1,"status":"active","display_name":"`+name+`"}`),
+		harness.Respond(200, harness.VendorJSON, `[{"id":"m-1","type":"transaction","amount":5,"note":"`+name+`"}]`),
+		harness.Respond(200, harness.VendorJSON, `{"pin":"`+name+`"}`),
+		harness.ServiceError(400, strings.Repeat("c", 400)),
+		harness.Respond(200, harness.VendorJSON, `"`+strings.Repeat("x", 300)+`"`),
+	)
+	client := harness.NewClient(t, config)
+	account, err := client.Accounts.Get(t.Context(), "acc-1")
+	require.NoError(t, err)
+	page, err := client.Hooks.UndeliverablePage(t.Context(), "hook-1", prepaid.ListUndeliverableParams{})
+	require.NoError(t, err)
+	response, err := client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{
+		AccountID: "acc-1", DeviceID: "d", IPAddress: "192.0.2.1", CommunicationMethod: "sms",
+	})
+	require.NoError(t, err)
+	refusal := harness.OpPlastic().Call(t.Context(), client)
+	for range 50 {
+		require.Error(t, harness.OpGet().Call(t.Context(), client))
+	}
+	require.Equal(t, name, account.DisplayName)
+	require.Contains(t, string(page.Items[0].Raw), name)
+	require.Equal(t, `{"pin":"`+name+`"}`, string(response.Raw))
+	failure, ok := errors.AsType[*prepaid.APIError](refusal)
+	require.True(t, ok)
+	require.Contains(t, string(failure.Body), strings.Repeat("c", 400))
+}

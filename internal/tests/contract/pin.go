@@ -1,0 +1,54 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/cardprograms/prepaid"
+)
+
+func pinFixtures() []Case {
+	initiate := fixtureOf("PIN.Initiate", func(ctx context.Context, client *prepaid.Client) (*prepaid.PINResponse, error) {
+		return compactPIN(client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
+			AccountID: fixtureID, DeviceID: "device-91", IPAddress: "192.0.2.17", CommunicationMethod: "sms",
+		}))
+	})
+	sealed := func(hash prepaid.PINHash) prepaid.SealedPINParams {
+		return prepaid.SealedPINParams{
+			OperationID: "3b9aca00-5f6e-4d7c-8b9a-0c1d2e3f4a5b", DeviceID: "device-91", IPAddress: "192.0.2.17",
+			Envelope: prepaid.PINEnvelope{
+				EncryptedData: strings.Repeat("0f", 32), PublicKeyFingerprint: strings.Repeat("ab", 32),
+				EncryptedKey: strings.Repeat("5c", 256), OAEPHashingAlgorithm: hash, IV: "00112233445566778899aabbccddeeff",
+			},
+		}
+	}
+	validate := fixtureOf("PIN.Validate", func(ctx context.Context, client *prepaid.Client) (*prepaid.PINResponse, error) {
+		return compactPIN(client.PIN.Validate(ctx, sealed(prepaid.PINHashSHA256)))
+	})
+	execute := fixtureOf("PIN.Execute", func(ctx context.Context, client *prepaid.Client) (*prepaid.PINResponse, error) {
+		return compactPIN(client.PIN.Execute(ctx, sealed(prepaid.PINHashSHA512)))
+	})
+	return concat(
+		initiate.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
+		validate.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
+		execute.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
+		[]Case{
+			initiate.gives("200", &prepaid.PINResponse{StatusCode: 200, Raw: []byte(`{"operation_id":"3b9aca00-5f6e-4d7c-8b9a-0c1d2e3f4a5b"}`)}),
+			validate.gives("200", &prepaid.PINResponse{StatusCode: 200, Raw: []byte(`{"valid":true}`)}),
+			execute.gives("204", &prepaid.PINResponse{StatusCode: 204, Raw: []byte{}}),
+		},
+	)
+}
+
+// compactPIN takes the file's indentation out of the raw body.
+func compactPIN(response *prepaid.PINResponse, err error) (*prepaid.PINResponse, error) {
+	if err != nil || len(response.Raw) == 0 {
+		return response, err
+	}
+	var compact bytes.Buffer
+	err = json.Compact(&compact, response.Raw)
+	response.Raw = compact.Bytes()
+	return response, err
+}

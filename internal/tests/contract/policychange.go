@@ -1,0 +1,75 @@
+package contract
+
+import (
+	"context"
+
+	"github.com/cardprograms/prepaid"
+)
+
+func policyChangeFixtures() []Case {
+	return concat(changeCategoryFixtures(), changeMerchantFixtures(), changeTerminalFixtures())
+}
+
+// policyChangeErrors are the errors that all three changes share.
+func policyChangeErrors(change fixtureCall[struct{}]) []Case {
+	return append(change.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
+		change.refused("400", exampleInvalidFields, prepaid.ErrBadRequest, prepaid.OutcomeRejected),
+		change.refused("403", "forbidden", prepaid.ErrForbidden, prepaid.OutcomeRejected),
+		change.refused("404", "policy_not_found", prepaid.ErrNotFound, prepaid.OutcomeRejected),
+	)
+}
+
+func changeCategoryFixtures() []Case {
+	change := func(params prepaid.ChangeCategoriesParams) fixtureCall[struct{}] {
+		return fixtureDo("Policy.ChangeCategories", func(ctx context.Context, client *prepaid.Client) error {
+			return client.Policy.ChangeCategories(ctx, 4217, params)
+		})
+	}
+	whole := change(prepaid.ChangeCategoriesParams{Reason: "Ticket 4711", Add: []prepaid.MCC{"0742", "7995"}, Remove: []prepaid.MCC{"5411"}})
+	return append(policyChangeErrors(whole),
+		whole.gives("200", struct{}{}),
+		change(prepaid.ChangeCategoriesParams{RequireApproval: true, Add: []prepaid.MCC{"0000"}}).gives("200-partial", struct{}{}),
+		whole.throttled(),
+	)
+}
+
+func changeMerchantFixtures() []Case {
+	change := func(params prepaid.ChangeMerchantsParams) fixtureCall[struct{}] {
+		return fixtureDo("Policy.ChangeMerchants", func(ctx context.Context, client *prepaid.Client) error {
+			return client.Policy.ChangeMerchants(ctx, 4217, params)
+		})
+	}
+	remove := []prepaid.MerchantKey{{AcquirerID: 560002, CardAcceptorID: "000000003210988"}}
+	whole := change(prepaid.ChangeMerchantsParams{
+		Reason: "Ticket 4712",
+		Add:    []prepaid.MerchantRule{{ID: 9001, AcquirerID: 560001, CardAcceptorID: "000000003210987", Description: "Corner Store"}},
+		Remove: remove,
+	})
+	return append(policyChangeErrors(whole),
+		whole.gives("200", struct{}{}),
+		change(prepaid.ChangeMerchantsParams{RequireApproval: true, Remove: remove}).gives("200-partial", struct{}{}),
+	)
+}
+
+func changeTerminalFixtures() []Case {
+	change := func(params prepaid.ChangeTerminalsParams) fixtureCall[struct{}] {
+		return fixtureDo("Policy.ChangeTerminals", func(ctx context.Context, client *prepaid.Client) error {
+			return client.Policy.ChangeTerminals(ctx, 4217, params)
+		})
+	}
+	whole := change(prepaid.ChangeTerminalsParams{
+		Reason: "Ticket 4713",
+		Add: []prepaid.TerminalRule{{
+			ID: 9101, AcquirerID: 560001, CardAcceptorID: "000000003210987", TerminalID: "T0000042",
+			CardAcceptorNameLocation: "CORNER STORE SYDNEY NSW AU", Description: "Till 1",
+		}},
+		Remove: []prepaid.TerminalKey{{AcquirerID: 560002, CardAcceptorID: "000000003210988", TerminalID: "T0000043"}},
+	})
+	return append(policyChangeErrors(whole),
+		whole.gives("200", struct{}{}),
+		change(prepaid.ChangeTerminalsParams{
+			RequireApproval: true,
+			Add:             []prepaid.TerminalRule{{AcquirerID: 560001, CardAcceptorID: "000000003210987", TerminalID: "T0000042"}},
+		}).gives("200-partial", struct{}{}),
+	)
+}

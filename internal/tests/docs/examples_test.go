@@ -1,0 +1,182 @@
+package docs
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// The reference page shows a running example at each method of the client and its services, and so at each of the
+// 44 operations.
+func TestEveryMethodHasAnExample(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	sources := map[string]string{}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		sources[name] = string(text)
+	}
+	shown := methodsWithOutput(t, sources)
+
+	client := reflect.TypeFor[*prepaid.Client]()
+	types := map[string]string{} // of the services, by field
+	wanted := methodNames(client)
+	for field := range client.Elem().Fields() {
+		if field.IsExported() {
+			types[field.Name] = field.Type.Elem().Name()
+			wanted = append(wanted, methodNames(field.Type)...)
+		}
+	}
+	table, err := os.ReadFile("operations.txt")
+	require.NoError(t, err)
+	operations := 0
+	for line := range strings.Lines(string(table)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		operations++
+		name := strings.Fields(line)[2]
+		service, method, ok := strings.Cut(name, ".")
+		if !ok {
+			service, method = "Client", name
+		} else {
+			require.Contains(t, types, service)
+			service = types[service]
+		}
+		wanted = append(wanted, service+"."+method)
+	}
+	require.Equal(t, 44, operations)
+	for _, name := range wanted {
+		require.True(t, shown[name], "%s has no example with an Output comment: add Example%s", name, strings.Replace(name, ".", "_", 1))
+	}
+}
+
+// An example without an Output comment is compiled and never run, so it does not count, and one of another method
+// does not count either.
+func TestExamplesWithoutOutputDoNotCount(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, map[string]bool{"S.A": true, "S.D": true}, methodsWithOutput(t, map[string]string{
+		"s.go": "package s\n\ntype S struct{}\n\nfunc (S) A() {}\nfunc (S) B() {}\nfunc (S) C() {}\nfunc (S) D() {}\n",
+		"s_test.go": "package s_test\n\n" +
+			"func ExampleS_A() {\n\tprintln()\n\t// Output: 1\n}\n\n" +
+			"func ExampleS_B() {\n\tprintln()\n}\n\n" +
+			"func ExampleS_D_second() {\n\tprintln()\n\t// Output:\n}\n",
+	}))
+}
+
+// methodNames lists the methods of a type as Type.Method, without those that print it.
+func methodNames(of reflect.Type) []string {
+	var names []string
+	for method := range of.Methods() {
+		if method.Name != "Format" && method.Name != "LogValue" {
+			names = append(names, of.Elem().Name()+"."+method.Name)
+		}
+	}
+	return names
+}
+
+// methodsWithOutput gives the methods under which the reference page shows an example that is run.
+func methodsWithOutput(t *testing.T, sources map[string]string) map[string]bool {
+	t.Helper()
+	set := token.NewFileSet()
+	var files []*ast.File
+	for name, text := range sources {
+		file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	page, err := doc.NewFromFiles(set, files, "example")
+	require.NoError(t, err)
+	shown := map[string]bool{}
+	for _, kind := range page.Types {
+		for _, method := range kind.Methods {
+			for _, example := range method.Examples {
+				if example.Output != "" || example.EmptyOutput {
+					shown[kind.Name+"."+method.Name] = true
+				}
+			}
+		}
+	}
+	return shown
+}
+
+// Each function of the packages that partners import has a running example: its own, or one of the type that it makes.
+func TestEveryFunctionHasAnExample(t *testing.T) {
+	t.Parallel()
+	for _, directory := range []string{".", "webhook", "journal", filepath.Join("prepaidtest", "conformance")} {
+		page := packageWithExamples(t, directory)
+		for _, function := range page.Funcs {
+			require.True(t, runs(function.Examples), "%s: %s has no example with an Output comment", directory, function.Name)
+		}
+		for _, kind := range page.Types {
+			for _, function := range kind.Funcs {
+				shown := runs(function.Examples) || runs(kind.Examples)
+				for _, method := range kind.Methods {
+					shown = shown || runs(method.Examples)
+				}
+				require.True(t, shown, "%s: neither %s nor %s has an example with an Output comment", directory, function.Name, kind.Name)
+			}
+		}
+	}
+}
+
+// Each example says in a sentence what it shows.
+func TestEveryExampleSaysWhatItShows(t *testing.T) {
+	t.Parallel()
+	for _, directory := range []string{
+		".", "webhook", "journal", "prepaidtest", filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
+		filepath.Join("contrib", "vcr"),
+	} {
+		paths, err := filepath.Glob(filepath.Join(directory, "*_test.go"))
+		require.NoError(t, err)
+		var files []*ast.File
+		for _, path := range paths {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			require.NoError(t, err)
+			files = append(files, file)
+		}
+		examples := doc.Examples(files...)
+		require.NotEmpty(t, examples, directory)
+		for _, example := range examples {
+			require.NotEmpty(t, example.Doc, "%s: Example%s has no comment that says what it shows", directory, example.Name)
+		}
+	}
+}
+
+func runs(examples []*doc.Example) bool {
+	for _, example := range examples {
+		if example.Output != "" || example.EmptyOutput {
+			return true
+		}
+	}
+	return false
+}
+
+// packageWithExamples reads the documentation of a package as its reference page shows it.
+func packageWithExamples(t *testing.T, directory string) *doc.Package {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
+	require.NoError(t, err)
+	set := token.NewFileSet()
+	var files []*ast.File
+	for _, path := range paths {
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	page, err := doc.NewFromFiles(set, files, "example")
+	require.NoError(t, err)
+	return page
+}

@@ -1,0 +1,113 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The Go code of the guides, of READMEs and of the package comment is code of files that are compiled; most of it is of examples and
+// tests that run. Indentation and comments do not count.
+func TestDocumentCodeIsCompiledCode(t *testing.T) {
+	t.Parallel()
+	code := compiledCode(t)
+	fenced := regexp.MustCompile("(?s)```go\n(.*?)```")
+	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))
+	require.NoError(t, err)
+	seen := 0
+	documents = append(documents, "README.md", filepath.Join("prepaidtest", "README.md"),
+		filepath.Join("contrib", "otel", "README.md"), filepath.Join("contrib", "redis", "README.md"))
+	for _, document := range documents {
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
+			requireCompiled(t, code, document, block[1])
+			seen++
+		}
+	}
+	require.Greater(t, seen, 20)
+
+	comment, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile(`(?m)(^//\t.*\n)(//(\t.*)?\n)*`).FindAllString(string(comment), -1)
+	require.NotEmpty(t, blocks)
+	for _, block := range blocks {
+		requireCompiled(t, code, "doc.go", regexp.MustCompile(`(?m)^//`).ReplaceAllString(block, ""))
+	}
+}
+
+// A block that no file has is reported, wherever it stands.
+func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
+	t.Parallel()
+	code := compiledCode(t)
+	require.True(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\n    case prepaid.OutcomeApplied:\n"))
+	require.False(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\ncase prepaid."+"OutcomeMaybe:\n"))
+}
+
+// compiledCode is every Go file of the module and its nested ones, without comments: those are no code.
+func compiledCode(t *testing.T) string {
+	t.Helper()
+	var code strings.Builder
+	tree := os.DirFS(".")
+	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && entry.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		text, err := fs.ReadFile(tree, path)
+		code.WriteString("\n" + plainLines(string(text)))
+		return err
+	})
+	require.NoError(t, err)
+	return code.String()
+}
+
+func requireCompiled(t *testing.T, code, document, block string) {
+	t.Helper()
+	require.True(t, hasCode(code, block), "%s: this is in no Go file:\n%s", document, block)
+}
+
+func hasCode(code, block string) bool { return strings.Contains(code, "\n"+plainLines(block)) }
+
+// plainLines takes the indentation away, empty lines, and comments.
+func plainLines(text string) string {
+	var plain strings.Builder
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, " //")
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			plain.WriteString(line + "\n")
+		}
+	}
+	return plain.String()
+}
+
+// Every relative link of the documents leads somewhere.
+func TestDocumentLinks(t *testing.T) {
+	t.Parallel()
+	var documents []string
+	for _, pattern := range []string{"*.md", filepath.Join("*", "*.md"), filepath.Join("*", "*", "*.md")} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		documents = append(documents, found...)
+	}
+	link := regexp.MustCompile(`\]\(([^)#:]+\.(?:md|go|png))(#[^)]*)?\)`)
+	for _, document := range documents {
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			target := filepath.Join(filepath.Dir(document), strings.TrimSpace(found[1]))
+			_, err := os.Stat(target)
+			require.NoError(t, err, "%s links to %s", document, found[1])
+		}
+	}
+}

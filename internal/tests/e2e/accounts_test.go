@@ -1,0 +1,368 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+var (
+	expiry = time.Date(2031, time.March, 31, 0, 0, 0, 0, time.UTC)
+	portal = prepaid.PortalIdentifier{ClientID: "p-client", ProgramID: "p-program", CardholderID: "p-holder"}
+)
+
+// everything is an account that has every field of 2.2.
+func everything() prepaidtest.SeedAccount {
+	return prepaidtest.SeedAccount{
+		ID: "EA52174568995001", ExternalID: "X-1", Balance: "100.00", Key: "emp-7", ProductType: "gift", AccountType: "ledger",
+		PlasticExpiry: expiry, AccountExpiry: expiry.AddDate(1, 0, 0), DisplayName: "Acme, meals", NameOnCard: "A.LOVELACE",
+		Personal: &prepaidtest.Personal{
+			Title: "Ms", FirstName: "Ada", MiddleName: "King", LastName: "Lovelace", Sex: "F", MobileNumber: "+61400000000",
+			PhoneNumber: "+61200000000", DateOfBirth: "1990-05-01T00:00:00Z", EmailAddress: "ada@example.com", DriverLicenceNumber: "DL1",
+			PrimaryAddress:   prepaidtest.Address{Line1: "1 A St", Line2: "2", Line3: "3", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
+			AlternateAddress: &prepaidtest.Address{Line1: "9 B St", Line2: "8", City: "Perth", State: "WA", Country: "AU", Postcode: "6000"},
+			Passport:         &prepaidtest.Passport{Number: "N1", Expiry: "2099-01-31T00:00:00Z", IssuingCountry: "AUS"},
+		},
+		FreeText: prepaidtest.FreeText{
+			Text1: "1", Text2: "2", Text3: "3", Text4: "4", Text5: "5", Text6: "6", Text7: "7", Text8: "8",
+			Int1: "11", Int2: "12", Dec1: "1.5", Dec2: "2.5",
+		},
+		Portal:       &prepaidtest.PortalIdentifier{ClientID: portal.ClientID, ProgramID: portal.ProgramID, CardholderID: portal.CardholderID},
+		MDESConfigID: "mdes-1", CorrespondingAccountID: "EA00000000000009", CardholderType: 2,
+	}
+}
+
+func allIncludes() []prepaid.Include {
+	return []prepaid.Include{
+		prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay,
+		prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType,
+	}
+}
+
+// Every field of an account arrives, and each optional group only when it is asked for.
+func TestE2EGetAccount(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	seed := everything()
+	id := prepaid.AccountID(s.AddAccount(seed))
+	account, err := s.client.Accounts.Get(t.Context(), id)
+	require.NoError(t, err)
+	loaded := s.last(id).OccurredAt.Truncate(time.Second)
+	want := prepaid.Account{
+		ID: id, ExternalAccountID: "X-1", CompanyID: company, Balance: prepaid.Cents(10000), CardNumber: account.CardNumber,
+		PlasticExpiry: expiry, AccountExpiry: expiry.AddDate(1, 0, 0), ProductType: prepaid.ProductTypeGift,
+		Status: prepaid.AccountStatusActive, PlasticEnabled: true, AccountType: prepaid.AccountTypeLedger,
+		FirstTransactionOccurredAt: loaded, LastTransactionOccurredAt: loaded, DisplayName: "Acme, meals", NameOnCard: "A.LOVELACE",
+		Compliant: new(true), ProgramClientID: "acme", ClientAccountKey: "emp-7", PortalIdentifier: &portal,
+	}
+	require.Equal(t, want, *account)
+	require.Regexp(t, `^\d{6}\*{6}\d{4}$`, account.CardNumber)
+
+	whole, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
+	require.NoError(t, err)
+	sameJSON(t, seed.Personal, whole.Personal)
+	sameJSON(t, seed.FreeText, whole.FreeText)
+	require.Regexp(t, `^\d{6}$`, whole.BPayBillerCode)
+	require.Regexp(t, `^\d{6}$`, whole.DirectEntryBSB)
+	for _, c := range []struct {
+		group prepaid.Include
+		copy  func(a *prepaid.Account)
+	}{
+		{prepaid.IncludePersonal, func(a *prepaid.Account) { a.Personal = whole.Personal }},
+		{prepaid.IncludeFreeText, func(a *prepaid.Account) { a.FreeText = whole.FreeText }},
+		{prepaid.IncludeBPay, func(a *prepaid.Account) {
+			a.BPayBillerCode, a.BPayReferenceNumber = whole.BPayBillerCode, whole.BPayReferenceNumber
+		}},
+		{prepaid.IncludeDirectEntry, func(a *prepaid.Account) {
+			a.DirectEntryBSB, a.DirectEntryAccountNumber = whole.DirectEntryBSB, whole.DirectEntryAccountNumber
+		}},
+		{prepaid.IncludeTokenInfo, func(a *prepaid.Account) { a.MDESConfigID = "mdes-1" }},
+		{prepaid.IncludeCorrespondingAccountID, func(a *prepaid.Account) { a.CorrespondingAccountID = "EA00000000000009" }},
+		{prepaid.IncludeCardholderType, func(a *prepaid.Account) { a.CardholderType = prepaid.CardholderTypeSecondary }},
+	} {
+		one, err := s.client.Accounts.Get(t.Context(), id, c.group)
+		require.NoError(t, err)
+		expected := want
+		c.copy(&expected)
+		require.NotEqual(t, want, expected, c.group)
+		require.Equal(t, expected, *one, c.group)
+	}
+}
+
+// The reduced account has the eight fields of its row.
+func TestE2EAccountStatus(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := prepaid.AccountID(s.AddAccount(everything()))
+	account, err := s.client.Accounts.Get(t.Context(), id)
+	require.NoError(t, err)
+	status, err := s.client.Accounts.Status(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, &prepaid.AccountSummary{
+		ExternalAccountID: account.ExternalAccountID, CompanyID: account.CompanyID, Balance: account.Balance, CardNumber: account.CardNumber,
+		PlasticExpiry: account.PlasticExpiry, ProductType: account.ProductType, Status: account.Status, PlasticEnabled: account.PlasticEnabled,
+	}, status)
+}
+
+func TestE2ESetStatus(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := s.seed("0")
+	for _, status := range []prepaid.AccountStatus{
+		prepaid.AccountStatusPreActive, prepaid.AccountStatusInactive, prepaid.AccountStatusDeactivated,
+		prepaid.AccountStatusLostOrStolen, prepaid.AccountStatusExpired, prepaid.AccountStatusSuspectedFraud, prepaid.AccountStatusClosed,
+		prepaid.AccountStatusInactivePINTriesExceeded, prepaid.AccountStatusVendorInactive, prepaid.AccountStatusReplaced,
+		prepaid.AccountStatusActive,
+	} {
+		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, status))
+		require.Equal(t, string(status), s.Status(string(id)))
+		account, err := s.client.Accounts.Status(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, status, account.Status)
+		require.True(t, status.Known())
+	}
+	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, "asleep"), "status")
+}
+
+// A late repeat of "active" could lift a block that was set meanwhile: it is not sent again.
+func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"}))
+	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
+	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.AccountStatusActive), prepaid.ErrOutcomeUnknown)
+	require.Equal(t, "inactive", s.Status(string(id)))
+	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.AccountStatusLostOrStolen))
+	require.Equal(t, "lost_or_stolen", s.Status(string(id)))
+}
+
+func TestE2ESetPlasticEnabled(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := s.seed("0")
+	for _, enabled := range []bool{false, true} {
+		params := prepaid.SetPlasticEnabledParams{Enabled: enabled, InitiatingUserID: "ada"}
+		require.NoError(t, s.client.Accounts.SetPlasticEnabled(t.Context(), id, params))
+		require.JSONEq(t, `{"plastic_enabled":`+strconv.FormatBool(enabled)+`,"initiating_user_id":"ada"}`, s.sent("PUT /accounts/{id}/plastic"))
+		account, err := s.client.Accounts.Status(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, enabled, account.PlasticEnabled)
+	}
+}
+
+func TestE2EUpdateAccount(t *testing.T) {
+	t.Parallel()
+	for name, clears := range map[string]bool{"what is left out is kept": false, "what is left out is cleared": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := []prepaidtest.Option{}
+			if clears {
+				options = append(options, prepaidtest.ClearOmittedMembers())
+			}
+			s := newStage(t, options...)
+			id := prepaid.AccountID(s.AddAccount(everything()))
+			get := func() *prepaid.Account {
+				account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+				require.NoError(t, err)
+				return account
+			}
+			other := prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
+				Registration: cardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Acme, travel"),
+				InitiatingUserID: "ada", PortalIdentifier: &other,
+			}))
+			changed := get()
+			require.Equal(t, cardholder(), changed.Personal)
+			require.Equal(t, []any{"emp-8", "Acme, travel", &other},
+				[]any{changed.ClientAccountKey, changed.DisplayName, changed.PortalIdentifier})
+
+			// Read, change, put the whole back: the one way that is right under either reading of the reference.
+			changed.Personal.LastName = "Byron"
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
+				Registration: changed.Personal, ClientAccountKey: &changed.ClientAccountKey, DisplayName: &changed.DisplayName,
+				PortalIdentifier: changed.PortalIdentifier,
+			}))
+			require.Equal(t, changed, get())
+
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Registration: cardholder()}))
+			require.Equal(t, clears, get().ClientAccountKey == "")
+			require.Equal(t, clears, get().PortalIdentifier == nil)
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
+				Registration: cardholder(), ClientAccountKey: new(""), DisplayName: new(""),
+			}))
+			require.Empty(t, get().ClientAccountKey)
+			require.Empty(t, get().DisplayName)
+		})
+	}
+}
+
+// A day of birth that is held with a time, such as midnight in Sydney, and what the reference's limits no longer allow
+// are put back as the service holds them when something else is changed.
+func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	held := prepaidtest.Personal{
+		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: "1990-05-03T14:00:00Z",
+		PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
+	}
+	legacy := held
+	legacy.EmailAddress = "a..b@example.com"
+	legacy.PrimaryAddress = prepaidtest.Address{State: "London", Country: "gb", Postcode: "SW1A 1AA"}
+	legacy.Passport = &prepaidtest.Passport{Number: "P1", Expiry: "2001-02-03T04:05:06Z", IssuingCountry: "GBR"}
+	for name, row := range map[string]struct {
+		personal prepaidtest.Personal
+		options  []prepaidtest.Option
+	}{"a time": {held, nil}, "beyond the limits": {legacy, []prepaidtest.Option{prepaidtest.Lenient()}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, row.options...)
+			id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Personal: &row.personal}))
+			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+			require.NoError(t, err)
+			require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Personal.DateOfBirth, "the day as written")
+			account.Personal.MobileNumber = "+61400000002"
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Registration: account.Personal}))
+			want := row.personal
+			want.MobileNumber = "+61400000002"
+			asJSON, err := json.Marshal(map[string]any{"registration": want})
+			require.NoError(t, err)
+			require.JSONEq(t, string(asJSON), s.sent("PUT /accounts/{id}"))
+		})
+	}
+}
+
+// A key finds its accounts on every page, with the groups asked for.
+func TestE2ESearchAccounts(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, prepaidtest.PageSizes(2, 3, 4))
+	want := []string{}
+	for range 7 {
+		want = append(want, s.AddAccount(prepaidtest.SeedAccount{Key: "emp-7"}))
+	}
+	s.AddAccount(prepaidtest.SeedAccount{Key: "emp-8"})
+	params := prepaid.SearchAccountsParams{
+		ProgramClientID: "acme", ClientAccountKey: "emp-7",
+		Include: []prepaid.Include{prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay},
+	}
+	for _, paging := range []prepaid.Paging{{}, {Prefetch: 3}, {Size: 1, Prefetch: 8}, {Size: 100}} {
+		params.Paging = paging
+		found := []string{}
+		for account, err := range s.client.Accounts.Search(t.Context(), params) {
+			require.NoError(t, err)
+			require.NotNil(t, account.Personal)
+			require.NotNil(t, account.FreeText)
+			require.NotEmpty(t, account.DirectEntryAccountNumber)
+			require.NotEmpty(t, account.BPayReferenceNumber)
+			found = append(found, string(account.ID))
+		}
+		require.Equal(t, want, found, "%+v", paging)
+	}
+	for _, c := range []struct {
+		paging            prepaid.Paging
+		size, pages, have int
+	}{
+		{prepaid.Paging{}, 4, 2, 4}, {prepaid.Paging{Page: 2}, 4, 2, 3}, {prepaid.Paging{Size: 1}, 2, 4, 2}, {prepaid.Paging{Size: 9}, 4, 2, 4},
+	} {
+		params.Paging = c.paging
+		page, err := s.client.Accounts.SearchPage(t.Context(), params)
+		require.NoError(t, err)
+		require.Equal(t, []int{max(c.paging.Page, 1), c.size, c.pages, 7, c.have},
+			[]int{page.Number, page.Size, page.TotalPages, page.TotalItems, len(page.Items)})
+		require.Equal(t, page.Number == c.pages, page.Last())
+	}
+	params.Paging = prepaid.Paging{Page: 4}
+	_, err := s.client.Accounts.SearchPage(t.Context(), params)
+	refused(t, err, 400, "invalid_request")
+
+	params.Paging, params.ClientAccountKey = prepaid.Paging{}, "emp-9"
+	page, err := s.client.Accounts.SearchPage(t.Context(), params)
+	require.NoError(t, err)
+	require.Empty(t, page.Items)
+	require.True(t, page.Last())
+	responded := s.statuses("GET /accounts")
+	require.Equal(t, 204, responded[len(responded)-1])
+
+	_, err = s.client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{Include: []prepaid.Include{prepaid.IncludeTokenInfo}})
+	invalid(t, err, "program_client_id", "client_account_key", "include[0]")
+}
+
+// The company search ends at the right page with paging headers and without.
+func TestE2ESearchCompany(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]prepaidtest.Option{
+		"told":     {prepaidtest.PageSizes(1, 2, 2)},
+		"not told": {prepaidtest.PageSizes(1, 2, 2), prepaidtest.NoCompanySearchPaging()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, options...)
+			plain := []string{}
+			for range 4 {
+				plain = append(plain, s.AddAccount(prepaidtest.SeedAccount{}))
+			}
+			whole := everything()
+			whole.Status, whole.Personal.MobileNumber = "inactive", "+61499999999"
+			whole.Personal.FirstName, whole.Personal.LastName = "Grace", "Hopper"
+			special := s.AddAccount(whole)
+			for filter, c := range map[string]struct {
+				params prepaid.SearchCompanyParams
+				want   []string
+			}{
+				"none":    {prepaid.SearchCompanyParams{}, append(plain, special)},
+				"client":  {prepaid.SearchCompanyParams{ProgramClientID: "acme"}, append(plain, special)},
+				"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []string{}},
+				"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []string{special}},
+				"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []string{special}},
+				"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []string{special}},
+				"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []string{special}},
+				"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []string{special}},
+				"all": {prepaid.SearchCompanyParams{
+					ProgramClientID: "acme", ProgramID: portal.ProgramID, Status: prepaid.AccountStatusInactive,
+					FirstName: "Grace", LastName: "Hopper", Mobile: "+61499999999",
+				}, []string{special}},
+			} {
+				c.params.Include = []prepaid.Include{prepaid.IncludePersonal}
+				for _, prefetch := range []int{0, 3} {
+					c.params.Paging.Prefetch = prefetch
+					found := []string{}
+					for account, err := range s.client.Accounts.SearchCompany(t.Context(), company, c.params) {
+						require.NoError(t, err, filter)
+						require.NotNil(t, account.Personal)
+						found = append(found, string(account.ID))
+					}
+					require.Equal(t, c.want, found, filter)
+				}
+			}
+			page, err := s.client.Accounts.SearchCompanyPage(t.Context(), company, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Page: 3}})
+			require.NoError(t, err)
+			require.Len(t, page.Items, 1)
+			require.Nil(t, page.Items[0].Personal)
+		})
+	}
+}
+
+func TestE2EAccountNotFound(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	ctx, accounts := t.Context(), s.client.Accounts
+	for name, err := range map[string]error{
+		"get":          done(accounts.Get(ctx, "nobody")),
+		"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Registration: cardholder()}),
+		"status":       done(accounts.Status(ctx, "nobody")),
+		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.AccountStatusClosed),
+		"plastic":      accounts.SetPlasticEnabled(ctx, "nobody", prepaid.SetPlasticEnabledParams{}),
+		"transactions": done(accounts.TransactionsPage(ctx, "nobody", prepaid.ListTransactionsParams{})),
+	} {
+		require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound, name)
+		call, ok := errors.AsType[*prepaid.CallError](err)
+		require.True(t, ok)
+		require.Equal(t, prepaid.AccountID("nobody"), call.AccountID)
+	}
+}

@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"context"
+	"slices"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// effect is how an operation may be repeated, as the documentation of its method has it.
+type effect string
+
+const (
+	effectToken      effect = "token"
+	effectRead       effect = "read"
+	effectResult     effect = "report result" // a read whose 500 is final
+	effectReplayable effect = "replayable"
+	effectKeyed      effect = "keyed"
+	effectNever      effect = "never"
+	effectModelled   effect = "never, and a refusal may stand in a 200"
+	effectSilent     effect = "never, and a success has no body"
+)
+
+// exercise is one operation with a call of it.
+type exercise struct {
+	operation string
+	effect    effect
+	prepare   preparation
+}
+
+// preparation makes what a call needs and returns the call.
+type preparation func(s *hookStage) func(context.Context) error
+
+// policyRead is one of the four views of a policy.
+type policyRead func(context.Context, prepaid.CompanyID) (*prepaid.Policy, error)
+
+// pinStep is one of the two calls with an envelope.
+type pinStep func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error)
+
+// done drops the result of a call.
+func done[T any](_ T, err error) error { return err }
+
+// onAccount is a call about an account with money on it.
+func onAccount(call func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error) preparation {
+	return func(s *hookStage) func(context.Context) error {
+		id := s.seed("100.00")
+		return func(ctx context.Context) error { return call(ctx, s.client, id) }
+	}
+}
+
+// plain is a call that needs nothing.
+func plain(call func(ctx context.Context, c *prepaid.Client) error) preparation {
+	return func(s *hookStage) func(context.Context) error {
+		return func(ctx context.Context) error { return call(ctx, s.client) }
+	}
+}
+
+// onHook is a call about a registered hook.
+func onHook(call func(ctx context.Context, c *prepaid.Client, id string) error) preparation {
+	return func(s *hookStage) func(context.Context) error {
+		id := s.register(false)
+		return func(ctx context.Context) error { return call(ctx, s.client, id) }
+	}
+}
+
+// simulated is a call of the simulator about an earlier purchase.
+func simulated(params func(prepaid.SimulateParams, string) prepaid.SimulateParams, call func(*prepaid.SimulationService) simulate) preparation {
+	return func(s *hookStage) func(context.Context) error {
+		bought := purchase(s.seed("100.00"), "10.00")
+		made, err := s.client.Simulation.Transact(s.t.Context(), bought)
+		require.NoError(s.t, err)
+		return func(ctx context.Context) error {
+			return done(call(s.client.Simulation)(ctx, params(bought, made.AuthorizationID)))
+		}
+	}
+}
+
+// sealed is a call with a PIN envelope.
+func sealed(call func(*prepaid.PINService) pinStep) preparation {
+	return func(s *hookStage) func(context.Context) error {
+		params := s.pinChange(s.seed("0"), prepaid.PINKeyOptions{})
+		return func(ctx context.Context) error { return done(call(s.client.PIN)(ctx, params)) }
+	}
+}
+
+const company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+
+func exercises() []exercise {
+	return slices.Concat(tokenAndReportExercises(), policyExercises(), accountExercises(), moneyExercises(), otherExercises())
+}
+
+func tokenAndReportExercises() []exercise {
+	return []exercise{
+		{"POST /token", effectToken, func(s *hookStage) func(context.Context) error {
+			client := s.Client() // has no token yet
+			return func(ctx context.Context) error { return done(client.Token(ctx)) }
+		}},
+		{"GET /reporting/templates/{templatename}", effectNever, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return done(c.Reporting.Start(ctx, prepaidtest.DailySettlement, prepaid.StartReportParams{}))
+		})},
+		{"GET /reporting/templates/{templatename}/reports/{reportid}", effectResult, func(s *hookStage) func(context.Context) error {
+			run, err := s.client.Reporting.Start(s.t.Context(), prepaidtest.DailySettlement, prepaid.StartReportParams{})
+			require.NoError(s.t, err)
+			return func(ctx context.Context) error { return done(s.client.Reporting.Result(ctx, *run)) }
+		}},
+	}
+}
+
+func policyExercises() []exercise {
+	read := func(call func(*prepaid.PolicyService) policyRead) preparation {
+		return plain(func(ctx context.Context, c *prepaid.Client) error { return done(call(c.Policy)(ctx, company)) })
+	}
+	return []exercise{
+		{"GET /policy/mccodes", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return done(c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{}))
+		})},
+		{"GET /policy/{id}/restrictions", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return done(c.Policy.Restrictions(ctx, company))
+		})},
+		{"GET /policy/{id}/policy", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+			return s.Get
+		})},
+		{"GET /policy/{id}/categories", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+			return s.Categories
+		})},
+		{"GET /policy/{id}/merchants", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+			return s.Merchants
+		})},
+		{"GET /policy/{id}/terminals", effectRead, read(func(s *prepaid.PolicyService) policyRead {
+			return s.Terminals
+		})},
+		{"POST /policy/{id}/categories", effectSilent, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return c.Policy.ChangeCategories(ctx, company, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+		})},
+		{"POST /policy/{id}/merchants", effectSilent, plain(func(ctx context.Context, c *prepaid.Client) error {
+			rule := prepaid.MerchantRule{AcquirerID: 1, CardAcceptorID: "SHOP", Description: "a shop"}
+			return c.Policy.ChangeMerchants(ctx, company, prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{rule}})
+		})},
+		{"POST /policy/{id}/terminals", effectSilent, plain(func(ctx context.Context, c *prepaid.Client) error {
+			rule := prepaid.TerminalRule{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}
+			return c.Policy.ChangeTerminals(ctx, company, prepaid.ChangeTerminalsParams{Add: []prepaid.TerminalRule{rule}})
+		})},
+	}
+}
+
+func accountExercises() []exercise {
+	return []exercise{
+		{"GET /accounts", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return done(c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "acme", ClientAccountKey: "none"}))
+		})},
+		{"POST /accounts", effectNever, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return done(c.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: company, Registration: cardholder()}))
+		})},
+		{"GET /accounts/company/{companyid}", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
+			return done(c.Accounts.SearchCompanyPage(ctx, company, prepaid.SearchCompanyParams{}))
+		})},
+		{"GET /accounts/{id}", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Accounts.Get(ctx, id))
+		})},
+		{"PUT /accounts/{id}", effectSilent, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return c.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{Registration: cardholder()})
+		})},
+		{"GET /accounts/{id}/transactions", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Accounts.TransactionsPage(ctx, id, prepaid.ListTransactionsParams{}))
+		})},
+		{"GET /accounts/{id}/status", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Accounts.Status(ctx, id))
+		})},
+		{"PUT /accounts/{id}/status", effectReplayable, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return c.Accounts.SetStatus(ctx, id, prepaid.AccountStatusInactive)
+		})},
+		{"PUT /accounts/{id}/plastic", effectReplayable, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return c.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{})
+		})},
+		{"GET /accounts/{id}/tokens", effectRead, func(s *hookStage) func(context.Context) error {
+			id := s.seed("0")
+			s.AddWalletToken(string(id), prepaidtest.WalletToken{})
+			return func(ctx context.Context) error { return done(s.client.Accounts.WalletTokens(ctx, id)) }
+		}},
+		{"POST /accounts/{id}/wallet/{provider}", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Accounts.ProvisionWallet(ctx, id, "googlepay", prepaid.ProvisionWalletParams{}))
+		})},
+		{"POST /accounts/{id}/dip", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Accounts.ExchangeKey(ctx, id, harness.KeyExchange()))
+		})},
+	}
+}
+
+func moneyExercises() []exercise {
+	return []exercise{
+		{"POST /accounts/{id}/directentryout", effectKeyed, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Accounts.DirectEntryOut(ctx, id, directEntry("25.50")))
+		})},
+		{"POST /accounts/{id}/transfer", effectKeyed, func(s *hookStage) func(context.Context) error {
+			from, to := s.seed("100.00"), s.seed("0")
+			return func(ctx context.Context) error {
+				return done(s.client.Accounts.Transfer(ctx, from, harness.TransferTo(to, "25.50")))
+			}
+		}},
+		{"POST /funding/redemptions", effectModelled, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Funding.Redeem(ctx, redemption(id, "25.50")))
+		})},
+		{"POST /funding/reversals", effectModelled, func(s *hookStage) func(context.Context) error {
+			params := redemption(s.seed("100.00"), "25.50")
+			made, err := s.client.Funding.Redeem(s.t.Context(), params)
+			require.NoError(s.t, err)
+			return func(ctx context.Context) error {
+				return done(s.client.Funding.Reverse(ctx, reversal(params, made.TransactionID)))
+			}
+		}},
+		{"POST /funding/refunds", effectModelled, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Funding.Refund(ctx, refund(id, "25.50")))
+		})},
+		{"POST /simulation/transact", effectModelled, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.Simulation.Transact(ctx, purchase(id, "10.00")))
+		})},
+		{"POST /simulation/advice", effectModelled, simulated(about, func(s *prepaid.SimulationService) simulate { return s.Advise })},
+		{"POST /simulation/reverse", effectModelled, simulated(about, func(s *prepaid.SimulationService) simulate { return s.Reverse })},
+		{"POST /simulation/clear", effectModelled, simulated(clearingOf, func(s *prepaid.SimulationService) simulate { return s.Clear })},
+		{"POST /simulation/reverse_clear", effectModelled, simulated(clearingOf, func(s *prepaid.SimulationService) simulate { return s.ReverseClear })},
+	}
+}
+
+func otherExercises() []exercise {
+	return []exercise{
+		{"POST /pin/initiate", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+			return done(c.PIN.Initiate(ctx, initiation(id)))
+		})},
+		{"POST /pin/validate", effectNever, sealed(func(s *prepaid.PINService) pinStep {
+			return s.Validate
+		})},
+		{"POST /pin/execute", effectNever, sealed(func(s *prepaid.PINService) pinStep {
+			return s.Execute
+		})},
+		{"GET /hooks", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, _ string) error {
+			return done(c.Hooks.ListPage(ctx, prepaid.ListHooksParams{}))
+		})},
+		{"GET /hooks/{id}", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+			return done(c.Hooks.Get(ctx, id))
+		})},
+		{"POST /hooks", effectNever, func(s *hookStage) func(context.Context) error {
+			return func(ctx context.Context) error { return done(s.client.Hooks.Create(ctx, s.hook(true))) }
+		}},
+		{"PATCH /hooks/{id}", effectSilent, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{Enabled: new(false)})
+		})},
+		{"DELETE /hooks/{id}", effectReplayable, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Hooks.Delete(ctx, id)
+		})},
+		{"GET /hooks/{id}/undeliverable", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+			return done(c.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{}))
+		})},
+		{"POST /hooks/{id}/undeliverable/dismiss", effectSilent, func(s *hookStage) func(context.Context) error {
+			id, messages := s.undelivered(1)
+			return func(ctx context.Context) error { return s.client.Hooks.Dismiss(ctx, id, messages...) }
+		}},
+	}
+}

@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// Every operation of the emulator is called through the client, and responds with the success of its row.
+func TestE2EEveryOperationSucceeds(t *testing.T) {
+	t.Parallel()
+	s := newHookStage(t)
+	called := []string{}
+	for _, e := range exercises() {
+		called = append(called, e.operation)
+		require.NoError(t, e.prepare(s)(t.Context()), e.operation)
+		responded := s.statuses(e.operation)
+		require.NotEmpty(t, responded, e.operation)
+		want := []int{200}
+		switch e.operation {
+		case "POST /accounts", "POST /hooks":
+			want = []int{201}
+		case "GET /accounts", "GET /hooks/{id}/undeliverable", "DELETE /hooks/{id}", "POST /hooks/{id}/undeliverable/dismiss":
+			want = []int{204}
+		}
+		require.Equal(t, want, responded[len(responded)-1:], e.operation)
+	}
+	require.Equal(t, prepaidtest.Operations(), called)
+}
+
+// wireFault is something that goes wrong once, and what a call then ends with.
+type wireFault struct {
+	name  string
+	fault prepaidtest.Fault
+	// fails are the operations that end with an error; all others absorb the fault.
+	fails map[effect]prepaid.Outcome
+	check func(t *testing.T, err error)
+}
+
+const (
+	unknown      = prepaid.OutcomeUnknown
+	applied      = prepaid.OutcomeApplied
+	rejected     = prepaid.OutcomeRejected
+	notProcessed = prepaid.OutcomeNotProcessed
+)
+
+func wireFaults() []wireFault {
+	responded := func(status int) func(*testing.T, error) {
+		return func(t *testing.T, err error) {
+			t.Helper()
+			response, ok := errors.AsType[*prepaid.APIError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, status, response.StatusCode)
+			if status >= 500 {
+				require.ErrorIs(t, err, prepaid.ErrServer)
+				require.ErrorIs(t, err, prepaid.CodeServerError)
+			}
+		}
+	}
+	broken := func(t *testing.T, err error) {
+		t.Helper()
+		cause, ok := errors.AsType[*prepaid.TransportError](err)
+		require.True(t, ok, "%v", err)
+		require.True(t, cause.Sent)
+	}
+	lost := map[effect]prepaid.Outcome{effectNever: unknown, effectModelled: unknown, effectSilent: unknown}
+	return []wireFault{
+		{"429", prepaidtest.Answer(429, ""), nil, nil},
+		{"401", prepaidtest.Answer(401, "invalid_token"), map[effect]prepaid.Outcome{effectToken: notProcessed}, responded(401)},
+		{"500", prepaidtest.Answer(500, ""), map[effect]prepaid.Outcome{
+			effectKeyed: unknown, effectNever: unknown, effectModelled: unknown, effectSilent: unknown, effectResult: notProcessed,
+		}, responded(500)},
+		{"503", prepaidtest.Answer(503, ""), lost, responded(503)},
+		{"answer lost", prepaidtest.CommitThenDrop(), lost, broken},
+		{"request lost", prepaidtest.DropBeforeCommit(), lost, broken},
+		// The status of a response that breaks off says that it happened, unless the body could have said no.
+		{"answer cut", prepaidtest.Truncate(), map[effect]prepaid.Outcome{
+			effectNever: applied, effectModelled: unknown, effectSilent: unknown,
+		}, broken},
+	}
+}
+
+// One operation of each class meets each fault of the wire once: it absorbs the fault, or ends with the outcome that its
+// effect allows and no other.
+func TestE2EEveryOperationMeetsEveryFault(t *testing.T) {
+	t.Parallel()
+	classes := map[string]string{}
+	for _, row := range tree.Operations(t) {
+		classes[row.Method+" "+row.Path] = row.Class()
+	}
+	for _, e := range tree.OneOfEach(exercises(), func(e exercise) string { return string(e.effect) + " of " + classes[e.operation] }) {
+		t.Run(e.operation, func(t *testing.T) {
+			t.Parallel()
+			s := newHookStage(t)
+			for _, f := range wireFaults() {
+				call := e.prepare(s)
+				s.Inject(e.operation, f.fault)
+				err := call(t.Context())
+				require.Zero(t, s.FaultsLeft(), f.name)
+				outcome, fails := f.fails[e.effect]
+				if !fails {
+					require.NoError(t, err, f.name)
+					continue
+				}
+				require.Error(t, err, f.name)
+				require.Equal(t, outcome, prepaid.OutcomeOf(err), "%s: %v", f.name, err)
+				require.Equal(t, outcome == unknown, errors.Is(err, prepaid.ErrOutcomeUnknown), f.name)
+				f.check(t, err)
+			}
+		})
+	}
+}
+
+// The 500 of every row arrives with its code when it does not pass, and a read knows that nothing happened.
+func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
+	t.Parallel()
+	s := newHookStage(t)
+	for _, e := range exercises() {
+		call := e.prepare(s)
+		s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Answer(500, "")}, 4)...)
+		err := call(t.Context())
+		require.ErrorIs(t, err, prepaid.ErrServer, e.operation)
+		require.ErrorIs(t, err, prepaid.CodeServerError, e.operation)
+		want, used := unknown, 1
+		switch e.effect {
+		case effectRead, effectToken:
+			want, used = notProcessed, 4
+		case effectResult:
+			want = notProcessed
+		case effectReplayable:
+			used = 4
+		}
+		require.Equal(t, want, prepaid.OutcomeOf(err), "%s: %v", e.operation, err)
+		require.Equal(t, 4-used, s.FaultsLeft(), e.operation)
+		require.Equal(t, e.effect == effectResult, errors.Is(err, prepaid.ErrReportFailed), e.operation)
+		s.ClearFaults()
+	}
+}
+
+// A call that ends before it is sent leaves no trace.
+func TestE2EEveryOperationCancelledBeforeSending(t *testing.T) {
+	t.Parallel()
+	s := newHookStage(t)
+	ended, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for _, e := range exercises() {
+		call := e.prepare(s)
+		before := len(s.Requests())
+		err := call(ended)
+		require.ErrorIs(t, err, context.DeadlineExceeded, e.operation)
+		require.Equal(t, notProcessed, prepaid.OutcomeOf(err), e.operation)
+		require.Len(t, s.Requests(), before, e.operation)
+	}
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// initiation has every field.
+func initiation(id prepaid.AccountID) prepaid.InitiatePINParams {
+	return prepaid.InitiatePINParams{AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7", CommunicationMethod: "sms"}
+}
+
+// pinAnswer is what the emulator responds; the reference shows nothing.
+type pinResponse struct {
+	OperationID string `json:"operation_id"`
+	Status      string `json:"status"`
+}
+
+// initiatePIN starts a change and returns its operation id.
+func (s *stage) initiatePIN(id prepaid.AccountID) string {
+	s.t.Helper()
+	started, err := s.client.PIN.Initiate(s.t.Context(), initiation(id))
+	require.NoError(s.t, err)
+	require.Equal(s.t, 200, started.StatusCode)
+	var response pinResponse
+	require.NoError(s.t, started.Decode(&response))
+	require.Equal(s.t, "initiated", response.Status)
+	return response.OperationID
+}
+
+// seal makes an envelope for the emulator's certificate.
+func (s *stage) seal(options prepaid.PINKeyOptions, otp, pin string) prepaid.PINEnvelope {
+	s.t.Helper()
+	key, err := prepaid.NewPINKey(s.PINCertificate(), options)
+	require.NoError(s.t, err)
+	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
+	require.NoError(s.t, err)
+	return *envelope
+}
+
+// pinChange starts a change to 4921 and returns the params of its further steps, with every field.
+func (s *stage) pinChange(id prepaid.AccountID, options prepaid.PINKeyOptions) prepaid.SealedPINParams {
+	s.t.Helper()
+	operation := s.initiatePIN(id)
+	return prepaid.SealedPINParams{
+		OperationID: operation, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: s.seal(options, s.OTP(operation), "4921"),
+	}
+}
+
+// pinStatus is the state in a response.
+func (s *stage) pinStatus(params prepaid.SealedPINParams, call pinStep) string {
+	s.t.Helper()
+	response, err := call(s.t.Context(), params)
+	require.NoError(s.t, err)
+	require.Equal(s.t, 200, response.StatusCode)
+	var answer pinResponse
+	require.NoError(s.t, response.Decode(&answer))
+	require.Equal(s.t, params.OperationID, answer.OperationID)
+	return answer.Status
+}
+
+func TestE2EPINChange(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for i, hash := range []prepaid.PINHash{"", prepaid.PINHashSHA256, prepaid.PINHashSHA512, prepaid.PINHashSHA256} {
+		id := s.seed("0")
+		params := s.pinChange(id, prepaid.PINKeyOptions{Hash: hash})
+		if i == 3 {
+			params.Envelope.OAEPHashingAlgorithm = "" // as an envelope that was made elsewhere may leave it
+		}
+		require.Equal(t, "validated", s.pinStatus(params, s.client.PIN.Validate))
+		require.Empty(t, s.PINOf(string(id)))
+		require.Equal(t, "executed", s.pinStatus(params, s.client.PIN.Execute))
+		require.Equal(t, "4921", s.PINOf(string(id)))
+
+		_, err := s.client.PIN.Execute(t.Context(), params)
+		refused(t, err, 400, "invalid_operation")
+	}
+	require.JSONEq(t, `{"eaid":"`+s.AccountIDs()[3]+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
+		s.sent("POST /pin/initiate"))
+}
+
+func TestE2EPINRefused(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, prepaidtest.OTPLifetime(10*time.Minute))
+	ctx := t.Context()
+	_, err := s.client.PIN.Initiate(ctx, initiation("nobody"))
+	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
+	unreachable := s.AddAccount(prepaidtest.SeedAccount{Personal: &prepaidtest.Personal{FirstName: "A", LastName: "B"}})
+	_, err = s.client.PIN.Initiate(ctx, initiation(prepaid.AccountID(unreachable)))
+	refused(t, err, 400, "invalid_request")
+
+	id := s.seed("0")
+	good := s.pinChange(id, prepaid.PINKeyOptions{})
+	for code, change := range map[string]func(*prepaid.SealedPINParams){
+		"invalid_operation": func(p *prepaid.SealedPINParams) { p.OperationID = "00000000-0000-4000-8000-000000000000" },
+		"invalid_device":    func(p *prepaid.SealedPINParams) { p.DeviceID = "device-2" },
+		"invalid_otp":       func(p *prepaid.SealedPINParams) { p.Envelope = s.seal(prepaid.PINKeyOptions{}, "wrong", "4921") },
+		"invalid_envelope":  func(p *prepaid.SealedPINParams) { p.Envelope.PublicKeyFingerprint = "00" },
+	} {
+		params := good
+		change(&params)
+		_, err := s.client.PIN.Validate(ctx, params)
+		refused(t, err, 400, code)
+		_, err = s.client.PIN.Execute(ctx, params)
+		refused(t, err, 400, code)
+	}
+	s.Advance(10 * time.Minute)
+	_, err = s.client.PIN.Execute(ctx, good)
+	refused(t, err, 400, "invalid_operation")
+	require.Empty(t, s.PINOf(string(id)))
+}
+
+// A lost response of the last step is unknown: the PIN may be the new one.
+func TestE2EPINUnknown(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	id := s.seed("0")
+	params := s.pinChange(id, prepaid.PINKeyOptions{})
+	s.Inject("POST /pin/execute", prepaidtest.CommitThenDrop())
+	_, err := s.client.PIN.Execute(t.Context(), params)
+	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	require.Equal(t, "4921", s.PINOf(string(id)))
+	require.Len(t, s.statuses("POST /pin/execute"), 1)
+}
+
+func TestE2EPINValidation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	_, err := s.client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{})
+	invalid(t, err, "eaid", "device_id", "ip_address", "communication_method")
+	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1"})
+	invalid(t, err, "operation_id", "device_id", "ip_address", "encrypted_data", "public_key_fingerprint", "encrypted_key",
+		"iv")
+	require.Empty(t, s.Requests())
+}

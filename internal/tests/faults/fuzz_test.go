@@ -1,0 +1,234 @@
+package faults
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/contract"
+)
+
+// fuzzedWire responds alike to every request and keeps the addresses; after a hundred it says that there is nothing more.
+type fuzzedWire struct {
+	status    int
+	header    http.Header
+	body      string
+	addresses []*url.URL
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *fuzzedWire) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.addresses = append(w.addresses, r.URL)
+	status, body := w.status, w.body
+	if len(w.addresses) > 100 {
+		status, body = http.StatusNoContent, ""
+	}
+	return &http.Response{StatusCode: status, Header: w.header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+func newFuzzedClient(t *testing.T, wire *fuzzedWire) *prepaid.Client {
+	t.Helper()
+	config := contract.Config(wire)
+	config.Retry.MaxThrottleWait = time.Nanosecond
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+// requireCalmError holds an error's text to one short printable line without any long piece of the response.
+func requireCalmError(t *testing.T, err error, response string) {
+	t.Helper()
+	text := err.Error()
+	require.True(t, utf8.ValidString(text), "%q", text)
+	require.Less(t, len(text), 600)
+	require.False(t, strings.ContainsFunc(text, unicode.IsControl), "%q", text)
+	for at := 0; at+24 <= len(response); at += 24 {
+		require.NotContains(t, text, response[at:at+24])
+	}
+}
+
+// FuzzResponses gives every operation any bytes for its success: a value, or an error that says what is known.
+func FuzzResponses(f *testing.F) {
+	f.Add(uint8(0), "null")
+	f.Add(uint8(3), `[{"code":1.0,"description":null,"code":"2"}]`)
+	f.Add(uint8(20), `{"balance":1e400,"company_id":9007199254740993}`)
+	cases := tableCases(f)
+	for i, c := range cases {
+		f.Add(uint8(i), string(c.fixture.Body()))
+	}
+	f.Fuzz(func(t *testing.T, number uint8, body string) {
+		c := cases[int(number)%len(cases)]
+		if strings.HasPrefix(c.row.Name, "PIN.") || c.safety == "token" {
+			t.Skip("the caller's, and FuzzTokenResponse's")
+		}
+		mediaType := c.fixture.Response.Header["Content-Type"]
+		wire := &fuzzedWire{status: c.fixture.Response.Status, header: http.Header{"Content-Type": {mediaType}}, body: body}
+		err := c.call(t.Context(), newFuzzedClient(t, wire))
+		require.NotEmpty(t, wire.addresses)
+		if err == nil {
+			return
+		}
+		failure, ok := errors.AsType[*prepaid.CallError](err)
+		if !ok { // a report that breaks while its rows are read
+			require.Equal(t, "Reporting.Result", c.row.Name, "%v", err)
+			return
+		}
+		require.Contains(t, []prepaid.Outcome{prepaid.OutcomeApplied, prepaid.OutcomeUnknown, prepaid.OutcomeRejected, prepaid.OutcomeNotProcessed}, failure.Outcome)
+		requireCalmError(t, err, body)
+	})
+}
+
+// FuzzErrorBody gives any error status any body: an *APIError with that status, and nothing of the body in its text
+// but a code of the form that codes have.
+func FuzzErrorBody(f *testing.F) {
+	f.Add(uint16(400), "application/vnd.vendor+json", `{"error":"invalid_request","error_description":"words of the service"}`)
+	f.Add(uint16(404), "", "")
+	f.Add(uint16(500), "text/html", "<html><body>Bad gateway</body></html>")
+	f.Add(uint16(429), "application/json", `{"error":5,"error_description":null}`)
+	f.Add(uint16(409), "application/json", `{"error":"a\nb \u0000","error_description":"`+strings.Repeat("x", 3000)+`"}`)
+	f.Fuzz(func(t *testing.T, status uint16, mediaType, body string) {
+		code := 400 + int(status)%200
+		wire := &fuzzedWire{status: code, header: http.Header{"Content-Type": {mediaType}}, body: body}
+		err := newFuzzedClient(t, wire).Accounts.SetPlasticEnabled(t.Context(), "EA-1", prepaid.SetPlasticEnabledParams{Enabled: true})
+		require.Error(t, err)
+		failure, ok := errors.AsType[*prepaid.APIError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, code, failure.StatusCode)
+		if len(failure.Code) >= 20 { // a code is shown, if it has the form of one
+			body = strings.ReplaceAll(body, string(failure.Code), "")
+		}
+		requireCalmError(t, err, body)
+	})
+}
+
+// FuzzTokenResponse gives the token endpoint's success any body: a call gets a token that can go into a header, or
+// sends nothing.
+func FuzzTokenResponse(f *testing.F) {
+	f.Add(`{"access_token":"abc","token_type":"bearer","expires_in":3600}`)
+	f.Add(`{"access_token":"a\r\nb","token_type":"bearer","expires_in":3600}`)
+	f.Add(`{"access_token":"abc","token_type":"mac","expires_in":-1}`)
+	f.Add(`{"access_token":"abc","token_type":"Bearer","expires_in":"1e9"}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		wire := &fuzzedWire{status: 200, header: http.Header{"Content-Type": {"application/vnd.vendor+json"}}, body: body}
+		config := contract.Config(wire)
+		config.TokenSource = nil
+		client, err := prepaid.NewClient(config)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, client.Close()) }()
+		token, err := client.Token(t.Context())
+		if err != nil {
+			requireCalmError(t, err, body)
+			return
+		}
+		unfit := func(r rune) bool { return r <= ' ' || r > '~' }
+		require.False(t, strings.ContainsFunc(token.AccessToken, unfit))
+		require.True(t, strings.EqualFold(token.TokenType, "bearer"))
+	})
+}
+
+// FuzzPageHeaders gives an iteration any paging headers: it ends, delivers every item of every page it read, and calls the
+// list incomplete only when a header promised more.
+func FuzzPageHeaders(f *testing.F) {
+	f.Add("50", "1", "1", uint8(1))
+	f.Add("", "", "", uint8(3))
+	f.Add("-1", "99999999999999999999", "x", uint8(2))
+	f.Add("0", "0", "0", uint8(0))
+	f.Add("", "1", "1", uint8(0))
+	f.Fuzz(func(t *testing.T, size, pages, total string, items uint8) {
+		header := make(http.Header)
+		header.Set("Content-Type", "application/vnd.vendor+json")
+		header["X-PageSize"], header["X-TotalPages"], header["X-TotalItems"] = []string{size}, []string{pages}, []string{total}
+		header.Set("X-PageSize", size)
+		header.Set("X-TotalPages", pages)
+		header.Set("X-TotalItems", total)
+		wire := &countedPages{header: header, items: int(items) % 8}
+		config := contract.Config(wire)
+		client, err := prepaid.NewClient(config)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, client.Close()) }()
+		got := 0
+		for code, err := range client.Policy.MerchantCategoryCodes(t.Context(), prepaid.ListMerchantCategoryCodesParams{Paging: prepaid.Paging{Prefetch: int(items) / 64}}) {
+			if err != nil {
+				require.ErrorIs(t, err, prepaid.ErrListIncomplete)
+				promises := func(header string, more int) bool { n, err := strconv.Atoi(header); return err == nil && n > more }
+				require.True(t, promises(total, got) || promises(pages, got/max(wire.items, 1)), "%d seen", got)
+				break
+			}
+			require.Equal(t, strconv.Itoa(got), strings.TrimLeft(string(code.Code[:3]), "0")+string(code.Code[3:]))
+			got++
+		}
+		if told, err := strconv.Atoi(pages); err != nil || told < 0 {
+			require.Equal(t, wire.items*lastCountedPage, got, "nothing told: all pages up to the empty one")
+		} else {
+			require.Equal(t, wire.items*min(max(told, 1), lastCountedPage), got)
+		}
+	})
+}
+
+// countedPages has lastCountedPage pages of numbered codes.
+type countedPages struct {
+	header http.Header
+	items  int
+}
+
+const lastCountedPage = 5
+
+// RoundTrip implements http.RoundTripper.
+func (c *countedPages) RoundTrip(r *http.Request) (*http.Response, error) {
+	number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
+	if err != nil {
+		return nil, err
+	}
+	response := &http.Response{StatusCode: http.StatusNoContent, Header: c.header, Body: http.NoBody, Request: r}
+	if number <= lastCountedPage && c.items > 0 {
+		var codes []string
+		for i := range c.items {
+			codes = append(codes, `{"code":`+strconv.Itoa((number-1)*c.items+i)+`,"description":"x"}`)
+		}
+		response.StatusCode, response.Body = http.StatusOK, io.NopCloser(strings.NewReader("["+strings.Join(codes, ",")+"]"))
+	}
+	return response, nil
+}
+
+// FuzzPath gives the path any account and hook id: refused before anything is sent, or exactly one segment.
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{"EA-1", "..", "../token", "a/b?c", "", "a\r\nb", "%2e%2e", "a b", "ä", "a;b", "\xff", "#", "a%2fb", "."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		wire := &fuzzedWire{status: 404, header: http.Header{}}
+		client := newFuzzedClient(t, wire)
+		_, err := client.Accounts.Get(t.Context(), prepaid.AccountID(id))
+		_, hookErr := client.Hooks.Get(t.Context(), id)
+		_, refused := errors.AsType[*prepaid.ValidationError](err)
+		_, hookRefused := errors.AsType[*prepaid.ValidationError](hookErr)
+		require.Equal(t, refused, hookRefused)
+		if refused {
+			require.Empty(t, wire.addresses)
+			return
+		}
+		require.Len(t, wire.addresses, 2)
+		for i, parent := range []string{"/3.0/accounts/", "/3.0/hooks/"} {
+			segment, ok := strings.CutPrefix(wire.addresses[i].EscapedPath(), parent)
+			require.True(t, ok)
+			require.NotContains(t, segment, "/")
+			plain, err := url.PathUnescape(segment)
+			require.NoError(t, err)
+			require.Equal(t, id, plain)
+			require.NotContains(t, []string{"", ".", ".."}, plain)
+			require.Empty(t, wire.addresses[i].RawQuery)
+			require.Empty(t, wire.addresses[i].Fragment)
+		}
+	})
+}

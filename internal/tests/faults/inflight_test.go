@@ -1,0 +1,112 @@
+package faults
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// Two calls with one request id are never under way at once: the service would not know the second for a repeat.
+func TestSameRequestIDTakesTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		var calls sync.WaitGroup
+		for range 4 {
+			calls.Go(func() {
+				if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Equal(t, 1, service.Most)
+		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.Gaps())
+	})
+}
+
+// The same params again after an unknown outcome wait until the first has had time to finish.
+func TestRepeatAfterUnknownWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		config := harness.ClockConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := harness.NewClient(t, config)
+		unknown := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Equal(t, prepaid.OutcomeUnknown, unknown.Outcome)
+		require.Equal(t, unknown.LastSent.Add(40*time.Second), unknown.NotBefore)
+		require.Equal(t, unknown.NotBefore, client.Accounts.NotBefore(unknown.LastSent))
+
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second) // no room for the wait: not begun, nothing sent
+		defer cancel()
+		began := time.Now()
+		failure := harness.CallError(t, harness.OpTransfer().Call(ctx, client))
+		require.Zero(t, time.Since(began))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "the first may have been applied")
+		require.ErrorIs(t, failure, context.DeadlineExceeded)
+		require.EqualValues(t, "pay-1", failure.RequestID)
+		require.Equal(t, unknown.NotBefore, failure.NotBefore)
+		require.Len(t, service.Requests(), 1)
+
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Equal(t, []time.Duration{40 * time.Second}, service.Gaps())
+		began = time.Now()
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Zero(t, time.Since(began), "no doubt is left")
+	})
+}
+
+// A call that waits for a turn ends with its context; the one under way is not disturbed.
+func TestWaitForTurnEndsWithContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.After(time.Minute/3, harness.Succeed(harness.OpTransfer())))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		var first sync.WaitGroup
+		first.Go(func() {
+			if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		failure := harness.CallError(t, harness.OpTransfer().Call(ctx, client))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+		require.ErrorIs(t, failure, context.DeadlineExceeded)
+		first.Wait()
+		require.Len(t, service.Requests(), 1)
+	})
+}
+
+// A caller's limiter that panics does not keep the turn.
+func TestPanicGivesTheTurnBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+		config := harness.ClockConfig(service)
+		first := true
+		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+			if first {
+				first = false
+				panic("the caller's own")
+			}
+			return nil
+		})
+		client := harness.NewClient(t, config)
+		require.Panics(t, func() { _ = harness.OpTransfer().Call(t.Context(), client) })
+		began := time.Now()
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Equal(t, 40*time.Second, time.Since(began), "as after an unknown outcome")
+		require.Len(t, service.Requests(), 1)
+	})
+}

@@ -1,0 +1,351 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// What the body of a success says of the effect: an id that is none proves nothing, and neither does a body where the
+// reference has none.
+
+func opPayout() harness.Op {
+	return harness.Op{
+		Name: "Accounts.DirectEntryOut", Path: "/3.0/accounts/acc-1/directentryout", Account: "acc-1", RequestID: "pay-1",
+		Status: 200, MediaType: harness.VendorJSON, Body: harness.TransferJSON,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.DirectEntryOut(ctx, "acc-1", prepaid.DirectEntryOutParams{
+				RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
+				Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
+			})
+			return err
+		},
+	}
+}
+
+// Digits above zero are an id, quoted or not, of any length; they are kept as they arrived.
+func TestTransferIDs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]prepaid.TransactionID{
+		`71`: "71", `"71"`: "71", `9007199254740993`: "9007199254740993", `"007"`: "007", `"\u0037"`: "7",
+		`123456789012345678901234567890`: "123456789012345678901234567890", `"1` + strings.Repeat("0", 300) + `"`: prepaid.TransactionID("1" + strings.Repeat("0", 300)),
+	} {
+		for name, members := range map[string]string{"plain": `"transaction_id"`, "escaped": `"transaction\u005fid"`} {
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, `{`+members+`: `+text+` ,"correlation_id":"c"}`))
+			result, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+				RequestID: "pay-1", Amount: prepaid.MustAmount("1"), SourceReference: "s", DestinationReference: "d", DestinationAccountID: "acc-2",
+			})
+			require.NoError(t, err, "%s %s", name, text)
+			require.Equal(t, &prepaid.TransferResult{TransactionID: want, CorrelationID: "c", RequestID: "pay-1"}, result)
+		}
+	}
+}
+
+// Section 4.4 has a failure for a transfer alone, and shows it as an empty id.
+func TestTransferFails(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"transaction_id":null,"correlation_id":"corr-1"}`, `{"transaction_id":"","correlation_id":"corr-1"}`,
+		`{"correlation_id":"corr-1","transaction\u005fid": null }`, `{"transaction_id":71,"transaction_id":"","correlation_id":"corr-1"}`,
+	} {
+		failure := harness.CallError(t, harness.CallWith(t, 200, body, harness.OpTransfer().Call))
+		require.ErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
+		require.Equal(t, "corr-1", failure.CorrelationID)
+		require.EqualValues(t, "pay-1", failure.RequestID)
+		cause, ok := errors.AsType[*prepaid.TransferFailedError](failure)
+		require.True(t, ok)
+		require.Equal(t, "corr-1", cause.CorrelationID)
+		require.True(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)))
+
+		failure = harness.CallError(t, harness.CallWith(t, 200, body, opPayout().Call))
+		harness.RequireUndecodable(t, failure, prepaid.OutcomeUnknown)
+		require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+	}
+}
+
+// Whatever else a 200 of a movement holds, the money may have moved, and a call before it stays unknown.
+func TestMovementWithoutAnID(t *testing.T) {
+	t.Parallel()
+	bodies := []string{
+		`{}`, `[]`, `null`, `71`, `"CANARY"`, ``, `   `, `{"correlation_id":"c"}`, `{"transaction_id":71}`, `{"transaction_id":71,"correlation_id":null}`,
+		`{"transaction_id":71,"correlation_id":true}`, `{"error":"server_error"}`, `{"error":"CANARY","error_description":"CANARY"}`,
+		`{"error":"server_error","transaction_id":"","correlation_id":"c"}`, `{"error":"server_error","transaction_id":71,"correlation_id":"c"}`,
+	}
+	for _, id := range []string{
+		`0`, `-0`, `0.0`, `0e0`, `"0"`, `"00"`, `" "`, `"\u00a0"`, "\"\u00a0\"", `"failed"`, `"undefined"`, `"null"`, `-1`, `"-1"`, `7.5`, `"7.5"`, `7.0`, `"7.0"`,
+		`1e3`, `"1e3"`, `"+7"`, `" 7"`, `"7 "`, `"0x7"`, `"\u0667"`, `true`, `false`, `[71]`, `[]`, `{}`, `{"CANARY":1}`, `007`, `"t-1"`,
+	} {
+		bodies = append(bodies, `{"transaction_id":`+id+`,"correlation_id":"c"}`)
+	}
+	for _, op := range []harness.Op{harness.OpTransfer(), opPayout()} {
+		for _, body := range bodies {
+			synctest.Test(t, func(t *testing.T) {
+				config := harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), harness.Respond(200, harness.VendorJSON, body)))
+				config.Retry.MaxAttempts = 1
+				client := harness.NewClient(t, config)
+				require.ErrorIs(t, op.Call(t.Context(), client), harness.ErrCut)
+				for range 2 {
+					failure := harness.CallError(t, op.Call(t.Context(), client))
+					harness.RequireUndecodable(t, failure, prepaid.OutcomeUnknown)
+					require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
+					require.False(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)), body)
+				}
+			})
+		}
+	}
+}
+
+// bodiless are operations whose response has no body to read, of both classes that they have.
+func bodiless() []harness.Op {
+	return []harness.Op{
+		harness.OpPlastic(), harness.OpActivate(),
+		{
+			Name: "Accounts.SetStatus", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusLostOrStolen)
+			},
+		},
+		{
+			Name: "Policy.ChangeCategories", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5411"}})
+			},
+		},
+		{
+			Name: "Hooks.Delete", Status: 204, Call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Hooks.Delete(ctx, "hook-1")
+			},
+		},
+		{
+			Name: "Hooks.Dismiss", Status: 204, Call: func(ctx context.Context, c *prepaid.Client) error {
+				return c.Hooks.Dismiss(ctx, "hook-1", "m-1")
+			},
+		},
+	}
+}
+
+// A body that says nothing is none, with 200 and 204 alike.
+func TestBodilessSuccess(t *testing.T) {
+	t.Parallel()
+	for _, op := range bodiless() {
+		for _, status := range []int{200, 204} {
+			for _, body := range []string{"", " \r\n\t", "{}", " { \n } ", "null", " null\n"} {
+				for _, mediaType := range []string{harness.VendorJSON, harness.VendorJSON + "; charset=utf-8", "application/json", harness.OctetStream, "text/plain", ""} {
+					config := harness.Config("https://cards.example")
+					config.Transport = harness.NewScript(harness.Respond(status, mediaType, body))
+					require.NoError(t, op.Call(t.Context(), harness.NewClient(t, config)), "%s %d %q %q", op.Name, status, mediaType, body)
+				}
+			}
+		}
+	}
+}
+
+// Any other body proves nothing, and neither does the media type of a proxy.
+func TestBodilessWithABody(t *testing.T) {
+	t.Parallel()
+	for _, op := range bodiless() {
+		for _, response := range []struct {
+			mediaType, body string
+		}{
+			{harness.VendorJSON, `{"error":"server_error"}`},
+			{harness.VendorJSON, `{"error":"CANARY","error_description":"CANARY"}`},
+			{"application/json", `{"error":"server_error"}`},
+			{"", `{"error":"server_error"}`},
+			{harness.OctetStream, `{"error":"server_error"}`},
+			{harness.VendorJSON, `{"note":"CANARY"}`},
+			{harness.VendorJSON, `{"note":""}`},
+			{harness.VendorJSON, "OK"},
+			{harness.VendorJSON, `""`},
+			{harness.VendorJSON, `[]`},
+			{harness.VendorJSON, `{`},
+			{harness.VendorJSON, `}`},
+			{harness.VendorJSON, `{}{}`},
+			{harness.VendorJSON, `nullnull`},
+			{"text/plain", "success"},
+			{"text/html", harness.HTMLPage},
+			{"text/html", ""},
+			{"", harness.HTMLPage},
+			{"application/vnd.other+json", "{}"},
+		} {
+			service := harness.NewScript(harness.Respond(200, response.mediaType, response.body))
+			config := harness.Config("https://cards.example")
+			config.Transport = service
+			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "%s %q %q", op.Name, response.mediaType, response.body)
+			_, ok := errors.AsType[*prepaid.DecodeError](failure)
+			require.True(t, ok, "%v", failure)
+			require.NotContains(t, failure.Error(), "CANARY")
+			want := 1
+			if op.Name == "Accounts.SetPlasticEnabled" || op.Name == "Hooks.Delete" || op.Name == "Accounts.SetStatus" && op.Path == "" {
+				want = 3
+			}
+			require.Len(t, service.Requests(), want, "%s: repeated as the class allows", op.Name)
+			if want == 1 {
+				require.NotContains(t, failure.Error(), "earlier attempt", "there was none")
+			}
+		}
+	}
+}
+
+// What goes on beyond the limit is not known to be empty.
+func TestBodilessBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.MaxResponseBytes = 16 << 10
+	for _, begin := range []string{"", "{}", "null"} {
+		config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, begin+strings.Repeat(" ", 16<<10)+`{"error":"server_error"}`))
+		failure := harness.CallError(t, harness.OpActivate().Call(t.Context(), harness.NewClient(t, config)))
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, begin)
+	}
+}
+
+// A late repeat would undo a newer change: what sets a value, or lifts a block, is sent once.
+func TestLateRepeatUndoesNothing(t *testing.T) {
+	t.Parallel()
+	plastic := func(enabled bool) func(context.Context, *prepaid.Client) error {
+		return func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{Enabled: enabled})
+		}
+	}
+	setStatus := func(status prepaid.AccountStatus) func(context.Context, *prepaid.Client) error {
+		return func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, "acc-1", status) }
+	}
+	for name, tc := range map[string]struct {
+		call     func(context.Context, *prepaid.Client) error
+		requests int
+	}{
+		"plastic on":  {plastic(true), 1},
+		"plastic off": {plastic(false), 2},
+		"activation":  {harness.OpActivate().Call, 1},
+		"pre-active":  {setStatus(prepaid.AccountStatusPreActive), 1},
+		"block":       {setStatus(prepaid.AccountStatusLostOrStolen), 2},
+		"update": {func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.Update(ctx, "acc-1", prepaid.UpdateAccountParams{Registration: harness.NewCardParams().Registration})
+		}, 1},
+		"hook": {func(ctx context.Context, c *prepaid.Client) error {
+			return c.Hooks.Update(ctx, "hook-1", prepaid.UpdateHookParams{Enabled: new(true)})
+		}, 1},
+		"deletion": {func(ctx context.Context, c *prepaid.Client) error { return c.Hooks.Delete(ctx, "hook-1") }, 2},
+	} {
+		for fault, first := range map[string]harness.Step{
+			"cut off": harness.Broken(harness.ErrCut), "503": harness.Respond(503, "", ""), "500": harness.ServiceError(500, "server_error"), "408": harness.Respond(408, "", ""),
+			"403 of a gateway": harness.Respond(403, "text/html", harness.HTMLPage), "error in a 200": harness.Respond(200, harness.VendorJSON, `{"error":"server_error"}`),
+		} {
+			service := harness.NewScript(first, harness.Respond(200, "", ""))
+			config := harness.Config("https://cards.example")
+			config.Transport = service
+			err := tc.call(t.Context(), harness.NewClient(t, config))
+			require.Len(t, service.Requests(), tc.requests, "%s, %s: %v", name, fault, err)
+			if tc.requests == 1 {
+				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "%s, %s", name, fault)
+			} else {
+				require.NoError(t, err, "%s, %s", name, fault)
+			}
+		}
+	}
+}
+
+// creators are operations that are never repeated and whose response has a body to read.
+func creators() []harness.Op {
+	return []harness.Op{
+		{
+			Name: "Accounts.Create", Status: 201, Call: func(ctx context.Context, c *prepaid.Client) error {
+				_, err := c.Accounts.Create(ctx, harness.NewCardParams())
+				return err
+			},
+		},
+		{
+			Name: "Reporting.Start", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
+				_, err := c.Reporting.Start(ctx, "daily", prepaid.StartReportParams{})
+				return err
+			},
+		},
+	}
+}
+
+// A success that cannot be read is applied by its status, when nothing says that somebody else wrote it.
+func TestUnreadableCreation(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		mediaType, body string
+		want            prepaid.Outcome
+	}{
+		{harness.VendorJSON, ``, prepaid.OutcomeApplied},
+		{harness.VendorJSON, `{`, prepaid.OutcomeApplied},
+		{"application/json", `{}`, prepaid.OutcomeApplied},
+		{"", ``, prepaid.OutcomeUnknown},
+		{"", `{"note": 1}`, prepaid.OutcomeUnknown},
+		{"text/plain", `{}`, prepaid.OutcomeUnknown},
+		{"text/html", harness.HTMLPage, prepaid.OutcomeUnknown},
+		{harness.OctetStream, `{"error":"server_error"}`, prepaid.OutcomeUnknown},
+		{harness.VendorJSON, `{"error":"server_error","error_description":["CANARY"]}`, prepaid.OutcomeUnknown},
+		{harness.VendorJSON, `{"error":"server_error","error_description":{"CANARY":1}}`, prepaid.OutcomeUnknown},
+		{harness.VendorJSON, `{"error":"server_error","error_description":7}`, prepaid.OutcomeUnknown},
+	} {
+		for _, op := range creators() {
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Respond(op.Status, tc.mediaType, tc.body))
+			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+			require.Equal(t, tc.want, failure.Outcome, "%s %q %s: %v", op.Name, tc.mediaType, tc.body, failure)
+			require.NotContains(t, failure.Error(), "CANARY")
+		}
+	}
+}
+
+// The description is optional, and no evidence: whatever its type, the code counts.
+func TestRefusalWithAnyDescription(t *testing.T) {
+	t.Parallel()
+	for description, want := range map[string]string{`"amount"`: "amount", `["amount"]`: "", `{"amount":1}`: "", `null`: "", `7`: "7", `true`: ""} {
+		config := harness.Config("https://cards.example")
+		config.Transport = harness.NewScript(harness.Respond(400, harness.VendorJSON, `{"error_description":`+description+`,"error":"invalid_request"}`))
+		failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
+		require.Equal(t, prepaid.OutcomeRejected, failure.Outcome, description)
+		require.ErrorIs(t, failure, prepaid.CodeInvalidRequest)
+		cause, ok := errors.AsType[*prepaid.APIError](failure)
+		require.True(t, ok)
+		require.Equal(t, want, cause.Description)
+	}
+}
+
+// A framework in between writes the status in words where the service has a code.
+func TestStatusInWordsIsNoCode(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]prepaid.Outcome{
+		400: prepaid.OutcomeUnknown, 403: prepaid.OutcomeUnknown, 404: prepaid.OutcomeUnknown, 409: prepaid.OutcomeUnknown,
+		401: prepaid.OutcomeNotProcessed,
+	} {
+		for _, op := range append(creators(), harness.OpTransfer(), harness.OpActivate()) {
+			body := `{"timestamp":"2026-01-01T00:00:00Z","status":1,"error":"` + http.StatusText(status) + `","path":"/3.0"}`
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Respond(status, "application/json", body))
+			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+			require.Equal(t, want, failure.Outcome, "%s %d: %v", op.Name, status, failure)
+		}
+	}
+}
+
+// A transaction id is present only when approved: with a decline it contradicts it.
+func TestDeclineWithATransactionID(t *testing.T) {
+	t.Parallel()
+	for body, unknown := range map[string]bool{
+		`{"outcome":"declined"}`: false, `{"outcome":"declined","transaction_id":null}`: false, `{"outcome":"declined","transaction_id":0}`: false,
+		`{"outcome":"declined","transaction_id":71}`: true, `{"outcome":"declined","transaction_id":"71"}`: true,
+		`{"outcome":"approved","transaction_id":71}`: false, `{"outcome":"approved","transaction_id":0}`: false, `{"outcome":"approved"}`: false,
+	} {
+		err := harness.CallWith(t, 200, body, harness.OpRedeem().Call)
+		if unknown {
+			harness.RequireUndecodable(t, harness.CallError(t, err), prepaid.OutcomeUnknown)
+		} else {
+			require.NoError(t, err, body)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package faults
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// closedAddress is one of this machine that nobody listens on: a port that was just closed may go to another test.
+const closedAddress = "http://127.0.0.1:1"
+
+// A connection that was never made leaves nothing to doubt: every operation may go again, and none has an effect.
+func TestOutcomeOfConnectionsNeverMade(t *testing.T) {
+	t.Parallel()
+	hangUp := newHangUp(t, "")
+	untrusted := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request reached a server that is not trusted")
+	}))
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	untrusted.StartTLS()
+	t.Cleanup(untrusted.Close)
+	nameless := &http.Transport{DialContext: (&net.Dialer{Resolver: &net.Resolver{
+		PreferGo: true,
+		Dial:     func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") },
+	}}).DialContext}
+	faults := []struct {
+		name      string
+		address   string
+		transport http.RoundTripper
+		tries     int32
+		check     func(t *testing.T, err error)
+	}{
+		{"refused", closedAddress, nil, 3, func(t *testing.T, err error) {
+			t.Helper()
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		}},
+		{"no such host", "https://cards.invalid", nameless, 3, func(t *testing.T, err error) {
+			t.Helper()
+			_, ok := errors.AsType[*net.DNSError](err)
+			require.True(t, ok, "no *net.DNSError")
+		}},
+		{"handshake cut off", hangUp, nil, 3, func(*testing.T, error) {}},
+		{"untrusted certificate", untrusted.URL, nil, 1, func(t *testing.T, err error) {
+			t.Helper()
+			_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+			require.True(t, ok, "no *tls.CertificateVerificationError")
+		}},
+	}
+	for _, fault := range faults {
+		for _, op := range harness.Ops() {
+			t.Run(fault.name+"/"+op.Name, func(t *testing.T) {
+				t.Parallel()
+				var tries atomic.Int32
+				config := harness.Config(fault.address)
+				config.Transport = fault.transport
+				config.Trace = &prepaid.Trace{AttemptDone: func(context.Context, prepaid.Operation, prepaid.Attempt) { tries.Add(1) }}
+				err := op.Call(t.Context(), harness.NewClient(t, config))
+				failure := harness.CallError(t, err)
+				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, "%v", err)
+				require.NotErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+				require.Zero(t, failure.Attempts, "no request left")
+				require.True(t, failure.FirstSent.IsZero() && failure.LastSent.IsZero())
+				cause, ok := errors.AsType[*prepaid.TransportError](err)
+				require.True(t, ok)
+				require.False(t, cause.Sent)
+				require.Equal(t, "connect", cause.Step)
+				require.Equal(t, fault.tries, tries.Load())
+				fault.check(t, err)
+			})
+		}
+	}
+}
+
+// newHangUp listens and closes every connection after a greeting. Its address asks for TLS.
+func newHangUp(t *testing.T, greeting string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(connection, greeting)
+			_ = connection.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	return "https://" + listener.Addr().String()
+}
+
+// A RoundTripper that does not say whether it sent is not believed, whatever its error looks like.
+func TestOutcomeOfForeignTransportErrors(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault harness.Step
+		want  prepaid.Outcome
+		sent  bool
+	}{
+		"said":    {harness.Unreachable(syscall.ECONNREFUSED), prepaid.OutcomeNotProcessed, false},
+		"dial":    {harness.Broken(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), prepaid.OutcomeUnknown, true},
+		"name":    {harness.Broken(&net.DNSError{Err: "no such host", Name: "cards.example"}), prepaid.OutcomeUnknown, true},
+		"unnamed": {harness.Broken(errors.New("odd")), prepaid.OutcomeUnknown, true},
+		"read":    {harness.Broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), prepaid.OutcomeUnknown, true},
+		"panic":   {func(*http.Request) (*http.Response, error) { panic("CANARY") }, prepaid.OutcomeUnknown, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(tc.fault)
+			failure := harness.CallError(t, harness.OpCreate().Call(t.Context(), harness.NewClient(t, config)))
+			require.Equal(t, tc.want, failure.Outcome)
+			require.Equal(t, tc.sent, failure.Attempts > 0)
+			require.NotContains(t, failure.Error(), "CANARY")
+		})
+	}
+}
+
+// A connection that is never made is bounded by the attempt's time, sends nothing and may be tried again.
+func TestOutcomeOfSlowConnection(t *testing.T) {
+	t.Parallel()
+	for _, op := range harness.Ops() {
+		t.Run(op.Name, func(t *testing.T) {
+			t.Parallel()
+			given := make(chan struct{})
+			t.Cleanup(func() { close(given) }) // net/http dials on by itself, for the next request
+			var tries atomic.Int32
+			config := harness.Config("https://cards.example")
+			config.AttemptTimeout = 30 * time.Millisecond
+			config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+				<-given
+				return nil, errors.New("too late")
+			}}
+			config.Trace = &prepaid.Trace{AttemptDone: func(context.Context, prepaid.Operation, prepaid.Attempt) { tries.Add(1) }}
+			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+			require.Zero(t, failure.Attempts)
+			require.Equal(t, int32(3), tries.Load())
+			cause, ok := errors.AsType[*prepaid.TransportError](error(failure))
+			require.True(t, ok)
+			require.False(t, cause.Sent)
+		})
+	}
+}
+
+// refusal is the error of a transport that did not send.
+type refusal struct{ notSent bool }
+
+func (refusal) Error() string { return "refused here" }
+
+func (r refusal) NotSent() bool { return r.notSent }
+
+// saying says it for what it wraps.
+type saying struct {
+	refusal
+	wrapped error
+}
+
+func (s saying) Unwrap() error { return s.wrapped }
+
+type refusingTransport struct {
+	err   error
+	tries atomic.Int32
+}
+
+func (t *refusingTransport) RoundTrip(*http.Request) (*http.Response, error) {
+	t.tries.Add(1)
+	return nil, t.err
+}
+
+// A transport of the caller's that says that it did not send is believed, and asked once.
+func TestTransportThatSaysNotSent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err     error
+		outcome prepaid.Outcome
+	}{
+		{refusal{notSent: true}, prepaid.OutcomeNotProcessed},
+		{&net.OpError{Op: "write", Err: refusal{notSent: true}}, prepaid.OutcomeNotProcessed},
+		{refusal{}, prepaid.OutcomeUnknown},
+		// Two ways were tried, and one of them may have sent.
+		{errors.Join(refusal{notSent: true}, io.ErrUnexpectedEOF), prepaid.OutcomeUnknown},
+		{fmt.Errorf("failover: %w; %w", io.ErrUnexpectedEOF, refusal{notSent: true}), prepaid.OutcomeUnknown},
+		{fmt.Errorf("failover: %w", errors.Join(refusal{notSent: true}, refusal{})), prepaid.OutcomeUnknown},
+		{errors.Join(refusal{notSent: true}, refusal{notSent: true}), prepaid.OutcomeNotProcessed},
+		// Every leaf says so itself, and nothing above it the opposite.
+		{saying{refusal{notSent: true}, io.ErrUnexpectedEOF}, prepaid.OutcomeUnknown},
+		{saying{refusal{notSent: true}, errors.Join(refusal{notSent: true}, io.EOF)}, prepaid.OutcomeUnknown},
+		{saying{refusal{}, refusal{notSent: true}}, prepaid.OutcomeUnknown},
+		{saying{refusal{notSent: true}, refusal{notSent: true}}, prepaid.OutcomeNotProcessed},
+		{fmt.Errorf("%w; %w", errors.Join(refusal{notSent: true}), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), prepaid.OutcomeUnknown},
+	} {
+		transport := &refusingTransport{err: test.err}
+		client, err := prepaid.NewClient(prepaid.Config{
+			BaseURL: "https://cards.invalid/3.0/", Vendor: "vendor", Transport: transport,
+			TokenSource: prepaid.TokenSourceFrom(oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token"})),
+		})
+		require.NoError(t, err)
+		_, err = client.Accounts.Create(t.Context(), harness.NewCardParams())
+		require.Equal(t, test.outcome, prepaid.OutcomeOf(err), "%v", err)
+		require.EqualValues(t, 1, transport.tries.Load())
+		require.ErrorIs(t, err, test.err)
+	}
+}
+
+// A transport that breaks its contract is an error, and holds no slot.
+func TestTransportThatResponsesNothing(t *testing.T) {
+	t.Parallel()
+	for name, response := range map[string]*http.Response{"nothing": nil, "no body": {StatusCode: http.StatusNoContent}} {
+		released := 0
+		config := harness.Config("https://cards.invalid")
+		config.Transport = harness.RoundTripFunc(func(*http.Request) (*http.Response, error) { return response, nil })
+		config.Limiter = countingLimiter{&released}
+		config.Retry.MaxAttempts = 1
+		err := harness.OpPlastic().Call(t.Context(), harness.NewClient(t, config))
+		require.Equal(t, 1, released, name)
+		if response == nil {
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
+		}
+	}
+}
+
+type countingLimiter struct{ released *int }
+
+func (l countingLimiter) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) { return l, nil }
+
+func (l countingLimiter) Release(prepaid.Feedback) { *l.released++ }

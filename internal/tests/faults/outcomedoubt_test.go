@@ -1,0 +1,186 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// What a later call with the same request id may say after one of unknown outcome: only a success, and the service's
+// own refusal of the same params, end the doubt.
+func TestDoubtOutlivesTheCall(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		second harness.Step
+		want   prepaid.Outcome
+	}{
+		"success":              {harness.Succeed(harness.OpTransfer()), prepaid.OutcomeApplied},
+		"failed transfer":      {harness.Respond(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`), prepaid.OutcomeRejected},
+		"the service's 400":    {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected},
+		"a gateway's 400":      {harness.Respond(400, "application/json", `{"error":"Bad Request"}`), prepaid.OutcomeUnknown},
+		"another code's form":  {harness.ServiceError(400, "Bad Request"), prepaid.OutcomeUnknown},
+		"a gateway's 404":      {harness.Respond(404, "application/json", `{"error":"Not Found"}`), prepaid.OutcomeUnknown},
+		"403":                  {harness.ServiceError(403, "forbidden"), prepaid.OutcomeUnknown},
+		"page of a proxy":      {harness.Respond(403, "text/html", "<html>"), prepaid.OutcomeUnknown},
+		"401":                  {harness.ServiceError(401, "invalid_token"), prepaid.OutcomeUnknown},
+		"429":                  {harness.ServiceError(429, "rate_limited", "Retry-After: 99"), prepaid.OutcomeUnknown},
+		"no connection":        {harness.Unreachable(syscall.ECONNREFUSED), prepaid.OutcomeUnknown},
+		"another unknown":      {harness.Respond(503, "", ""), prepaid.OutcomeUnknown},
+		"a 500 of the service": {harness.ServiceError(500, "server_error"), prepaid.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				config := harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), tc.second))
+				config.Retry.MaxAttempts = 1
+				client := harness.NewClient(t, config)
+				first := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
+				require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
+				sent := first.LastSent
+				err := harness.OpTransfer().Call(t.Context(), client)
+				require.Equal(t, tc.want, prepaid.OutcomeOf(err), "%v", err)
+				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.SettlesDoubt(err, sent), "%v", err)
+				again := harness.OpTransfer().Call(t.Context(), client)
+				if tc.want != prepaid.OutcomeUnknown {
+					require.Equal(t, tc.want, prepaid.OutcomeOf(again), "no doubt is left")
+				} else {
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(again), "the doubt stays")
+				}
+			})
+		})
+	}
+}
+
+// What the service says of other params says nothing of the first ones, and its 200 would be the first one's: a request
+// id of unknown outcome is not sent for another payment.
+func TestDoubtIsOfOnePayment(t *testing.T) {
+	t.Parallel()
+	first := prepaid.TransferParams{
+		RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in",
+		DestinationAccountID: "acc-2",
+	}
+	amount, destination := first, first
+	amount.Amount, destination.DestinationAccountID = prepaid.MustAmount("25.51"), "acc-3"
+	for name, other := range map[string]struct {
+		source prepaid.AccountID
+		params prepaid.TransferParams
+	}{"amount": {"acc-1", amount}, "destination": {"acc-1", destination}, "source": {"acc-9", first}} {
+		for second, response := range map[string]harness.Step{
+			"the service's 400": harness.ServiceError(400, "invalid_request"), "success": harness.Succeed(harness.OpTransfer()),
+		} {
+			t.Run(name+", "+second, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := harness.NewScript(harness.Broken(harness.ErrCut), response)
+					config := harness.ClockConfig(service)
+					config.Retry.MaxAttempts = 1
+					client := harness.NewClient(t, config)
+					_, err := client.Accounts.Transfer(t.Context(), "acc-1", first)
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
+					require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+					require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "not sent, and never to be")
+					require.False(t, prepaid.SettlesDoubt(err, time.Unix(0, 0)))
+					require.Len(t, service.Requests(), 1)
+
+					_, err = client.Accounts.Transfer(t.Context(), "acc-1", first)
+					require.NotEqual(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "its own params settle it")
+					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
+					require.Equal(t, second == "success", errors.Is(err, prepaid.ErrRequestIDReused),
+						"a payment that was made keeps its id; one that was refused does not")
+				})
+			})
+		}
+	}
+}
+
+// Nor for another payment that waited for its turn while the first one moved the money.
+func TestTurnIsOfOnePayment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		_, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+			RequestID: "pay-1", Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
+		})
+		calls.Wait()
+		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.Len(t, service.Requests(), 1)
+	})
+}
+
+// Whether transfers and direct entries share their request ids is not known: an ID of unknown outcome is sent for neither.
+func TestDoubtIsOfBothOperations(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		config := harness.ClockConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := harness.NewClient(t, config)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
+		_, err := client.Accounts.DirectEntryOut(t.Context(), "acc-1", prepaid.DirectEntryOutParams{
+			RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in", BSB: "062000",
+			Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "n"},
+		})
+		require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		require.Len(t, service.Requests(), 1)
+	})
+}
+
+// A doubt is remembered for as long as its request id may be sent.
+func TestDoubtIsKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(403, "forbidden"))
+		config := harness.ClockConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := harness.NewClient(t, config)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
+		time.Sleep(21 * 24 * time.Hour)
+		for range 300 { // others, among which old ones are looked for
+			_, err := client.Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+				RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
+			})
+			require.Error(t, err)
+		}
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(harness.OpTransfer().Call(t.Context(), client)))
+	})
+}
+
+// A refusal before the second attempt leaves does not hide what the service responded to the first.
+func TestLastResponseStaysReadable(t *testing.T) {
+	t.Parallel()
+	admitted := false
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.ServiceError(http.StatusServiceUnavailable, "busy"))
+	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		if admitted {
+			return errors.New("full")
+		}
+		admitted = true
+		return nil
+	})
+	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
+	require.ErrorContains(t, err, "full")
+	response, ok := errors.AsType[*prepaid.APIError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+}

@@ -1,0 +1,435 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/contract"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+// The whole table of DESIGN.md, "Outcomes": every operation of operations.txt against every fault of the wire and
+// every pair of a doubtful first attempt with what may follow it. What must happen is written here once more, from
+// the safety class alone.
+
+// wireFault is what the service does with one request, and what is known afterwards for each class.
+type wireFault struct {
+	name     string
+	effect   bool                                       // the service carries the request out
+	response func(conn net.Conn, f *contract.Fixture)   // after the request was read
+	dial     func(t *testing.T, config *prepaid.Config) // for faults that come before a request
+	unseen   bool                                       // no request reaches the service, and the client cannot know
+	// request has the number of attempts that may have arrived, then the outcome, by safety class; where they differ, also
+	// by what operations.txt says of the body, or "empty" for a list whose 204 is an empty one.
+	request map[string]string
+}
+
+// always is the same whatever the class.
+func always(what string) map[string]string {
+	return map[string]string{"token": what, "read": what, "replayable": what, "keyed": what, "never": what}
+}
+
+func wireFaults() []wireFault {
+	doubt := map[string]string{"token": "3N", "read": "3N", "replayable": "3U", "keyed": "3U", "never": "1U"}
+	final := map[string]string{"token": "1N", "read": "1N", "replayable": "1U", "keyed": "1U", "never": "1U"}
+	foreign := map[string]string{"token": "1R", "read": "1R", "replayable": "3U", "keyed": "1U", "never": "1U"}
+	return []wireFault{
+		{name: "connection refused", dial: dialRefused, request: always("0N")},
+		{name: "no such host", dial: dialNameless, request: always("0N")},
+		{name: "handshake fails", dial: dialHangUp, request: always("0N")},
+		{name: "reset before anything was written", dial: dialReset, unseen: true, request: doubt},
+		{name: "no connection in time", dial: dialForever, request: always("0N")},
+		{name: "reset before the effect", response: sayReset, request: doubt},
+		{name: "reset after the effect", effect: true, response: sayReset, request: doubt},
+		{name: "no answer in time", effect: true, response: nil, request: doubt},
+		{name: "500", effect: true, response: sayError(500, "server_error"), request: with(doubt, map[string]string{"keyed": "1U"})},
+		{name: "502", effect: true, response: sayError(502, "bad_gateway"), request: doubt},
+		{name: "503", effect: true, response: sayError(503, "unavailable"), request: doubt},
+		{name: "504", effect: true, response: sayError(504, "timeout"), request: doubt},
+		{name: "502 in HTML", effect: true, response: say(502, "text/html", "<h1>Bad gateway</h1>"), request: doubt},
+		{name: "429 for ever", response: sayError(429, "rate_limit_exceeded"), request: always("+N")},
+		{name: "401 for ever", response: sayError(401, "invalid_token"), request: with(always("2N"), map[string]string{"token": "1N"})},
+		{name: "400", response: sayError(400, "invalid_request"), request: always("1R")},
+		{name: "404", response: sayError(404, "not_found"), request: always("1R")},
+		{name: "409 under a substituted media type", response: say(409, "application/json", `{"error":"duplicate"}`), request: always("1R")},
+		{name: "403 in HTML", effect: true, response: say(403, "text/html", "<h1>Bad gateway</h1>"), request: foreign},
+		{name: "404 without a body", effect: true, response: say(404, "", ""), request: foreign},
+		{name: "409 without a code", effect: true, response: say(409, "application/vnd.vendor+json", `{"message":"lost"}`), request: foreign},
+		{name: "400 of another vendor", effect: true, response: say(400, "application/vnd.gate+json", `{"error":"duplicate"}`), request: foreign},
+		{name: "400 as text", effect: true, response: say(400, "text/plain", `{"error":"duplicate"}`), request: foreign},
+		{name: "408", effect: true, response: sayError(408, "timeout"), request: with(doubt, map[string]string{"keyed": "1U"})},
+		{name: "302", effect: true, response: say(302, "", ""), request: final},
+		{name: "203", effect: true, response: sayUnlike(203), request: final},
+		{name: "204", effect: true, response: sayUnlike(204), request: with(final, map[string]string{
+			"replayable, none": "1S", "never, none": "1S", "read, empty": "1S",
+		})},
+		{name: "success cut off", effect: true, response: sayHalf, request: with(doubt, map[string]string{
+			"never": "1A", "never, none": "1U", "never, refusal": "1U",
+		})},
+		{name: "success that cannot be read", effect: true, response: sayGarbage, request: map[string]string{
+			"token": "1A", "read": "1A", "replayable": "3U", "keyed": "1U", "never": "1A", "never, none": "1U", "never, refusal": "1U",
+		}},
+		{name: "success that says error", effect: true, response: sayFailed, request: map[string]string{
+			"token": "3N", "read": "3N", "replayable": "3U", "keyed": "1U", "never": "1U",
+		}},
+	}
+}
+
+func with(base, changes map[string]string) map[string]string {
+	changed := maps.Clone(base)
+	maps.Copy(changed, changes)
+	return changed
+}
+
+// tokenSeries gives another token for each that is rejected.
+type tokenSeries struct {
+	mu     sync.Mutex
+	number int
+}
+
+// Token implements TokenSource.
+func (s *tokenSeries) Token(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rejected != nil && rejected.AccessToken == strconv.Itoa(s.number) {
+		s.number++
+	}
+	return &oauth2.Token{AccessToken: strconv.Itoa(s.number)}, nil
+}
+
+// tableCase is an operation with a request of it and a success.
+type tableCase struct {
+	row     tree.Operation
+	safety  string // that of the request, see neverFixtures
+	call    func(ctx context.Context, client *prepaid.Client) error
+	fixture *contract.Fixture
+}
+
+// kind is what else than the safety class decides.
+func (c *tableCase) kind() string {
+	if c.row.Body == "-" && slices.Contains(strings.Split(c.row.Success, ","), "204") && !strings.HasPrefix(c.row.Name, "Reporting.") {
+		return "empty"
+	}
+	return c.row.Body
+}
+
+// neverFixtures are the requests that are never repeated though others of their operation are.
+func neverFixtures() []string {
+	return []string{"Accounts.SetStatus/200-active", "Accounts.SetStatus/200-pre_active", "Accounts.SetPlasticEnabled/200"}
+}
+
+func tableCases(t testing.TB) []tableCase {
+	t.Helper()
+	fixtures := contract.ReadFixtures(t)
+	var cases []tableCase
+	for _, row := range tree.Operations(t) {
+		found := 0
+		for _, c := range contract.Cases() {
+			f := fixtures[c.Fixture]
+			if c.Refusal || f.Operation != row.Name || (f.Response.Status == http.StatusNoContent && row.Safety == "read") {
+				continue
+			}
+			if slices.Contains(neverFixtures(), c.Fixture) {
+				cases = append(cases, tableCase{row, "never", c.Call, f})
+			} else if found == 0 {
+				found++
+				cases = append(cases, tableCase{row, row.Safety, c.Call, f})
+			}
+		}
+		require.NotZero(t, found, row.Name)
+	}
+	require.Equal(t, 47, len(cases))
+	return cases
+}
+
+// oneOfEachClass keeps one case of those that operations.txt classes alike.
+func oneOfEachClass(t *testing.T) []tableCase {
+	t.Helper()
+	return tree.OneOfEach(tableCases(t), func(c tableCase) string { return c.safety + " of " + c.row.Class() })
+}
+
+// tableServer reads requests off raw connections, carries them out as the fault says, and responds.
+type tableServer struct {
+	*harness.Server
+	mu       sync.Mutex // requests are handled one after the other
+	requests int
+	effects  map[string]int // by request_id, or all alike
+}
+
+// effect is one movement for a request id, however often it comes, as the service's cache makes it.
+func (s *tableServer) effect(c *tableCase, body string) {
+	var sent struct {
+		RequestID string `json:"request_id"`
+	}
+	_ = json.Unmarshal([]byte(body), &sent)
+	switch {
+	case c.safety == "read" || c.safety == "token":
+	case c.safety == "replayable" || (c.safety == "keyed" && sent.RequestID != ""):
+		s.effects[sent.RequestID] = 1
+	default:
+		s.effects[sent.RequestID]++
+	}
+}
+
+func (s *tableServer) sum() int {
+	sum := 0
+	for _, effects := range s.effects {
+		sum += effects
+	}
+	return sum
+}
+
+// newTableServer responds to the n-th request by the n-th fault; the last one goes on.
+func newTableServer(t *testing.T, c *tableCase, faults ...wireFault) *tableServer {
+	t.Helper()
+	s := &tableServer{effects: make(map[string]int)}
+	s.Server = harness.NewServer(t, func(_ int, p *harness.Peer) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		fault := faults[min(s.requests, len(faults)-1)]
+		s.requests++
+		if fault.effect {
+			s.effect(c, p.Request.Body)
+		}
+		if fault.response != nil {
+			fault.response(p.Conn, c.fixture)
+		}
+	})
+	return s
+}
+
+// slowAttempt is when an attempt without a response ends, and much more than one with a response takes.
+const slowAttempt = 1500 * time.Millisecond
+
+// keyedAttempt is the same of a keyed movement, whose repeat waits for as long, whatever the fault.
+const keyedAttempt = 600 * time.Millisecond
+
+func tableConfig(address string) prepaid.Config {
+	config := contract.Config(nil)
+	config.TokenSource = new(tokenSeries)
+	config.BaseURL = address + "/3.0/"
+	config.AttemptTimeout = 20 * time.Second
+	config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: 1, MaxWait: 1, InFlightWait: 1, MaxThrottleWait: time.Millisecond}
+	return config
+}
+
+func (c *tableCase) run(ctx context.Context, t *testing.T, config prepaid.Config) error {
+	t.Helper()
+	if c.safety == "token" {
+		config.TokenSource = nil
+	}
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	err = c.call(ctx, client)
+	require.NoError(t, client.Close())
+	return err
+}
+
+var outcomeLetters = map[string]prepaid.Outcome{"A": prepaid.OutcomeApplied, "R": prepaid.OutcomeRejected, "N": prepaid.OutcomeNotProcessed, "U": prepaid.OutcomeUnknown}
+
+func (c *tableCase) check(t *testing.T, want string, err error, requests int) {
+	t.Helper()
+	number, outcome := want[:len(want)-1], want[len(want)-1:]
+	if number == "+" {
+		require.Greater(t, requests, 1, "%v", err)
+	} else {
+		require.Equal(t, number, strconv.Itoa(requests), "requests; %v", err)
+	}
+	if outcome == "S" {
+		require.NoError(t, err)
+		return
+	}
+	failure, ok := errors.AsType[*prepaid.CallError](err)
+	require.True(t, ok, "%v", err)
+	if c.safety == "token" {
+		outcome = "N" // without a token nothing is processed, whatever is wrong
+	}
+	require.Equal(t, outcomeLetters[outcome], failure.Outcome, "%v", err)
+	require.Equal(t, c.row.Name, failure.Operation)
+	if c.safety != "token" { // the attempts of a token are not those of a call
+		require.Equal(t, requests, failure.Attempts)
+		require.Equal(t, requests == 0, failure.FirstSent.IsZero())
+	}
+	require.Equal(t, outcome == "U", errors.Is(err, prepaid.ErrOutcomeUnknown))
+	if requests <= 1 {
+		require.NotContains(t, err.Error(), "earlier attempt", "there was none")
+	}
+	for _, secret := range []string{"canary", "Bad gateway", "lost"} {
+		require.NotContains(t, err.Error(), secret)
+	}
+}
+
+// want is what a fault means for the request of a case.
+func (c *tableCase) want(fault *wireFault) string {
+	want := fault.request[c.safety]
+	if other, ok := fault.request[c.safety+", "+c.kind()]; ok {
+		want = other
+	}
+	switch {
+	case fault.name == "204" && strings.HasPrefix(c.row.Name, "PIN."):
+		return "1S" // the reference shows no statuses
+	case c.row.Name == "Reporting.Result" && fault.name == "500":
+		return "1N" // the report must be requested again
+	case fault.name == "success that cannot be read" && c.readsAnything():
+		return "1S"
+	}
+	return want
+}
+
+// concerns leaves out what cannot be: a 204 has no body, and that of a PIN change is the caller's to read.
+func (c *tableCase) concerns(fault *wireFault) bool {
+	switch fault.name {
+	case "success cut off":
+		return c.fixture.Response.Status != http.StatusNoContent
+	case "success that cannot be read":
+		return c.fixture.Response.Status != http.StatusNoContent && !strings.HasPrefix(c.row.Name, "PIN.")
+	case "success that says error":
+		return !strings.HasPrefix(c.row.Name, "PIN.") && !c.readsAnything()
+	}
+	return true
+}
+
+// readsAnything reports the operations whose successful body is a bare string that may be anything; that of a report's start
+// must look like an id.
+func (c *tableCase) readsAnything() bool {
+	return c.fixture.Response.Header["Content-Type"] == "application/octet-stream" && c.row.Name != "Reporting.Start"
+}
+
+// TestOutcomeTable runs apart from the tests that measure time, which its many connections would disturb.
+func TestOutcomeTable(t *testing.T) {
+	for _, fault := range wireFaults() {
+		t.Run(fault.name, func(t *testing.T) {
+			t.Parallel()
+			eachTableCase(t, tableCases(t), func(t *testing.T, c *tableCase) {
+				t.Helper()
+				if c.concerns(&fault) {
+					checkFaultOf(t, c, fault)
+				}
+			})
+		})
+	}
+}
+
+// eachTableCase runs the cases side by side, also on a machine of few cores: most of them wait.
+func eachTableCase(t *testing.T, cases []tableCase, check func(t *testing.T, c *tableCase)) {
+	t.Helper()
+	var running sync.WaitGroup
+	for _, c := range cases {
+		running.Go(func() { t.Run(c.fixture.Name(), func(t *testing.T) { check(t, &c) }) }) //nolint:paralleltest // they are
+	}
+	running.Wait()
+}
+
+func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
+	t.Helper()
+	server := newTableServer(t, c, fault)
+	config := tableConfig(server.Address)
+	if c.safety == "keyed" {
+		config.AttemptTimeout = keyedAttempt
+	} else if fault.name == "no answer in time" {
+		config.AttemptTimeout = slowAttempt
+	}
+	if fault.dial != nil {
+		fault.dial(t, &config)
+	}
+	err := c.run(t.Context(), t, config)
+	server.Stop()
+	requests := server.requests
+	if fault.unseen {
+		require.Zero(t, requests)
+		requests, _ = strconv.Atoi(c.want(&fault)[:1])
+	}
+	c.check(t, c.want(&fault), err, requests)
+	require.Equal(t, fault.effect && c.safety != "read" && c.safety != "token", server.sum() == 1)
+	require.LessOrEqual(t, server.sum(), 1, "carried out twice")
+}
+
+// A first attempt of unknown outcome, and what follows it. The outcome stays unknown, unless a success or, for a keyed
+// movement, a refusal that settles it takes that away. One operation of each class stands for all.
+func TestOutcomeTableOfPairs(t *testing.T) {
+	firsts := []wireFault{
+		{name: "reset after the effect", effect: true, response: sayReset},
+		{name: "503", effect: true, response: sayError(503, "unavailable")},
+		{name: "no answer in time", effect: true},
+	}
+	well := wireFault{name: "success", effect: true, response: sayWell}
+	seconds := []struct {
+		name   string
+		faults []wireFault
+		read   string
+		write  string
+	}{
+		{"success", []wireFault{well}, "2S", "2S"},
+		{"429 and success", []wireFault{{response: sayError(429, "rate_limit_exceeded")}, well}, "3S", "3S"},
+		{"401 and success", []wireFault{{response: sayError(401, "invalid_token")}, well}, "3S", "3S"},
+		{"429 for ever", []wireFault{{response: sayError(429, "rate_limit_exceeded")}}, "+N", "+U"},
+		{"401 for ever", []wireFault{{response: sayError(401, "invalid_token")}}, "3N", "3U"},
+		{"400", []wireFault{{response: sayError(400, "invalid_request")}}, "2R", "2U"},
+		{"404", []wireFault{{response: sayError(404, "not_found")}}, "2R", "2U"},
+		{"cancellation", []wireFault{{name: "cancel"}}, "2N", "2U"},
+	}
+	for _, first := range firsts {
+		for _, second := range seconds {
+			t.Run(first.name+" then "+second.name, func(t *testing.T) {
+				t.Parallel()
+				eachTableCase(t, oneOfEachClass(t), func(t *testing.T, c *tableCase) {
+					t.Helper()
+					checkPair(t, c, first, second.name, second.faults, map[bool]string{true: second.read, false: second.write})
+				})
+			})
+		}
+	}
+}
+
+func checkPair(t *testing.T, c *tableCase, first wireFault, second string, faults []wireFault, wants map[bool]string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	faults = slices.Clone(faults)
+	if second == "cancellation" {
+		faults[0].response = func(net.Conn, *contract.Fixture) { cancel() }
+	}
+	server := newTableServer(t, c, append([]wireFault{first}, faults...)...)
+	config := tableConfig(server.Address)
+	if c.safety == "keyed" {
+		config.AttemptTimeout = keyedAttempt
+	} else if first.response == nil {
+		config.AttemptTimeout = slowAttempt
+	}
+	err := c.run(ctx, t, config)
+	server.Stop()
+	reads := c.safety == "read" || c.safety == "token"
+	want := wants[reads]
+	switch {
+	case c.safety == "never":
+		want = "1U"
+	case c.safety == "keyed" && second == "400":
+		want = "2R"
+	case c.safety == "token" && strings.HasPrefix(second, "401"):
+		want = "2R" // wrong credentials: there is no other token to try
+	}
+	c.check(t, want, err, server.requests)
+	if second == "cancellation" && c.safety != "never" {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	if reads {
+		require.Zero(t, server.sum())
+	} else {
+		require.Equal(t, 1, server.sum(), "carried out twice, or not at all")
+	}
+}

@@ -1,0 +1,129 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/contract"
+)
+
+// What goes wrong on the wire in the tables of outcomes.
+
+func say(status int, mediaType, body string) func(net.Conn, *contract.Fixture) {
+	return func(conn net.Conn, _ *contract.Fixture) {
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", status, mediaType, len(body), body)
+	}
+}
+
+func sayError(status int, code string) func(net.Conn, *contract.Fixture) {
+	return say(status, "application/vnd.vendor+json", fmt.Sprintf(`{"error":%q}`, code))
+}
+
+func sayReset(conn net.Conn, _ *contract.Fixture) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// sayWell responds with the recorded success.
+func sayWell(conn net.Conn, f *contract.Fixture) {
+	var head strings.Builder
+	for name, value := range f.Response.Header {
+		fmt.Fprintf(&head, "%s: %s\r\n", name, value)
+	}
+	body := f.Body()
+	if f.Response.Status != http.StatusNoContent {
+		fmt.Fprintf(&head, "Content-Length: %d\r\n", len(body))
+	}
+	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d X\r\n%s\r\n%s", f.Response.Status, head.String(), body)
+}
+
+// sayUnlike sends a status with the body of the recorded success, or without one for 204.
+func sayUnlike(status int) func(net.Conn, *contract.Fixture) {
+	return func(conn net.Conn, f *contract.Fixture) {
+		if status == http.StatusNoContent {
+			_, _ = conn.Write([]byte("HTTP/1.1 204 X\r\n\r\n"))
+			return
+		}
+		say(status, "application/vnd.vendor+json", string(f.Body()))(conn, f)
+	}
+}
+
+// sayFailed sends the error shape with a status that says success.
+func sayFailed(conn net.Conn, f *contract.Fixture) {
+	status := f.Response.Status
+	if status == http.StatusNoContent { // which has no body
+		status = http.StatusOK
+	}
+	sayError(status, "server_error")(conn, f)
+}
+
+func successHead(f *contract.Fixture, length int) string {
+	mediaType := f.Response.Header["Content-Type"]
+	if mediaType == "" {
+		mediaType = "application/vnd.vendor+json"
+	}
+	return fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", f.Response.Status, mediaType, length)
+}
+
+func sayHalf(conn net.Conn, f *contract.Fixture) {
+	_, _ = conn.Write([]byte(successHead(f, 9000) + "{"))
+	_ = conn.Close()
+}
+
+func sayGarbage(conn net.Conn, f *contract.Fixture) {
+	_, _ = conn.Write([]byte(successHead(f, 9) + `{"lost": `))
+}
+
+// dialRefused goes to a port that is never given out, as one that was just closed may be, to another test.
+func dialRefused(_ *testing.T, config *prepaid.Config) { config.BaseURL = "http://127.0.0.1:1/3.0/" }
+
+func dialNameless(_ *testing.T, config *prepaid.Config) {
+	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no name server")
+	}}
+	config.BaseURL = "https://cards.invalid/3.0/"
+	config.Transport = &http.Transport{DialContext: (&net.Dialer{Resolver: resolver}).DialContext}
+}
+
+// dialHangUp keeps the plain server for what expects TLS of it.
+func dialHangUp(t *testing.T, config *prepaid.Config) {
+	t.Helper()
+	config.BaseURL = newHangUp(t, "this is not TLS\r\n") + "/3.0/"
+}
+
+// dialReset connects and breaks with the first byte, none of which leaves.
+func dialReset(_ *testing.T, config *prepaid.Config) {
+	config.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		connection, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &deafConn{connection}, err
+	}}
+}
+
+type deafConn struct{ net.Conn }
+
+// Write takes nothing.
+func (c *deafConn) Write([]byte) (int, error) {
+	_ = c.Close()
+	return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}
+}
+
+func dialForever(t *testing.T, config *prepaid.Config) {
+	t.Helper()
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) }) // net/http dials on by itself, for the next request
+	config.AttemptTimeout = 500 * time.Millisecond
+	config.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		<-ended
+		return nil, net.ErrClosed
+	}}
+}

@@ -1,0 +1,299 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// pipes is a network in memory, for an emulator inside a synctest bubble.
+type pipes struct {
+	connections chan net.Conn
+	closed      chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case connection := <-p.connections:
+		return connection, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.connections <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// virtualStage is an emulator in a synctest bubble, the default settings of a client of it, and two accounts.
+func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config, from, to prepaid.AccountID) {
+	t.Helper()
+	network := &pipes{make(chan net.Conn), make(chan struct{})}
+	srv = prepaidtest.NewServer(t, prepaidtest.WithListener(network))
+	transport := &http.Transport{DialContext: network.dial}
+	t.Cleanup(transport.CloseIdleConnections)
+	config = srv.Config()
+	config.Transport, config.AttemptTimeout, config.Retry = transport, 0, prepaid.RetryPolicy{}
+	seed := func(balance string) prepaid.AccountID {
+		return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	}
+	return srv, config, seed("100.00"), seed("0.00")
+}
+
+// A transfer goes on after its response was lost, for as long as it may take. With the default settings neither the
+// client's own repeat nor the next call pays it twice; the emulator carries out a repeat that overtakes it, as the last row shows.
+func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
+	t.Parallel()
+	faults := map[string]func(time.Duration) prepaidtest.Fault{
+		"cut off":       func(d time.Duration) prepaidtest.Fault { return prepaidtest.DropBeforeCommit().CommitAfter(d) },
+		"a proxy's 502": func(d time.Duration) prepaidtest.Fault { return prepaidtest.ProxyPage(502).CommitAfter(d) },
+		"503":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Answer(503, "busy").CommitAfter(d) },
+		"504":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Answer(504, "timeout").CommitAfter(d) },
+		"no response":   prepaidtest.Delay,
+	}
+	for name, fault := range faults {
+		for _, takes := range []time.Duration{time.Second, 9 * time.Second, 12 * time.Second, 29 * time.Second, 39 * time.Second, 41 * time.Second} {
+			for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own
+				t.Run(fmt.Sprint(name, ", ", takes, ", ", attempts, " attempts"), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						srv, config, from, to := virtualStage(t)
+						config.Retry.MaxAttempts = attempts
+						client := harness.NewClient(t, config)
+						srv.Inject(harness.TransferOperation, fault(takes))
+						params := harness.TransferTo(to, "25.50")
+						_, err := client.Accounts.Transfer(t.Context(), from, params)
+						if attempts == 1 && err != nil { // a delay of less than AttemptTimeout is no fault
+							require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+							_, err = client.Accounts.Transfer(t.Context(), from, params)
+						}
+						require.NoError(t, err)
+						time.Sleep(time.Minute)
+						if takes < 40*time.Second {
+							require.Empty(t, srv.PaidTwice())
+							require.Equal(t, "74.50", srv.Balance(string(from)))
+						} else {
+							require.Len(t, srv.PaidTwice(), 1, "past the bound that the settings assume")
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// A RoundTripper that disregards the context may send when AttemptTimeout is long over, and so does a process that stood still.
+// The repeat gives what it sent last its time, too.
+func TestAnAttemptThatOutlastsItsTimeout(t *testing.T) {
+	t.Parallel()
+	for _, attempts := range []int{1, 4} { // the repeat of the next call, and the client's own
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+			var sent []time.Time
+			config := harness.ClockConfig(service)
+			config.AttemptTimeout, config.Retry = 0, prepaid.RetryPolicy{MaxAttempts: attempts}
+			config.Transport = harness.RoundTripFunc(func(req *http.Request) (*http.Response, error) {
+				if len(sent) == 0 {
+					time.Sleep(time.Minute)
+				}
+				if sent = append(sent, time.Now()); len(sent) == 1 {
+					return nil, harness.ErrCut
+				}
+				return service.RoundTrip(req)
+			})
+			client := harness.NewClient(t, config)
+			began := time.Now()
+			err := harness.OpTransfer().Call(t.Context(), client)
+			if attempts == 1 {
+				failure := harness.CallError(t, err)
+				require.Equal(t, 70*time.Second, failure.NotBefore.Sub(began))
+				require.Equal(t, failure.NotBefore, client.Accounts.NotBefore(failure.LastSent), "also in a store of the caller's own")
+				require.Equal(t, began, failure.FirstSent)
+				err = harness.OpTransfer().Call(t.Context(), client)
+			}
+			require.NoError(t, err)
+			require.Len(t, sent, 2)
+			require.Equal(t, 10*time.Second, sent[1].Sub(sent[0]), "InFlightWait")
+		})
+	}
+}
+
+// A payment that this client has made stays made, whatever becomes of another call with its params.
+func TestFailureOfAPaymentThatWasMade(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]harness.Step{
+		"refused": harness.ServiceError(400, "invalid_request"), "a lapsed token": harness.ServiceError(401, "x"), "cut off": harness.Broken(harness.ErrCut),
+		"failed": harness.Respond(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
+	} {
+		for _, ended := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				config := harness.ClockConfig(harness.NewScript(harness.Succeed(harness.OpTransfer()), then))
+				config.Retry.MaxAttempts = 1
+				client := harness.NewClient(t, config)
+				require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if ended {
+					cancel()
+				}
+				failure := harness.CallError(t, harness.OpTransfer().Call(ctx, client))
+				require.Equal(t, prepaid.OutcomeApplied, failure.Outcome, "%s, ended %t: %v", name, ended, failure)
+				require.Zero(t, failure.NotBefore)
+			})
+		}
+	}
+}
+
+// A call whose deadline is before the repeat ends at once and says from when it may be repeated.
+func TestNoRepeatBeforeTheDeadlineEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv, config, from, to := virtualStage(t)
+		client := harness.NewClient(t, config)
+		srv.Inject(harness.TransferOperation, prepaidtest.ProxyPage(502).CommitAfter(12*time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+		defer cancel()
+		began := time.Now()
+		params := harness.TransferTo(to, "25.50")
+		_, err := client.Accounts.Transfer(ctx, from, params)
+		failure := harness.CallError(t, err)
+		require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+		require.Zero(t, time.Since(began))
+		require.Equal(t, began.Add(40*time.Second), failure.NotBefore)
+		_, err = client.Accounts.Transfer(t.Context(), from, params)
+		require.NoError(t, err)
+		require.Equal(t, 40*time.Second, time.Since(began))
+		require.Empty(t, srv.PaidTwice())
+	})
+}
+
+// A refusal of a repeat that was sent while the first was still under way proves nothing; of one that was sent when it can
+// no longer be, it does. Sent by another process, as after a restart, which knows only when the first was sent.
+func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
+	t.Parallel()
+	for pause, settles := range map[time.Duration]bool{time.Second: false, 39 * time.Second: false, 40 * time.Second: true} {
+		for _, refusal := range []prepaidtest.Fault{
+			prepaidtest.Answer(400, "invalid_request"),
+			prepaidtest.AnswerBody(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
+		} {
+			t.Run(fmt.Sprint(pause, " ", refusal), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					srv, config, from, to := virtualStage(t)
+					config.Retry.MaxAttempts = 1
+					params := harness.TransferTo(to, "25.50")
+					srv.Inject(harness.TransferOperation, prepaidtest.DropBeforeCommit().CommitAfter(20*time.Second))
+					_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
+					first := harness.CallError(t, err)
+					require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
+					time.Sleep(pause)
+					srv.Inject(harness.TransferOperation, refusal)
+					_, err = harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
+					require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "it knows of nothing before it")
+					require.Equal(t, settles, prepaid.SettlesDoubt(err, first.LastSent))
+					require.False(t, prepaid.SettlesDoubt(err, time.Time{}), "not known when")
+				})
+			})
+		}
+	}
+}
+
+// Which refusals settle, by code and by judge.
+func TestRefusalCodes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		refusal harness.Step
+		listed  []prepaid.ErrorCode
+		want    bool
+	}{
+		"invalid_request":           {harness.ServiceError(400, "invalid_request"), nil, true},
+		"duplicate_request":         {harness.ServiceError(400, "duplicate_request"), nil, false},
+		"another code":              {harness.ServiceError(400, "insufficient_funds"), nil, false},
+		"a code that is listed":     {harness.ServiceError(400, "insufficient_funds"), []prepaid.ErrorCode{"account_closed", "insufficient_funds"}, true},
+		"another status":            {harness.ServiceError(404, "insufficient_funds"), []prepaid.ErrorCode{"insufficient_funds"}, false},
+		"not in the service's form": {harness.Respond(400, "text/html", "invalid_request"), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				for _, attempts := range []int{1, 2} { // a call after the first, and within it
+					config := harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), tc.refusal))
+					config.Retry.MaxAttempts, config.RefusalCodes = attempts, tc.listed
+					client := harness.NewClient(t, config)
+					config.RefusalCodes = append(config.RefusalCodes[:0], "gone")
+					began := time.Now()
+					err := harness.OpTransfer().Call(t.Context(), client)
+					if attempts == 1 {
+						require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+						err = harness.OpTransfer().Call(t.Context(), client)
+					}
+					want := prepaid.OutcomeUnknown
+					if tc.want {
+						want = prepaid.OutcomeRejected
+					}
+					require.Equal(t, want, prepaid.OutcomeOf(err), "%v", err)
+					require.Equal(t, tc.want, prepaid.SettlesDoubt(err, began))
+				}
+			})
+		})
+	}
+}
+
+// An error that no client made is judged by the defaults.
+func TestRefusalOfABuiltError(t *testing.T) {
+	t.Parallel()
+	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
+	refused := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: sent.Add(40 * time.Second), Err: &prepaid.TransferFailedError{}}
+	require.True(t, prepaid.SettlesDoubt(refused, sent))
+	require.False(t, prepaid.SettlesDoubt(refused, sent.Add(1)))
+	require.True(t, prepaid.SettlesDoubt(fmt.Errorf("row 7: %w", refused), sent))
+	require.False(t, prepaid.SettlesDoubt(&prepaid.TransferFailedError{}, sent), "no time of its own")
+	require.False(t, prepaid.SettlesDoubt((*prepaid.CallError)(nil), sent))
+	require.False(t, prepaid.SettlesDoubt(nil, sent))
+}
+
+// No configuration makes the wait shorter than its parts.
+func TestNotBeforeHoldsForEveryConfig(t *testing.T) {
+	t.Parallel()
+	const longest = time.Duration(1<<63 - 1)
+	sent := time.Now()
+	for _, c := range []struct{ attempt, inFlight, want time.Duration }{
+		{0, 0, 40 * time.Second},
+		{time.Second, 0, 11 * time.Second},
+		{0, time.Millisecond, 30*time.Second + time.Millisecond},
+		{2 * time.Minute, time.Hour, 62 * time.Minute},
+		{longest, longest, longest},
+		{longest, 1, longest},
+	} {
+		config := harness.Config("https://cards.example")
+		config.AttemptTimeout, config.Retry.InFlightWait = c.attempt, c.inFlight
+		client := harness.NewClient(t, config)
+		require.Equal(t, c.want, client.Accounts.NotBefore(sent).Sub(sent))
+		require.Zero(t, client.Accounts.NotBefore(time.Time{}))
+	}
+}

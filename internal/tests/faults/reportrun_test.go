@@ -1,0 +1,369 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+const reportJSON = `{"reportdata":"id,amount\r\n1,2.50\r\n2,3.00\r\n","totalrecords":2}`
+
+func notReady() harness.Step {
+	return harness.Respond(204, harness.VendorJSON, "")
+}
+
+func ready() harness.Step { return harness.Respond(200, harness.VendorJSON, reportJSON) }
+
+func reportClient(t *testing.T, service http.RoundTripper) *prepaid.Client {
+	t.Helper()
+	return harness.NewClient(t, harness.ClockConfig(service))
+}
+
+var aRun = prepaid.ReportRun{Template: "daily", ID: "run-1", ColumnHeaders: true}
+
+// A run is started, polled ever more slowly, and streamed; the caller hears of the run and of each poll.
+func TestReportRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Respond(200, harness.OctetStream, "run-1"),
+			notReady(), notReady(), notReady(), notReady(), notReady(), notReady(), ready())
+		var progress []prepaid.ReportProgress
+		var stored prepaid.ReportRun
+		began := time.Now()
+		reader, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{
+			IncludeColumnHeaders: true,
+			OnStart: func(run prepaid.ReportRun) error {
+				stored = run
+				return nil
+			},
+			Wait: prepaid.WaitOptions{OnProgress: func(p prepaid.ReportProgress) { progress = append(progress, p) }},
+		})
+		require.NoError(t, err)
+		require.Equal(t, prepaid.ReportRun{Template: "daily", ID: "run-1", RequestedAt: began.UTC(), ColumnHeaders: true}, stored)
+		require.Equal(t, stored, reader.Run())
+		var rows []string
+		for row, err := range reader.Rows() {
+			require.NoError(t, err)
+			rows = append(rows, strings.Join(row, "|"))
+		}
+		require.Equal(t, []string{"id|amount", "1|2.50", "2|3.00"}, rows)
+
+		requests := service.Requests()
+		require.Equal(t, "/3.0/reporting/templates/daily?include_column_headers=true", requests[0].Target)
+		for _, poll := range requests[1:] {
+			require.Equal(t, "/3.0/reporting/templates/daily/reports/run-1", poll.Target)
+		}
+		require.Equal(t, []time.Duration{0, 1e9, 2e9, 4e9, 8e9, 15e9, 15e9}, service.Gaps())
+		for i, p := range progress[:6] {
+			require.Equal(t, prepaid.ReportProgress{Polls: i + 1}, p)
+		}
+		last := progress[len(progress)-1]
+		require.Equal(t, 7, last.Polls)
+		require.EqualValues(t, 3, last.Records)
+	})
+}
+
+// A conflict is returned, or waited out when the caller asks for that.
+func TestReportRunConflict(t *testing.T) {
+	t.Parallel()
+	conflict := harness.ServiceError(409, "duplicate")
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(conflict)
+		_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{})
+		require.ErrorIs(t, err, prepaid.ErrConflict)
+		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
+		require.Len(t, service.Requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(conflict, conflict, harness.Respond(200, harness.OctetStream, "run-2"), ready())
+		reader, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.NoError(t, err)
+		require.Equal(t, "run-2", reader.Run().ID)
+		require.NoError(t, reader.Close())
+		require.Equal(t, []time.Duration{1e9, 2e9, 0}, service.Gaps())
+		require.Contains(t, service.Requests()[0].Target, "include_column_headers=false", "always sent")
+	})
+	synctest.Test(t, func(t *testing.T) { // only a conflict is waited out
+		service := harness.NewScript(conflict, harness.Broken(harness.ErrCut))
+		_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+		require.Len(t, service.Requests(), 2)
+	})
+	synctest.Test(t, func(t *testing.T) { // of the service's own word: a gateway's may hide a run that began
+		service := harness.NewScript(harness.Respond(409, "text/html", harness.HTMLPage))
+		_, err := reportClient(t, service).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+		require.ErrorIs(t, err, prepaid.ErrConflict)
+		require.Len(t, service.Requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) { // and not into the deadline
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := reportClient(t, harness.NewScript(conflict)).Reporting.Run(ctx, "daily", prepaid.RunReportParams{WaitForPrevious: true})
+		require.ErrorIs(t, err, prepaid.ErrConflict)
+		require.Equal(t, 7*time.Second, time.Since(began))
+	})
+}
+
+// A run that could not be stored is not waited for, but it was started.
+func TestReportRunOnStartError(t *testing.T) {
+	t.Parallel()
+	errDisk := errors.New("disk full")
+	config := harness.Config("https://cards.example")
+	service := harness.NewScript(harness.Respond(200, harness.OctetStream, "run-1"))
+	config.Transport = service
+	_, err := harness.NewClient(t, config).Reporting.Run(t.Context(), "daily", prepaid.RunReportParams{
+		OnStart: func(prepaid.ReportRun) error { return errDisk },
+	})
+	require.ErrorIs(t, err, errDisk)
+	require.Equal(t, prepaid.OutcomeApplied, harness.CallError(t, err).Outcome)
+	require.Len(t, service.Requests(), 1)
+}
+
+// The pause between polls can be fixed; one that would outlast the deadline is not begun, and the context ends it.
+func TestReportOpenPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(notReady(), notReady(), ready())
+		reader, err := reportClient(t, service).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{Interval: time.Minute})
+		require.NoError(t, err)
+		require.NoError(t, reader.Close())
+		require.Equal(t, []time.Duration{time.Minute, time.Minute}, service.Gaps())
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := reportClient(t, harness.NewScript(notReady())).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+		require.Equal(t, 3*time.Second, time.Since(began))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(80*time.Second, cancel)
+		began := time.Now()
+		_, err := reportClient(t, harness.NewScript(notReady())).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+		require.Equal(t, 80*time.Second, time.Since(began))
+	})
+}
+
+// A poll is a read: it goes again, except after the 500 that asks for another run.
+func TestReportPollFaults(t *testing.T) {
+	t.Parallel()
+	polls := map[string]func(ctx context.Context, c *prepaid.Client) error{
+		"Result": func(ctx context.Context, c *prepaid.Client) error {
+			report, err := c.Reporting.Result(ctx, aRun)
+			if err == nil && (report.TotalRecords != 2 || !strings.HasPrefix(report.Data, "id,amount\r\n")) {
+				return fmt.Errorf("another report: %v", report)
+			}
+			return err
+		},
+		"Open": func(ctx context.Context, c *prepaid.Client) error {
+			reader, err := c.Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+			if err != nil {
+				return err
+			}
+			text, err := io.ReadAll(reader)
+			if err == nil && !strings.HasPrefix(string(text), "id,amount\r\n") {
+				return fmt.Errorf("another report: %s", text)
+			}
+			return errors.Join(err, reader.Close())
+		},
+	}
+	for name, poll := range polls {
+		for faultName, tc := range map[string]struct {
+			fault harness.Step
+			is    error
+			calls int
+		}{
+			"none":    {ready(), nil, 1},
+			"cut off": {harness.Broken(harness.ErrCut), nil, 2},
+			"503":     {harness.Respond(503, "", ""), nil, 2},
+			"429":     {harness.ServiceError(429, "slow"), nil, 2},
+			"401":     {harness.ServiceError(401, "invalid_token"), nil, 2},
+			"500":     {harness.ServiceError(500, "server_error"), prepaid.ErrReportFailed, 1},
+			"400":     {harness.ServiceError(400, "invalid_request"), prepaid.ErrBadRequest, 1},
+		} {
+			t.Run(name+"/"+faultName, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := harness.NewScript(tc.fault, ready())
+					err := poll(t.Context(), reportClient(t, service))
+					require.Len(t, service.Requests(), tc.calls)
+					if tc.is == nil {
+						require.NoError(t, err)
+						return
+					}
+					require.ErrorIs(t, err, tc.is)
+					require.Equal(t, "Reporting.Result", harness.CallError(t, err).Operation)
+					require.NotEqual(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+				})
+			})
+		}
+	}
+	// The sentinel is that of a poll alone.
+	config := harness.Config("https://cards.example")
+	config.Transport, config.Retry.MaxAttempts = harness.NewScript(harness.ServiceError(500, "server_error")), 1
+	client := harness.NewClient(t, config)
+	for _, op := range harness.Ops() {
+		require.NotErrorIs(t, op.Call(t.Context(), client), prepaid.ErrReportFailed)
+	}
+}
+
+// A report in memory and one that is streamed are read and checked alike: the same spellings, the same refusals.
+func TestReportResultForms(t *testing.T) {
+	t.Parallel()
+	for body, good := range map[string]bool{
+		reportJSON:                                      true,
+		`{"totalrecords":"0","reportdata":""}`:          true,
+		`{"reportdata":"x","totalrecords":1.0}`:         true,
+		`{"reportdata":"x","totalrecords":"1.00"}`:      true,
+		`{"reportdata":"x","totalrecords":10e-1}`:       true,
+		`{"ReportData":"x","TOTALRECORDS":1}`:           true,
+		`{"reportdata":"a\"b\nc","totalrecords":2}`:     true, // quoting of its own kind is the reader's affair
+		`{"reportdata":"x","totalrecords":2}`:           false,
+		`{"reportdata":"x\ny\n","totalrecords":"3"}`:    false,
+		`{"reportdata":"x","totalrecords":-1}`:          false,
+		`{"reportdata":"x","totalrecords":1.5}`:         false,
+		`{"reportdata":"x","totalrecords":"01"}`:        false,
+		`{"reportdata":"\"x","totalrecords":1}`:         false,
+		`{"reportdata":"x"}`:                            false,
+		`{"totalrecords":0}`:                            false,
+		`{"reportdata":null,"totalrecords":0}`:          false,
+		`{"reportdata":"x","totalrecords":null}`:        false,
+		`{"reportdata":7,"totalrecords":1}`:             false,
+		`{"reportdata":"CANARY","totalrecords":"many"}`: false,
+		`{}`: false, `null`: false, ``: false, `"x"`: false,
+	} {
+		var result, streamed *prepaid.Report
+		err := harness.CallWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) (err error) {
+			result, err = c.Reporting.Result(ctx, aRun)
+			return err
+		})
+		streamErr := harness.CallWith(t, 200, body, func(ctx context.Context, c *prepaid.Client) error {
+			reader, err := c.Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+			if err == nil {
+				streamed, err = reader.Report()
+			}
+			return err
+		})
+		require.Equal(t, good, err == nil, "%s: %v", body, err)
+		require.Equal(t, good, streamErr == nil, "%s: %v", body, streamErr)
+		require.Equal(t, streamed, result, body)
+		if !good {
+			require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
+			require.Equal(t, prepaid.OutcomeApplied, harness.CallError(t, err).Outcome)
+			require.Equal(t, harness.CallError(t, streamErr).Err, harness.CallError(t, err).Err, body)
+			require.NotContains(t, err.Error(), "CANARY")
+		}
+	}
+}
+
+// An id that could climb or lead elsewhere is refused before anything is sent, by each of the calls.
+func TestReportRunValues(t *testing.T) {
+	t.Parallel()
+	service := harness.NewScript(ready())
+	config := harness.Config("https://cards.example")
+	config.Transport = service
+	client := harness.NewClient(t, config)
+	for _, run := range []prepaid.ReportRun{{}, {Template: "daily"}, {ID: "run-1"}, {Template: "..", ID: "run-1"}, {Template: "daily", ID: "a/b"}} {
+		_, err := client.Reporting.Result(t.Context(), run)
+		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
+		_, err = client.Reporting.Open(t.Context(), run, prepaid.WaitOptions{})
+		require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
+	}
+	_, err := client.Reporting.Run(t.Context(), "a/b", prepaid.RunReportParams{WaitForPrevious: true})
+	require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
+	require.Empty(t, service.Requests())
+}
+
+// A streamed report may take longer than an attempt, but none of its pauses longer than BodyIdleTimeout.
+func TestReportStreamPauses(t *testing.T) {
+	t.Parallel()
+	head := "HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\nConnection: close\r\n\r\n"
+	slowly := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		p.Send(head)
+		for chunk := reportJSON; chunk != ""; chunk = chunk[min(8, len(chunk)):] {
+			p.Send(chunk[:min(8, len(chunk))])
+			time.Sleep(25 * time.Millisecond)
+		}
+		_ = p.Close()
+	})
+	config := harness.Config(slowly.Address)
+	config.AttemptTimeout, config.BodyIdleTimeout = time.Second, 10*time.Second
+	reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+	require.NoError(t, err)
+	time.Sleep(1100 * time.Millisecond) // a reader in no hurry
+	report, err := reader.Report()
+	require.NoError(t, err)
+	require.EqualValues(t, 2, report.TotalRecords)
+
+	stuck := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		p.Send(head + reportJSON[:30])
+		p.Hang()
+	})
+	config = harness.Config(stuck.Address)
+	config.BodyIdleTimeout = 40 * time.Millisecond
+	reader, err = harness.NewClient(t, config).Reporting.Open(t.Context(), aRun, prepaid.WaitOptions{})
+	require.NoError(t, err)
+	_, err = reader.Report()
+	require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
+	require.ErrorContains(t, err, "no answer (body): attempt timed out")
+	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
+}
+
+// A stream that is left before its end, closed or cancelled, gives its connection back.
+func TestReportStreamEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(cancel context.CancelFunc, reader *prepaid.ReportReader) error{
+		"closed": func(_ context.CancelFunc, reader *prepaid.ReportReader) error { return reader.Close() },
+		"left": func(_ context.CancelFunc, reader *prepaid.ReportReader) error {
+			for range reader.Rows() {
+				break
+			}
+			return nil
+		},
+		"cancelled": func(cancel context.CancelFunc, reader *prepaid.ReportReader) error {
+			cancel()
+			_, err := reader.Report()
+			if !errors.Is(err, context.Canceled) || !errors.Is(err, prepaid.ErrReportIncomplete) {
+				return fmt.Errorf("another error: %w", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gone := make(chan struct{})
+			server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+				p.Send("HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\n\r\n" + `{"reportdata":"a,b\n`)
+				for {
+					if _, err := p.Write([]byte(`c,d\n`)); err != nil {
+						close(gone)
+						return
+					}
+				}
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			reader, err := harness.NewClient(t, harness.Config(server.Address)).Reporting.Open(ctx, aRun, prepaid.WaitOptions{})
+			require.NoError(t, err)
+			require.NoError(t, end(cancel, reader))
+			<-gone
+		})
+	}
+}

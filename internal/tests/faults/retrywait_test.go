@@ -1,0 +1,311 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// onClock runs a call on a fake clock and returns how long it took.
+func onClock(t *testing.T, service http.RoundTripper, adjust func(*prepaid.Config), call func(context.Context, *prepaid.Client) error) (time.Duration, error) {
+	t.Helper()
+	config := harness.ClockConfig(service)
+	if adjust != nil {
+		adjust(&config)
+	}
+	client := harness.NewClient(t, config)
+	began := time.Now()
+	err := call(t.Context(), client)
+	return time.Since(began), err
+}
+
+// The pause doubles from MinWait to MaxWait, half of it jitter, and MaxAttempts bounds the requests.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut))
+		_, err := onClock(t, service, func(c *prepaid.Config) {
+			c.Retry = prepaid.RetryPolicy{MaxAttempts: 6, MinWait: time.Second, MaxWait: 5 * time.Second}
+		}, harness.OpGet().Call)
+		require.Equal(t, 6, harness.CallError(t, err).Attempts)
+		gaps := service.Gaps()
+		require.Len(t, gaps, 5)
+		for i, ceiling := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second, 5 * time.Second} {
+			require.LessOrEqual(t, gaps[i], ceiling)
+			require.GreaterOrEqual(t, gaps[i], ceiling/2)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut))
+		_, _ = onClock(t, service, nil, harness.OpGet().Call)
+		require.Len(t, service.Requests(), 4, "the default")
+	})
+}
+
+// A pause that would end after the deadline is not begun: the response that is there is returned at once.
+func TestDeadlineIsComparedBeforeSleeping(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault    harness.Step
+		op       harness.Op
+		deadline time.Duration
+		is       error
+		outcome  prepaid.Outcome
+	}{
+		"Retry-After of a 503": {harness.Respond(503, "", "", "Retry-After: 5"), harness.OpGet(), 5 * time.Second, prepaid.ErrServer, prepaid.OutcomeNotProcessed},
+		"Retry-After of a 429": {harness.ServiceError(429, "slow", "Retry-After: 9"), harness.OpCreate(), 9 * time.Second, prepaid.ErrRateLimited, prepaid.OutcomeNotProcessed},
+		"a bare 429":           {harness.ServiceError(429, "slow"), harness.OpGet(), 2 * time.Second, prepaid.ErrRateLimited, prepaid.OutcomeNotProcessed},
+		"in-flight wait":       {harness.Broken(harness.ErrCut), harness.OpTransfer(), 10 * time.Second, harness.ErrCut, prepaid.OutcomeUnknown},
+		"back-off":             {harness.Broken(harness.ErrCut), harness.OpGet(), 100 * time.Millisecond, harness.ErrCut, prepaid.OutcomeNotProcessed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.NewScript(tc.fault)
+				took, err := onClock(t, service, nil, func(ctx context.Context, c *prepaid.Client) error {
+					ctx, cancel := context.WithTimeout(ctx, tc.deadline)
+					defer cancel()
+					return tc.op.Call(ctx, c)
+				})
+				failure := harness.CallError(t, err)
+				require.Zero(t, took, "no time to lose")
+				require.Len(t, service.Requests(), 1)
+				require.ErrorIs(t, err, tc.is)
+				require.NotErrorIs(t, err, context.DeadlineExceeded, "there is time left")
+				require.Equal(t, tc.outcome, failure.Outcome)
+			})
+		})
+	}
+}
+
+// A context that ends during a pause ends the call at once, and the last response is kept.
+func TestCancelDuringBackOff(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault   harness.Step
+		op      harness.Op
+		is      error
+		outcome prepaid.Outcome
+	}{
+		"503 of a read":  {harness.Respond(503, "", "", "Retry-After: 8"), harness.OpGet(), prepaid.ErrServer, prepaid.OutcomeNotProcessed},
+		"429":            {harness.ServiceError(429, "slow", "Retry-After: 8"), harness.OpCreate(), prepaid.ErrRateLimited, prepaid.OutcomeNotProcessed},
+		"503 of a write": {harness.Respond(503, "", "", "Retry-After: 8"), harness.OpPlastic(), prepaid.ErrServer, prepaid.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.NewScript(tc.fault)
+				took, err := onClock(t, service, nil, func(ctx context.Context, c *prepaid.Client) error {
+					ctx, cancel := context.WithCancel(ctx)
+					time.AfterFunc(3*time.Second, cancel)
+					return tc.op.Call(ctx, c)
+				})
+				require.Equal(t, 3*time.Second, took)
+				require.Len(t, service.Requests(), 1)
+				require.ErrorIs(t, err, context.Canceled)
+				require.ErrorIs(t, err, tc.is)
+				require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
+			})
+		})
+	}
+}
+
+// A context that has ended sends nothing.
+func TestEndedContextSendsNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, op := range harness.Ops() {
+		service := harness.NewScript(harness.Succeed(op))
+		config := harness.Config("https://cards.example")
+		config.Transport = service
+		err := op.Call(ctx, harness.NewClient(t, config))
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+		require.Empty(t, service.Requests())
+	}
+}
+
+// Retry-After is followed as seconds or as a date, ignored when it is nonsense, and a long one ends the call.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	const own = -1 // the client's own choice: 2.5 to 10 s
+	for name, tc := range map[string]struct {
+		header string
+		wait   time.Duration
+	}{
+		"seconds":    {"7", 7 * time.Second},
+		"a date":     {"Sat, 01 Jan 2000 00:00:04 GMT", 4 * time.Second},
+		"a past one": {"Fri, 31 Dec 1999 00:00:00 GMT", own},
+		"zero":       {"0", own},
+		"negative":   {"-5", own},
+		"garbage":    {"soon", own},
+		"a fraction": {"1.5", own},
+		"absent":     {"", own},
+		"overflow":   {"99999999999999999999999", own},
+		"16 s":       {"16", 0},
+		"a year":     {"31536000", 0},
+		"max int":    {"9223372036854775807", 0},
+		"far date":   {"Fri, 31 Dec 9999 23:59:59 GMT", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var headers []string
+				if tc.header != "" {
+					headers = []string{"Retry-After: " + tc.header}
+				}
+				service := harness.NewScript(harness.ServiceError(429, "slow", headers...), harness.Succeed(harness.OpCreate()))
+				took, err := onClock(t, service, nil, harness.OpCreate().Call)
+				switch tc.wait {
+				case 0:
+					require.ErrorIs(t, err, prepaid.ErrRateLimited)
+					require.Zero(t, took)
+					require.Len(t, service.Requests(), 1)
+					failure, ok := errors.AsType[*prepaid.APIError](err)
+					require.True(t, ok)
+					require.Greater(t, failure.RetryAfter, 15*time.Second, "told to the caller")
+				case own:
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, took, 2500*time.Millisecond)
+					require.LessOrEqual(t, took, 10*time.Second)
+				default:
+					require.NoError(t, err)
+					require.Equal(t, tc.wait, took)
+				}
+			})
+		})
+	}
+}
+
+// MaxRetryAfter is the caller's to set, also for a 503.
+func TestMaxRetryAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		busy := harness.Respond(503, "", "", "Retry-After: 40")
+		took, err := onClock(t, harness.NewScript(busy, harness.Succeed(harness.OpGet())), nil, harness.OpGet().Call)
+		require.ErrorIs(t, err, prepaid.ErrServer)
+		require.Zero(t, took)
+		took, err = onClock(t, harness.NewScript(busy, harness.Succeed(harness.OpGet())), func(c *prepaid.Config) {
+			c.Retry.MaxRetryAfter = time.Minute
+		}, harness.OpGet().Call)
+		require.NoError(t, err)
+		require.Equal(t, 40*time.Second, took)
+	})
+}
+
+// 429s cost time and not attempts: MaxThrottleWait bounds the time from the first to the last attempt.
+func TestMaxThrottleWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.ServiceError(429, "slow", "Retry-After: 10"))
+		took, err := onClock(t, service, nil, harness.OpCreate().Call)
+		require.Equal(t, time.Minute, took)
+		require.Len(t, service.Requests(), 7)
+		require.Equal(t, 7, harness.CallError(t, err).Attempts)
+		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.ServiceError(429, "slow", "Retry-After: 10"))
+		took, _ := onClock(t, service, func(c *prepaid.Config) { c.Retry.MaxThrottleWait = 25 * time.Second }, harness.OpCreate().Call)
+		require.Equal(t, 20*time.Second, took)
+	})
+	synctest.Test(t, func(t *testing.T) { // counted from the first 429, not from the start of the call
+		service := harness.NewScript(harness.After(29*time.Second, harness.ServiceError(429, "slow", "Retry-After: 10")))
+		took, _ := onClock(t, service, func(c *prepaid.Config) { c.Retry.MaxThrottleWait = 15 * time.Second }, harness.OpCreate().Call)
+		require.Equal(t, 29*time.Second+10*time.Second+29*time.Second, took)
+	})
+}
+
+// With one attempt nothing is sent again, except what was throttled or met a lapsed token.
+func TestMaxAttemptsOne(t *testing.T) {
+	t.Parallel()
+	once := func(c *prepaid.Config) { c.Retry.MaxAttempts = 1 }
+	for name, fault := range map[string]harness.Step{
+		"503": harness.Respond(503, "", ""), "cut off": harness.Broken(harness.ErrCut), "unreachable": harness.Unreachable(harness.ErrCut),
+	} {
+		for _, op := range harness.Ops() {
+			t.Run(name+"/"+op.Name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := harness.NewScript(fault, harness.Succeed(op))
+					took, err := onClock(t, service, once, op.Call)
+					require.Error(t, err)
+					require.Zero(t, took)
+					require.Len(t, service.Requests(), 1)
+				})
+			})
+		}
+	}
+	synctest.Test(t, func(t *testing.T) { // or a lapsed token, which would lapse again with every call
+		service := harness.NewScript(harness.ServiceError(401, "x"), harness.Succeed(harness.OpTransfer()))
+		took, err := onClock(t, service, once, harness.OpTransfer().Call)
+		require.NoError(t, err)
+		require.Zero(t, took)
+		require.Len(t, service.Requests(), 2)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.ServiceError(429, "slow", "Retry-After: 3"), harness.Succeed(harness.OpTransfer()))
+		took, err := onClock(t, service, once, harness.OpTransfer().Call)
+		require.NoError(t, err)
+		require.Equal(t, 3*time.Second, took)
+	})
+}
+
+// The built-in limiter refuses at once what could not be sent before the deadline, and sends nothing.
+func TestLocalThrottle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.ServiceError(429, "slow", "Retry-After: 10"), harness.Succeed(harness.OpGet()))
+		config := harness.ClockConfig(service)
+		config.Limiter = nil
+		config.Retry.MaxThrottleWait = time.Nanosecond
+		client := harness.NewClient(t, config)
+		require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), prepaid.ErrRateLimited)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		err := harness.OpTransfer().Call(ctx, client)
+		failure := harness.CallError(t, err)
+		require.Zero(t, time.Since(began))
+		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+		require.ErrorIs(t, err, prepaid.ErrRateLimited)
+		throttled, ok := errors.AsType[*prepaid.ThrottledError](err)
+		require.True(t, ok)
+		require.Equal(t, 10*time.Second, throttled.Wait)
+		require.Zero(t, failure.Attempts)
+		require.Len(t, service.Requests(), 1, "the pause of one 429 is everyone's")
+
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.Equal(t, 10*time.Second, service.Gaps()[0])
+	})
+}
+
+// A limiter's own error is neither lost nor taken for a response.
+func TestForeignLimiterError(t *testing.T) {
+	t.Parallel()
+	errBroken := errors.New("limiter out of order")
+	config := harness.Config("https://cards.example")
+	service := harness.NewScript(harness.Succeed(harness.OpGet()))
+	config.Transport = service
+	config.Limiter = failingLimiter{errBroken}
+	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
+	require.ErrorIs(t, err, errBroken)
+	require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+	require.Empty(t, service.Requests())
+}
+
+type failingLimiter struct{ err error }
+
+func (l failingLimiter) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) {
+	return nil, l.err
+}

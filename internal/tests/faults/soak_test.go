@@ -1,0 +1,193 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// -soak makes TestSoak longer: go test -run TestSoak -soak 60s .
+var soakTime = flag.Duration("soak", 2*time.Second, "how long TestSoak goes on")
+
+// 200 callers move money, read and renew tokens, while one call in ten meets a fault and the service throttles. In
+// the end the emulator's accounts hold what the callers were returned, and no call failed that should not have.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	s := newSoak(t)
+	ctx, cancel := context.WithTimeout(t.Context(), *soakTime)
+	defer cancel()
+	var callers sync.WaitGroup
+	for range 200 {
+		callers.Go(func() {
+			for ctx.Err() == nil {
+				s.step(t.Context())
+			}
+		})
+	}
+	// Tokens are refused before their time; not so soon after each other that it looks as if no token would do.
+	for pause := 600 * time.Millisecond; ctx.Err() == nil; pause *= 2 {
+		select {
+		case <-time.After(pause):
+			s.server.RevokeTokens()
+		case <-ctx.Done():
+		}
+	}
+	callers.Wait()
+	s.server.ClearFaults()
+	require.NoError(t, s.server.WaitIdle(t.Context()))
+	require.Empty(t, s.server.PaidTwice())
+	for _, account := range s.accounts {
+		require.Equal(t, prepaid.MustAmount(s.server.Balance(string(account))).String(), s.told[account].String(),
+			"the account does not hold what its callers were told")
+	}
+	t.Logf("%d transfers and direct entries made, %d refused, %d left unknown by a call and then resolved, %d reads; "+
+		"%d requests: %d without an answer, %d times 429, %d times 401, %d times 5xx",
+		s.moved.Load(), s.refused.Load(), s.unknown.Load(), s.reads.Load(),
+		s.requests.Load(), s.lost.Load(), s.statuses[429].Load(), s.statuses[401].Load(), s.statuses[500].Load()+s.statuses[502].Load()+s.statuses[503].Load())
+	for name, count := range map[string]int64{
+		"moved": s.moved.Load(), "refused": s.refused.Load(), "unknown": s.unknown.Load(), "reads": s.reads.Load(), "lost": s.lost.Load(),
+		"429": s.statuses[429].Load(), "401": s.statuses[401].Load(), "503": s.statuses[503].Load(),
+	} {
+		require.NotZero(t, count, "%s: the soak met none", name)
+	}
+}
+
+type soak struct {
+	t        *testing.T
+	server   *prepaidtest.Server
+	client   *prepaid.Client
+	accounts []prepaid.AccountID
+
+	mu   sync.Mutex
+	told map[prepaid.AccountID]prepaid.Amount
+
+	moved, refused, unknown, reads, requests, lost atomic.Int64
+	statuses                                       [600]atomic.Int64
+}
+
+func newSoak(t *testing.T) *soak {
+	t.Helper()
+	server := prepaidtest.NewServer(t, prepaidtest.TokenLifetime(5*time.Second), prepaidtest.RequestLog(100),
+		prepaidtest.RateLimit(500, 100*time.Millisecond))
+	s := &soak{t: t, server: server, told: make(map[prepaid.AccountID]prepaid.Amount)}
+	for i := range 20 {
+		balance := strconv.Itoa(i * i * 100) // some run dry
+		id := prepaid.AccountID(server.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+		s.accounts = append(s.accounts, id)
+		s.told[id] = prepaid.MustAmount(balance)
+	}
+	config := server.Config()
+	config.Transport = &http.Transport{MaxIdleConnsPerHost: 200}
+	config.Limiter = prepaid.NoLimiter{}
+	config.Retry = prepaid.RetryPolicy{
+		MaxAttempts: 12, MinWait: time.Millisecond, MaxWait: 40 * time.Millisecond, InFlightWait: 5 * time.Millisecond,
+	}
+	config.Trace = &prepaid.Trace{AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+		s.requests.Add(1)
+		if a.StatusCode == 0 {
+			s.lost.Add(1)
+		} else {
+			s.statuses[a.StatusCode].Add(1)
+		}
+	}}
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, client.Close())
+		config.Transport.(*http.Transport).CloseIdleConnections()
+	})
+	s.client = client
+	server.Inject(prepaidtest.AnyOperation,
+		prepaidtest.CommitThenDrop().WithProbability(0.02), prepaidtest.DropBeforeCommit().WithProbability(0.02),
+		prepaidtest.Truncate().WithProbability(0.01), prepaidtest.Answer(503, "").WithProbability(0.02),
+		prepaidtest.Answer(500, "").WithProbability(0.01), prepaidtest.ProxyPage(502).WithProbability(0.01),
+		prepaidtest.TooManyRequests(0).WithProbability(0.01))
+	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} { // which go on alone
+		server.Inject(operation, prepaidtest.DropBeforeCommit().CommitAfter(300*time.Millisecond).WithProbability(0.02),
+			prepaidtest.ProxyPage(502).CommitAfter(300*time.Millisecond).WithProbability(0.02))
+	}
+	return s
+}
+
+func (s *soak) step(ctx context.Context) {
+	from, to := s.accounts[rand.IntN(len(s.accounts))], s.accounts[rand.IntN(len(s.accounts))]
+	amount := prepaid.MustAmount(strconv.Itoa(1+rand.IntN(30)) + ".25")
+	switch kind := rand.IntN(10); {
+	case kind < 4:
+		params := prepaid.TransferParams{
+			RequestID: prepaid.NewRequestID(), Amount: amount, SourceReference: "out", DestinationReference: "in", DestinationAccountID: to,
+		}
+		if from == to {
+			return
+		}
+		s.pay(from, to, amount, func() error {
+			_, err := s.client.Accounts.Transfer(ctx, from, params)
+			return err
+		})
+	case kind < 6:
+		params := prepaid.DirectEntryOutParams{
+			RequestID: prepaid.NewRequestID(), Amount: amount, SourceReference: "out", DestinationReference: "in", BSB: "633000",
+			Destination: prepaid.BankAccount{BSB: "633000", AccountNumber: "123", AccountName: "A"},
+		}
+		s.pay(from, "", amount, func() error {
+			_, err := s.client.Accounts.DirectEntryOut(ctx, from, params)
+			return err
+		})
+	default:
+		account, err := s.client.Accounts.Get(ctx, from)
+		s.expect(err == nil && account.ID == from, "a read", err)
+		s.reads.Add(1)
+	}
+	runtime.Gosched()
+}
+
+// pay makes a payment and, as long as its outcome is unknown, makes it again under the same request id.
+func (s *soak) pay(from, to prepaid.AccountID, amount prepaid.Amount, send func() error) {
+	err := send()
+	for doubts := 0; errors.Is(err, prepaid.ErrOutcomeUnknown) && s.expect(doubts < 20, "an outcome that stays unknown", err); doubts++ {
+		s.unknown.Add(1)
+		err = send()
+	}
+	_, refused := errors.AsType[*prepaid.APIError](err)
+	switch {
+	case err == nil:
+		s.moved.Add(1)
+		s.book(from, amount.Neg())
+		if to != "" {
+			s.book(to, amount)
+		}
+	case errors.Is(err, prepaid.ErrTransferFailed), to == "" && refused && errors.Is(err, prepaid.ErrBadRequest):
+		s.refused.Add(1)
+	default:
+		s.expect(false, "a payment", err)
+	}
+}
+
+func (s *soak) book(account prepaid.AccountID, amount prepaid.Amount) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum, err := s.told[account].Add(amount)
+	s.expect(err == nil, "a sum", err)
+	s.told[account] = sum
+}
+
+// expect marks the test as failed; its callers are not the test's goroutine.
+func (s *soak) expect(ok bool, what string, err error) bool {
+	if !ok {
+		s.t.Errorf("%s failed: %v", what, err)
+	}
+	return ok
+}

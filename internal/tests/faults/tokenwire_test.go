@@ -1,0 +1,367 @@
+package faults
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// The credentials go plain into Base64: x/oauth2 would escape them first. The body is a form.
+func TestTokenRequest(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"s3cret", "a%41+b c&d=e", "pa:ss:word", "p\u00e4ss\u4e16", "/\\\"'"} {
+		server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+			if p.Request.Target == harness.TokenPath {
+				p.Respond(200, harness.VendorJSON, `{"access_token":"issued-1","token_type":"Bearer","expires_in":3600,"scope":"x"}`)
+				return
+			}
+			p.Succeed(harness.OpGet())
+		})
+		config := harness.Config(server.Address)
+		config.TokenSource = nil
+		config.Credentials = prepaid.Credentials{ClientID: "part%ner +1", ClientSecret: prepaid.NewSecret(secret)}
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+
+		seen := server.Seen()
+		require.Len(t, seen, 3, "one token for two calls")
+		request := seen[0]
+		require.Equal(t, http.MethodPost, request.Method)
+		require.Equal(t, harness.TokenPath, request.Target)
+		require.Equal(t, "Basic "+base64.StdEncoding.EncodeToString([]byte("part%ner +1:"+secret)), request.Header.Get("Authorization"))
+		require.Equal(t, []string{"application/x-www-form-urlencoded"}, request.Header["Content-Type"])
+		require.Equal(t, []string{harness.VendorJSON}, request.Header["Accept"])
+		require.Equal(t, "grant_type=client_credentials", request.Body)
+		for _, call := range seen[1:] {
+			require.Equal(t, "Bearer issued-1", call.Header.Get("Authorization"))
+		}
+	}
+}
+
+// A response that is no token with a lifetime is a DecodeError, and nothing is sent with it.
+func TestTokenResponses(t *testing.T) {
+	t.Parallel()
+	for body, ok := range map[string]bool{
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":60}`:     true,
+		`{"access_token":"issued-1","token_type":"BEARER","expires_in":"60"}`:   true,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":6e1}`:    true,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":1e15}`:   true,
+		`{"access_token":1,"token_type":"bearer","expires_in":60}`:              true,
+		`{"access_token":"issued-1","token_type":"bearer"}`:                     false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":null}`:   false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":0}`:      false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":-60}`:    false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"soon"}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"NaN"}`:  false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"-Inf"}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":"0x3c"}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":""}`:     false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":true}`:   false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":[60]}`:   false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":1e-400}`: false,
+		`{"access_token":"issued-1","token_type":"bearer","expires_in":-1e300}`: false,
+		`{"access_token":"issued-1","token_type":"mac","expires_in":60}`:        false,
+		`{"access_token":"issued-1","expires_in":60}`:                           false,
+		`{"access_token":"","token_type":"bearer","expires_in":60}`:             false,
+		`{"access_token":null,"token_type":"bearer","expires_in":60}`:           false,
+		`{"access_token":"a\r\nHost: x","token_type":"bearer","expires_in":60}`: false,
+		`{"token_type":"bearer","expires_in":60}`:                               false,
+		`{}`:            false,
+		`null`:          false,
+		`[]`:            false,
+		``:              false,
+		`<html></html>`: false,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.Split{Tokens: harness.NewScript(harness.Respond(200, harness.VendorJSON, body)), Calls: harness.NewScript(harness.Succeed(harness.OpCreate()))}
+			client := harness.NewClient(t, harness.CredentialsConfig(service))
+			err := harness.OpCreate().Call(t.Context(), client)
+			if ok {
+				require.NoError(t, err, body)
+				return
+			}
+			failure := harness.CallError(t, err)
+			require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome, body)
+			_, isToken := errors.AsType[*prepaid.TokenError](err)
+			require.True(t, isToken, body)
+			_, isDecode := errors.AsType[*prepaid.DecodeError](err)
+			require.True(t, isDecode, body)
+			require.NotErrorIs(t, err, prepaid.ErrUnauthorized)
+			require.NotContains(t, err.Error(), "issued")
+			require.Empty(t, service.Calls.Requests())
+			require.Len(t, service.Tokens.Requests(), 1, "an undecodable answer is not asked for again at once")
+		})
+	}
+}
+
+// A lifetime is a number of any form and size: a fraction of a second is cut off, and no token lives for more than a
+// year.
+func TestTokenLifetimes(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * 60 * 60
+	for text, seconds := range map[string]int64{
+		`3600`: 3600, `3599.5`: 3599, `"3599.5"`: 3599, `3599.999999999999`: 3599, `1.5`: 1, `36e2`: 3600, `0.36e4`: 3600,
+		`31535999`: year - 1, `31536001`: year, `9223372036854775807`: year, `9223372036854775808`: year, `1e300`: year, `1e400`: year,
+		`"1e300"`: year, `12345678901234567890.5`: year, `3600.00000000000000000000000001`: 3600,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, text), harness.Grant(2, "60")), Calls: harness.NewScript(harness.Succeed(harness.OpCreate()))}
+			client := harness.NewClient(t, harness.CredentialsConfig(service))
+			token, err := client.Token(t.Context())
+			require.NoError(t, err, text)
+			require.Equal(t, seconds, token.ExpiresIn, text)
+			require.Equal(t, time.Now().Add(time.Duration(seconds)*time.Second), token.Expiry, text)
+			require.NoError(t, harness.OpCreate().Call(t.Context(), client))
+			require.Len(t, service.Tokens.Requests(), 1, text)
+		})
+	}
+}
+
+// Wrong credentials are remembered for a while: repeating them can lock the client out.
+func TestWrongCredentialsAreRemembered(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]harness.Step{
+		"401":            harness.ServiceError(401, "invalid_client"),
+		"400":            harness.ServiceError(400, "invalid_client"),
+		"401 of a proxy": harness.Respond(401, "text/html", harness.HTMLPage),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.Split{Tokens: harness.NewScript(refusal), Calls: harness.NewScript(harness.Succeed(harness.OpTransfer()))}
+				client := harness.NewClient(t, harness.CredentialsConfig(service))
+				for range 5 {
+					err := harness.OpTransfer().Call(t.Context(), client)
+					require.ErrorIs(t, err, prepaid.ErrUnauthorized)
+					require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+					require.Zero(t, harness.CallError(t, err).Attempts)
+					_, ok := errors.AsType[*prepaid.TokenError](err)
+					require.True(t, ok)
+					require.NotContains(t, fmt.Sprintf("%+v %#v", err, harness.CallError(t, err).Err), "s3cret")
+				}
+				require.Len(t, service.Tokens.Requests(), 1)
+				time.Sleep(time.Second)
+				require.Error(t, harness.OpTransfer().Call(t.Context(), client))
+				require.Len(t, service.Tokens.Requests(), 2)
+				require.Empty(t, service.Calls.Requests())
+			})
+		})
+	}
+}
+
+// A token request in trouble is repeated as a read is.
+func TestTokenRequestIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]harness.Step{
+		"500": harness.ServiceError(500, "server_error"), "503": harness.Respond(503, "", ""), "cut off": harness.Broken(harness.ErrCut),
+		"429": harness.ServiceError(429, "slow"), "unreachable": harness.Unreachable(harness.ErrCut),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.Split{Tokens: harness.NewScript(fault, fault, harness.Grant(1, "600")), Calls: harness.NewScript(harness.Succeed(harness.OpCreate()))}
+				require.NoError(t, harness.OpCreate().Call(t.Context(), harness.NewClient(t, harness.CredentialsConfig(service))))
+				require.Len(t, service.Tokens.Requests(), 3)
+				require.Len(t, service.Calls.Requests(), 1)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: harness.NewScript(harness.Respond(503, "", "")), Calls: harness.NewScript(harness.Succeed(harness.OpCreate()))}
+		failure := harness.CallError(t, harness.OpCreate().Call(t.Context(), harness.NewClient(t, harness.CredentialsConfig(service))))
+		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+		require.ErrorIs(t, failure, prepaid.ErrServer)
+		require.NotErrorIs(t, failure, prepaid.ErrUnauthorized)
+		require.Len(t, service.Tokens.Requests(), 4)
+		require.Empty(t, service.Calls.Requests())
+	})
+}
+
+// A 401 makes one renewal, however many calls meet it at once.
+func TestOneRenewalForAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{
+			Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(time.Second, harness.Grant(2, "3600"))),
+			Calls: harness.NewScript(func(r *http.Request) (*http.Response, error) {
+				if r.Header.Get("Authorization") == "Bearer issued-1" {
+					return harness.After(time.Second, harness.ServiceError(401, "invalid_token"))(r) // until all are under way
+				}
+				return harness.Succeed(harness.OpCreate())(r)
+			}),
+		}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		var calls sync.WaitGroup
+		for range 50 {
+			calls.Go(func() {
+				if err := harness.OpCreate().Call(t.Context(), client); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Len(t, service.Tokens.Requests(), 2)
+		require.Equal(t, 100, len(service.Calls.Requests()))
+	})
+}
+
+// A 401 that a fresh token does not cure is returned, without a storm of renewals by the calls next to it and after it.
+func TestUnauthorizedForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		number := 0
+		service := harness.Split{
+			Tokens: harness.NewScript(func(r *http.Request) (*http.Response, error) {
+				number++
+				return harness.Grant(number, "3600")(r)
+			}),
+			Calls: harness.NewScript(harness.ServiceError(401, "unauthorized")),
+		}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		began := time.Now()
+		var calls sync.WaitGroup
+		for range 20 {
+			calls.Go(func() {
+				for range 20 {
+					if err := harness.OpGet().Call(t.Context(), client); !errors.Is(err, prepaid.ErrUnauthorized) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		calls.Wait()
+		require.LessOrEqual(t, len(service.Tokens.Requests()), 2+int(time.Since(began)/time.Second), "one a second")
+		require.LessOrEqual(t, time.Since(began), 20*time.Second, "a call waits a second at most")
+		require.LessOrEqual(t, len(service.Calls.Requests()), 2*400)
+	})
+}
+
+// An early renewal runs alongside the calls: they go on with the token they have, also when it fails.
+func TestEarlyRenewalStallsNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{
+			Tokens: harness.NewScript(harness.Grant(1, "3600"), harness.After(20*time.Second, harness.ServiceError(500, "server_error")), harness.Grant(2, "3600")),
+			Calls:  harness.NewScript(harness.Succeed(harness.OpGet())),
+		}
+		config := harness.CredentialsConfig(service)
+		config.Retry.MaxAttempts = 1
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		time.Sleep(51 * time.Minute)
+		for range 30 {
+			began := time.Now()
+			require.NoError(t, harness.OpGet().Call(t.Context(), client))
+			require.Zero(t, time.Since(began))
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		requests := service.Calls.Requests()
+		require.Equal(t, "Bearer issued-1", requests[1].Header.Get("Authorization"))
+		require.Equal(t, "Bearer issued-2", requests[len(requests)-1].Header.Get("Authorization"))
+		require.Len(t, service.Tokens.Requests(), 3)
+	})
+}
+
+// A call that waits for a token ends with its context; the exchange goes on for the others.
+func TestWaitForTokenEndsWithContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: harness.NewScript(harness.After(10*time.Second, harness.Grant(1, "3600"))), Calls: harness.NewScript(harness.Succeed(harness.OpCreate()))}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err := harness.OpCreate().Call(ctx, client)
+		require.Equal(t, time.Second, time.Since(began))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+		require.NoError(t, harness.OpCreate().Call(t.Context(), client))
+		require.Len(t, service.Tokens.Requests(), 1)
+	})
+}
+
+// Client.Token is the token of the calls; its errors are those of a call.
+func TestClientToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
+		client := harness.NewClient(t, harness.CredentialsConfig(service))
+		token, err := client.Token(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "issued-1", token.AccessToken)
+		require.Equal(t, "Bearer", token.Type())
+		require.Equal(t, time.Now().Add(time.Hour), token.Expiry)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.Len(t, service.Tokens.Requests(), 1)
+	})
+	synctest.Test(t, func(t *testing.T) { // no lifetime can overflow the clock
+		client := harness.NewClient(t, harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.Grant(1, "9223372036854775807"))}))
+		token, err := client.Token(t.Context())
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(365*24*time.Hour), token.Expiry, time.Minute)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.ServiceError(401, "invalid_client"))}))
+		_, err := client.Token(t.Context())
+		failure := harness.CallError(t, err)
+		require.Equal(t, "Token", failure.Operation)
+		require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
+		require.ErrorIs(t, err, prepaid.ErrUnauthorized)
+		require.ErrorIs(t, err, prepaid.CodeInvalidClient)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.CredentialsConfig(harness.Split{Tokens: harness.NewScript(harness.After(time.Hour, harness.Grant(1, "60")))}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := client.Token(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+// The token request is traced apart, and its response is captured by nobody.
+func TestTokenIsNotCaptured(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Broken(harness.ErrCut))}
+		config := harness.CredentialsConfig(service)
+		config.Retry.MaxAttempts = 1
+		var renewals []error
+		config.Trace = &prepaid.Trace{TokenRenewed: func(_ context.Context, _ time.Duration, err error) { renewals = append(renewals, err) }}
+		client := harness.NewClient(t, config)
+		var seen prepaid.Capture
+		require.Error(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &seen), client))
+		require.Nil(t, seen.Last())
+		synctest.Wait()
+		require.Equal(t, []error{nil}, renewals)
+	})
+}
+
+// A client's text does not lead to its secret.
+func TestClientDoesNotPrintItsSecret(t *testing.T) {
+	t.Parallel()
+	service := harness.Split{Tokens: harness.NewScript(harness.Grant(1, "3600")), Calls: harness.NewScript(harness.Succeed(harness.OpGet()))}
+	client := harness.NewClient(t, harness.CredentialsConfig(service))
+	require.NoError(t, harness.OpGet().Call(t.Context(), client))
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+		text := fmt.Sprintf(verb, client)
+		require.False(t, strings.Contains(text, "s3cret") || strings.Contains(text, "issued-1"), text)
+	}
+	require.Equal(t, "prepaid.Client{https://cards.example/3.0}", client.LogValue().String())
+}
+
+var _ prepaid.TokenSource = prepaid.TokenSourceFrom(oauth2.StaticTokenSource(nil))

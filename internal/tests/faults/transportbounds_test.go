@@ -1,0 +1,243 @@
+package faults
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+const gigabyte = 1 << 30
+
+// allocated is the number of bytes that this process has ever allocated.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// pour writes chunks until limit or until the client has had enough, and returns what went out.
+func pour(p *harness.Peer, chunk []byte, limit int) int64 {
+	sent := int64(0)
+	for sent < int64(limit) {
+		n, err := p.Write(chunk)
+		sent += int64(n)
+		if err != nil {
+			break
+		}
+	}
+	_ = p.Close()
+	return sent
+}
+
+// Whatever the service, or what stands in for it, pours out: little is read of it and less is kept. Serial, so that
+// the allocations are those of the call.
+func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+	chunk := bytes.Repeat([]byte("x"), 64<<10)
+	var bomb bytes.Buffer
+	packer, err := gzip.NewWriterLevel(&bomb, gzip.BestCompression)
+	require.NoError(t, err)
+	_, err = packer.Write(make([]byte, 4<<20))
+	require.NoError(t, err)
+	require.NoError(t, packer.Close())
+
+	var poured atomic.Int64
+	faults := map[string]struct {
+		response func(p *harness.Peer)
+		check    func(t *testing.T, err error)
+	}{
+		"error body": {
+			func(p *harness.Peer) {
+				p.Send(fmt.Sprintf("HTTP/1.1 400 X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", harness.VendorJSON, gigabyte))
+				poured.Add(pour(p, chunk, gigabyte))
+			},
+			func(t *testing.T, err error) {
+				t.Helper()
+				require.ErrorIs(t, err, prepaid.ErrBadRequest)
+				failure, ok := errors.AsType[*prepaid.APIError](err)
+				require.True(t, ok)
+				require.Len(t, failure.Body, 64<<10)
+			},
+		},
+		"error body without a length": {
+			func(p *harness.Peer) {
+				p.Send("HTTP/1.1 403 X\r\nContent-Type: text/html\r\n\r\n")
+				poured.Add(pour(p, chunk, gigabyte))
+			},
+			func(t *testing.T, err error) {
+				t.Helper()
+				require.ErrorIs(t, err, prepaid.ErrForbidden)
+			},
+		},
+		"success": {
+			func(p *harness.Peer) {
+				p.Send(fmt.Sprintf("HTTP/1.1 200 X\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", harness.VendorJSON, gigabyte))
+				poured.Add(pour(p, chunk, gigabyte))
+			},
+			tooLarge,
+		},
+		"gzip bomb": {
+			func(p *harness.Peer) {
+				p.Send("HTTP/1.1 200 X\r\nContent-Encoding: gzip\r\nContent-Type: " + harness.VendorJSON + "\r\n\r\n")
+				poured.Add(pour(p, bomb.Bytes(), gigabyte/(4<<20)*bomb.Len()))
+			},
+			tooLarge,
+		},
+		"headers": {
+			func(p *harness.Peer) {
+				p.Send("HTTP/1.1 200 X\r\n")
+				poured.Add(pour(p, []byte(strings.Repeat("X-Filler: "+strings.Repeat("y", 1000)+"\r\n", 60)), gigabyte))
+			},
+			func(t *testing.T, err error) {
+				t.Helper()
+				failure, ok := errors.AsType[*prepaid.TransportError](err)
+				require.True(t, ok)
+				require.True(t, failure.Sent)
+				require.Equal(t, "answer", failure.Step)
+			},
+		},
+		"a header without an end": {
+			func(p *harness.Peer) {
+				p.Send("HTTP/1.1 200 X\r\nX-Filler: ")
+				poured.Add(pour(p, chunk, gigabyte))
+			},
+			func(t *testing.T, err error) {
+				t.Helper()
+				_, ok := errors.AsType[*prepaid.TransportError](err)
+				require.True(t, ok)
+			},
+		},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			poured.Store(0)
+			server := harness.NewServer(t, func(_ int, p *harness.Peer) { fault.response(p) })
+			config := harness.Config(server.Address)
+			config.MaxResponseBytes = 1 << 20
+			config.Retry.MaxAttempts = 1
+			client := harness.NewClient(t, config)
+			before := allocated()
+			err := harness.OpGet().Call(t.Context(), client)
+			used := allocated() - before
+			fault.check(t, err)
+			require.Less(t, used, uint64(24<<20), "memory")
+			require.Eventually(t, func() bool { return poured.Load() > 0 }, 5*time.Second, time.Millisecond, "the server is rid of the client")
+			require.Less(t, poured.Load(), int64(64<<20), "bytes on the wire")
+		})
+	}
+}
+
+func tooLarge(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorContains(t, err, "larger than MaxResponseBytes")
+	require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
+}
+
+// A body may be as long as the limit, to the byte.
+func TestMaxResponseBytes(t *testing.T) {
+	t.Parallel()
+	for extra, ok := range map[int]bool{0: true, 1: false} {
+		body := harness.AccountJSON + strings.Repeat(" ", 1000+extra)
+		config := harness.Config("https://cards.example")
+		config.MaxResponseBytes = int64(len(harness.AccountJSON) + 1000)
+		config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
+		err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
+		require.Equal(t, ok, err == nil, "%v", err)
+	}
+}
+
+// A trickle is bounded by the attempt's time. Of an error response the status is enough.
+func TestTrickle(t *testing.T) {
+	t.Parallel()
+	trickle := func(head string) func(int, *harness.Peer) {
+		return func(_ int, p *harness.Peer) {
+			p.Send(head)
+			for range 400 {
+				if _, err := p.Write([]byte(" ")); err != nil {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		head  string
+		op    harness.Op
+		check func(t *testing.T, err error)
+	}{
+		"success": {
+			"HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\nContent-Length: 1000\r\n\r\n", harness.OpGet(),
+			func(t *testing.T, err error) {
+				t.Helper()
+				require.ErrorContains(t, err, "no answer (body): attempt timed out")
+				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+			},
+		},
+		"error": {
+			"HTTP/1.1 409 X\r\nContent-Length: 1000\r\n\r\n", harness.OpTransfer(),
+			func(t *testing.T, err error) {
+				t.Helper()
+				require.ErrorIs(t, err, prepaid.ErrConflict)
+				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "its form did not arrive")
+			},
+		},
+		"headers": {
+			"HTTP/1.1 200 X\r\nX-Slow: ", harness.OpCreate(),
+			func(t *testing.T, err error) {
+				t.Helper()
+				require.ErrorContains(t, err, "no answer (answer): attempt timed out")
+				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := harness.NewServer(t, trickle(tc.head))
+			config := harness.Config(server.Address)
+			config.AttemptTimeout = 300 * time.Millisecond
+			config.Retry.MaxAttempts = 1
+			began := time.Now()
+			tc.check(t, tc.op.Call(t.Context(), harness.NewClient(t, config)))
+			require.Less(t, time.Since(began), 3*time.Second)
+			require.Len(t, server.Seen(), 1)
+		})
+	}
+}
+
+// An informational response before the real one is passed over.
+func TestInformationalResponses(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		p.Send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+		p.Succeed(harness.OpTransfer())
+	})
+	require.NoError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, harness.Config(server.Address))))
+}
+
+// Compressed responses are read whatever the encoding's case of use.
+func TestGzipResponse(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	packer := gzip.NewWriter(&packed)
+	_, err := packer.Write([]byte(harness.AccountJSON))
+	require.NoError(t, err)
+	require.NoError(t, packer.Close())
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		if !strings.Contains(p.Request.Header.Get("Accept-Encoding"), "gzip") {
+			t.Error("compression was not offered")
+		}
+		p.Respond(http.StatusOK, harness.VendorJSON, packed.String(), "Content-Encoding: gzip")
+	})
+	require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, harness.Config(server.Address))))
+}

@@ -1,0 +1,296 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// slotCount is a limiter that counts the slots which were used up.
+type slotCount struct{ used atomic.Int64 }
+
+func (l *slotCount) Acquire(context.Context, prepaid.Lane) (prepaid.Slot, error) { return l, nil }
+
+func (l *slotCount) Release(f prepaid.Feedback) {
+	if !f.NotSent {
+		l.used.Add(1)
+	}
+}
+
+// attemptCount counts what the calls report.
+type attemptCount struct{ attempts, failed atomic.Int64 }
+
+func (c *attemptCount) trace() *prepaid.Trace {
+	return &prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, s prepaid.CallSummary) {
+		c.attempts.Add(int64(s.Attempts))
+		if s.Err != nil {
+			c.failed.Add(1)
+		}
+	}}
+}
+
+// A service that closes its kept connections in the middle of an exchange: each request that it reads is an attempt
+// that was reported and took a slot, for thousands of calls, and every call succeeds.
+func TestNothingIsRepeatedBelowTheAttempts(t *testing.T) {
+	t.Parallel()
+	const workers, each = 8, 250
+	for name, last := range map[string]func(p *harness.Peer, op harness.Op){
+		"closed after reading": func(p *harness.Peer, _ harness.Op) { _ = p.Close() },
+		"reset after reading":  func(p *harness.Peer, _ harness.Op) { p.Reset() },
+		"closed after responding": func(p *harness.Peer, op harness.Op) {
+			p.Succeed(op)
+			_ = p.Close()
+		},
+	} {
+		for _, op := range []harness.Op{harness.OpGet(), harness.OpPlastic()} {
+			for _, wrapped := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/wrapped %t", op.Name, name, wrapped), func(t *testing.T) {
+					t.Parallel()
+					server := harness.NewServer(t, func(n int, p *harness.Peer) {
+						if n%7 == 0 || p.Turn%3 == 0 {
+							last(p, op)
+							return
+						}
+						p.Succeed(op)
+					})
+					var slots slotCount
+					var count attemptCount
+					config := harness.Config(server.Address)
+					config.Limiter, config.Trace, config.Retry.MaxAttempts = &slots, count.trace(), 20
+					if wrapped {
+						transport := prepaid.NewTransport()
+						t.Cleanup(transport.CloseIdleConnections)
+						config.Transport = harness.RoundTripFunc(prepaid.Wrappable(transport).RoundTrip)
+					}
+					client := harness.NewClient(t, config)
+					var calls sync.WaitGroup
+					for range workers {
+						calls.Go(func() {
+							for range each {
+								if err := op.Call(t.Context(), client); err != nil {
+									t.Error(err)
+								}
+							}
+						})
+					}
+					calls.Wait()
+					seen := int64(len(server.Seen()))
+					require.Equal(t, slots.used.Load(), count.attempts.Load(), "a slot for each attempt")
+					if name == "closed after responding" { // what is written to a closed connection is never read
+						require.GreaterOrEqual(t, count.attempts.Load(), seen)
+						require.EqualValues(t, workers*each, seen)
+						return
+					}
+					require.Equal(t, seen, count.attempts.Load(), "a reported attempt for each request")
+					require.Greater(t, seen, int64(workers*each), "connections did break")
+				})
+			}
+		}
+	}
+}
+
+// brittleConn is a connection that can be made to break before anything is written.
+type brittleConn struct {
+	net.Conn
+	broken *atomic.Bool
+}
+
+// Write writes nothing once the connection is broken.
+func (c brittleConn) Write(p []byte) (int, error) {
+	if c.broken.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(p)
+}
+
+// A payment of which nothing was written goes out on another connection at once, however many are stale: it was sent
+// once, and its outcome was never unknown.
+func TestUnwrittenPaymentGoesOn(t *testing.T) {
+	t.Parallel()
+	const kept = 5
+	var round sync.WaitGroup
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		if p.Request.Target != harness.OpGet().Path {
+			p.Succeed(harness.OpTransfer())
+			return
+		}
+		round.Done()
+		round.Wait()
+		p.Succeed(harness.OpGet())
+	})
+	var mu sync.Mutex
+	var made []*atomic.Bool
+	transport := prepaid.NewTransport()
+	t.Cleanup(transport.CloseIdleConnections)
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		connection, err := dial(ctx, network, address)
+		mu.Lock()
+		defer mu.Unlock()
+		made = append(made, new(atomic.Bool))
+		return brittleConn{connection, made[len(made)-1]}, err
+	}
+	config := harness.Config(server.Address)
+	config.Transport, config.Retry.MaxAttempts = transport, 1
+	client := harness.NewClient(t, config)
+	round.Add(kept)
+	var reads sync.WaitGroup
+	for range kept {
+		reads.Go(func() {
+			if err := harness.OpGet().Call(t.Context(), client); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	reads.Wait()
+	mu.Lock()
+	require.Len(t, made, kept)
+	for _, one := range made {
+		one.Store(true)
+	}
+	mu.Unlock()
+	var wire prepaid.Capture
+	require.NoError(t, harness.OpTransfer().Call(prepaid.WithCapture(t.Context(), &wire), client))
+	require.Equal(t, 1, wire.Last().Attempts)
+	require.Len(t, server.Seen(), kept+1)
+}
+
+// MaxAttempts does not count the one repeat of a read whose kept connection was closed, and no pause stands before it.
+func TestReadOnClosedConnectionNeedsNoRetry(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
+		t.Helper()
+		server := harness.NewServer(t, func(n int, p *harness.Peer) {
+			if n == 2 {
+				_ = p.Close()
+				return
+			}
+			p.Succeed(harness.OpGet())
+		})
+		settings := config(server.Address)
+		settings.Retry.MaxAttempts, settings.Retry.MinWait, settings.Retry.MaxWait = 1, 1<<40, 1<<40
+		client := harness.NewClient(t, settings)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		var wire prepaid.Capture
+		require.NoError(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &wire), client))
+		require.Equal(t, 2, wire.Last().Attempts)
+		require.Len(t, server.Seen(), 3)
+	})
+}
+
+// An operation that is never repeated does not use a kept connection, which the service may be closing: no outcome is unknown
+// of a request that the service did not read. Each request has its own connection.
+func TestUnrepeatedCallsOpenTheirOwnConnection(t *testing.T) {
+	t.Parallel()
+	const calls = 300
+	for _, op := range []harness.Op{harness.OpRedeem(), harness.OpCreate(), harness.OpActivate(), harness.OpStart()} {
+		t.Run(op.Name, func(t *testing.T) {
+			t.Parallel()
+			eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
+				t.Helper()
+				reads := harness.OpGet()
+				server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+					if p.Request.Target == reads.Path && p.Request.Method == http.MethodGet {
+						p.Succeed(reads)
+						return
+					}
+					p.Succeed(op)
+					_ = p.Close() // at once, as a service does that is going down
+				})
+				client := harness.NewClient(t, config(server.Address))
+				for range calls {
+					require.NoError(t, op.Call(t.Context(), client))
+				}
+				require.NoError(t, reads.Call(t.Context(), client))
+				require.NoError(t, op.Call(t.Context(), client))
+				used := map[int]int{}
+				for _, request := range server.Seen() {
+					used[request.Connection]++
+				}
+				require.Len(t, used, calls+2)
+			})
+		})
+	}
+}
+
+// A connection that is cut off during the exchange leaves the outcome unknown, on its own connection as on any.
+func TestCutOffOnItsOwnConnectionIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, op := range []harness.Op{harness.OpRedeem(), harness.OpCreate(), harness.OpActivate(), harness.OpStart()} {
+		eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
+			t.Helper()
+			server := harness.NewServer(t, func(_ int, p *harness.Peer) { _ = p.Close() })
+			failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config(server.Address))))
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, op.Name)
+			require.Equal(t, 1, failure.Attempts)
+			require.Len(t, server.Seen(), 1)
+		})
+	}
+}
+
+// A read that breaks after Close is not sent again, and what was under way then leaves no connection when it ends: a
+// connection that net/http opens for a repeat must not make it keep others.
+func TestNothingIsLeftAfterClose(t *testing.T) {
+	t.Parallel()
+	for _, endsFirst := range []string{"broken", "answered"} {
+		t.Run(endsFirst+" first", func(t *testing.T) {
+			t.Parallel()
+			const calls = 6
+			var round sync.WaitGroup
+			release := map[bool]chan struct{}{true: make(chan struct{}), false: make(chan struct{})}
+			server := harness.NewServer(t, func(n int, p *harness.Peer) {
+				round.Done()
+				if n <= calls { // connections to keep
+					round.Wait()
+					p.Succeed(harness.OpGet())
+					return
+				}
+				breaks := n%2 == 0
+				<-release[breaks]
+				if breaks {
+					_ = p.Close()
+					return
+				}
+				p.Succeed(harness.OpGet())
+			})
+			client := harness.NewClient(t, harness.Config(server.Address))
+			results := make(chan error, calls)
+			start := func() {
+				round.Add(calls)
+				for range calls {
+					go func() { results <- harness.OpGet().Call(t.Context(), client) }()
+				}
+				round.Wait()
+			}
+			start()
+			for range calls {
+				require.NoError(t, <-results)
+			}
+			start()
+			require.NoError(t, client.Close())
+			first := endsFirst == "broken"
+			for _, breaks := range []bool{first, !first} {
+				close(release[breaks])
+				for range calls / 2 {
+					if err := <-results; breaks {
+						require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+					} else {
+						require.NoError(t, err)
+					}
+				}
+			}
+			require.Len(t, server.Seen(), 2*calls, "nothing was sent again")
+			require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)
+		})
+	}
+}

@@ -1,0 +1,211 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// twoPaths is a RoundTripper that tries a second way when the first one failed.
+type twoPaths struct {
+	first, second http.RoundTripper
+	join          bool
+}
+
+func (t twoPaths) RoundTrip(req *http.Request) (*http.Response, error) {
+	body := bodyOf(req)
+	response, err := t.first.RoundTrip(req)
+	if err == nil {
+		return response, nil
+	}
+	again := req.Clone(req.Context())
+	again.Body = body()
+	response, failed := t.second.RoundTrip(again)
+	if failed != nil && t.join {
+		failed = errors.Join(err, failed)
+	}
+	return response, failed
+}
+
+// bodyOf reads the body of a request, for one that is sent like it.
+func bodyOf(req *http.Request) func() io.ReadCloser {
+	content, _ := io.ReadAll(req.Body)
+	req.Body = io.NopCloser(bytes.NewReader(content))
+	return func() io.ReadCloser { return io.NopCloser(bytes.NewReader(content)) }
+}
+
+// to sends by transport to another address, with or without the request's hooks.
+func to(transport http.RoundTripper, address string, traced bool) http.RoundTripper {
+	return harness.RoundTripFunc(func(req *http.Request) (*http.Response, error) {
+		ctx := req.Context()
+		if !traced {
+			ctx = context.Background()
+		}
+		out := req.Clone(ctx)
+		out.URL.Scheme, out.URL.Host, _ = strings.Cut(address, "://")
+		return transport.RoundTrip(out)
+	})
+}
+
+// Of a transport with two ways nothing is believed but its word: the hooks of the one say nothing of the other, and
+// neither does a failed dial. A redemption that one of them has written is never sent again.
+func TestTransportOfTwoPaths(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		build   func(plain http.RoundTripper, writes string) twoPaths
+		outcome prepaid.Outcome
+		writes  int
+	}{
+		"written untraced, then a traced dial": {func(plain http.RoundTripper, writes string) twoPaths {
+			return twoPaths{first: to(plain, writes, false), second: to(plain, closedAddress, true)}
+		}, prepaid.OutcomeUnknown, 1},
+		"the same, joined": {func(plain http.RoundTripper, writes string) twoPaths {
+			return twoPaths{first: to(plain, writes, false), second: to(plain, closedAddress, true), join: true}
+		}, prepaid.OutcomeUnknown, 1},
+		"a traced dial, then written untraced": {func(plain http.RoundTripper, writes string) twoPaths {
+			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, writes, false)}
+		}, prepaid.OutcomeUnknown, 1},
+		"the same, joined, the other way": {func(plain http.RoundTripper, writes string) twoPaths {
+			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, writes, false), join: true}
+		}, prepaid.OutcomeUnknown, 1},
+		"both written": {func(plain http.RoundTripper, writes string) twoPaths {
+			return twoPaths{first: to(plain, writes, true), second: to(plain, writes, true)}
+		}, prepaid.OutcomeUnknown, 1},
+		"two dials that say nothing": {func(plain http.RoundTripper, _ string) twoPaths {
+			return twoPaths{first: to(plain, closedAddress, true), second: to(plain, closedAddress, true), join: true}
+		}, prepaid.OutcomeUnknown, 0},
+		"two dials that say so": {func(plain http.RoundTripper, _ string) twoPaths {
+			sure := prepaid.Wrappable(plain.(*http.Transport))
+			return twoPaths{first: to(sure, closedAddress, true), second: to(sure, closedAddress, false), join: true}
+		}, prepaid.OutcomeNotProcessed, 0},
+		"written, then a dial that says so": {func(plain http.RoundTripper, writes string) twoPaths {
+			sure := prepaid.Wrappable(plain.(*http.Transport))
+			return twoPaths{first: to(sure, writes, false), second: to(sure, closedAddress, true), join: true}
+		}, prepaid.OutcomeUnknown, 1},
+	} {
+		for _, op := range []harness.Op{harness.OpRedeem(), harness.OpCreate(), harness.OpActivate()} {
+			t.Run(name+"/"+op.Name, func(t *testing.T) {
+				t.Parallel()
+				server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Reset() })
+				plain := &http.Transport{}
+				t.Cleanup(plain.CloseIdleConnections)
+				config := harness.Config("https://cards.example")
+				config.Transport = tc.build(plain, server.Address)
+				failure := harness.CallError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+				require.Equal(t, tc.outcome, failure.Outcome, "%v", failure)
+				require.Len(t, server.Seen(), tc.writes)
+				cause, ok := errors.AsType[*prepaid.TransportError](error(failure))
+				require.True(t, ok)
+				require.Equal(t, tc.outcome == prepaid.OutcomeUnknown, cause.Sent)
+				require.Equal(t, tc.outcome == prepaid.OutcomeUnknown, failure.Attempts > 0)
+			})
+		}
+	}
+}
+
+// What wraps a transport with a dial that failed keeps the certainty when it stands on Wrappable, and loses it otherwise.
+func TestWrappableKeepsCertainty(t *testing.T) {
+	t.Parallel()
+	for _, op := range harness.Ops() {
+		plain := prepaid.NewTransport()
+		for name, tc := range map[string]struct {
+			under   http.RoundTripper
+			tries   int32
+			outcome prepaid.Outcome
+		}{
+			"bare":      {plain, 1, prepaid.OutcomeUnknown},
+			"wrappable": {prepaid.Wrappable(plain), 3, prepaid.OutcomeNotProcessed},
+		} {
+			if name == "bare" && (op.Name == harness.OpGet().Name || op.Name == harness.OpTransfer().Name || op.Name == harness.OpPlastic().Name) {
+				continue // are repeated anyway
+			}
+			var tries atomic.Int32
+			config := harness.Config(closedAddress)
+			config.Transport = harness.RoundTripFunc(func(req *http.Request) (*http.Response, error) {
+				tries.Add(1)
+				return tc.under.RoundTrip(req.WithContext(context.WithValue(req.Context(), spanKey{}, "span")))
+			})
+			err := op.Call(t.Context(), harness.NewClient(t, config))
+			failure := harness.CallError(t, err)
+			require.Equal(t, tc.outcome, failure.Outcome, "%s %s: %v", name, op.Name, err)
+			require.Equal(t, tc.tries, tries.Load())
+			require.ErrorIs(t, err, syscall.ECONNREFUSED)
+			require.Equal(t, tc.outcome == prepaid.OutcomeUnknown, failure.Attempts > 0)
+		}
+	}
+}
+
+type spanKey struct{}
+
+// A request that was written through Wrappable is not "not sent", whatever becomes of it, and a success is a success.
+func TestWrappableSaysNothingOfWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(n int, p *harness.Peer) {
+		if n == 1 {
+			p.Succeed(harness.OpRedeem())
+			return
+		}
+		p.Reset()
+	})
+	under := prepaid.Wrappable(&http.Transport{})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.Address, http.NoBody)
+	require.NoError(t, err)
+	response, err := under.RoundTrip(req)
+	require.NoError(t, err)
+	require.Same(t, req, response.Request)
+	require.NoError(t, response.Body.Close())
+	_, err = under.RoundTrip(req) //nolint:bodyclose // there is none
+	require.Error(t, err)
+	require.False(t, prepaid.NotSent(err))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = under.RoundTrip(req.WithContext(ended)) //nolint:bodyclose // there is none
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, prepaid.NotSent(nil))
+}
+
+// MaxAttempts is the bound of what is sent for a transfer, also when its RoundTripper takes a second connection.
+func TestSecondConnectionOfATransferIsNoFurtherAttempt(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Reset() })
+	plain := &http.Transport{}
+	t.Cleanup(plain.CloseIdleConnections)
+	config := harness.Config("https://cards.example")
+	config.AttemptTimeout, config.Retry.MaxAttempts = 100*time.Millisecond, 1
+	config.Transport = twoPaths{first: to(plain, server.Address, true), second: to(plain, server.Address, true)}
+	failure := harness.CallError(t, harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config)))
+	require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+	require.Equal(t, 1, failure.Attempts)
+	require.Len(t, server.Seen(), 1)
+}
+
+// A wrapper gives back the kept connections of what it wraps, and a nil transport is the client's own.
+func TestWrappableClosesIdleConnections(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(harness.OpGet()) })
+	under, byDefault := prepaid.Wrappable(prepaid.NewTransport()), prepaid.Wrappable(nil)
+	for _, transport := range []http.RoundTripper{under, byDefault, (*http.Transport)(nil)} {
+		config := harness.Config(server.Address)
+		config.Transport = transport
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.Equal(t, 1, server.Left())
+		require.NoError(t, client.Close())
+		if wrappable, ok := transport.(interface{ CloseIdleConnections() }); ok && (transport == under || transport == byDefault) {
+			wrappable.CloseIdleConnections()
+		}
+		require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)
+	}
+}

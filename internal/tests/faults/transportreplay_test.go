@@ -1,0 +1,231 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// eachTransport runs a test over the default transport and over one of the caller's.
+func eachTransport(t *testing.T, test func(t *testing.T, config func(address string) prepaid.Config)) {
+	t.Helper()
+	t.Run("default", func(t *testing.T) {
+		t.Parallel()
+		test(t, harness.Config)
+	})
+	t.Run("caller's", func(t *testing.T) {
+		t.Parallel()
+		transport := &http.Transport{MaxIdleConnsPerHost: 4}
+		t.Cleanup(transport.CloseIdleConnections)
+		test(t, func(address string) prepaid.Config {
+			config := harness.Config(address)
+			config.Transport = transport
+			return config
+		})
+	})
+}
+
+// net/http sends a GET again by itself when a kept-alive connection breaks. A report start must not be: the service
+// may have begun the run.
+func TestReportStartOnStaleConnectionIsSentOnce(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
+		t.Helper()
+		server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+			if p.Request.Target == harness.OpGet().Path {
+				p.Succeed(harness.OpGet())
+				return
+			}
+			p.Reset() // after reading the whole request
+		})
+		client := harness.NewClient(t, config(server.Address))
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		err := harness.OpStart().Call(t.Context(), client)
+		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+		require.Equal(t, 1, harness.CallError(t, err).Attempts)
+		require.Len(t, server.Seen(), 2, "one read and one start")
+	})
+}
+
+// The same fault on an ordinary read: a stale connection costs nothing.
+func TestReadOnStaleConnectionIsRepeated(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
+		t.Helper()
+		server := harness.NewServer(t, func(n int, p *harness.Peer) {
+			if n == 2 {
+				p.Reset()
+				return
+			}
+			p.Succeed(harness.OpGet())
+		})
+		client := harness.NewClient(t, config(server.Address))
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		require.Len(t, server.Seen(), 3)
+	})
+}
+
+// A write that went out on a kept-alive connection which then breaks, as only a RoundTripper that does not pass Close on
+// brings about, is not repeated by net/http, and not by the client unless its class allows it.
+func TestWriteOnStaleConnection(t *testing.T) {
+	t.Parallel()
+	for _, op := range []harness.Op{harness.OpCreate(), harness.OpRedeem(), harness.OpActivate()} {
+		t.Run(op.Name, func(t *testing.T) {
+			t.Parallel()
+			server := harness.NewServer(t, func(n int, p *harness.Peer) {
+				if n == 1 {
+					p.Succeed(harness.OpGet())
+					return
+				}
+				_ = p.Close()
+			})
+			kept := &http.Transport{}
+			t.Cleanup(kept.CloseIdleConnections)
+			config := harness.Config(server.Address)
+			config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+				keeps := *r
+				keeps.Close = false
+				return kept.RoundTrip(&keeps)
+			})
+			client := harness.NewClient(t, config)
+			require.NoError(t, harness.OpGet().Call(t.Context(), client))
+			failure := harness.CallError(t, op.Call(t.Context(), client))
+			require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome)
+			seen := server.Seen()
+			require.Len(t, seen, 2)
+			require.Equal(t, seen[0].Connection, seen[1].Connection, "the connection was kept alive")
+		})
+	}
+}
+
+// The 204 of a report that is not ready comes with a body, which net/http would read as the next response on the same
+// connection.
+func TestNotReadyWithBodyDoesNotPoisonTheNextCall(t *testing.T) {
+	t.Parallel()
+	run := prepaid.ReportRun{Template: "daily", ID: "run-1"}
+	polls := map[string]func(ctx context.Context, c *prepaid.Client) error{
+		"Result": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Reporting.Result(ctx, run)
+			return err
+		},
+		"Open": func(ctx context.Context, c *prepaid.Client) error {
+			ctx, cancel := context.WithTimeout(ctx, 900e6) // shorter than the first pause
+			defer cancel()
+			_, err := c.Reporting.Open(ctx, run, prepaid.WaitOptions{})
+			return err
+		},
+	}
+	for name, poll := range polls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachTransport(t, func(t *testing.T, config func(string) prepaid.Config) {
+				t.Helper()
+				server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+					if strings.Contains(p.Request.Target, "/reports/") {
+						p.Send("HTTP/1.1 204 No Content\r\nContent-Type: " + harness.VendorJSON + "\r\n\r\n" +
+							`{"error":"wait","error_description":"still processing"}`)
+						return
+					}
+					p.Succeed(harness.OpGet())
+				})
+				client := harness.NewClient(t, config(server.Address))
+				require.NoError(t, harness.OpGet().Call(t.Context(), client)) // a connection to be reused
+				for range 5 {
+					err := poll(t.Context(), client)
+					require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+					require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
+					var wire prepaid.Capture
+					require.NoError(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &wire), client))
+					require.Equal(t, 1, wire.Last().Attempts, "not by way of a repeated read")
+				}
+				require.Len(t, server.Seen(), 11)
+			})
+		})
+	}
+}
+
+// What may go again shares a connection. What is never repeated, and what has no response body, closes its own.
+func TestConnectionsAreReused(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		for _, op := range harness.Ops() {
+			if strings.HasPrefix(p.Request.Target, op.Path+"?") || p.Request.Target == op.Path && p.Request.Method != http.MethodGet ||
+				op.Name == "Accounts.Get" && p.Request.Target == op.Path {
+				p.Succeed(op)
+				return
+			}
+		}
+		t.Errorf("unexpected request %s", p.Request.Target)
+	})
+	client := harness.NewClient(t, harness.Config(server.Address))
+	for range 3 {
+		for _, op := range harness.Ops() {
+			require.NoError(t, op.Call(t.Context(), client), op.Name)
+		}
+	}
+	own, shared := map[int]bool{}, map[int]bool{}
+	for _, request := range server.Seen() {
+		if request.Target == harness.OpTransfer().Path || request.Target == harness.OpGet().Path {
+			require.Empty(t, request.Header.Get("Connection"))
+			shared[request.Connection] = true
+			continue
+		}
+		require.Equal(t, "close", request.Header.Get("Connection"))
+		require.Empty(t, request.Header.Get("Transfer-Encoding"), "a body that is empty is none")
+		require.Equal(t, request.Method == http.MethodGet, request.Body == "")
+		own[request.Connection] = true
+	}
+	require.Len(t, own, 3*(len(harness.Ops())-2), "one connection a request")
+	require.Len(t, shared, 1)
+}
+
+// Calls side by side keep their connections: net/http by itself keeps two and churns through the rest.
+func TestConnectionsSideBySide(t *testing.T) {
+	t.Parallel()
+	const workers = 12
+	var gate sync.WaitGroup
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		gate.Done()
+		gate.Wait() // all of a round are under way at once
+		p.Succeed(harness.OpGet())
+	})
+	client := harness.NewClient(t, harness.Config(server.Address))
+	for range 3 {
+		gate.Add(workers)
+		var calls sync.WaitGroup
+		for range workers {
+			calls.Go(func() {
+				if err := harness.OpGet().Call(t.Context(), client); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+	}
+	require.Equal(t, workers, server.Connections())
+}
+
+// net/http repeats any POST that carries one of the idempotency headers.
+func TestNoIdempotencyHeader(t *testing.T) {
+	t.Parallel()
+	for _, op := range harness.Ops() {
+		service := harness.NewScript(harness.Broken(harness.ErrCut))
+		config := harness.Config("https://cards.example")
+		config.Transport, config.AttemptTimeout = service, 100*time.Millisecond
+		require.Error(t, op.Call(t.Context(), harness.NewClient(t, config)))
+		for _, request := range service.Requests() {
+			for name := range request.Header {
+				require.NotContains(t, strings.ToLower(name), "idempotency")
+			}
+		}
+	}
+}

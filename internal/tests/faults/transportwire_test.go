@@ -1,0 +1,190 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// Redirects are never followed: they would replay bodies and hand the bearer to another port.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for _, op := range []harness.Op{harness.OpGet(), harness.OpTransfer(), harness.OpCreate(), harness.OpStart()} {
+			t.Run(fmt.Sprint(status, "/", op.Name), func(t *testing.T) {
+				t.Parallel()
+				elsewhere := harness.NewServer(t, func(_ int, p *harness.Peer) {
+					t.Errorf("followed with Authorization %q", p.Request.Header.Get("Authorization"))
+					p.Succeed(op)
+				})
+				server := harness.NewServer(t, func(n int, p *harness.Peer) {
+					target := elsewhere.Address + p.Request.Target
+					if n > 1 {
+						t.Error("asked twice")
+					}
+					p.Respond(status, "", "", "Location: "+target)
+				})
+				err := op.Call(t.Context(), harness.NewClient(t, harness.Config(server.Address)))
+				failure, ok := errors.AsType[*prepaid.APIError](err)
+				require.True(t, ok)
+				require.Equal(t, status, failure.StatusCode)
+				want := prepaid.OutcomeUnknown
+				if op.Name == "Accounts.Get" {
+					want = prepaid.OutcomeNotProcessed
+				}
+				require.Equal(t, want, harness.CallError(t, err).Outcome)
+				require.NotContains(t, err.Error(), elsewhere.Address)
+				require.Empty(t, elsewhere.Seen())
+			})
+		}
+	}
+}
+
+// What each request carries: the vendor's media type, Content-Type only with a body, and no parameters.
+func TestRequestHeaders(t *testing.T) {
+	t.Parallel()
+	for _, op := range harness.Ops() {
+		t.Run(op.Name, func(t *testing.T) {
+			t.Parallel()
+			server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(op) })
+			config := harness.Config(server.Address)
+			config.UserAgent = "acme-cards/1.4"
+			require.NoError(t, op.Call(t.Context(), harness.NewClient(t, config)))
+			request := server.Seen()[0]
+			require.Equal(t, []string{"Bearer token-1"}, request.Header["Authorization"])
+			require.Regexp(t, `^prepaid-go/\d+\.\d+\.\d+ acme-cards/1\.4$`, request.Header.Get("User-Agent"))
+			accept := harness.VendorJSON
+			if op.MediaType == harness.OctetStream {
+				accept = harness.OctetStream + ", " + harness.VendorJSON
+			}
+			require.Equal(t, []string{accept}, request.Header["Accept"])
+			if request.Body == "" {
+				require.NotContains(t, request.Header, "Content-Type")
+			} else {
+				require.Equal(t, []string{harness.VendorJSON}, request.Header["Content-Type"])
+				require.Equal(t, fmt.Sprint(len(request.Body)), request.Header.Get("Content-Length"))
+				require.Empty(t, request.Header.Get("Transfer-Encoding"))
+			}
+			names := []string{"Authorization", "User-Agent", "Accept", "Content-Type", "Content-Length", "Accept-Encoding", "Connection"}
+			for name := range request.Header {
+				require.Contains(t, names, name, "a header nobody asked for")
+			}
+		})
+	}
+}
+
+// A good body counts under any media type. A bad one is the service's own fault under its type, or under the
+// application/json that proxies put there, and a stranger's under any other: then nothing is known.
+func TestResponseMediaTypes(t *testing.T) {
+	t.Parallel()
+	for mediaType, want := range map[string]prepaid.Outcome{
+		harness.VendorJSON:                     prepaid.OutcomeApplied,
+		"Application/Vnd.Vendor+JSON":          prepaid.OutcomeApplied,
+		harness.VendorJSON + "; charset=utf-8": prepaid.OutcomeApplied,
+		harness.VendorJSON + ";;broken":        prepaid.OutcomeApplied,
+		"application/json":                     prepaid.OutcomeApplied,
+		"application/json; charset=utf-8":      prepaid.OutcomeApplied,
+		"text/plain":                           prepaid.OutcomeUnknown,
+		harness.OctetStream:                    prepaid.OutcomeUnknown,
+		"":                                     prepaid.OutcomeUnknown,
+		"text/html":                            prepaid.OutcomeUnknown,
+		"application/problem+json":             prepaid.OutcomeUnknown,
+		"application/vnd.somebody-else+json":   prepaid.OutcomeUnknown,
+	} {
+		config := harness.Config("https://cards.example")
+		config.Transport = harness.NewScript(harness.Respond(201, mediaType, harness.SummaryJSON), harness.Respond(201, mediaType, `{"balance":null}`))
+		client := harness.NewClient(t, config)
+		require.NoError(t, harness.OpCreate().Call(t.Context(), client), mediaType)
+		err := harness.OpCreate().Call(t.Context(), client)
+		require.Equal(t, want, harness.CallError(t, err).Outcome, mediaType)
+		failure, ok := errors.AsType[*prepaid.DecodeError](err)
+		require.True(t, ok)
+		require.Equal(t, 201, failure.StatusCode)
+		require.Equal(t, strings.ToLower(strings.Split(mediaType, ";")[0]), failure.MediaType)
+	}
+}
+
+// The path keeps an id in one segment, whatever it holds; the address's own path stays in front.
+func TestPathIsEscaped(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[prepaid.AccountID]string{
+		"a b":     "a%20b",
+		"a%2Fb":   "a%252Fb",
+		"a?b#c":   "a%3Fb%23c",
+		"...":     "...",
+		"ü;x=1&y": "%C3%BC%3Bx=1&y",
+	} {
+		service := harness.NewScript(harness.Respond(200, harness.VendorJSON, harness.AccountJSON))
+		config := harness.Config("https://cards.example/gate%2Fway/api")
+		config.Transport = service
+		_, err := harness.NewClient(t, config).Accounts.Get(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, "/gate%2Fway/api/3.0/accounts/"+want, service.Requests()[0].Target)
+	}
+}
+
+// An address works with and without its last slash.
+func TestBaseURLSlash(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"https://cards.example/3.0", "https://cards.example/3.0/"} {
+		service := harness.NewScript(harness.Succeed(harness.OpGet()))
+		config := harness.Config("")
+		config.BaseURL, config.Transport = address, service
+		require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, config)))
+		require.Equal(t, harness.OpGet().Path, service.Requests()[0].Target)
+	}
+}
+
+// The Host header and the scheme are those of the address, and a RoundTripper sees an ordinary request.
+func TestRequestForRoundTripper(t *testing.T) {
+	t.Parallel()
+	for _, op := range harness.Ops() {
+		config := harness.Config("https://cards.example:8443")
+		config.Transport = harness.NewScript(func(r *http.Request) (*http.Response, error) {
+			require.Equal(t, "cards.example:8443", r.URL.Host)
+			require.Equal(t, "cards.example:8443", r.Host)
+			require.Equal(t, "https", r.URL.Scheme)
+			require.Nil(t, r.URL.User)
+			require.Equal(t, op.Name != harness.OpGet().Name && op.Name != harness.OpTransfer().Name, r.Close)
+			return harness.Succeed(op)(r)
+		})
+		require.NoError(t, op.Call(context.WithoutCancel(t.Context()), harness.NewClient(t, config)))
+	}
+}
+
+// An error response without a Content-Type, or with another, is read when it has the service's shape.
+func TestErrorShape(t *testing.T) {
+	t.Parallel()
+	for body, code := range map[string]prepaid.ErrorCode{
+		`{"error":"invalid_request"}`:                             prepaid.CodeInvalidRequest,
+		`{"error":"x","error":"invalid_uri","extra":[1,{"a":2}]}`: prepaid.CodeInvalidURI,
+		`{"error":"odd \u0001\n code"}`:                           "odd \x01\n code",
+		`{"error":"invalid_uri","error_description":7}`:           prepaid.CodeInvalidURI,
+		`{"error":7}`:    "",
+		`{"error":null}`: "",
+		`[]`:             "",
+		`nonsense`:       "",
+		``:               "",
+	} {
+		for _, mediaType := range []string{harness.VendorJSON, "application/json", "text/html", ""} {
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Respond(400, mediaType, body))
+			err := harness.OpCreate().Call(t.Context(), harness.NewClient(t, config))
+			failure, ok := errors.AsType[*prepaid.APIError](err)
+			require.True(t, ok)
+			require.Equal(t, code, failure.Code, body)
+			require.Equal(t, body, string(failure.Body))
+			require.ErrorIs(t, err, prepaid.ErrBadRequest)
+			require.False(t, strings.ContainsAny(err.Error(), "\n\x01"), "a hostile code breaks no log line")
+			require.Equal(t, code != "", errors.Is(err, code))
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// What the tests of the shared core have in common: one operation of each safety class, and the clients they use.
+
+const (
+	VendorJSON  = "application/vnd.vendor+json"
+	OctetStream = "application/octet-stream"
+
+	AccountJSON = `{"account_id":"acc-1","external_account_id":"ext-1","company_id":7,"balance":12.5,` +
+		`"card_number":"5555********4444","status":"active","is_plastic_enabled":true}`
+	SummaryJSON  = `{"external_account_id":"ext-1","company_id":7,"balance":0,"status":"inactive"}`
+	TransferJSON = `{"transaction_id":71,"correlation_id":"corr-1"}`
+)
+
+// Config is a client without pauses and with a token at hand.
+func Config(address string) prepaid.Config {
+	return prepaid.Config{
+		BaseURL: address + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
+		TokenSource:    NumberedTokens(),
+		Limiter:        prepaid.NoLimiter{},
+		AttemptTimeout: 20 * time.Second,
+		Retry: prepaid.RetryPolicy{
+			MaxAttempts: 3, MinWait: time.Millisecond, MaxWait: 2 * time.Millisecond, InFlightWait: 3 * time.Millisecond,
+		},
+	}
+}
+
+// NewClient makes a client that is closed at the end of the test.
+func NewClient(t *testing.T, config prepaid.Config) *prepaid.Client {
+	t.Helper()
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+// TokenFunc is a TokenSource.
+type TokenFunc func(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
+
+func (f TokenFunc) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	return f(ctx, rejected)
+}
+
+// NumberedTokens gives token-1 until that is rejected, then token-2, and so on.
+func NumberedTokens() TokenFunc {
+	var mu sync.Mutex
+	number := 1
+	return func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if rejected != nil && rejected.AccessToken == fmt.Sprint("token-", number) {
+			number++
+		}
+		return &oauth2.Token{AccessToken: fmt.Sprint("token-", number), TokenType: "Bearer"}, nil
+	}
+}
+
+// ClockConfig is a client over transport with the default pauses, for tests on a fake clock.
+func ClockConfig(transport http.RoundTripper) prepaid.Config {
+	config := Config("https://cards.example")
+	config.Transport, config.Retry, config.AttemptTimeout = transport, prepaid.RetryPolicy{}, 0
+	return config
+}
+
+// CallError returns the CallError that every error of a call is.
+func CallError(t *testing.T, err error) *prepaid.CallError {
+	t.Helper()
+	require.Error(t, err)
+	failure, ok := err.(*prepaid.CallError)
+	require.True(t, ok, "%T is not a *CallError", err)
+	return failure
+}
+
+const HTMLPage = "<html><body>CANARY gateway</body></html>"

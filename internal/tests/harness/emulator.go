@@ -1,0 +1,35 @@
+package harness
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const (
+	TransferOperation    = "POST /accounts/{id}/transfer"
+	DirectEntryOperation = "POST /accounts/{id}/directentryout"
+)
+
+// TransferTo has every field, and a request id of its own.
+func TransferTo(to prepaid.AccountID, amount string) prepaid.TransferParams {
+	return prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount(amount), DestinationAccountID: to,
+		SourceReference: "PAYROLL 2026-11", DestinationReference: "SALARY", Type: prepaid.TransferTypeLoad, InitiatorUsername: "batch",
+	}
+}
+
+const (
+	ApplicationID = "6f1c9a52-9d0f-4b3c-8c5e-0d4a6f8f7b11"
+	KeyID         = "0f9e8d7c-6b5a-4948-b7a6-958473625140"
+)
+
+// KeyExchange has every field, and a key that was not used before.
+func KeyExchange() prepaid.ExchangeKeyParams {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key)
+	return prepaid.ExchangeKeyParams{
+		ApplicationID: ApplicationID, KeyID: KeyID, EphemeralKey: prepaid.NewSecret(base64.StdEncoding.EncodeToString(key)),
+	}
+}

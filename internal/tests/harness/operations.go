@@ -1,0 +1,112 @@
+package harness
+
+import (
+	"context"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Op is one operation and the response it gets when all is well.
+type Op struct {
+	Name      string
+	Path      string
+	Account   prepaid.AccountID
+	RequestID prepaid.RequestID
+	Status    int
+	MediaType string
+	Body      string
+	Call      func(ctx context.Context, c *prepaid.Client) error
+}
+
+func OpGet() Op {
+	return Op{
+		Name: "Accounts.Get", Path: "/3.0/accounts/acc-1", Account: "acc-1", Status: 200, MediaType: VendorJSON, Body: AccountJSON,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.Get(ctx, "acc-1")
+			return err
+		},
+	}
+}
+
+func OpPlastic() Op {
+	return Op{
+		Name: "Accounts.SetPlasticEnabled", Path: "/3.0/accounts/acc-1/plastic", Account: "acc-1", Status: 200,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetPlasticEnabled(ctx, "acc-1", prepaid.SetPlasticEnabledParams{})
+		},
+	}
+}
+
+func OpTransfer() Op {
+	return Op{
+		Name: "Accounts.Transfer", Path: "/3.0/accounts/acc-1/transfer", Account: "acc-1", RequestID: "pay-1",
+		Status: 200, MediaType: VendorJSON, Body: TransferJSON,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.Transfer(ctx, "acc-1", prepaid.TransferParams{
+				RequestID: "pay-1", Amount: prepaid.MustAmount("25.50"), SourceReference: "out", DestinationReference: "in",
+				DestinationAccountID: "acc-2",
+			})
+			return err
+		},
+	}
+}
+
+func OpCreate() Op {
+	return Op{
+		Name: "Accounts.Create", Path: "/3.0/accounts", Status: 201, MediaType: VendorJSON, Body: SummaryJSON,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.Create(ctx, NewCardParams())
+			return err
+		},
+	}
+}
+
+func OpRedeem() Op {
+	return Op{
+		Name: "Funding.Redeem", Path: "/3.0/funding/redemptions", Account: "acc-1", Status: 200, MediaType: VendorJSON,
+		Body: `{"outcome":"approved","transaction_id":9}`,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Funding.Redeem(ctx, prepaid.RedeemFundingParams{
+				Amount: prepaid.MustAmount("5"), AccountID: "acc-1", Exception: prepaid.FundingExceptionNone,
+				MerchantNameLocation: "SHOP SYDNEY", OriginatingTransaction: 4, Currency: "036", CardAcceptorID: "m-1",
+				CorrelationID: "mine-1", MerchantCategoryCode: "5411", TerminalID: "t-1", AcquirerID: "a-1",
+			})
+			return err
+		},
+	}
+}
+
+func OpStart() Op {
+	return Op{
+		Name: "Reporting.Start", Path: "/3.0/reporting/templates/daily", Status: 200, MediaType: OctetStream, Body: "run-1",
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Reporting.Start(ctx, "daily", prepaid.StartReportParams{})
+			return err
+		},
+	}
+}
+
+func OpActivate() Op {
+	return Op{
+		Name: "Accounts.SetStatus", Path: "/3.0/accounts/acc-1/status", Account: "acc-1", Status: 200,
+		Call: func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusActive)
+		},
+	}
+}
+
+// Ops are a read, a replayable, a keyed and four operations that are never repeated.
+func Ops() []Op {
+	return []Op{OpGet(), OpPlastic(), OpTransfer(), OpCreate(), OpRedeem(), OpStart(), OpActivate()}
+}
+
+func NewCardParams() prepaid.CreateAccountParams {
+	return prepaid.CreateAccountParams{
+		CompanyID: 7, ClientAccountKey: "emp-7",
+		Registration: &prepaid.Cardholder{
+			FirstName: "Ada", LastName: "Lovelace",
+			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
+			DateOfBirth:    prepaid.Date{Year: 1990, Month: 5, Day: 17},
+		},
+	}
+}

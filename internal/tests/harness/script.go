@@ -1,0 +1,135 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// The service's side of the tests of the shared core: a raw server for faults of the wire, and a scripted RoundTripper
+// for tests on a fake clock.
+
+// Script is a RoundTripper that responds from a list, whose last entry repeats. It has no connections, so that it
+// works on a fake clock.
+type Script struct {
+	steps []Step
+
+	mu   sync.Mutex
+	sent []SentRequest
+	Open int
+	Most int // requests at the same time
+}
+
+type Step func(r *http.Request) (*http.Response, error)
+
+type SentRequest struct {
+	At time.Time
+	Request
+}
+
+func NewScript(steps ...Step) *Script { return &Script{steps: steps} }
+
+func (s *Script) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		_ = r.Body.Close()
+	}
+	s.mu.Lock()
+	next := s.steps[min(len(s.sent), len(s.steps)-1)]
+	s.sent = append(s.sent, SentRequest{time.Now(), Request{
+		Method: r.Method, Target: r.URL.RequestURI(), Header: r.Header.Clone(), Body: string(body),
+	}})
+	s.Open++
+	s.Most = max(s.Most, s.Open)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.Open--
+		s.mu.Unlock()
+	}()
+	return next(r)
+}
+
+func (s *Script) Requests() []SentRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
+}
+
+// Gaps are the times between one request and the next.
+func (s *Script) Gaps() []time.Duration {
+	var gaps []time.Duration
+	requests := s.Requests()
+	for i := 1; i < len(requests); i++ {
+		gaps = append(gaps, requests[i].At.Sub(requests[i-1].At))
+	}
+	return gaps
+}
+
+// Respond is a complete response. Headers are "Name: value".
+func Respond(status int, mediaType, body string, headers ...string) Step {
+	return func(r *http.Request) (*http.Response, error) {
+		header := http.Header{}
+		if mediaType != "" {
+			header.Set("Content-Type", mediaType)
+		}
+		for _, line := range headers {
+			name, value, _ := strings.Cut(line, ": ")
+			header.Set(name, value)
+		}
+		return &http.Response{
+			StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
+			Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+		}, nil
+	}
+}
+
+// ServiceError is an error response in the service's shape.
+func ServiceError(status int, code string, headers ...string) Step {
+	return Respond(status, VendorJSON, fmt.Sprintf(`{"error":%q,"error_description":"words of the service"}`, code), headers...)
+}
+
+func Succeed(op Op) Step { return Respond(op.Status, op.MediaType, op.Body) }
+
+// Broken is an exchange that ends with err after the request left.
+func Broken(err error) Step {
+	return func(*http.Request) (*http.Response, error) { return nil, err }
+}
+
+// Unreachable is a dial that failed.
+func Unreachable(err error) Step {
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
+	}
+	return prepaid.Wrappable(&http.Transport{DialContext: dial}).RoundTrip
+}
+
+// After is next, some time later, unless the request's context ends first.
+func After(wait time.Duration, next Step) Step {
+	return func(r *http.Request) (*http.Response, error) {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return next(r)
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+}
+
+type RoundTripFunc func(*http.Request) (*http.Response, error)
+
+func (f RoundTripFunc) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+var ErrCut = errors.New("the line was cut")

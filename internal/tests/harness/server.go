@@ -1,0 +1,157 @@
+package harness
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Request is a request as the server read it.
+type Request struct {
+	Connection int // counted from 1
+	Method     string
+	Target     string
+	Header     http.Header
+	Body       string
+}
+
+// Server reads requests from raw connections and leaves the bytes of the responses to the test.
+type Server struct {
+	Address string
+	Stop    func() // cuts all connections and waits; the test may then read what its handler wrote
+
+	mu          sync.Mutex
+	requests    []Request
+	connections int
+	ended       int // connections that the client closed, or the test
+	open        []net.Conn
+}
+
+// Peer is the server's end of a connection with a request that waits for its response.
+type Peer struct {
+	net.Conn
+	Request Request
+	Turn    int // of the request on its connection, counted from 1
+}
+
+// NewServer starts a server that hands each request, counted from 1, to respond. It reads on from a connection that respond
+// leaves open.
+func NewServer(t *testing.T, respond func(n int, p *Peer)) *Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &Server{Address: "http://" + listener.Addr().String()}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.connections++
+			number := s.connections
+			s.open = append(s.open, connection)
+			s.mu.Unlock()
+			running.Go(func() { s.serve(number, connection, respond) })
+		}
+	})
+	s.Stop = sync.OnceFunc(func() {
+		_ = listener.Close()
+		s.mu.Lock()
+		for _, connection := range s.open {
+			_ = connection.Close()
+		}
+		s.mu.Unlock()
+		running.Wait()
+	})
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func (s *Server) serve(number int, connection net.Conn, respond func(int, *Peer)) {
+	defer func() {
+		_ = connection.Close()
+		s.mu.Lock()
+		s.ended++
+		s.mu.Unlock()
+	}()
+	reader := bufio.NewReader(connection)
+	for turn := 1; ; turn++ {
+		request, err := http.ReadRequest(reader)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			return
+		}
+		seen := Request{
+			Connection: number, Method: request.Method, Target: request.RequestURI, Header: request.Header, Body: string(body),
+		}
+		s.mu.Lock()
+		s.requests = append(s.requests, seen)
+		count := len(s.requests)
+		s.mu.Unlock()
+		respond(count, &Peer{connection, seen, turn})
+	}
+}
+
+// Seen returns the requests so far.
+func (s *Server) Seen() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Connections is how many were made.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.connections
+}
+
+// Left is how many connections are open.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.connections - s.ended
+}
+
+// Send sends raw bytes; the client may be gone.
+func (p *Peer) Send(text string) { _, _ = io.WriteString(p.Conn, text) }
+
+// Respond sends a whole response and leaves the connection open.
+func (p *Peer) Respond(status int, mediaType, body string, headers ...string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "HTTP/1.1 %d X\r\nContent-Length: %d\r\n", status, len(body))
+	if mediaType != "" {
+		fmt.Fprintf(&b, "Content-Type: %s\r\n", mediaType)
+	}
+	for _, header := range headers {
+		b.WriteString(header + "\r\n")
+	}
+	p.Send(b.String() + "\r\n" + body)
+}
+
+// Succeed responds as the service does when all is well.
+func (p *Peer) Succeed(op Op) { p.Respond(op.Status, op.MediaType, op.Body) }
+
+// Reset breaks the connection without a farewell.
+func (p *Peer) Reset() {
+	if connection, ok := p.Conn.(*net.TCPConn); ok {
+		_ = connection.SetLinger(0)
+	}
+	_ = p.Close()
+}
+
+// Hang says nothing until the client goes away.
+func (p *Peer) Hang() { _, _ = io.Copy(io.Discard, p.Conn) }

@@ -1,0 +1,151 @@
+package limits
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// pathCall is an operation that puts a text into its path. Each call passes id to one parameter.
+type pathCall struct {
+	name, field string
+	path        string // what comes before and after the id
+	call        func(ctx context.Context, c *prepaid.Client, id string) error
+}
+
+// Sections 4.2, 4.4 and 4.8: every path parameter that is a text.
+func pathCalls() []pathCall {
+	status := func(ctx context.Context, c *prepaid.Client, id string) error {
+		_, err := c.Accounts.Status(ctx, prepaid.AccountID(id))
+		return err
+	}
+	return []pathCall{
+		{"Accounts.Get", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludePersonal)
+			return err
+		}},
+		{"Accounts.Status", "id", "/accounts/{}/status", status},
+		{"Accounts.SetStatus", "id", "/accounts/{}/status", func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Accounts.SetStatus(ctx, prepaid.AccountID(id), prepaid.AccountStatusActive)
+		}},
+		{"Accounts.SetPlasticEnabled", "id", "/accounts/{}/plastic", func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Accounts.SetPlasticEnabled(ctx, prepaid.AccountID(id), prepaid.SetPlasticEnabledParams{})
+		}},
+		{"Accounts.Update", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Accounts.Update(ctx, prepaid.AccountID(id), prepaid.UpdateAccountParams{Registration: validCardholder()})
+		}},
+		{"Accounts.Transactions", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := prepaid.Collect(c.Accounts.Transactions(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 3}}), 1)
+			return err
+		}},
+		{"Accounts.TransactionsPage", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.TransactionsPage(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{})
+			return err
+		}},
+		{"Accounts.WalletTokens", "id", "/accounts/{}/tokens", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.WalletTokens(ctx, prepaid.AccountID(id))
+			return err
+		}},
+		{"Accounts.ProvisionWallet", "id", "/accounts/{}/wallet/p", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.ProvisionWallet(ctx, prepaid.AccountID(id), "p", prepaid.ProvisionWalletParams{})
+			return err
+		}},
+		{"Accounts.ProvisionWallet", "provider", "/accounts/eaid/wallet/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.ProvisionWallet(ctx, "eaid", id, prepaid.ProvisionWalletParams{})
+			return err
+		}},
+		{"Accounts.ExchangeKey", "id", "/accounts/{}/dip", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.ExchangeKey(ctx, prepaid.AccountID(id), harness.ValidExchangeKey())
+			return err
+		}},
+		{"Accounts.Transfer", "id", "/accounts/{}/transfer", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.Transfer(ctx, prepaid.AccountID(id), harness.ValidTransfer())
+			return err
+		}},
+		{"Accounts.DirectEntryOut", "id", "/accounts/{}/directentryout", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Accounts.DirectEntryOut(ctx, prepaid.AccountID(id), harness.ValidDirectEntry())
+			return err
+		}},
+		{"Accounts.FindMovement", "account_id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
+			day := prepaid.Date{Year: 2026, Month: 1, Day: 1}.Time(nil)
+			_, err := c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: prepaid.AccountID(id), Amount: prepaid.Cents(1), From: day, To: day})
+			return err
+		}},
+		{"Reporting.Start", "template", "/reporting/templates/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Reporting.Start(ctx, id, prepaid.StartReportParams{})
+			return err
+		}},
+		{"Reporting.Run", "template", "/reporting/templates/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Reporting.Run(ctx, id, prepaid.RunReportParams{})
+			return err
+		}},
+		{"Reporting.Result", "template", "/reporting/templates/{}/reports/1", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Reporting.Result(ctx, prepaid.ReportRun{Template: id, ID: "1"})
+			return err
+		}},
+		{"Reporting.Result", "id", "/reporting/templates/t/reports/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Reporting.Result(ctx, prepaid.ReportRun{Template: "t", ID: id})
+			return err
+		}},
+		{"Reporting.Open", "template", "/reporting/templates/{}/reports/1", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Reporting.Open(ctx, prepaid.ReportRun{Template: id, ID: "1"}, prepaid.WaitOptions{})
+			return err
+		}},
+		{"Reporting.Open", "id", "/reporting/templates/t/reports/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Reporting.Open(ctx, prepaid.ReportRun{Template: "t", ID: id}, prepaid.WaitOptions{})
+			return err
+		}},
+		{"Hooks.Get", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Hooks.Get(ctx, id)
+			return err
+		}},
+		{"Hooks.Update", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{})
+		}},
+		{"Hooks.Delete", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error { return c.Hooks.Delete(ctx, id) }},
+		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, id, prepaid.ListUndeliverableParams{}), 1)
+			return err
+		}},
+		{"Hooks.UndeliverablePage", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
+			_, err := c.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{})
+			return err
+		}},
+		{"Hooks.Dismiss", "id", "/hooks/{}/undeliverable/dismiss", func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Hooks.Dismiss(ctx, id, "m")
+		}},
+	}
+}
+
+// An id that could climb out of its segment, or leave it empty, would call another operation.
+func TestValidationPathIDs(t *testing.T) {
+	t.Parallel()
+	const rule = `must not be ".", ".." or hold a slash or a control character`
+	for _, p := range pathCalls() {
+		t.Run(p.name+" "+p.field, func(t *testing.T) {
+			t.Parallel()
+			for id, want := range map[string]string{
+				"": "is required", ".": rule, "..": rule, "/": rule, "../token": rule, "qZ7x/../..": rule, "qZ7x/b?c": rule,
+				`qZ7x\..`: rule, `..\token`: rule, "qZ7x\ny": rule, "qZ7x\r\nHost: evil": rule, "qZ7x\x00": rule, "\t": rule,
+				"qZ7x\x7f": rule, "qZ7x\xff": "must be valid UTF-8", "qZ7x/": rule, "//qZ7x": rule,
+			} {
+				err := sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return p.call(ctx, c, id) })
+				requireRefusal(t, err, "qZ7x", harness.Fault{Field: p.field, Rule: want})
+				require.NotContains(t, err.Error(), "evil")
+				require.NotContains(t, err.Error(), "token")
+			}
+			// Everything else is the operator's affair, and stays one segment.
+			for _, id := range []string{"a", "...", "a b", "a?b#c", "%2e%2e", "%2F", "é😀", ";a=b", "a:b@c", "~", "+", "&", "null", strings.Repeat("x", 500)} {
+				sent := sends(t, "legal id", func(ctx context.Context, c *prepaid.Client) error { return p.call(ctx, c, id) })
+				require.Equal(t, "/3.0"+strings.Replace(p.path, "{}", url.PathEscape(id), 1), sent.path)
+				require.NotContains(t, sent.query, "b#c")
+			}
+		})
+	}
+}

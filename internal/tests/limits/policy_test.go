@@ -1,0 +1,162 @@
+package limits
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// Section 4.3: the path id is the company, a number.
+func TestValidationPolicyReads(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]func(context.Context, *prepaid.Client, prepaid.CompanyID) error{
+		"Get": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			_, err := c.Policy.Get(ctx, id)
+			return err
+		},
+		"Categories": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			_, err := c.Policy.Categories(ctx, id)
+			return err
+		},
+		"Merchants": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			_, err := c.Policy.Merchants(ctx, id)
+			return err
+		},
+		"Terminals": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			_, err := c.Policy.Terminals(ctx, id)
+			return err
+		},
+		"Restrictions": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			_, err := c.Policy.Restrictions(ctx, id)
+			return err
+		},
+		"SearchCompany": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			_, err := prepaid.Collect(c.Accounts.SearchCompany(ctx, id, prepaid.SearchCompanyParams{}), 1)
+			return err
+		},
+		"ChangeCategories": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			return c.Policy.ChangeCategories(ctx, id, prepaid.ChangeCategoriesParams{})
+		},
+		"ChangeMerchants": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			return c.Policy.ChangeMerchants(ctx, id, prepaid.ChangeMerchantsParams{})
+		},
+		"ChangeTerminals": func(ctx context.Context, c *prepaid.Client, id prepaid.CompanyID) error {
+			return c.Policy.ChangeTerminals(ctx, id, prepaid.ChangeTerminalsParams{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refused(t, func() prepaid.CompanyID { return 7 }, call, limit[prepaid.CompanyID]{
+				ref: "4.3", field: "company", rule: "is required", bad: func(id *prepaid.CompanyID) { *id = 0 }, good: func(id *prepaid.CompanyID) { *id = 1 << 62 },
+			})
+		})
+	}
+	for name, rows := range map[string][]limit[prepaid.Paging]{"mccodes": pagingLimits()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refused(t, func() prepaid.Paging { return prepaid.Paging{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
+				_, err := c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: p})
+				return err
+			}, rows...)
+			refused(t, func() prepaid.Paging { return prepaid.Paging{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.Paging) error {
+				_, err := prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: p}), 1)
+				return err
+			}, rows...)
+		})
+	}
+}
+
+// at returns the i-th element of a list, made long enough.
+func at[P, T any](i int, list func(*P) *[]T) func(*P) *T {
+	return func(p *P) *T {
+		for len(*list(p)) <= i {
+			*list(p) = append(*list(p), (*list(p))[0])
+		}
+		return &(*list(p))[i]
+	}
+}
+
+func acquirerRow[P any](field string, id func(*P) *int64) limit[P] {
+	return limit[P]{ref: "4.3", field: field, rule: "is required", bad: put(id, 0), good: put(id, 1)}
+}
+
+// Section 4.3, the three bodies.
+func TestValidationPolicyChanges(t *testing.T) {
+	t.Parallel()
+	t.Run("categories", func(t *testing.T) {
+		t.Parallel()
+		type P = prepaid.ChangeCategoriesParams
+		rows := mccLimits("4.3", "add[2]", at(2, func(p *P) *[]prepaid.MCC { return &p.Add }))
+		rows = append(rows, mccLimits("4.3", "remove[1]", at(1, func(p *P) *[]prepaid.MCC { return &p.Remove }))...)
+		refused(t, func() P { return P{Add: []prepaid.MCC{"5411"}, Remove: []prepaid.MCC{"0742"}} },
+			func(ctx context.Context, c *prepaid.Client, p P) error { return c.Policy.ChangeCategories(ctx, 7, p) }, rows...)
+	})
+	t.Run("merchants", func(t *testing.T) {
+		t.Parallel()
+		type P = prepaid.ChangeMerchantsParams
+		add := at(1, func(p *P) *[]prepaid.MerchantRule { return &p.Add })
+		remove := at(1, func(p *P) *[]prepaid.MerchantKey { return &p.Remove })
+		refused(t,
+			func() P {
+				return P{
+					Add:    []prepaid.MerchantRule{{ID: 9, AcquirerID: 1, CardAcceptorID: "c", Description: "d"}},
+					Remove: []prepaid.MerchantKey{{AcquirerID: 1, CardAcceptorID: "c"}},
+				}
+			},
+			func(ctx context.Context, c *prepaid.Client, p P) error { return c.Policy.ChangeMerchants(ctx, 7, p) },
+			acquirerRow("add[1].acquirer_id", func(p *P) *int64 { return &add(p).AcquirerID }),
+			needed("4.3", "add[1].card_acceptor_id", func(p *P) *string { return &add(p).CardAcceptorID }),
+			needed("4.3", "add[1].description", func(p *P) *string { return &add(p).Description }),
+			acquirerRow("remove[1].acquirer_id", func(p *P) *int64 { return &remove(p).AcquirerID }),
+			needed("4.3", "remove[1].card_acceptor_id", func(p *P) *string { return &remove(p).CardAcceptorID }),
+		)
+		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
+			return c.Policy.ChangeMerchants(ctx, 0, P{Reason: "\xff", Add: make([]prepaid.MerchantRule, 1), Remove: make([]prepaid.MerchantKey, 1)})
+		}), "", harness.Fault{Field: "company", Rule: ""}, harness.Fault{Field: "reason", Rule: ""}, harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""},
+			harness.Fault{Field: "add[0].description", Rule: ""}, harness.Fault{Field: "remove[0].acquirer_id", Rule: ""}, harness.Fault{Field: "remove[0].card_acceptor_id", Rule: ""})
+	})
+	t.Run("terminals", func(t *testing.T) {
+		t.Parallel()
+		type P = prepaid.ChangeTerminalsParams
+		add := at(1, func(p *P) *[]prepaid.TerminalRule { return &p.Add })
+		remove := at(1, func(p *P) *[]prepaid.TerminalKey { return &p.Remove })
+		refused(t,
+			func() P {
+				return P{
+					Add:    []prepaid.TerminalRule{{ID: 9, AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
+					Remove: []prepaid.TerminalKey{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
+				}
+			},
+			func(ctx context.Context, c *prepaid.Client, p P) error { return c.Policy.ChangeTerminals(ctx, 7, p) },
+			acquirerRow("add[1].acquirer_id", func(p *P) *int64 { return &add(p).AcquirerID }),
+			needed("4.3", "add[1].card_acceptor_id", func(p *P) *string { return &add(p).CardAcceptorID }),
+			needed("4.3", "add[1].terminal_id", func(p *P) *string { return &add(p).TerminalID }),
+			acquirerRow("remove[1].acquirer_id", func(p *P) *int64 { return &remove(p).AcquirerID }),
+			needed("4.3", "remove[1].card_acceptor_id", func(p *P) *string { return &remove(p).CardAcceptorID }),
+			needed("4.3", "remove[1].terminal_id", func(p *P) *string { return &remove(p).TerminalID }),
+		)
+		requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
+			return c.Policy.ChangeTerminals(ctx, 7, P{Add: make([]prepaid.TerminalRule, 1), Remove: make([]prepaid.TerminalKey, 1)})
+		}), "", harness.Fault{Field: "add[0].acquirer_id", Rule: ""}, harness.Fault{Field: "add[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "add[0].terminal_id", Rule: ""},
+			harness.Fault{Field: "remove[0].acquirer_id", Rule: ""}, harness.Fault{Field: "remove[0].card_acceptor_id", Rule: ""}, harness.Fault{Field: "remove[0].terminal_id", Rule: ""})
+	})
+}
+
+// Optional members of a rule, an empty change and a repeated rule are legal.
+func TestValidationPolicyLeavesTheRestAlone(t *testing.T) {
+	t.Parallel()
+	sent := sends(t, "nothing", func(ctx context.Context, c *prepaid.Client) error {
+		return c.Policy.ChangeCategories(ctx, -7, prepaid.ChangeCategoriesParams{})
+	})
+	require.Equal(t, "{}", sent.body)
+	require.Contains(t, sent.path, "/policy/-7/categories")
+	sends(t, "twice", func(ctx context.Context, c *prepaid.Client) error {
+		return c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{
+			Reason: harness.WideText(5000), RequireApproval: true, Add: []prepaid.MCC{"0000", "0000"}, Remove: []prepaid.MCC{"0000"},
+		})
+	})
+}

@@ -1,0 +1,70 @@
+package limits
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// neverSkipped are the fields whose checks hold with Config.SkipValueChecks: request ids, amounts, ids that are numbers,
+// paging, keys, the PIN envelope, and what has no form on the wire.
+var neverSkipped = regexp.MustCompile(`^(request_id|amount|initial_load_amount|parent_transaction_id|(add|remove)\[[0-9]+\](\.[a-z_]+)?|` +
+	`paging\.[a-z]+|before|from|to|scope|message_ids|hmac_key_secret|ephemeral_key|` +
+	`operation_id|encrypted_data|encrypted_key|iv|oaep_hashing_algorithm|public_key_fingerprint)$`)
+
+func isNeverSkipped(field, rule string) bool {
+	ofTheService := strings.HasPrefix(field, "registration.") || strings.HasPrefix(field, "portal_identifier.") || strings.HasSuffix(field, "_reference")
+	switch {
+	case strings.Contains(rule, "calendar"), strings.Contains(rule, "UTF-8"):
+		return true
+	case strings.Contains(rule, "is required"):
+		return !ofTheService
+	}
+	return neverSkipped.MatchString(field)
+}
+
+// What the switch lets through is sent as it is, and the rest of the client works as ever.
+func TestSkipValueChecksSendsTheValues(t *testing.T) {
+	t.Parallel()
+	config := harness.ServiceConfig()
+	config.SkipValueChecks = true
+	params := validCreate()
+	params.Registration = &prepaid.Cardholder{Sex: "X", PrimaryAddress: prepaid.Address{Country: "gb", Postcode: "SW1A 1AA"}, EmailAddress: "a..b@example.com"}
+	params.NameOnCard, params.CardholderType = "A LEE", 3
+	sent := sendsWith(t, config, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
+	require.JSONEq(t, `{"company_id":7,"initial_load_amount":1.00,"name_on_card":"A LEE","card_holder_type":3,"registration":{
+		"first_name":"","last_name":"","date_of_birth":"","sex":"X","email_address":"a..b@example.com",
+		"primary_address":{"state":"","country":"gb","postcode":"SW1A 1AA"}}}`, sent.body)
+	sent = sendsWith(t, config, "search", func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.SearchCompanyPage(ctx, 7, prepaid.SearchCompanyParams{Status: "frozen", Include: []prepaid.Include{prepaid.IncludeBPay}})
+		return err
+	})
+	require.Contains(t, sent.query, "status=frozen&with_bpay=1")
+}
+
+// Path segments, account ids and a configuration are checked whatever the switch says.
+func TestSkipValueChecksKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	config := harness.ServiceConfig()
+	config.SkipValueChecks = true
+	for _, id := range []prepaid.AccountID{"", ".", "..", "a/b", "a\nb", "\xff"} {
+		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, id, "frozen") })
+		requireRefusal(t, err, "", harness.Fault{Field: "id", Rule: ""})
+	}
+	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.Get(ctx, "eaid", "")
+		return err
+	}), "", harness.Fault{Field: "include[0]", Rule: ""})
+	transfer := harness.ValidTransfer()
+	transfer.RequestID, transfer.DestinationAccountID, transfer.Amount = "", "", prepaid.Amount{}
+	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return callTransfer(ctx, c, transfer) }), "",
+		harness.Fault{Field: "request_id", Rule: ""}, harness.Fault{Field: "amount", Rule: ""}, harness.Fault{Field: "destination_account_id", Rule: ""})
+	config.Vendor, config.Credentials.ClientSecret = "", prepaid.Secret{}
+	harness.RequireFaults(t, config.Validate(), "", harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "credentials.client_secret", Rule: ""})
+}

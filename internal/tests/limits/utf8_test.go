@@ -1,0 +1,161 @@
+package limits
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// Bad UTF-8 in any text of any request is refused, with the field's name: JSON cannot hold it, and U+FFFD in its
+// place would be another text.
+func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
+	t.Parallel()
+	sweep(t, validCreateFull, callCreate)
+	sweep(t, func() prepaid.UpdateAccountParams {
+		return prepaid.UpdateAccountParams{
+			Registration: validCardholder(), ClientAccountKey: new("k"), DisplayName: new("d"),
+			PortalIdentifier: &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"},
+		}
+	}, callUpdate)
+	sweep(t, func() prepaid.IssueParams {
+		return prepaid.IssueParams{Account: validCreateFull(), ProgramClientID: "c"}
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.IssueParams) error {
+		_, err := c.Accounts.Issue(ctx, p)
+		return err
+	})
+	sweep(t, func() prepaid.SearchAccountsParams {
+		return prepaid.SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k", Include: []prepaid.Include{prepaid.IncludeBPay}}
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.SearchAccountsParams) error {
+		_, err := c.Accounts.SearchPage(ctx, p)
+		return err
+	})
+	sweep(t, func() prepaid.SearchCompanyParams { return prepaid.SearchCompanyParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.SearchCompanyParams) error {
+		_, err := c.Accounts.SearchCompanyPage(ctx, 7, p)
+		return err
+	})
+	sweep(t, func() prepaid.SetPlasticEnabledParams { return prepaid.SetPlasticEnabledParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.SetPlasticEnabledParams) error {
+		return c.Accounts.SetPlasticEnabled(ctx, "eaid", p)
+	})
+	sweep(t, harness.ValidTransfer, callTransfer)
+	sweep(t, harness.ValidDirectEntry, callDirectEntry)
+	sweep(t, harness.ValidExchangeKey, callExchangeKey)
+	sweep(t, func() prepaid.ProvisionWalletParams {
+		return prepaid.ProvisionWalletParams{Certificates: []string{"a", "b"}}
+	}, callProvision)
+	sweep(t, harness.ValidRedeem, callRedeem)
+	sweep(t, harness.ValidReverse, callReverse)
+	sweep(t, harness.ValidRefund, callRefund)
+	sweep(t, func() prepaid.ChangeCategoriesParams {
+		return prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"0001"}, Remove: []prepaid.MCC{"0001"}}
+	},
+		func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeCategoriesParams) error {
+			return c.Policy.ChangeCategories(ctx, 7, p)
+		})
+	sweep(t, func() prepaid.ChangeMerchantsParams {
+		return prepaid.ChangeMerchantsParams{Add: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "c", Description: "d"}}, Remove: []prepaid.MerchantKey{{AcquirerID: 1, CardAcceptorID: "c"}}}
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeMerchantsParams) error {
+		return c.Policy.ChangeMerchants(ctx, 7, p)
+	})
+	sweep(t, func() prepaid.ChangeTerminalsParams {
+		return prepaid.ChangeTerminalsParams{
+			Add:    []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
+			Remove: []prepaid.TerminalKey{{AcquirerID: 1, CardAcceptorID: "c", TerminalID: "t"}},
+		}
+	}, func(ctx context.Context, c *prepaid.Client, p prepaid.ChangeTerminalsParams) error {
+		return c.Policy.ChangeTerminals(ctx, 7, p)
+	})
+	for _, call := range simulateCalls() {
+		sweep(t, validSimulate, call)
+	}
+	sweep(t, validInitiate, callInitiate)
+	sweep(t, validSealed, func(ctx context.Context, c *prepaid.Client, p prepaid.SealedPINParams) error {
+		_, err := c.PIN.Execute(ctx, p)
+		return err
+	})
+	sweep(t, harness.ValidHook, callCreateHook)
+	sweep(t, func() prepaid.UpdateHookParams { return prepaid.UpdateHookParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.UpdateHookParams) error {
+		return c.Hooks.Update(ctx, "hook", p)
+	})
+	sweep(t, func() []string { return []string{"a", "b"} }, func(ctx context.Context, c *prepaid.Client, p []string) error {
+		return c.Hooks.Dismiss(ctx, "hook", p...)
+	})
+}
+
+func validCreateFull() prepaid.CreateAccountParams {
+	p := validCreate()
+	p.ClientAccountKey = "key"
+	p.PortalIdentifier = &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}
+	return p
+}
+
+// sweep spoils one text of P after the other, found by reflection, so that none is forgotten.
+func sweep[P any](t *testing.T, valid func() P, call func(context.Context, *prepaid.Client, P) error) {
+	t.Helper()
+	p := valid()
+	texts := len(textsOf(reflect.ValueOf(&p).Elem(), ""))
+	require.NotZero(t, texts, "%T has no texts", p)
+	config := harness.ServiceConfig()
+	for i := range 2 * texts {
+		config.SkipValueChecks = i >= texts
+		i %= texts
+		p := valid()
+		text := textsOf(reflect.ValueOf(&p).Elem(), "")[i]
+		text.set("qZ7x\xff")
+		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, p) })
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), text.name)
+		invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+		require.True(t, ok, "%T%s: want *ValidationError, got %v", p, text.name, err)
+		for _, fault := range invalid.Faults {
+			require.Equal(t, invalid.Faults[0].Field, fault.Field, "%T%s", p, text.name)
+			require.True(t, strings.HasSuffix(fault.Field, text.tag), "%T%s: %s", p, text.name, fault.Field)
+		}
+		harness.RequireNoPart(t, "qZ7x", err.Error())
+	}
+}
+
+// textField is a text that can be set.
+type textField struct {
+	name, tag string
+	set       func(string)
+}
+
+// textsOf finds every text and secret inside v; nil pointers and empty lists hold none.
+func textsOf(v reflect.Value, name string) []textField {
+	if v.Type() == reflect.TypeFor[prepaid.Secret]() {
+		return []textField{{name: name, set: func(text string) { v.Set(reflect.ValueOf(prepaid.NewSecret(text))) }}}
+	}
+	var found []textField
+	switch v.Kind() {
+	case reflect.String:
+		found = append(found, textField{name: name, set: v.SetString})
+	case reflect.Pointer:
+		if !v.IsNil() {
+			found = textsOf(v.Elem(), name)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			found = append(found, textsOf(v.Index(i), name+"[]")...)
+		}
+	case reflect.Struct:
+		for field, content := range v.Fields() {
+			if !field.IsExported() {
+				continue
+			}
+			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			for _, text := range textsOf(content, name+"."+field.Name) {
+				if text.tag == "" && content.Kind() != reflect.Slice {
+					text.tag = tag
+				}
+				found = append(found, text)
+			}
+		}
+	}
+	return found
+}

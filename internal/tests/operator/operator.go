@@ -1,0 +1,95 @@
+// Package operator is the operator's side of a PIN envelope, for tests: a private key, certificates, and how to open what was
+// sealed.
+package operator
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Key returns the operator's private key, the same in one run.
+var Key = sync.OnceValue(func() *rsa.PrivateKey {
+	key, _ := rsa.GenerateKey(rand.Reader, 2048) // fails for smaller keys only
+	return key
+})
+
+// Certificate returns a DER certificate of public, valid from one hour ago for two hours.
+func Certificate(t testing.TB, public any, edit ...func(*x509.Certificate)) []byte {
+	t.Helper()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "operator"},
+		NotBefore:    time.Now().Add(-time.Hour),
+		NotAfter:     time.Now().Add(time.Hour),
+	}
+	for _, f := range edit {
+		f(template)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+// PEM returns a block of PEM.
+func PEM(kind string, data []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data})
+}
+
+// Unwrap decrypts the AES key of an envelope.
+func Unwrap(private *rsa.PrivateKey, wrapped string, hash, mgf1 crypto.Hash) ([]byte, error) {
+	raw, err := hex.DecodeString(wrapped)
+	if err != nil {
+		return nil, err
+	}
+	return private.Decrypt(nil, raw, &rsa.OAEPOptions{Hash: hash, MGFHash: mgf1})
+}
+
+// Decrypt decrypts the payload and checks every byte of the padding.
+func Decrypt(ephemeral []byte, data, iv string) (string, error) {
+	vector, err := hex.DecodeString(iv)
+	if err != nil {
+		return "", err
+	}
+	raw, err := hex.DecodeString(data)
+	if err != nil {
+		return "", err
+	}
+	if len(ephemeral) != 16 || len(vector) != 16 || len(raw) == 0 || len(raw)%16 != 0 {
+		return "", fmt.Errorf("sizes: key %d, vector %d, data %d", len(ephemeral), len(vector), len(raw))
+	}
+	block, err := aes.NewCipher(ephemeral)
+	if err != nil {
+		return "", err
+	}
+	cipher.NewCBCDecrypter(block, vector).CryptBlocks(raw, raw)
+	padding := int(raw[len(raw)-1])
+	if padding < 1 || padding > 16 || !bytes.HasSuffix(raw, bytes.Repeat([]byte{byte(padding)}, padding)) {
+		return "", errors.New("padding")
+	}
+	return string(raw[:len(raw)-padding]), nil
+}
+
+// Open returns the payload of an envelope.
+func Open(private *rsa.PrivateKey, data, wrapped, iv string, hash, mgf1 crypto.Hash) (string, error) {
+	ephemeral, err := Unwrap(private, wrapped, hash, mgf1)
+	if err != nil {
+		return "", err
+	}
+	return Decrypt(ephemeral, data, iv)
+}

@@ -1,0 +1,256 @@
+package privacy
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/operator"
+)
+
+// Canaries that a limit keeps from having the usual form.
+const (
+	canaryName     = "CNRY/NAME-ON.CARD"
+	canaryNumber   = "99887766554433"
+	canaryPostcode = "Cnry7Postcode7"
+	canaryHMAC     = "c0ffee0ddba11c0ffee0ddba11c0ffee0ddba11c0ffee0ddba11c0ffee0ddba1"
+)
+
+// canaryCall is one exported call with canaries in everything that it sends but its ids.
+type canaryCall struct {
+	name string
+	call func(ctx context.Context, c *prepaid.Client) (any, error)
+}
+
+func canaryPerson() *prepaid.Cardholder {
+	text := func(field string) string { return canaryOf("Sent", field) }
+	return &prepaid.Cardholder{
+		Title: text("Title"), FirstName: text("FirstName"), MiddleName: text("MiddleName"), LastName: text("LastName"),
+		PrimaryAddress: prepaid.Address{
+			Line1: text("Line1"), Line2: text("Line2"), Line3: text("Line3"), City: text("City"), State: "WA", Country: "AU", Postcode: canaryPostcode,
+		},
+		AlternateAddress: &prepaid.AlternateAddress{Line1: text("Other1"), Line2: text("Other2"), City: text("Other3"), Postcode: canaryPostcode},
+		Sex:              prepaid.SexMale, MobileNumber: text("Mobile"), PhoneNumber: text("Phone"), DateOfBirth: canaryDate,
+		EmailAddress: text("Email") + "@example.com", DriverLicenceNumber: text("Licence"),
+		Passport: &prepaid.Passport{Number: "cnry_p_n_", Expiry: prepaid.Date{Year: 2999, Month: 1, Day: 1}, IssuingCountry: "AUS"},
+	}
+}
+
+func canaryCreate() prepaid.CreateAccountParams {
+	return prepaid.CreateAccountParams{
+		CompanyID: 7, Registration: canaryPerson(), NameOnCard: canaryName, DisplayName: canaryOf("Sent", "DisplayName"), ClientAccountKey: "key",
+	}
+}
+
+func canarySealed(t *testing.T) prepaid.SealedPINParams {
+	t.Helper()
+	envelope, err := canaryPINKey(t).Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(canaryOf("Sent", "OTP")), PIN: prepaid.NewSecret(canaryOf("Sent", "PIN"))})
+	require.NoError(t, err)
+	return prepaid.SealedPINParams{OperationID: harness.UUID, DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), Envelope: *envelope}
+}
+
+// canaryCalls is every call of every service. TestCanaryCallsAreComplete keeps it so.
+func canaryCalls(t *testing.T) []canaryCall {
+	t.Helper()
+	sealed := canarySealed(t)
+	simulated := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: "eaid", Amount: prepaid.Cents(1)}
+	run := prepaid.ReportRun{Template: "t", ID: "1"}
+	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludePersonal}}
+	company := prepaid.SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}
+	update := prepaid.UpdateAccountParams{Registration: canaryPerson(), DisplayName: new(canaryOf("Sent", "DisplayName"))}
+	payment := prepaid.DirectEntryOutParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "s", DestinationReference: "d", BSB: "062000",
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: canaryNumber, AccountName: canaryOf("Sent", "AccountName")},
+	}
+	hook := harness.ValidHook()
+	hook.HMACKeySecret = prepaid.NewSecret(canaryHMAC)
+	key := harness.ValidExchangeKey()
+	key.EphemeralKey = prepaid.NewSecret(base64.StdEncoding.EncodeToString([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32]))
+	wallet := prepaid.ProvisionWalletParams{Nonce: canaryOf("Sent", "Nonce"), NonceSignature: canaryOf("Sent", "Signature"), Certificates: []string{canaryOf("Sent", "Certificate")}}
+	day := canaryDate.Time(nil)
+	return []canaryCall{
+		{"Client.Check", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Check(ctx) }},
+		{"Accounts.Search", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return prepaid.Collect(c.Accounts.Search(ctx, search), 3)
+		}},
+		{"Accounts.SearchPage", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.SearchPage(ctx, search) }},
+		{"Accounts.SearchCompany", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return prepaid.Collect(c.Accounts.SearchCompany(ctx, 7, company), 3)
+		}},
+		{"Accounts.SearchCompanyPage", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.SearchCompanyPage(ctx, 7, company)
+		}},
+		{"Accounts.Get", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.Get(ctx, "eaid", prepaid.IncludePersonal)
+		}},
+		{"Accounts.Status", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Status(ctx, "eaid") }},
+		{"Accounts.SetStatus", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.AccountStatusClosed)
+		}},
+		{"Accounts.SetPlasticEnabled", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Accounts.SetPlasticEnabled(ctx, "eaid", prepaid.SetPlasticEnabledParams{})
+		}},
+		{"Accounts.Create", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.Create(ctx, canaryCreate())
+		}},
+		{"Accounts.Issue", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.Issue(ctx, prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", Settle: 1})
+		}},
+		{"Accounts.FindCreated", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", Settle: 1})
+		}},
+		{"Accounts.FindMovement", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, Settle: 1})
+		}},
+		{"Accounts.Update", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Accounts.Update(ctx, "eaid", update)
+		}},
+		{"Accounts.Transactions", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return prepaid.Collect(c.Accounts.Transactions(ctx, "eaid", prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 2}}), 3)
+		}},
+		{"Accounts.TransactionsPage", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.TransactionsPage(ctx, "eaid", prepaid.ListTransactionsParams{})
+		}},
+		{"Accounts.Transfer", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.Transfer(ctx, "eaid", harness.ValidTransfer())
+		}},
+		{"Accounts.DirectEntryOut", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.DirectEntryOut(ctx, "eaid", payment)
+		}},
+		{"Accounts.WalletTokens", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.WalletTokens(ctx, "eaid") }},
+		{"Accounts.ProvisionWallet", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.ProvisionWallet(ctx, "eaid", "p", wallet)
+		}},
+		{"Accounts.ExchangeKey", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Accounts.ExchangeKey(ctx, "eaid", key)
+		}},
+		{"Policy.MerchantCategoryCodes", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return prepaid.Collect(c.Policy.MerchantCategoryCodes(ctx, prepaid.ListMerchantCategoryCodesParams{}), 3)
+		}},
+		{"Policy.MerchantCategoryCodesPage", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{})
+		}},
+		{"Policy.Get", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Get(ctx, 7) }},
+		{"Policy.Categories", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Categories(ctx, 7) }},
+		{"Policy.Merchants", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Merchants(ctx, 7) }},
+		{"Policy.Terminals", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Terminals(ctx, 7) }},
+		{"Policy.Restrictions", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Policy.Restrictions(ctx, 7) }},
+		{"Policy.ChangeCategories", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Policy.ChangeCategories(ctx, 7, prepaid.ChangeCategoriesParams{Reason: canaryOf("Sent", "Reason")})
+		}},
+		{"Policy.ChangeMerchants", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Policy.ChangeMerchants(ctx, 7, prepaid.ChangeMerchantsParams{Reason: canaryOf("Sent", "Reason")})
+		}},
+		{"Policy.ChangeTerminals", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Policy.ChangeTerminals(ctx, 7, prepaid.ChangeTerminalsParams{Reason: canaryOf("Sent", "Reason")})
+		}},
+		{"Reporting.Start", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Reporting.Start(ctx, "t", prepaid.StartReportParams{})
+		}},
+		{"Reporting.Result", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Reporting.Result(ctx, run) }},
+		{"Reporting.Open", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return readReport(c.Reporting.Open(ctx, run, prepaid.WaitOptions{}))
+		}},
+		{"Reporting.Run", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return readReport(c.Reporting.Run(ctx, "t", prepaid.RunReportParams{}))
+		}},
+		{"Funding.Redeem", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Funding.Redeem(ctx, harness.ValidRedeem())
+		}},
+		{"Funding.Reverse", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Funding.Reverse(ctx, harness.ValidReverse())
+		}},
+		{"Funding.Refund", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Funding.Refund(ctx, harness.ValidRefund())
+		}},
+		{"Simulation.Transact", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Simulation.Transact(ctx, simulated)
+		}},
+		{"Simulation.Advise", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Simulation.Advise(ctx, simulated) }},
+		{"Simulation.Reverse", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Simulation.Reverse(ctx, simulated) }},
+		{"Simulation.Clear", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Simulation.Clear(ctx, simulated) }},
+		{"Simulation.ReverseClear", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Simulation.ReverseClear(ctx, simulated)
+		}},
+		{"PIN.Initiate", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.PIN.Initiate(ctx, prepaid.InitiatePINParams{AccountID: "eaid", DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), CommunicationMethod: "sms"})
+		}},
+		{"PIN.Validate", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.PIN.Validate(ctx, sealed) }},
+		{"PIN.Execute", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.PIN.Execute(ctx, sealed) }},
+		{"Hooks.List", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return prepaid.Collect(c.Hooks.List(ctx, prepaid.ListHooksParams{}), 3)
+		}},
+		{"Hooks.ListPage", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Hooks.ListPage(ctx, prepaid.ListHooksParams{})
+		}},
+		{"Hooks.Get", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Hooks.Get(ctx, "hook") }},
+		{"Hooks.Create", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Hooks.Create(ctx, hook) }},
+		{"Hooks.Update", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Hooks.Update(ctx, "hook", prepaid.UpdateHookParams{HMACKeySecret: prepaid.NewSecret(canaryHMAC)})
+		}},
+		{"Hooks.Delete", func(ctx context.Context, c *prepaid.Client) (any, error) { return nil, c.Hooks.Delete(ctx, "hook") }},
+		{"Hooks.Undeliverable", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return prepaid.Collect(c.Hooks.Undeliverable(ctx, "hook", prepaid.ListUndeliverableParams{}), 3)
+		}},
+		{"Hooks.UndeliverablePage", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Hooks.UndeliverablePage(ctx, "hook", prepaid.ListUndeliverableParams{})
+		}},
+		{"Hooks.Dismiss", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return nil, c.Hooks.Dismiss(ctx, "hook", "m")
+		}},
+	}
+}
+
+// readReport reads a streamed report to its end in one of the two ways that keep it.
+func readReport(r *prepaid.ReportReader, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.Run().Template == "t" && r.Run().ID == "1" {
+		for _, err := range r.Rows() {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	_, err = io.Copy(io.Discard, r)
+	return nil, err
+}
+
+// A new operation has to be added to canaryCalls.
+func TestCanaryCallsAreComplete(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{"Client.Token": true, "Client.Close": true, "Client.Format": true, "Client.LogValue": true, "Accounts.NotBefore": true} // TestCanaryClient; no call
+	for _, c := range canaryCalls(t) {
+		require.False(t, listed[c.name], c.name)
+		listed[c.name] = true
+	}
+	count := 0
+	for _, service := range []any{
+		&prepaid.Client{}, &prepaid.AccountsService{}, &prepaid.PolicyService{}, &prepaid.ReportingService{}, &prepaid.FundingService{}, &prepaid.SimulationService{}, &prepaid.PINService{}, &prepaid.HooksService{},
+	} {
+		kind := reflect.TypeOf(service)
+		for method := range kind.Methods() {
+			name := strings.TrimSuffix(kind.Elem().Name(), "Service") + "." + method.Name
+			require.True(t, listed[name], name)
+			count++
+		}
+	}
+	require.Len(t, listed, count)
+}
+
+func canaryPINKey(t *testing.T) *prepaid.PINKey {
+	t.Helper()
+	key, err := prepaid.NewPINKey(operator.Certificate(t, &operator.Key().PublicKey), prepaid.PINKeyOptions{})
+	require.NoError(t, err)
+	return key
+}

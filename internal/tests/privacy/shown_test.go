@@ -1,0 +1,147 @@
+package privacy
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// shownFields are the texts that may be seen in print, each with its reason. Nothing in them is a secret or says who
+// a cardholder is.
+var shownFields = sync.OnceValue(func() map[string]string {
+	shown := map[string]string{}
+	for reason, fields := range map[string]string{
+		"identifies an account, program or movement: what a log is searched by": `
+			Account.ID Account.ExternalAccountID Account.ClientAccountKey Account.ProgramClientID Account.CorrespondingAccountID
+			Account.MDESConfigID AccountSummary.ExternalAccountID CallError.AccountID CallError.RequestID CallError.CorrelationID
+			CreateAccountParams.ClientAccountKey CreateAccountParams.CorrespondingAccountID CreateAccountParams.AccountIDToReplace
+			CreateAccountParams.MDESConfigID UpdateAccountParams.ClientAccountKey
+			FindCreatedParams.ClientAccountKey FindCreatedParams.ExternalAccountID FindCreatedParams.ProgramClientID
+			IssueParams.ProgramClientID SearchAccountsParams.ClientAccountKey SearchAccountsParams.ProgramClientID
+			SearchCompanyParams.ProgramClientID SearchCompanyParams.ProgramID InitiatePINParams.AccountID FindMovementParams.AccountID FindMovementParams.Exclude
+			PortalIdentifier.ClientID PortalIdentifier.ProgramID PortalIdentifier.CardholderID
+			FundingResult.TransactionID TransferResult.TransactionID TransferResult.CorrelationID TransferResult.RequestID
+			TransferFailedError.CorrelationID TransferParams.RequestID TransferParams.DestinationAccountID DirectEntryOutParams.RequestID
+			RedeemFundingParams.AccountID RedeemFundingParams.CorrelationID RefundFundingParams.AccountID RefundFundingParams.CorrelationID
+			RefundFundingParams.ParentTransactionID ReverseFundingParams.AccountID ReverseFundingParams.CorrelationID
+			ReverseFundingParams.ParentTransactionID SimulateParams.AccountID SimulateParams.AuthorizationID
+			SimulationResult.AuthorizationID SimulationResult.TransactionReference Transaction.ID Transaction.ParentID
+			Transaction.AccountID SealedPINParams.OperationID ReportRun.ID ReportRun.Template`,
+		"a word of a fixed list, a code or a currency": `
+			Account.AccountType Account.ProductType Account.Status AccountSummary.ProductType AccountSummary.Status
+			APIError.Code Config.RefusalCodes CreateAccountParams.RequestType CreateHookParams.ReliabilityMode Hook.ReliabilityMode UpdateHookParams.ReliabilityMode
+			CreateHookParams.FilterSpec Hook.FilterSpec UpdateHookParams.FilterSpec FundingResult.Outcome RedeemFundingParams.Exception
+			RedeemFundingParams.Currency RefundFundingParams.Currency InitiatePINParams.CommunicationMethod Message.Type
+			FindMovementParams.Types Policy.DefaultAction Restrictions.Type RestrictionCategoryRule.RuleType RestrictionTerminalRule.RuleType
+			SearchAccountsParams.Include SearchCompanyParams.Include SearchCompanyParams.Status SimulateParams.Type SimulateParams.CurrencyCode
+			Transaction.Type Transaction.TypeDescription Transaction.AmountCurrency Transaction.FeeAmountCurrency
+			Transaction.RunningBalanceCurrency WalletProvisioning.ProductType WalletProvisioning.Provider PINKeyOptions.Hash
+			PINKeyOptions.MGF1Hash`,
+		"says which staff member or system asked": `
+			CreateAccountParams.InitiatingUserID UpdateAccountParams.InitiatingUserID SetPlasticEnabledParams.InitiatingUserID
+			DirectEntryOutParams.InitiatingUserID ProvisionWalletParams.InitiatingUserID TransferParams.InitiatorUsername`,
+		"a bank's branch or biller, not an account": `
+			Account.BPayBillerCode Account.DirectEntryBSB BankAccount.BSB DirectEntryOutParams.BSB`,
+		"the payer's own bookkeeping text, on both statements": `
+			TransferParams.SourceReference TransferParams.DestinationReference DirectEntryOutParams.SourceReference
+			DirectEntryOutParams.DestinationReference FindMovementParams.Reference Transaction.Reference`,
+		"a merchant, terminal or acquirer, and the operator's words about them": `
+			CategoryRule.MerchantCategoryCode ChangeCategoriesParams.Add ChangeCategoriesParams.Remove ChangeCategoriesParams.Reason
+			ChangeMerchantsParams.Reason ChangeTerminalsParams.Reason MerchantCategory.Code MerchantCategory.Description
+			MerchantKey.CardAcceptorID MerchantRule.CardAcceptorID MerchantRule.Description TerminalKey.CardAcceptorID
+			TerminalKey.TerminalID TerminalRule.CardAcceptorID TerminalRule.TerminalID TerminalRule.CardAcceptorNameLocation
+			TerminalRule.Description Policy.Description RestrictionCategoryRule.CategoryCode RestrictionTerminalRule.Acceptor
+			RestrictionTerminalRule.Acquirer RestrictionTerminalRule.Terminal FindMovementParams.CardAcceptorID FindMovementParams.TerminalID
+			RedeemFundingParams.AcquirerID RedeemFundingParams.CardAcceptorID RedeemFundingParams.MerchantCategoryCode
+			RedeemFundingParams.MerchantNameLocation RedeemFundingParams.TerminalID RefundFundingParams.AcquirerID
+			RefundFundingParams.CardAcceptorID RefundFundingParams.MerchantCategoryCode RefundFundingParams.MerchantNameLocation
+			RefundFundingParams.TerminalID Transaction.CardAcceptorID Transaction.TerminalID Transaction.AcquirerID
+			Transaction.MerchantCategoryCode`,
+		"made up, in the test environment": `
+			SimulateParams.AcquirerID SimulateParams.BankName SimulateParams.Location SimulateParams.LocationCode
+			SimulateParams.MerchantCategoryCode SimulateParams.MerchantID SimulateParams.TerminalID SimulationResult.Message`,
+		"the caller's own set-up": `
+			Config.BaseURL Config.Environment Config.UserAgent Config.Vendor Credentials.ClientID CheckResult.MediaType
+			CreateHookParams.HMACKeyID CreatedHook.ID Hook.ID Hook.HMACKeyID Hook.LastUndeliverable
+			UpdateHookParams.HMACKeyID Message.ID Message.HookID ExchangeKeyParams.ApplicationID
+			ExchangeKeyParams.KeyID`,
+		"a device or token, not a person or card": `
+			InitiatePINParams.DeviceID SealedPINParams.DeviceID WalletDevice.SecureElementID WalletDevice.Type
+			ProvisionWalletParams.TokenUniqueReference
+			WalletToken.CorrelationID WalletToken.ExpirationDate WalletToken.FinalTokenizationDecision WalletToken.LastCommentID
+			WalletToken.PANSequenceNumber WalletToken.PaymentAppInstanceID WalletToken.PrimaryAccountNumberUniqueReference
+			WalletToken.ProvisioningStatus WalletToken.ProvisioningStatusDescription WalletToken.Status WalletToken.StatusDescription
+			WalletToken.StorageTechnology WalletToken.Suspenders WalletToken.TokenAssuranceLevel WalletToken.TokenRequestorID
+			WalletToken.TokenRequestorName WalletToken.TokenSuffix WalletToken.TokenUniqueReference WalletToken.Type WalletToken.WalletID`,
+		"encrypted for the operator": `
+			PINEnvelope.EncryptedData PINEnvelope.EncryptedKey PINEnvelope.IV PINEnvelope.OAEPHashingAlgorithm
+			PINEnvelope.PublicKeyFingerprint`,
+		"the client's own words": `
+			CallError.Operation DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
+			Response.Operation TransportError.Step`,
+	} {
+		for field := range strings.FieldsSeq(fields) {
+			shown[strings.ToLower(field)] = reason
+		}
+	}
+	return shown
+})
+
+// What is listed as shown is still a field, and can be seen.
+func TestCanaryShownFieldsAreUpToDate(t *testing.T) {
+	t.Parallel()
+	fields, seen := map[string]bool{}, map[string]bool{}
+	for _, sample := range canaryTypes(t) {
+		maps.Copy(fields, sample.fields)
+		for _, verb := range []string{"%+v", "%#v"} {
+			for _, name := range canariesIn(fmt.Sprintf(verb, sample.values["value"]) + fmt.Sprintf(verb, sample.values["pointer"])) {
+				seen[name] = true
+			}
+		}
+	}
+	for field := range shownFields() {
+		require.True(t, fields[field], "%s is no field", field)
+		require.True(t, seen[field] || field == "apierror.code", "%s is not shown", field)
+	}
+}
+
+// canaryCapture has captured a response.
+func canaryCapture(t *testing.T) *prepaid.Capture {
+	t.Helper()
+	c := &prepaid.Capture{}
+	client := harness.ServiceClient(t, responseReport(`{"member":"`+canaryOf("Response", "Body")+`"}`))
+	_, err := client.Reporting.Result(prepaid.WithCapture(t.Context(), c), prepaid.ReportRun{Template: "t", ID: "1"})
+	require.Error(t, err)
+	require.NotEmpty(t, canariesIn(string(c.Last().Body)))
+	return c
+}
+
+// canaryReader has read a part of a report, so that its buffers hold data.
+func canaryReader(t *testing.T) *prepaid.ReportReader {
+	t.Helper()
+	client := harness.ServiceClient(t, responseReport(`{"reportdata":"`+canaryOf("Report", "Data")+`\n`+strings.Repeat(`row\n`, 9)+`","totalrecords":10}`))
+	reader, err := client.Reporting.Open(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"}, prepaid.WaitOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = reader.Close() })
+	_, err = reader.Read(make([]byte, 40))
+	require.NoError(t, err)
+	return reader
+}
+
+// answerReport responds to everything but a token request with body.
+func responseReport(body string) harness.RoundTripFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+		}
+		return harness.JSONResponse(http.StatusOK, body), nil
+	}
+}

@@ -1,0 +1,213 @@
+// Package main holds the code of the README: its first program as a file of its own, the rest as functions that are run
+// against the emulator here. That the README has the same text is checked where all documents are.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+func TestFirstProgram(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "100.00"})
+	config := srv.Config()
+	t.Setenv("PREPAID_BASE_URL", config.BaseURL)
+	t.Setenv("PREPAID_VENDOR", config.Vendor)
+	t.Setenv("PREPAID_CLIENT_ID", config.Credentials.ClientID)
+	t.Setenv("PREPAID_CLIENT_SECRET", config.Credentials.ClientSecret.Reveal())
+	main()
+	require.Equal(t, 1, reads(srv))
+}
+
+// reads counts the requests for one account.
+func reads(srv *prepaidtest.Server) int {
+	n := 0
+	for _, request := range srv.Requests() {
+		if request.Method == http.MethodGet && request.Template == "/accounts/{id}" {
+			n++
+		}
+	}
+	return n
+}
+
+func onTheEmulator(ctx context.Context) error {
+	srv, err := prepaidtest.Start() // the whole service, on loopback
+	if err != nil {
+		return err
+	}
+	defer srv.Close()
+	client := srv.Client()
+	id := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+
+	account, err := client.Accounts.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	fmt.Println(account.Balance)
+	return nil
+}
+
+func TestOnTheEmulator(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, onTheEmulator(t.Context()))
+}
+
+func pay(ctx context.Context, client *prepaid.Client, requestID prepaid.RequestID, from, to prepaid.AccountID) (string, error) {
+	_, err := client.Accounts.Transfer(ctx, from, prepaid.TransferParams{
+		RequestID: requestID, // from NewRequestID or DeriveRequestID, stored before the call
+		Amount:    prepaid.MustAmount("25.50"), DestinationAccountID: to,
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	})
+	switch prepaid.OutcomeOf(err) {
+	case prepaid.OutcomeApplied:
+		return "paid", err
+	case prepaid.OutcomeRejected: // nothing moved: fix the cause
+		return "refused", err
+	case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // nothing moved; it may have moved
+	}
+	return "send the same params again", err
+}
+
+func TestPay(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
+	state, err := pay(t.Context(), client, prepaid.NewRequestID(), from, to)
+	require.NoError(t, err)
+	require.Equal(t, "paid", state)
+	state, err = pay(t.Context(), client, prepaid.NewRequestID(), to, "EA00000000000000")
+	require.Error(t, err)
+	require.Equal(t, "refused", state)
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	state, err = pay(t.Context(), client, prepaid.NewRequestID(), from, to)
+	require.Error(t, err)
+	require.Equal(t, "send the same params again", state)
+}
+
+func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
+	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+}
+
+func explain(err error) string {
+	if errors.Is(err, prepaid.ErrNotFound) { // by status; prepaid.CodeInvalidURI and others by the service's code
+		return "no such account"
+	}
+	if invalid, ok := errors.AsType[*prepaid.ValidationError](err); ok { // found before anything was sent
+		return fmt.Sprint("fix ", invalid.Faults)
+	}
+	if response, ok := errors.AsType[*prepaid.APIError](err); ok {
+		return fmt.Sprint("the service refused it: ", response.StatusCode, " ", response.Code)
+	}
+	return err.Error() // never a secret, a name or an amount
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	client := srv.Client()
+	_, err := client.Accounts.Get(t.Context(), "EA00000000000000")
+	require.Equal(t, "no such account", explain(err))
+	_, err = client.Accounts.Get(t.Context(), "")
+	require.Contains(t, explain(err), "fix [")
+	_, err = client.Hooks.Get(t.Context(), "none")
+	require.Equal(t, "the service refused it: 400 invalid_hook_id", explain(err))
+	client.Close()
+	_, err = client.Accounts.Get(t.Context(), "EA00000000000000")
+	require.Equal(t, err.Error(), explain(err))
+}
+
+func history(ctx context.Context, client *prepaid.Client, id prepaid.AccountID) error {
+	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
+		if err != nil {
+			return err // ErrListIncomplete among them: a history is complete or ends with an error
+		}
+		fmt.Println(transaction.OccurredAt, transaction.Amount, transaction.RunningBalance)
+	}
+	return nil
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	require.NoError(t, history(t.Context(), srv.Client(), seed(srv, "100.00")))
+	require.Error(t, history(t.Context(), srv.Client(), "EA00000000000000"))
+}
+
+func limits(config prepaid.Config) prepaid.Config {
+	config.Retry.MaxAttempts = 3 // of a call; whether it may be repeated at all depends on the operation alone
+	config.RateShare = 0.25      // four processes share one address and its 1,000 requests per 10 s
+	return config
+}
+
+func observed(config prepaid.Config, unknown *atomic.Int64) prepaid.Config {
+	config.Logger = slog.Default()
+	config.Trace = &prepaid.Trace{
+		CallDone: func(_ context.Context, op prepaid.Operation, call prepaid.CallSummary) {
+			if call.Outcome == prepaid.OutcomeUnknown {
+				unknown.Add(1) // wake somebody
+			}
+		},
+	}
+	return config
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	var unknown atomic.Int64
+	config := observed(limits(srv.Config()), &unknown)
+	config.Logger = slog.New(slog.DiscardHandler)
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	defer client.Close()
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	_, err = pay(t.Context(), client, prepaid.NewRequestID(), seed(srv, "100.00"), seed(srv, "0"))
+	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	require.EqualValues(t, 1, unknown.Load())
+}
+
+func receiver(keys webhook.StaticKeys, book func(context.Context, *prepaid.Message) error) (http.Handler, error) {
+	return webhook.NewHandler(webhook.Config{
+		Verifier: webhook.HMAC{ // ask the operator for the form of the signature
+			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: keys,
+		},
+		Claims:        webhook.Memory(0, 0), // of one process; several share a store
+		OnTransaction: book,                 // func(context.Context, *prepaid.Message) error
+	})
+}
+
+func TestReceiver(t *testing.T) {
+	t.Parallel()
+	handler, err := receiver(webhook.StaticKeys{"2026-11": prepaid.NewSecret(strings.Repeat("0f", 32))},
+		func(context.Context, *prepaid.Message) error { return nil })
+	require.NoError(t, err)
+	response := httptest.NewRecorder()
+	handler.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
+	require.Equal(t, http.StatusUnauthorized, response.Code)
+}
+
+func TestPaysOnce(t *testing.T) {
+	srv := prepaidtest.NewServer(t)
+	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the money moves, the response is lost
+
+	id := prepaid.NewRequestID()
+	_, err := pay(t.Context(), srv.Client(), id, from, to) // your code
+	if err != nil || srv.Movements(string(id)) != 1 || srv.Balance(string(from)) != "74.50" {
+		t.Fatal(err, srv.Requests())
+	}
+}

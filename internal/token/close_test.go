@@ -1,0 +1,107 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+)
+
+func TestCloseDuringAnExchange(t *testing.T) {
+	t.Parallel()
+	for name, early := range map[string]bool{"awaited": false, "early": true} {
+		t.Run(name, func(t *testing.T) {
+			var seen reports
+			e := &endpoint{life: time.Hour}
+			withManager(t, e, seen.options(), func(t *testing.T, m *Manager) {
+				if early {
+					mustToken(t, m, nil)
+					time.Sleep(55 * time.Minute)
+				}
+				e.delay = time.Minute
+				var callers sync.WaitGroup
+				if early {
+					mustToken(t, m, nil)
+				} else {
+					for range 10 {
+						callers.Go(func() {
+							if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
+								t.Error(err)
+							}
+						})
+					}
+				}
+				synctest.Wait()
+				before := len(seen.errs)
+				began := time.Now()
+				m.Close()
+				require.Zero(t, time.Since(began))
+				require.Nil(t, m.pending, "Close waits for the exchange to end")
+				callers.Wait()
+				_, err := m.Token(t.Context(), nil)
+				require.ErrorIs(t, err, ErrClosed)
+				m.Close()
+				require.Len(t, seen.errs, before, "an exchange cut off is not reported")
+			})
+		})
+	}
+}
+
+func TestCloseWaitsForASlowExchange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := NewManager(func(ctx context.Context) (*oauth2.Token, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return &oauth2.Token{AccessToken: "late", Expiry: time.Now().Add(time.Hour)}, nil
+		}, Options{})
+		var caller sync.WaitGroup
+		caller.Go(func() {
+			if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		began := time.Now()
+		m.Close()
+		require.Equal(t, time.Second, time.Since(began))
+		caller.Wait()
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, ErrClosed, "the late token is not kept")
+	})
+}
+
+func TestCloseDuringAHoldOff(t *testing.T) {
+	e := &endpoint{life: time.Hour, fail: failing(1, 1, errDown)}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
+		_, err := m.Token(t.Context(), nil)
+		require.ErrorIs(t, err, errDown)
+		var caller sync.WaitGroup
+		caller.Go(func() {
+			if _, err := m.Token(t.Context(), nil); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		m.Close()
+		caller.Wait()
+		require.EqualValues(t, 1, e.count.Load(), "nothing is sent after Close")
+	})
+}
+
+func TestCloseOfAnIdleManager(t *testing.T) {
+	e := &endpoint{life: time.Hour}
+	withManager(t, e, Options{}, func(t *testing.T, m *Manager) {
+		token := mustToken(t, m, nil)
+		m.Close()
+		for _, rejected := range []*oauth2.Token{nil, token} {
+			_, err := m.Token(t.Context(), rejected)
+			require.ErrorIs(t, err, ErrClosed)
+		}
+	})
+}

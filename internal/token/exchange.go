@@ -1,0 +1,154 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// exchange fetches one token, shared by all callers that wait for it. It runs on its own: a caller that leaves does not end
+// it, and its token is kept even if all of them left.
+type exchange struct {
+	startAt time.Duration // not before; later than its creation during a hold-off
+	cancel  context.CancelFunc
+	awaited bool // callers without a valid token wait for it; guarded by the manager's mu
+	spare   bool // for a call whose refusal the current token may have caused; guarded by the manager's mu
+
+	done  chan struct{} // closed once token and err are set
+	token *oauth2.Token
+	err   error
+}
+
+// wait returns the result of x, unless ctx ends first.
+func (x *exchange) wait(ctx context.Context) (*oauth2.Token, error) {
+	select {
+	case <-x.done:
+		return x.token, x.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// start begins an exchange at the given time. It is called with mu held, no exchange pending and the manager open; the last
+// of these also keeps it from racing the wait in Close.
+func (m *Manager) start(startAt time.Duration) {
+	// Not the caller's context: its end must not reach the others, nor its values (a capture) see the exchange.
+	ctx, cancel := context.WithCancel(context.Background())
+	x := &exchange{startAt: startAt, cancel: cancel, done: make(chan struct{})}
+	m.pending = x
+	m.background.Go(func() { m.run(ctx, x) })
+}
+
+// run waits until x may start, fetches the token and gives the result to all who wait.
+func (m *Manager) run(ctx context.Context, x *exchange) {
+	defer x.cancel()
+	if wait := x.startAt - m.now(); wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	if ctx.Err() != nil { // closed before anything was sent
+		m.finish(x, nil, false, ctx.Err())
+		return
+	}
+	began := m.now()
+	token, refused, err := (*oauth2.Token)(nil), false, errNoResult
+	defer func() { // deferred, or a fetch that panics or ends its goroutine would leave everyone waiting for ever
+		panicked, took := recover(), m.now()-began
+		early, final := m.finish(x, token, refused, err)
+		if panicked != nil {
+			m.logPanic("prepaid: token exchange panicked", panicked)
+		}
+		if !errors.Is(final, ErrClosed) {
+			m.report(took, final, early)
+		}
+	}()
+	token, refused, err = m.fetchOnce(ctx)
+}
+
+// fetchOnce calls fetch once, within the timeout. refused says that the error means a refused credential.
+func (m *Manager) fetchOnce(ctx context.Context) (token *oauth2.Token, refused bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
+	defer cancel()
+	token, err = m.fetch(ctx)
+	if err != nil {
+		return nil, m.opts.RejectedCredential != nil && m.opts.RejectedCredential(err), err
+	}
+	if lifeOf(token) == 0 {
+		return nil, false, errUnusable
+	}
+	return token, false, nil
+}
+
+// finish records the result of x, releases those who wait for it and returns what they got. early says that nobody waited:
+// the token being renewed was valid all the time.
+func (m *Manager) finish(x *exchange, token *oauth2.Token, refused bool, err error) (early bool, final error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pending = nil
+	now, s := m.now(), m.state.Load()
+	switch {
+	case m.closed:
+		token, err = nil, ErrClosed
+	case err == nil:
+		if next := newState(token, now, s); x.spare && now < s.expireAt {
+			m.spare = next
+		} else {
+			m.state.Store(next)
+		}
+		m.failures, m.failure = 0, nil
+	default:
+		m.failures++
+		m.failure = err
+		hold := backOff(earlyHold, maxEarlyHold, m.failures)
+		if refused {
+			m.refusedUntil = now + m.opts.Hold
+			hold = max(hold, m.opts.Hold)
+		}
+		if !x.spare {
+			m.state.Store(s.renewingAt(now + hold))
+		}
+		if x.awaited {
+			m.nextAwaitedAt = now + backOff(failedHold, m.opts.Hold, m.failures)
+		}
+	}
+	x.token, x.err = token, err
+	close(x.done)
+	return !x.awaited, err
+}
+
+// report passes an exchange to the logger and the observer.
+func (m *Manager) report(took time.Duration, err error, early bool) {
+	ctx := context.Background()
+	switch {
+	case err == nil:
+		m.opts.Logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token renewed", slog.Duration("duration", took), slog.Bool("early", early))
+	case early: // no caller sees this error
+		m.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "prepaid: early token renewal failed", slog.Duration("duration", took), slog.Any("error", err))
+	default:
+		m.opts.Logger.LogAttrs(ctx, slog.LevelDebug, "prepaid: token exchange failed", slog.Duration("duration", took), slog.Any("error", err))
+	}
+	if m.opts.Renewed == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			m.logPanic("prepaid: token observer panicked", v)
+		}
+	}()
+	m.opts.Renewed(took, err)
+}
+
+// logPanic logs where a panic came from, but not its value, which may contain anything.
+func (m *Manager) logPanic(message string, v any) {
+	m.opts.Logger.LogAttrs(context.Background(), slog.LevelError, message,
+		slog.String("type", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
+}

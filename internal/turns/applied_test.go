@@ -1,0 +1,99 @@
+package turns
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// atOnce is the rule of a service that finishes every request at once.
+func atOnce(lastSent time.Time) time.Time { return lastSent }
+
+// through takes a payment through its turn.
+func through(t testing.TB, g *Guard, id, body string, result Result) error {
+	t.Helper()
+	turn, err := g.Enter(context.Background(), Payment{ID: id, Operation: "pay", Source: "a", Body: []byte(body)})
+	if err == nil {
+		turn.Leave(result, turn.NotBefore)
+	}
+	return err
+}
+
+// The last 65,536 payments that were made are remembered, whatever else is, and no more.
+func TestSettledIDsAreBounded(t *testing.T) {
+	t.Parallel()
+	g := New(atOnce)
+	require.NoError(t, through(t, g, "unknown", "1", Unknown))
+	for n := range maxApplied {
+		require.NoError(t, through(t, g, strconv.Itoa(n), "1", Applied))
+	}
+	for _, n := range []int{0, 1, maxApplied - 1} {
+		require.ErrorIs(t, through(t, g, strconv.Itoa(n), "2", Applied), ErrOtherPayment)
+		require.NoError(t, through(t, g, strconv.Itoa(n), "1", Applied), "its own params")
+	}
+	require.NoError(t, through(t, g, "one more", "1", Applied))
+	require.NoError(t, through(t, g, "0", "2", Applied), "the oldest is forgotten")
+	require.NoError(t, through(t, g, "1", "2", NotApplied), "as is the next")
+	require.ErrorIs(t, through(t, g, "2", "2", Applied), ErrOtherPayment)
+	require.Len(t, g.applied.payments, maxApplied)
+	require.Len(t, g.applied.order, maxApplied)
+	require.ErrorIs(t, through(t, g, "unknown", "2", Applied), ErrOtherPayment, "an unknown one is never forgotten")
+	require.Len(t, g.ids, 1)
+}
+
+// Unknown outcomes are not forgotten when there are very many.
+func TestUnknownIDsAreKept(t *testing.T) {
+	t.Parallel()
+	g := New(atOnce)
+	for n := range 2 * maxApplied {
+		require.NoError(t, through(t, g, strconv.Itoa(n), "1", Unknown))
+	}
+	for n := range 2 * maxApplied {
+		require.ErrorIs(t, through(t, g, strconv.Itoa(n), "2", Unknown), ErrOtherPayment)
+	}
+}
+
+func TestDigestsKeepTheirPartsApart(t *testing.T) {
+	t.Parallel()
+	d, other := newDigester(), newDigester()
+	p := Payment{ID: "1", Operation: "pay", Source: "a", Body: []byte("b")}
+	one := d.of(&p)
+	require.Equal(t, one, d.of(&Payment{ID: "2", Operation: "pay", Source: "a", Body: []byte("b")}))
+	require.NotEqual(t, one, other.of(&p), "without the key it says nothing")
+	require.NotEqual(t, one, d.of(&Payment{Operation: "pay", Source: "ab"}))
+	require.NotEqual(t, one, d.of(&Payment{Operation: "paya", Body: []byte("b")}))
+	require.NotEqual(t, one, d.of(&Payment{Operation: "send", Source: "a", Body: []byte("b")}))
+}
+
+// What a payment costs for its turn and for being remembered.
+func BenchmarkTurn(b *testing.B) {
+	g := New(atOnce)
+	p := Payment{Operation: "Accounts.Transfer", Source: "EA52174568995001", Body: make([]byte, 250)}
+	ids := make([]string, 2*maxApplied)
+	for n := range ids {
+		ids[n] = "123e4567-e89b-12d3-a456-42661417" + strconv.Itoa(1_000_000+n)
+	}
+	var before, after runtime.MemStats
+	runtime.GC() //nolint:revive // what was there before does not count
+	runtime.ReadMemStats(&before)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		p.ID = ids[n%len(ids)]
+		n++
+		turn, err := g.Enter(context.Background(), p)
+		if err != nil {
+			b.Fatal(err)
+		}
+		turn.Leave(Applied, turn.NotBefore)
+	}
+	runtime.GC() //nolint:revive // what is left is what counts
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc)-float64(before.HeapAlloc), "held-B")
+	runtime.KeepAlive(g)
+	runtime.KeepAlive(ids)
+}

@@ -1,0 +1,164 @@
+package turns
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const wait = 40 * time.Second
+
+// afterWait is the rule of a service that needs some time to finish a request.
+func afterWait(lastSent time.Time) time.Time { return lastSent.Add(wait) }
+
+// clocked runs test on fake time.
+func clocked(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+// Calls with one id go one after the other, those with different ids at the same time.
+func TestOneAtATime(t *testing.T) {
+	clocked(t, func(t *testing.T) {
+		g := New(afterWait)
+		began := time.Now()
+		var (
+			calls sync.WaitGroup
+			mu    sync.Mutex
+			most  int
+			under = map[string]int{}
+		)
+		for n := range 12 {
+			calls.Go(func() {
+				p := Payment{ID: strconv.Itoa(n % 3)}
+				turn, err := g.Enter(t.Context(), p)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				under[p.ID]++
+				most = max(most, under[p.ID])
+				mu.Unlock()
+				time.Sleep(time.Second)
+				mu.Lock()
+				under[p.ID]--
+				mu.Unlock()
+				turn.Leave(NotApplied, time.Time{})
+			})
+		}
+		calls.Wait()
+		require.Equal(t, 1, most)
+		require.Equal(t, 4*time.Second, time.Since(began))
+		require.Empty(t, g.ids)
+		require.Len(t, g.spare, 3)
+	})
+}
+
+func TestARepeatWaits(t *testing.T) {
+	clocked(t, func(t *testing.T) {
+		g, p := New(afterWait), Payment{ID: "1", Body: []byte("p")}
+		first, err := g.Enter(t.Context(), p)
+		require.NoError(t, err)
+		require.True(t, first.NotBefore.IsZero())
+		began := time.Now()
+		first.Leave(Unknown, began.Add(wait))
+
+		short, cancel := context.WithTimeout(t.Context(), wait)
+		defer cancel()
+		refused, err := g.Enter(short, p)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, began.Add(wait), refused.NotBefore)
+		require.Zero(t, time.Since(began), "it does not wait in vain")
+
+		repeat, err := g.Enter(t.Context(), p)
+		require.NoError(t, err)
+		require.Equal(t, began.Add(wait), repeat.NotBefore)
+		require.False(t, repeat.Applied)
+		require.Equal(t, wait, time.Since(began))
+		repeat.Leave(Unknown, began.Add(2*wait))
+
+		_, err = g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
+		require.ErrorIs(t, err, ErrOtherPayment)
+		require.Equal(t, wait, time.Since(began), "for which no wait helps")
+
+		again, err := g.Enter(t.Context(), p)
+		require.NoError(t, err)
+		require.Equal(t, 2*wait, time.Since(began))
+		again.Leave(NotApplied, time.Time{})
+		free, err := g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
+		require.NoError(t, err, "the first was not made")
+		require.True(t, free.NotBefore.IsZero())
+		free.Leave(Applied, time.Time{})
+
+		made, err := g.Enter(t.Context(), Payment{ID: "1", Body: []byte("q")})
+		require.NoError(t, err)
+		require.True(t, made.Applied)
+		made.Leave(Applied, time.Time{})
+		_, err = g.Enter(t.Context(), p)
+		require.ErrorIs(t, err, ErrOtherPayment)
+		require.Equal(t, 2*wait, time.Since(began))
+		require.Empty(t, g.ids)
+	})
+}
+
+// A call that waits goes when its context ends, and the one under way is not disturbed.
+func TestAWaitEndsWithItsContext(t *testing.T) {
+	clocked(t, func(t *testing.T) {
+		g, p := New(afterWait), Payment{ID: "1"}
+		first, err := g.Enter(t.Context(), p)
+		require.NoError(t, err)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		refused, err := g.Enter(short, p)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(began))
+		require.Equal(t, time.Now().Add(wait), refused.NotBefore, "the first may be sent only now")
+		first.Leave(NotApplied, time.Time{})
+
+		turn, err := g.Enter(short, p)
+		require.NoError(t, err, "nothing is under way")
+		turn.Leave(NotApplied, time.Time{})
+		require.Empty(t, g.ids)
+	})
+}
+
+// Without a time, as after a panic, the request may have been sent just now.
+func TestUnknownWithoutATime(t *testing.T) {
+	clocked(t, func(t *testing.T) {
+		g, p := New(afterWait), Payment{ID: "1"}
+		first, err := g.Enter(t.Context(), p)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		first.Leave(Unknown, time.Time{})
+		left := time.Now()
+		repeat, err := g.Enter(t.Context(), p)
+		require.NoError(t, err)
+		require.Equal(t, wait, time.Since(left))
+		repeat.Leave(Applied, time.Time{})
+	})
+}
+
+// A burst of ids leaves a bounded number of states.
+func TestSpareStatesAreBounded(t *testing.T) {
+	t.Parallel()
+	g := New(afterWait)
+	entered := make([]Turn, 2*maxSpare)
+	for n := range entered {
+		var err error
+		entered[n], err = g.Enter(t.Context(), Payment{ID: strconv.Itoa(n)})
+		require.NoError(t, err)
+	}
+	for n := range entered {
+		entered[n].Leave(NotApplied, time.Time{})
+	}
+	require.Empty(t, g.ids)
+	require.Len(t, g.spare, maxSpare)
+}

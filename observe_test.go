@@ -1,0 +1,395 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// A capture holds the last complete response, whatever its status, with fields that this version does not know.
+func TestCapture(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		body := `{"account_id":"acc-1","company_id":7,"balance":1,"status":"active","loyalty_points":7}`
+		service := harness.NewScript(
+			harness.Respond(503, "", ""), harness.After(2*time.Second, harness.Respond(200, harness.VendorJSON, body, "X-Trace: abc")),
+			harness.ServiceError(404, "not_found"), harness.Broken(harness.ErrCut),
+		)
+		config := harness.ClockConfig(service)
+		config.Retry = prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Second, MaxWait: time.Second}
+		client := harness.NewClient(t, config)
+		var seen prepaid.Capture
+		require.Nil(t, seen.Last())
+		ctx := prepaid.WithCapture(t.Context(), &seen)
+
+		require.NoError(t, harness.OpGet().Call(ctx, client))
+		last := seen.Last()
+		require.Equal(t, "Accounts.Get", last.Operation)
+		require.Equal(t, 200, last.StatusCode)
+		require.Equal(t, "abc", last.Header.Get("X-Trace"))
+		require.Equal(t, body, string(last.Body))
+		require.Equal(t, 2, last.Attempts)
+		require.InDelta(t, 2750*time.Millisecond, last.Duration, float64(251*time.Millisecond))
+
+		require.ErrorIs(t, harness.OpGet().Call(ctx, client), prepaid.ErrNotFound)
+		require.Equal(t, 404, seen.Last().StatusCode)
+		require.Contains(t, string(seen.Last().Body), "words of the service")
+		require.Equal(t, body, string(last.Body), "an earlier answer stays as it was")
+
+		require.ErrorIs(t, harness.OpGet().Call(ctx, client), harness.ErrCut)
+		require.Equal(t, 404, seen.Last().StatusCode, "an exchange without an answer is none")
+	})
+}
+
+// A response prints without header and body.
+func TestCapturedResponseIsRedacted(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, harness.AccountJSON, "X-Secret: CANARY"))
+	var seen prepaid.Capture
+	require.NoError(t, harness.OpGet().Call(prepaid.WithCapture(t.Context(), &seen), harness.NewClient(t, config)))
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "response", *seen.Last())
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s", *seen.Last(), *seen.Last(), *seen.Last(), seen.Last()), log.String()} {
+		require.NotContains(t, text, "CANARY")
+		require.NotContains(t, text, "4444")
+		require.Contains(t, text, "Accounts.Get")
+		require.Contains(t, text, "[REDACTED]")
+	}
+}
+
+// A nil capture is no capture.
+func TestNilCaptureAndTrace(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	ctx := prepaid.WithTrace(prepaid.WithCapture(t.Context(), nil), nil)
+	require.NoError(t, harness.OpGet().Call(ctx, harness.NewClient(t, config)))
+}
+
+// One capture may be shared by calls side by side; bodies do not mix.
+func TestCaptureSideBySide(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	client := harness.NewClient(t, config)
+	var shared prepaid.Capture
+	var calls sync.WaitGroup
+	for range 16 {
+		calls.Go(func() {
+			for range 20 {
+				if err := harness.OpGet().Call(prepaid.WithCapture(t.Context(), &shared), client); err != nil {
+					t.Error(err)
+				}
+				if string(shared.Last().Body) != harness.AccountJSON {
+					t.Error("a body of pieces")
+				}
+			}
+		})
+	}
+	calls.Wait()
+}
+
+// journal notes what a trace reports, under a name.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) note(format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, fmt.Sprintf(format, args...))
+}
+
+type traceMark struct{}
+
+func (j *journal) trace(name string) *prepaid.Trace {
+	return &prepaid.Trace{
+		Throttled: func(_ context.Context, op prepaid.Operation, waited time.Duration) {
+			j.note("%s throttled %s %s", name, op.Name, waited)
+		},
+		AttemptStart: func(ctx context.Context, op prepaid.Operation, attempt int) context.Context {
+			j.note("%s start %s %s %s %d", name, op.Name, op.Method, op.Path, attempt)
+			marks, _ := ctx.Value(traceMark{}).(string)
+			return context.WithValue(ctx, traceMark{}, marks+name)
+		},
+		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+			j.note("%s done %d status %d took %s again %t in %s: %v", name, a.Number, a.StatusCode, a.Duration, a.WillRetry, a.WillWait, a.Err)
+		},
+		CallDone: func(_ context.Context, op prepaid.Operation, c prepaid.CallSummary) {
+			j.note("%s call %s %s %d attempts %s: %v", name, op.Name, c.Outcome, c.Attempts, c.Duration, c.Err)
+		},
+		TokenRenewed: func(_ context.Context, took time.Duration, err error) { j.note("%s token %s: %v", name, took, err) },
+	}
+}
+
+// Config.Trace comes first, then those of the context from the outside in; the request carries the context that the
+// hooks made of it, and each attempt is reported once.
+func TestTraceOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		var marks []string
+		marked := func(next harness.Step) harness.Step {
+			return func(r *http.Request) (*http.Response, error) {
+				mark, _ := r.Context().Value(traceMark{}).(string)
+				marks = append(marks, mark)
+				return next(r)
+			}
+		}
+		service := harness.Split{
+			Tokens: harness.NewScript(harness.After(time.Second, harness.Grant(1, "3600"))),
+			Calls: harness.NewScript(
+				marked(harness.After(time.Second, harness.Respond(503, "", "", "Retry-After: 3"))),
+				marked(harness.After(2*time.Second, harness.Succeed(harness.OpTransfer()))),
+			),
+		}
+		config := harness.CredentialsConfig(service)
+		config.Trace = j.trace("A")
+		config.AttemptTimeout, config.Retry.InFlightWait = 3*time.Second, time.Millisecond // less than Retry-After asks for
+		config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+			time.Sleep(5 * time.Millisecond)
+			return nil
+		})
+		client := harness.NewClient(t, config)
+		ctx := prepaid.WithTrace(prepaid.WithTrace(t.Context(), j.trace("B")), j.trace("C"))
+		require.NoError(t, harness.OpTransfer().Call(ctx, client))
+		synctest.Wait()
+		const transfer = "Accounts.Transfer POST /accounts/{id}/transfer"
+		token := []string{
+			"A throttled Token 5ms", "A start Token POST /token 1", "A done 1 status 200 took 1s again false in 0s: <nil>",
+			"A call Token applied 1 attempts 1.005s: <nil>", "A token 1.005s: <nil>",
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		for _, line := range token { // the renewal runs alongside the call; only its own order is fixed
+			require.Contains(t, j.lines, line)
+		}
+		var lines []string
+		for _, line := range j.lines {
+			if !strings.Contains(line, "oken") && !strings.Contains(line, "done 1 status 200") {
+				lines = append(lines, line)
+			}
+		}
+		var want []string
+		each := func(format string) {
+			for _, name := range []string{"A", "B", "C"} {
+				want = append(want, name+" "+format)
+			}
+		}
+		each("throttled Accounts.Transfer 5ms")
+		each("start " + transfer + " 1")
+		each("done 1 status 503 took 1s again true in 3s: prepaid: status 503")
+		each("throttled Accounts.Transfer 5ms")
+		each("start " + transfer + " 2")
+		each("done 2 status 200 took 2s again false in 0s: <nil>")
+		each("call Accounts.Transfer applied 2 attempts 7.015s: <nil>")
+		require.Equal(t, want, lines)
+		require.Equal(t, []string{"ABC", "ABC"}, marks)
+	})
+}
+
+// A call that sends nothing is reported once, as a call; so is one whose next attempt never left.
+func TestTraceOfWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	var j journal
+	config := harness.Config("https://cards.example")
+	config.Trace = j.trace("A")
+	config.Transport = harness.NewScript(harness.ServiceError(401, "invalid_token"))
+	errNone := errors.New("none")
+	config.TokenSource = harness.TokenFunc(func(_ context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+		if rejected != nil {
+			return nil, errNone
+		}
+		return &oauth2.Token{AccessToken: "token-1"}, nil
+	})
+	client := harness.NewClient(t, config)
+	_, err := client.Accounts.Get(t.Context(), "..")
+	require.Error(t, err)
+	require.Len(t, j.lines, 1)
+	require.Regexp(t, `^A call Accounts.Get rejected 0 attempts .*: prepaid: Accounts.Get: rejected: invalid input: id must not be`, j.lines[0])
+
+	j.lines = nil
+	require.ErrorIs(t, harness.OpGet().Call(t.Context(), client), errNone)
+	require.Len(t, j.lines, 3, "%s", j.lines)
+	require.Regexp(t, `^A start `, j.lines[0])
+	require.Regexp(t, `^A done 1 status 401 `, j.lines[1])
+	require.Regexp(t, `^A call Accounts.Get not processed 1 attempts `, j.lines[2])
+}
+
+// Hooks that panic, and those that return no context, do not reach the call; the panic is logged without its value.
+func TestTracePanics(t *testing.T) {
+	t.Parallel()
+	var records recordingHandler
+	var j journal
+	config := harness.Config("https://cards.example")
+	config.Logger = records.logger()
+	config.Transport = harness.NewScript(harness.ServiceError(429, "slow"), harness.Succeed(harness.OpTransfer()))
+	config.Limiter = prepaid.LimiterFunc(func(context.Context) error {
+		time.Sleep(2 * time.Millisecond)
+		return nil
+	})
+	config.Trace = &prepaid.Trace{
+		Throttled:    func(context.Context, prepaid.Operation, time.Duration) { panic("CANARY") },
+		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { panic("CANARY") },
+		AttemptDone:  func(context.Context, prepaid.Operation, prepaid.Attempt) { panic("CANARY") },
+		CallDone:     func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") },
+	}
+	ctx := prepaid.WithTrace(t.Context(), &prepaid.Trace{
+		AttemptStart: func(context.Context, prepaid.Operation, int) context.Context { return nil }, //nolint:nilnil // the fault
+	})
+	ctx = prepaid.WithTrace(ctx, j.trace("B"))
+	require.NoError(t, harness.OpTransfer().Call(ctx, harness.NewClient(t, config)))
+	require.Len(t, j.lines, 7, "the others are told all the same")
+	text := records.text()
+	require.Equal(t, 7, strings.Count(text, "a trace hook panicked"))
+	require.NotContains(t, text, "CANARY")
+}
+
+// A hook that observes may be added to a context that others share.
+func TestTracesOfSiblingContexts(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	client := harness.NewClient(t, config)
+	var common, left, right journal
+	parent := t.Context()
+	for range 3 { // so many that a slice has room to spare
+		parent = prepaid.WithTrace(parent, common.trace("P"))
+	}
+	first, second := prepaid.WithTrace(parent, left.trace("L")), prepaid.WithTrace(parent, right.trace("R"))
+	require.NoError(t, harness.OpGet().Call(first, client))
+	require.NoError(t, harness.OpGet().Call(second, client))
+	require.NoError(t, harness.OpGet().Call(second, client))
+	require.Len(t, common.lines, 27)
+	require.Len(t, left.lines, 3)
+	require.Len(t, right.lines, 6)
+}
+
+// The context of CallStart is that of every later hook of the call, whether or not something is sent.
+func TestCallStart(t *testing.T) {
+	t.Parallel()
+	var j journal
+	marked := func(ctx context.Context) string {
+		mark, _ := ctx.Value(traceMark{}).(string)
+		return mark
+	}
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.ServiceError(503, ""), harness.Succeed(harness.OpTransfer()))
+	config.AttemptTimeout = 500 * time.Millisecond
+	config.Trace = &prepaid.Trace{
+		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
+			j.note("start %s%s", op.Name, marked(ctx))
+			return context.WithValue(ctx, traceMark{}, " in call")
+		},
+		AttemptStart: func(ctx context.Context, _ prepaid.Operation, number int) context.Context {
+			j.note("attempt %d%s", number, marked(ctx))
+			return ctx
+		},
+		AttemptDone: func(ctx context.Context, _ prepaid.Operation, a prepaid.Attempt) {
+			j.note("done %d%s", a.Number, marked(ctx))
+		},
+		CallDone: func(ctx context.Context, _ prepaid.Operation, c prepaid.CallSummary) {
+			j.note("%s%s", c.Outcome, marked(ctx))
+		},
+	}
+	client := harness.NewClient(t, config)
+	require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+	require.Equal(t, []string{
+		"start Accounts.Transfer", "attempt 1 in call", "done 1 in call", "attempt 2 in call", "done 2 in call", "applied in call",
+	}, j.lines)
+
+	j.lines = nil
+	_, err := client.Accounts.Get(t.Context(), "..")
+	require.Error(t, err)
+	require.Equal(t, []string{"start Accounts.Get", "rejected in call"}, j.lines)
+}
+
+// A CallStart that panics or returns nothing leaves the context as it was.
+func TestCallStartThatFails(t *testing.T) {
+	t.Parallel()
+	for name, hook := range map[string]func(context.Context, prepaid.Operation) context.Context{
+		"panic": func(context.Context, prepaid.Operation) context.Context { panic("CANARY") },
+		"nil":   func(context.Context, prepaid.Operation) context.Context { return nil }, //nolint:nilnil // the fault
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := harness.Config("https://cards.example")
+			config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+			config.Trace = &prepaid.Trace{CallStart: hook}
+			require.NoError(t, harness.OpGet().Call(t.Context(), harness.NewClient(t, config)))
+		})
+	}
+}
+
+// Joined traces are called in order, however they are nested, and one that panics silences no other.
+func TestJoinTraces(t *testing.T) {
+	t.Parallel()
+	var j journal
+	called := func(name string) *prepaid.Trace {
+		return &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { j.note("%s", name) }}
+	}
+	broken := &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { panic("CANARY") }}
+	inner := prepaid.JoinTraces(called("B"), nil, broken, called("C"))
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Succeed(harness.OpGet()))
+	config.Trace = prepaid.JoinTraces(called("A"), inner, prepaid.JoinTraces(), called("D"))
+	ctx := prepaid.WithTrace(t.Context(), prepaid.JoinTraces(called("E"), called("F")))
+	require.NoError(t, harness.OpGet().Call(ctx, harness.NewClient(t, config)))
+	require.Equal(t, []string{"A", "B", "C", "D", "E", "F"}, j.lines)
+}
+
+// A movement that is withheld because of its request id is a call all the same: its outcome is unknown, and observers
+// hear of it.
+func TestTraceOfWhatWasWithheld(t *testing.T) {
+	t.Parallel()
+	var j journal
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript()
+	config.Trace = &prepaid.Trace{
+		CallStart: func(ctx context.Context, op prepaid.Operation) context.Context {
+			j.note("start %s", op.Name)
+			return ctx
+		},
+		CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) { j.note("%s", c.Outcome) },
+	}
+	_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
+		RequestID: prepaid.DeriveRequestID(time.Now().AddDate(0, 0, -30), "payroll"), Amount: prepaid.MustAmount("1"),
+		SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
+	})
+	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
+	require.Equal(t, []string{"start Accounts.Transfer", "outcome unknown"}, j.lines)
+}
+
+// A caller recognises an attempt that took too long by the Timeout of its error, as with net/http.
+func TestAttemptTimeoutSaysSo(t *testing.T) {
+	t.Parallel()
+	config := harness.Config("https://cards.example")
+	config.AttemptTimeout = time.Millisecond
+	config.Retry.MaxAttempts = 1
+	config.Transport = harness.NewScript(func(r *http.Request) (*http.Response, error) {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	})
+	err := harness.OpGet().Call(t.Context(), harness.NewClient(t, config))
+	late, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	require.True(t, ok && late.Timeout(), "%v", err)
+	require.NotErrorIs(t, err, context.DeadlineExceeded, "the caller's own deadline has not passed")
+}

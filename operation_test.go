@@ -1,0 +1,124 @@
+package prepaid
+
+import (
+	"go/ast"
+	"go/token"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+// clientOperations are the variables of the client, by their names in the source.
+func clientOperations() map[string]operation {
+	return map[string]operation{
+		"opToken":       opToken,
+		"opStartReport": opStartReport, "opReportResult": opReportResult,
+		"opMerchantCategoryCodes": opMerchantCategoryCodes, "opRestrictions": opRestrictions, "opPolicy": opPolicy,
+		"opPolicyCategories": opPolicyCategories, "opPolicyMerchants": opPolicyMerchants,
+		"opPolicyTerminals": opPolicyTerminals, "opChangeCategories": opChangeCategories,
+		"opChangeMerchants": opChangeMerchants, "opChangeTerminals": opChangeTerminals,
+		"opSearchAccounts": opSearchAccounts, "opCreateAccount": opCreateAccount, "opSearchCompany": opSearchCompany,
+		"opGetAccount": opGetAccount, "opUpdateAccount": opUpdateAccount, "opTransactions": opTransactions,
+		"opAccountStatus": opAccountStatus, "opSetStatus": opSetStatus, "opSetPlasticEnabled": opSetPlasticEnabled,
+		"opWalletTokens": opWalletTokens, "opProvisionWallet": opProvisionWallet, "opExchangeKey": opExchangeKey,
+		"opDirectEntryOut": opDirectEntryOut, "opTransfer": opTransfer,
+		"opRedeem": opRedeem, "opReverse": opReverse, "opRefund": opRefund,
+		"opTransact": opTransact, "opAdvise": opAdvise, "opSimReverse": opSimReverse, "opClear": opClear,
+		"opReverseClear": opReverseClear,
+		"opInitiatePIN":  opInitiatePIN, "opValidatePIN": opValidatePIN, "opExecutePIN": opExecutePIN,
+		"opListHooks": opListHooks, "opGetHook": opGetHook, "opCreateHook": opCreateHook, "opUpdateHook": opUpdateHook,
+		"opDeleteHook": opDeleteHook, "opUndeliverable": opUndeliverable, "opDismiss": opDismiss,
+	}
+}
+
+func TestOperationsAgreeWithTheClient(t *testing.T) {
+	t.Parallel()
+	rows := tree.Operations(t)
+	require.Len(t, rows, 44)
+	table := map[string]tree.Operation{}
+	for _, row := range rows {
+		table[row.Name] = row
+	}
+	require.Len(t, table, 44, "a Go name stands there twice")
+	operations := clientOperations()
+	require.Len(t, operations, 44)
+	for _, op := range operations {
+		statuses := make([]string, len(op.success))
+		for i, status := range op.success {
+			statuses[i] = strconv.Itoa(status)
+		}
+		row, ok := table[op.Name]
+		require.True(t, ok, "%s is not in operations.txt", op.Name)
+		body := "-"
+		switch {
+		case op.kind == responseNone:
+			body = "none"
+		case op.modelsFailure:
+			body = "refusal"
+		}
+		want := tree.Operation{Method: op.Method, Path: op.Path, Name: op.Name, Success: strings.Join(statuses, ","), Body: body, Safety: op.class.String(), Section: row.Section, Note: row.Note}
+		require.Equal(t, want, row)
+	}
+}
+
+// TestOperationsAreAllThere looks for operations in the source that the test above does not know.
+func TestOperationsAreAllThere(t *testing.T) {
+	t.Parallel()
+	operations := clientOperations()
+	var found []string
+	for _, file := range tree.Source(t) {
+		for _, declaration := range file.Decls {
+			group, ok := declaration.(*ast.GenDecl)
+			if !ok || group.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range group.Specs {
+				for _, name := range spec.(*ast.ValueSpec).Names {
+					if len(name.Name) > 2 && strings.HasPrefix(name.Name, "op") && unicode.IsUpper(rune(name.Name[2])) {
+						found = append(found, name.Name)
+						require.Contains(t, operations, name.Name)
+					}
+				}
+			}
+		}
+	}
+	require.Len(t, found, len(operations))
+}
+
+// TestOperationsHaveGoMethods finds each row's method, and for each exported method of a service its row: its own,
+// or that of the operation it is another form of.
+func TestOperationsHaveGoMethods(t *testing.T) {
+	t.Parallel()
+	forms := []string{
+		"Accounts.SearchPage", "Accounts.SearchCompanyPage", "Accounts.TransactionsPage", "Accounts.Issue",
+		"Accounts.FindCreated", "Accounts.FindMovement", "Policy.MerchantCategoryCodesPage", "Reporting.Open",
+		"Reporting.Run", "Hooks.ListPage", "Hooks.UndeliverablePage",
+	}
+	names := slices.Clone(forms)
+	for _, row := range tree.Operations(t) {
+		names = append(names, row.Name)
+	}
+	names = append(names, "Accounts.NotBefore") // computes, and sends nothing
+	client := reflect.TypeFor[*Client]()
+	var methods []string
+	for field := range client.Elem().Fields() {
+		if !field.IsExported() {
+			continue
+		}
+		require.NotZero(t, field.Type.NumMethod(), field.Name)
+		for method := range field.Type.Methods() {
+			methods = append(methods, field.Name+"."+method.Name)
+		}
+	}
+	_, ok := client.MethodByName("Token")
+	require.True(t, ok)
+	methods = append(methods, "Token")
+	require.ElementsMatch(t, names, methods)
+}

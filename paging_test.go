@@ -1,0 +1,374 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// pageOf is a page of accounts numbered from first to last, with the headers given as "size pages items"; a dash
+// leaves one out.
+func pageOf(first, last int, headers string) harness.Step {
+	var rows []string
+	for number := first; number <= last; number++ {
+		rows = append(rows, fmt.Sprintf(`{"account_id":"acc-%d","company_id":7,"balance":1,"status":"active"}`, number))
+	}
+	return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", pagingHeaders(headers)...)
+}
+
+func pagingHeaders(headers string) (lines []string) {
+	for i, value := range strings.Fields(headers) {
+		if value != "-" {
+			lines = append(lines, [...]string{"X-PageSize", "X-TotalPages", "X-TotalItems"}[i]+": "+value)
+		}
+	}
+	return lines
+}
+
+// pages responds by page_number, counted from 1; a number beyond the list is refused, as the service may.
+func pages(list ...harness.Step) harness.Step {
+	return func(r *http.Request) (*http.Response, error) {
+		number, err := strconv.Atoi(r.URL.Query().Get("page_number"))
+		if err != nil || number < 1 || number > len(list) {
+			return harness.ServiceError(400, "invalid_request")(r)
+		}
+		return list[number-1](r)
+	}
+}
+
+func pagedClient(t *testing.T, list ...harness.Step) (*prepaid.Client, *harness.Script) {
+	t.Helper()
+	service := harness.NewScript(pages(list...))
+	config := harness.Config("https://cards.example")
+	config.Transport = service
+	config.Retry.MaxAttempts = 1
+	return harness.NewClient(t, config), service
+}
+
+func searchCompany(ctx context.Context, c *prepaid.Client, paging prepaid.Paging) iter.Seq2[*prepaid.Account, error] {
+	return c.Accounts.SearchCompany(ctx, 7, prepaid.SearchCompanyParams{Paging: paging})
+}
+
+// collected is the ids that an iteration gives, and its error.
+func collected(seq iter.Seq2[*prepaid.Account, error]) (ids []string, err error) {
+	for account, failure := range seq {
+		if failure != nil {
+			return ids, failure
+		}
+		ids = append(ids, string(account.ID))
+	}
+	return ids, nil
+}
+
+func ids(first, last int) []string {
+	var list []string
+	for number := first; number <= last; number++ {
+		list = append(list, fmt.Sprint("acc-", number))
+	}
+	return list
+}
+
+func asked(service *harness.Script) []string {
+	var numbers []string
+	for _, request := range service.Requests() {
+		_, query, _ := strings.Cut(request.Target, "?")
+		numbers = append(numbers, query)
+	}
+	return numbers
+}
+
+// A page shows what the service applied; malformed headers are treated as absent.
+func TestPageHeaders(t *testing.T) {
+	t.Parallel()
+	for headers, want := range map[string]prepaid.Page[prepaid.Account]{
+		"50 3 120":                   {Size: 50, TotalPages: 3, TotalItems: 120},
+		"- - -":                      {},
+		"- 3 -":                      {TotalPages: 3},
+		"50 - 120":                   {Size: 50, TotalItems: 120},
+		"many 3.0 1e3":               {},
+		"-1 -2 -3":                   {},
+		"50 999999999999999999999 1": {Size: 50, TotalItems: 1},
+		"0 0 0":                      {},
+	} {
+		client, service := pagedClient(t, pageOf(1, 2, headers))
+		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Size: 2}})
+		require.NoError(t, err)
+		require.Equal(t, 1, page.Number)
+		require.Len(t, page.Items, 2)
+		require.Equal(t, want.Size, page.Size, headers)
+		require.Equal(t, want.TotalPages, page.TotalPages, headers)
+		require.Equal(t, want.TotalItems, page.TotalItems, headers)
+		require.Equal(t, []string{"page_number=1&page_size=2"}, asked(service))
+	}
+}
+
+// Last goes by the service's count, and without one by an empty page.
+func TestPageLast(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t,
+		pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"), pageOf(6, 6, ""), pageOf(1, 0, ""), harness.Respond(204, "", ""))
+	for number, last := range []bool{false, false, true, false, true, true} {
+		page, err := client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{
+			ProgramClientID: "acme", ClientAccountKey: "k", Paging: prepaid.Paging{Page: number + 1},
+		})
+		require.NoError(t, err)
+		require.Equal(t, number+1, page.Number)
+		require.Equal(t, last, page.Last(), number+1)
+	}
+	require.True(t, new(prepaid.Page[int]).Last())
+}
+
+// Each paged operation asks for pages by the same two parameters, in addition to its own.
+func TestPagedOperations(t *testing.T) {
+	t.Parallel()
+	paging := prepaid.Paging{Page: 2, Size: 10}
+	for want, call := range map[string]func(ctx context.Context, c *prepaid.Client) error{
+		"/accounts?client_account_key=k&client_id=acme&page_number=2&page_size=10&with_bpay=1": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{
+				ProgramClientID: "acme", ClientAccountKey: "k", Include: []prepaid.Include{prepaid.IncludeBPay}, Paging: paging,
+			})
+			return err
+		},
+		"/accounts/company/7?first_name=A+%26+B&page_number=2&page_size=10&status=closed": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.SearchCompanyPage(ctx, 7, prepaid.SearchCompanyParams{
+				FirstName: "A & B", Status: prepaid.AccountStatusClosed, Paging: paging,
+			})
+			return err
+		},
+		"/accounts/acc-1/transactions?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Accounts.TransactionsPage(ctx, "acc-1", prepaid.ListTransactionsParams{Paging: paging})
+			return err
+		},
+		"/policy/mccodes?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Policy.MerchantCategoryCodesPage(ctx, prepaid.ListMerchantCategoryCodesParams{Paging: paging})
+			return err
+		},
+		"/hooks?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Hooks.ListPage(ctx, prepaid.ListHooksParams{Paging: paging})
+			return err
+		},
+		"/hooks/hook-1/undeliverable?page_number=2&page_size=10": func(ctx context.Context, c *prepaid.Client) error {
+			_, err := c.Hooks.UndeliverablePage(ctx, "hook-1", prepaid.ListUndeliverableParams{Paging: paging})
+			return err
+		},
+	} {
+		service := harness.NewScript(harness.Respond(204, "", ""))
+		config := harness.Config("https://cards.example")
+		config.Transport = service
+		require.NoError(t, call(t.Context(), harness.NewClient(t, config)))
+		require.Equal(t, "/3.0"+want, service.Requests()[0].Target)
+	}
+}
+
+// Company search may respond with one bare account; an item without what must be there is refused.
+func TestPageForms(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{
+		harness.AccountJSON:                      1,
+		"[" + harness.AccountJSON + "]":          1,
+		" [ ] ":                                  0,
+		`[{"status":"active"}]`:                  -1,
+		`[` + harness.AccountJSON + `,null]`:     -1,
+		`[` + harness.AccountJSON + `,{}]`:       -1,
+		`{"balance":1}`:                          -1,
+		`{"error":"x"}`:                          -1,
+		`null`:                                   -1,
+		`"accounts"`:                             -1,
+		`[` + harness.AccountJSON:                -1,
+		`[` + harness.AccountJSON + `] trailing`: -1,
+		``:                                       -1,
+	} {
+		client, _ := pagedClient(t, harness.Respond(200, harness.VendorJSON, body))
+		page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
+		if want < 0 {
+			_, ok := errors.AsType[*prepaid.DecodeError](err)
+			require.True(t, ok, body)
+			require.Nil(t, page)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Len(t, page.Items, want, body)
+	}
+}
+
+// A page logs its numbers and not its items.
+func TestPageLogValue(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t, pageOf(1, 2, "2 3 5"))
+	page, err := client.Accounts.SearchCompanyPage(t.Context(), 7, prepaid.SearchCompanyParams{})
+	require.NoError(t, err)
+	var b strings.Builder
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("read", "page", page)
+	require.Contains(t, b.String(), `"page":{"number":1,"items":2,"total_pages":3,"total_items":5}`)
+}
+
+// Collect stops at its limit and keeps what it had.
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t, pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4"))
+	for limit, want := range map[int]int{10: 4, 4: 4, 3: 3, 0: 0} {
+		accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), limit)
+		require.Len(t, accounts, want)
+		require.Equal(t, limit < 4, errors.Is(err, prepaid.ErrTooMany))
+		for i, account := range accounts {
+			require.EqualValues(t, ids(1, 4)[i], account.ID, "each item has its own memory")
+		}
+	}
+	client, _ = pagedClient(t, pageOf(1, 2, "2 2 4"), harness.ServiceError(403, "forbidden"))
+	accounts, err := prepaid.Collect(searchCompany(t.Context(), client, prepaid.Paging{}), 10)
+	require.Len(t, accounts, 2)
+	require.ErrorIs(t, err, prepaid.ErrForbidden)
+}
+
+// How an iteration finds its end, with and without pages fetched ahead: nothing lost, nothing twice, and no page
+// asked for beyond the last.
+func TestIterationEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pages []harness.Step
+		ids   []string
+		asked int // pages, when none is fetched ahead
+		is    error
+	}{
+		"one page":                  {[]harness.Step{pageOf(1, 2, "2 1 2")}, ids(1, 2), 1, nil},
+		"three pages":               {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
+		"full last page":            {[]harness.Step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
+		"nothing":                   {[]harness.Step{harness.Respond(204, "", "")}, nil, 1, nil},
+		"nothing, told":             {[]harness.Step{harness.Respond(204, "", "", "X-TotalPages: 0")}, nil, 1, nil},
+		"empty array":               {[]harness.Step{harness.Respond(200, harness.VendorJSON, "[]")}, nil, 1, nil},
+		"untold, short page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
+		"untold, empty page":        {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, ""), harness.Respond(200, harness.VendorJSON, "[]")}, ids(1, 4), 3, nil},
+		"untold, 204":               {[]harness.Step{pageOf(1, 2, ""), harness.Respond(204, "", "")}, ids(1, 2), 2, nil},
+		"untold, longer pages":      {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 5, ""), pageOf(6, 6, "")}, ids(1, 6), 3, nil},
+		"garbage headers":           {[]harness.Step{pageOf(1, 2, "x y z"), pageOf(3, 3, "x y z")}, ids(1, 3), 2, nil},
+		"one bare account":          {[]harness.Step{harness.Respond(200, harness.VendorJSON, harness.AccountJSON), harness.Respond(204, "", "")}, ids(1, 1), 1, nil},
+		"bare accounts for ever":    {[]harness.Step{harness.Respond(200, harness.VendorJSON, harness.AccountJSON), harness.Respond(200, harness.VendorJSON, harness.AccountJSON)}, ids(1, 1), 1, nil},
+		"a bare last account":       {[]harness.Step{pageOf(1, 2, "2 2 3"), harness.Respond(200, harness.VendorJSON, strings.Replace(harness.AccountJSON, "acc-1", "acc-3", 1), "X-TotalPages: 2")}, ids(1, 3), 2, nil},
+		"untold, the same page":     {[]harness.Step{pageOf(1, 2, ""), pageOf(1, 2, "")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
+		"told, the same page":       {[]harness.Step{pageOf(1, 2, "2 5 9"), pageOf(1, 2, "2 5 9")}, ids(1, 2), 2, prepaid.ErrPageRepeated},
+		"all seen, the same page":   {[]harness.Step{pageOf(1, 2, "2 5 2"), pageOf(1, 2, "2 5 2")}, ids(1, 2), 2, nil},
+		"the list shrinks":          {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 3, "2 2 3")}, ids(1, 3), 2, prepaid.ErrListIncomplete},
+		"the list shrinks to none":  {[]harness.Step{pageOf(1, 2, "2 3 5"), harness.Respond(204, "", "", "X-TotalPages: 1")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
+		"a page is gone":            {[]harness.Step{pageOf(1, 2, "2 3 5"), harness.ServiceError(400, "invalid_request")}, ids(1, 2), 2, prepaid.ErrListIncomplete},
+		"the list grows":            {[]harness.Step{pageOf(1, 2, "2 2 4"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5")}, ids(1, 5), 3, nil},
+		"the headers go missing":    {[]harness.Step{pageOf(1, 2, "2 3 5"), pageOf(3, 4, ""), pageOf(5, 5, "")}, ids(1, 5), 3, nil},
+		"the headers come late":     {[]harness.Step{pageOf(1, 2, ""), pageOf(3, 4, "2 2 4")}, ids(1, 4), 2, nil},
+		"a smaller size is applied": {[]harness.Step{pageOf(1, 1, "1 2 2"), pageOf(2, 2, "1 2 2")}, ids(1, 2), 2, nil},
+		"an error in the middle":    {[]harness.Step{pageOf(1, 2, "2 4 8"), pageOf(3, 4, "2 4 8"), harness.ServiceError(500, "server_error")}, ids(1, 4), 3, prepaid.ErrServer},
+		"an error at the start":     {[]harness.Step{harness.ServiceError(403, "forbidden")}, nil, 1, prepaid.ErrForbidden},
+		"nonsense in the middle":    {[]harness.Step{pageOf(1, 2, "2 4 8"), harness.Respond(200, harness.VendorJSON, `[{}]`)}, ids(1, 2), 2, nil},
+	} {
+		for _, prefetch := range []int{0, 1, 3} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				client, service := pagedClient(t, tc.pages...)
+				got, err := collected(searchCompany(t.Context(), client, prepaid.Paging{Size: 2, Prefetch: prefetch}))
+				require.Equal(t, tc.ids, got)
+				switch {
+				case name == "nonsense in the middle":
+					_, ok := errors.AsType[*prepaid.DecodeError](err)
+					require.True(t, ok)
+				case tc.is != nil:
+					require.ErrorIs(t, err, tc.is)
+					require.Equal(t, "Accounts.SearchCompany", harness.CallError(t, err).Operation)
+					require.Equal(t, prepaid.OutcomeNotProcessed == harness.CallError(t, err).Outcome, tc.is != prepaid.ErrForbidden)
+				default:
+					require.NoError(t, err)
+				}
+				if prefetch == 0 {
+					require.Len(t, service.Requests(), tc.asked)
+				}
+			})
+		}
+	}
+}
+
+// An iteration starts where the caller asks.
+func TestIterationFromPage(t *testing.T) {
+	t.Parallel()
+	for _, prefetch := range []int{0, 4} {
+		client, service := pagedClient(t, pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"))
+		got, err := collected(searchCompany(t.Context(), client, prepaid.Paging{Page: 2, Prefetch: prefetch}))
+		require.NoError(t, err)
+		require.Equal(t, ids(3, 5), got)
+		require.Equal(t, []string{"page_number=2&page_size=100", "page_number=3&page_size=100"}, asked(service))
+	}
+}
+
+// Leaving the loop asks for nothing more.
+func TestIterationBreak(t *testing.T) {
+	t.Parallel()
+	client, service := pagedClient(t, pageOf(1, 2, "2 3 5"), pageOf(3, 4, "2 3 5"), pageOf(5, 5, "2 3 5"))
+	for range searchCompany(t.Context(), client, prepaid.Paging{}) {
+		break
+	}
+	require.Len(t, service.Requests(), 1)
+	seen := 0
+	for range searchCompany(t.Context(), client, prepaid.Paging{}) {
+		if seen++; seen == 3 {
+			break
+		}
+	}
+	require.Len(t, service.Requests(), 3)
+}
+
+// An iterator may be used again: it starts anew.
+func TestIterationAgain(t *testing.T) {
+	t.Parallel()
+	client, _ := pagedClient(t, pageOf(1, 2, "2 2 3"), pageOf(3, 3, "2 2 3"))
+	all := searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 2})
+	for range 3 {
+		got, err := collected(all)
+		require.NoError(t, err)
+		require.Equal(t, ids(1, 3), got)
+	}
+}
+
+// What is wrong with the request is the one thing an iteration gives, and nothing is sent.
+func TestIterationOfInvalidRequest(t *testing.T) {
+	t.Parallel()
+	for _, prefetch := range []int{0, 3} {
+		client, service := pagedClient(t)
+		var failures []error
+		for account, err := range searchCompany(t.Context(), client, prepaid.Paging{Page: -1, Prefetch: prefetch}) {
+			require.Nil(t, account)
+			failures = append(failures, err)
+		}
+		require.Len(t, failures, 1)
+		_, ok := errors.AsType[*prepaid.ValidationError](failures[0])
+		require.True(t, ok)
+		require.Empty(t, service.Requests())
+	}
+}
+
+// A context that ends between pages ends the iteration with its error.
+func TestIterationCancelled(t *testing.T) {
+	t.Parallel()
+	for _, prefetch := range []int{0, 2} {
+		client, _ := pagedClient(t, pageOf(1, 2, "2 9 18"), pageOf(3, 4, "2 9 18"), pageOf(5, 6, "2 9 18"), pageOf(7, 8, "2 9 18"))
+		ctx, cancel := context.WithCancel(t.Context())
+		var got []string
+		var failure error
+		for account, err := range searchCompany(ctx, client, prepaid.Paging{Prefetch: prefetch}) {
+			if failure = err; err == nil {
+				got = append(got, string(account.ID))
+			}
+			cancel()
+		}
+		cancel()
+		require.ErrorIs(t, failure, context.Canceled)
+		require.Equal(t, ids(1, len(got)), got)
+		require.Less(t, len(got), 8)
+	}
+}

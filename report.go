@@ -1,0 +1,361 @@
+package prepaid
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid/internal/report"
+)
+
+const (
+	reportProgressStep = 1 << 20   // bytes of CSV text between two calls of OnProgress
+	reportReadSize     = 64 << 10  // of the blocks that Report reads
+	reportCopySize     = 256 << 10 // of the blocks that WriteTo reads and writes
+)
+
+// ReportProgress is how far a run is. The zero value is the start.
+type ReportProgress struct {
+	// Polls is how many times the report was requested so far.
+	Polls int
+	// Bytes is how many bytes of decoded CSV text were read so far.
+	Bytes int64
+	// Records is how many CSV rows were read so far, the header row included.
+	Records int64
+}
+
+// Report is a whole result in memory. It prints without its data; JSON keeps all of it. The zero value is an empty one.
+type Report struct {
+	// Data is the CSV text, as the service wrote it.
+	Data string `json:"reportdata"`
+	// TotalRecords is the service's count of records.
+	TotalRecords int64 `json:"totalrecords"`
+}
+
+// Format implements fmt.Formatter: the sizes, for every verb.
+func (r Report) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "Report{Data: %d bytes, TotalRecords: %d}", len(r.Data), r.TotalRecords)
+}
+
+// LogValue implements slog.LogValuer: the sizes.
+func (r Report) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
+}
+
+// ReportRun is a started run. Keep it to open the report later: it is there for 4 hours from RequestedAt. The zero
+// value is no run.
+type ReportRun struct {
+	// Template is the name of the report's template.
+	Template string `json:"template"`
+	// ID is the report id that the start answered.
+	ID string `json:"id"`
+	// RequestedAt is just before the run was asked for.
+	RequestedAt time.Time `json:"requested_at"`
+	// ColumnHeaders says whether a header row was asked for.
+	ColumnHeaders bool `json:"column_headers"`
+}
+
+// ReportReader streams one report in constant memory, however large it is. Use Rows, Read (or io.Copy) or Report: one of
+// them, once; anything else returns ErrReportUsed. Close it.
+//
+// All three succeed only after the whole response was read and is well-formed, and the CSV rows were counted. Their number must
+// be the service's totalrecords or, when column headers were requested, one more, since it is not specified whether the service
+// counts the header row. Until then the report can still fail with a *ReportError: do not act on a part of a report as if it
+// were the whole.
+//
+// A ReportReader is for one goroutine; only Close may be called from any. The zero value returns ErrReportUsed.
+type ReportReader struct {
+	run        ReportRun
+	mediaType  string // of the response, for errors
+	onProgress func(ReportProgress)
+	decoder    *report.Decoder
+	closeBody  func() error
+	closed     atomic.Bool
+
+	use      reportUse
+	counter  report.Counter // of Read and Report
+	bytes    int64
+	reported int64 // steps of progress that were reported
+	err      error // final result of Read
+}
+
+// reportUse is the way in which a reader is used.
+type reportUse uint8
+
+const (
+	reportUnused reportUse = iota
+	reportByRows
+	reportByRead
+	reportByReport
+)
+
+// newReportReader reads run's report from body, the body of a 200, which it closes. onProgress may be nil; it is called with
+// Polls 0 after each MiB of text and at the end, from the goroutine that reads.
+func newReportReader(run ReportRun, body io.ReadCloser, onProgress func(ReportProgress)) *ReportReader {
+	return &ReportReader{
+		run:        run,
+		onProgress: onProgress,
+		decoder:    report.NewDecoder(body),
+		closeBody:  sync.OnceValue(body.Close),
+	}
+}
+
+// Run returns the run being read.
+func (r *ReportReader) Run() ReportRun { return r.run }
+
+// TotalRecords is the service's count of records; false until it was read, which may be at the very end.
+func (r *ReportReader) TotalRecords() (int64, bool) {
+	if r.decoder == nil {
+		return 0, false
+	}
+	return r.decoder.Total()
+}
+
+// Close ends the download. It may be called more than once, and while another goroutine reads. Closing before
+// the end is not an error.
+func (r *ReportReader) Close() error {
+	if r == nil || r.closeBody == nil {
+		return nil
+	}
+	r.closed.Store(true)
+	return r.closeBody()
+}
+
+// Rows iterates over the CSV rows, the header row first if one was requested. The slice is valid until the next row; its strings
+// may be kept (the fields of a row share memory). Rows are read as encoding/csv does, except that they may have different
+// numbers of fields and that a byte order mark at the start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the
+// loop early ends the download.
+//
+// The last pair may hold an error instead of a row, a *CallError with a *ReportError in it: malformed CSV, a download that broke
+// off, or a number of rows that does not agree with TotalRecords.
+func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		if err := r.begin(reportByRows); err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.Close()
+		rows := report.NewRows(r.decoder)
+		for !r.closed.Load() {
+			row, err := rows.Next()
+			r.bytes = rows.Offset()
+			if err == io.EOF {
+				err = r.check(rows.Count())
+				if err == nil {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, r.fail(rows.Count(), err))
+				return
+			}
+			r.progress(rows.Count())
+			if !yield(row, nil) {
+				return
+			}
+		}
+		yield(nil, r.fail(rows.Count(), ErrReportUsed))
+	}
+}
+
+// Read returns the decoded CSV text, as the service wrote it. It returns io.EOF only after the whole response was checked; every
+// other error is a *CallError with a *ReportError in it. Malformed quoting is not an error here, unless the text ends inside
+// quotes.
+func (r *ReportReader) Read(p []byte) (int, error) {
+	if r.use != reportByRead {
+		if err := r.begin(reportByRead); err != nil {
+			return 0, err
+		}
+	}
+	return r.read(p)
+}
+
+// WriteTo implements io.WriterTo, so that io.Copy moves the decoded CSV text in large blocks. It succeeds only where Read would
+// return io.EOF; its errors are those of Read, or w's own. A failed write ends the download.
+func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
+	if r.use != reportByRead {
+		if err := r.begin(reportByRead); err != nil {
+			return 0, err
+		}
+	}
+	defer r.Close()
+	r.decoder.Enlarge(reportCopySize)
+	block := make([]byte, reportCopySize)
+	for {
+		n, readErr := r.read(block)
+		if n > 0 {
+			took, err := w.Write(block[:n])
+			written += int64(took)
+			if err != nil {
+				return written, err
+			}
+			if took < n {
+				return written, io.ErrShortWrite
+			}
+		}
+		if readErr == io.EOF {
+			return written, nil
+		}
+		if readErr != nil {
+			return written, readErr
+		}
+	}
+}
+
+// Report reads all of it into memory. See Read for its errors.
+func (r *ReportReader) Report() (*Report, error) {
+	if err := r.begin(reportByReport); err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var data strings.Builder
+	chunk := make([]byte, reportReadSize)
+	for {
+		n, err := r.read(chunk)
+		data.Write(chunk[:n])
+		if err == io.EOF {
+			total, _ := r.decoder.Total()
+			return &Report{Data: data.String(), TotalRecords: total}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Format implements fmt.Formatter: the run's template and id, for every verb. The buffers inside hold data.
+func (r *ReportReader) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
+}
+
+// begin takes the reader for one way of use.
+func (r *ReportReader) begin(use reportUse) error {
+	if r.decoder == nil || r.use != reportUnused || r.closed.Load() {
+		return readerError(ErrReportUsed)
+	}
+	r.use = use
+	if use != reportByRows {
+		r.decoder.CountRows(&r.counter)
+	}
+	return nil
+}
+
+// read is Read without the question of use.
+func (r *ReportReader) read(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	if r.closed.Load() {
+		r.err = r.fail(r.counter.Rows(), ErrReportUsed)
+		return 0, r.err
+	}
+	n, err := r.decoder.Read(p)
+	r.bytes += int64(n)
+	if err == io.EOF {
+		err = r.checkText()
+	}
+	if err != nil {
+		if err != io.EOF {
+			err = r.fail(r.counter.Rows(), err)
+		}
+		r.err = err
+		r.Close()
+		return n, err
+	}
+	r.progress(r.counter.Rows())
+	return n, nil
+}
+
+// checkText is check for Read, with io.EOF for success.
+func (r *ReportReader) checkText() error {
+	if err := r.counter.Finish(); err != nil {
+		return err
+	}
+	if err := r.check(r.counter.Rows()); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// check compares the rows with the service's count, once everything else was checked. It is not specified whether totalrecords
+// counts the header row: with one, both readings are accepted.
+func (r *ReportReader) check(rows int64) error {
+	total, _ := r.decoder.Total()
+	if rows != total && !(r.run.ColumnHeaders && rows == total+1) {
+		return fmt.Errorf("%d rows do not agree with totalrecords %d", rows, total)
+	}
+	r.notify(rows)
+	return nil
+}
+
+// progress reports each full step.
+func (r *ReportReader) progress(rows int64) {
+	if steps := r.bytes / reportProgressStep; steps > r.reported {
+		r.reported = steps
+		r.notify(rows)
+	}
+}
+
+func (r *ReportReader) notify(rows int64) {
+	if r.onProgress != nil {
+		r.onProgress(ReportProgress{Bytes: r.bytes, Records: rows})
+	}
+}
+
+// fail makes the error of a download. Reading changes nothing: the report can be opened again.
+func (r *ReportReader) fail(rows int64, err error) error {
+	if body, ok := errors.AsType[*report.Malformed](err); ok {
+		err = &DecodeError{StatusCode: http.StatusOK, MediaType: r.mediaType, Offset: body.Offset, Err: body.Err}
+	}
+	return readerError(&ReportError{Rows: rows, Bytes: r.bytes, Err: err})
+}
+
+func readerError(err error) error {
+	return &CallError{Operation: "Reporting.Open", Outcome: OutcomeNotProcessed, Err: err}
+}
+
+// Sentinels of a report download, for errors.Is.
+var (
+	// ErrReportIncomplete: the report could not be read to its checked end. Every *ReportError matches it.
+	ErrReportIncomplete = errors.New("prepaid: report incomplete")
+	// ErrReportUsed: the ReportReader has been used in another way, a second time, or after Close.
+	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
+)
+
+// ReportError means that a report could not be read to its checked end: the download broke off, the response is not a report,
+// the CSV text is malformed, or the number of rows does not agree with the service's count. What was read before is correct as
+// far as it goes, but it is not the report. It matches ErrReportIncomplete. The zero value means a failure before the first
+// row, without a cause.
+type ReportError struct {
+	// Rows is how many whole rows were read before the failure, the header row included.
+	Rows int64
+	// Bytes is how many bytes of decoded CSV text were read before the failure: for Rows those of the whole rows, for Read and
+	// Report all that were read.
+	Bytes int64
+	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the connection
+	// or context, ErrReportUsed after Close, or the count that does not agree.
+	Err error
+}
+
+// Error gives the rows, the bytes and the cause, never the content.
+func (e *ReportError) Error() string {
+	return fmt.Sprintf("%v after %d rows (%d bytes): %v", ErrReportIncomplete, e.Rows, e.Bytes, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *ReportError) Unwrap() error { return e.Err }
+
+// Is matches ErrReportIncomplete.
+func (e *ReportError) Is(target error) bool { return target == ErrReportIncomplete }
+
+var (
+	_ io.ReadCloser = (*ReportReader)(nil)
+	_ io.WriterTo   = (*ReportReader)(nil)
+)

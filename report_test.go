@@ -1,0 +1,429 @@
+package prepaid
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// reportBody is the response that carries a report.
+func reportBody(t testing.TB, csv string, total int64) string {
+	t.Helper()
+	body, err := json.Marshal(Report{Data: csv, TotalRecords: total})
+	require.NoError(t, err)
+	return string(body)
+}
+
+// closeCounter is a response body that counts how often it is closed.
+type closeCounter struct {
+	io.Reader
+	closed int
+}
+
+func (c *closeCounter) Close() error {
+	c.closed++
+	return nil
+}
+
+// newTestReport returns a reader over body, without progress.
+func newTestReport(body string, headers bool) *ReportReader {
+	return newReportReader(ReportRun{ColumnHeaders: headers}, io.NopCloser(strings.NewReader(body)), nil)
+}
+
+// collectReportRows clones what Rows yields.
+func collectReportRows(r *ReportReader) (rows [][]string, err error) {
+	for row, err := range r.Rows() {
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, append([]string{}, row...))
+	}
+	return rows, nil
+}
+
+// reportUses are the ways to read a report to its end.
+var reportUses = map[string]func(*ReportReader) error{
+	"Rows":   func(r *ReportReader) error { _, err := collectReportRows(r); return err },
+	"Read":   func(r *ReportReader) error { _, err := io.Copy(io.Discard, struct{ io.Reader }{r}); return err },
+	"Copy":   func(r *ReportReader) error { _, err := io.Copy(io.Discard, r); return err },
+	"Report": func(r *ReportReader) error { _, err := r.Report(); return err },
+}
+
+func TestReportReader(t *testing.T) {
+	t.Parallel()
+	const text = "id,name\r\n1,\"Zoë \"\"Z\"\"\nde Graaf\"\n\n2,\n"
+	run := ReportRun{Template: "daily", ID: "r-1", ColumnHeaders: true}
+	open := func() (*ReportReader, *closeCounter) {
+		body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 2))}
+		return newReportReader(run, body, nil), body
+	}
+
+	r, body := open()
+	require.Equal(t, run, r.Run())
+	_, known := r.TotalRecords()
+	require.False(t, known)
+	rows, err := collectReportRows(r)
+	require.NoError(t, err)
+	require.Equal(t, [][]string{{"id", "name"}, {"1", "Zoë \"Z\"\nde Graaf"}, {"2", ""}}, rows)
+	total, known := r.TotalRecords()
+	require.True(t, known)
+	require.Equal(t, int64(2), total)
+	require.Equal(t, 1, body.closed)
+	require.NoError(t, r.Close())
+	require.NoError(t, r.Close())
+	require.Equal(t, 1, body.closed)
+
+	r, body = open()
+	require.NoError(t, iotest.TestReader(r, []byte(text)))
+	require.Equal(t, 1, body.closed)
+
+	r, body = open()
+	report, err := r.Report()
+	require.NoError(t, err)
+	require.Equal(t, &Report{Data: text, TotalRecords: 2}, report)
+	require.Equal(t, 1, body.closed)
+}
+
+func TestReportRowsAgree(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		text    string
+		total   int64
+		headers bool
+		rows    int64
+		agree   bool
+	}{
+		{"a\nb\n", 2, false, 2, true},
+		{"a\nb\n", 1, false, 2, false},
+		{"a\nb\n", 3, false, 2, false},
+		{"", 0, false, 0, true},
+		{"", 1, false, 0, false},
+		{"h\na\nb\n", 2, true, 3, true},
+		{"h\na\nb\n", 3, true, 3, true},
+		{"h\na\nb\n", 1, true, 3, false},
+		{"h\na\nb\n", 4, true, 3, false},
+		{"h\n", 0, true, 1, true},
+		{"", 0, true, 0, true},
+		{"", 1, true, 0, false},
+	}
+	for _, test := range tests {
+		for name, use := range reportUses {
+			t.Run(fmt.Sprintf("%s/%q of %d, headers %t", name, test.text, test.total, test.headers), func(t *testing.T) {
+				t.Parallel()
+				err := use(newTestReport(reportBody(t, test.text, test.total), test.headers))
+				if test.agree {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, ErrReportIncomplete)
+				failure, ok := errors.AsType[*ReportError](err)
+				require.True(t, ok)
+				require.Equal(t, test.rows, failure.Rows)
+				require.Equal(t, int64(len(test.text)), failure.Bytes)
+				require.ErrorContains(t, err, fmt.Sprintf("totalrecords %d", test.total))
+			})
+		}
+	}
+}
+
+func TestReportTruncatedAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		`{"reportdata":"a,b\r\n\"\u00e9\",d\n","totalrecords":2}`,
+		`{"totalrecords":2,"reportdata":"a,b\r\n\"\u00e9\",d\n"}`,
+	} {
+		for end := range len(body) {
+			for name, use := range reportUses {
+				err := use(newTestReport(body[:end], false))
+				require.ErrorIs(t, err, ErrReportIncomplete, "%s, cut at %d", name, end)
+				require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%s, cut at %d", name, end)
+				require.NotErrorIs(t, err, io.EOF)
+			}
+		}
+		for _, use := range reportUses {
+			require.NoError(t, use(newTestReport(body, false)))
+		}
+	}
+}
+
+func TestReportGoodRowsBeforeFailure(t *testing.T) {
+	t.Parallel()
+	r := newTestReport(`{"reportdata":"a\nb\nccc`, false)
+	r.mediaType = "application/json"
+	rows, err := collectReportRows(r)
+	require.Equal(t, [][]string{{"a"}, {"b"}}, rows)
+	failure, ok := errors.AsType[*ReportError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(2), failure.Rows)
+	require.Equal(t, int64(4), failure.Bytes)
+	decode, ok := errors.AsType[*DecodeError](err)
+	require.True(t, ok)
+	require.Equal(t, &DecodeError{StatusCode: 200, MediaType: "application/json", Offset: 24, Err: io.ErrUnexpectedEOF}, decode)
+	require.Equal(t, "prepaid: report incomplete after 2 rows (4 bytes): "+decode.Error(), failure.Error())
+
+	r = newTestReport(`{"reportdata":"a\nb\nccc`, false)
+	var text bytes.Buffer
+	_, err = io.Copy(&text, r)
+	require.Equal(t, "a\nb\nccc", text.String())
+	failure, ok = errors.AsType[*ReportError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(2), failure.Rows)
+	require.Equal(t, int64(7), failure.Bytes)
+	_, again := r.Read(make([]byte, 1))
+	require.Equal(t, err, again, "the error stays")
+}
+
+func TestReportMalformedCSV(t *testing.T) {
+	t.Parallel()
+	const secret = `5"pipe`
+	body := reportBody(t, "a\n"+secret+"\n", 2)
+	_, err := collectReportRows(newTestReport(body, false))
+	require.ErrorIs(t, err, ErrReportIncomplete)
+	require.ErrorIs(t, err, csv.ErrBareQuote)
+	require.ErrorContains(t, err, "row 2")
+	require.NotContains(t, err.Error(), "pipe")
+
+	text, err := io.ReadAll(newTestReport(body, false))
+	require.NoError(t, err, "such a report can be read as text")
+	require.Equal(t, "a\n"+secret+"\n", string(text))
+
+	for name, use := range reportUses {
+		err := use(newTestReport(reportBody(t, "a\n\"b\n", 2), false))
+		require.ErrorIs(t, err, csv.ErrQuote, name)
+		require.ErrorContains(t, err, "row 2")
+	}
+}
+
+func TestReportUsedOnce(t *testing.T) {
+	t.Parallel()
+	for first, use := range reportUses {
+		for second, other := range reportUses {
+			r := newTestReport(reportBody(t, "a\n", 1), false)
+			require.NoError(t, use(r))
+			err := other(r)
+			if first != "Rows" && first != "Report" && (second == "Read" || second == "Copy") {
+				require.NoError(t, err, "still at its end")
+				continue
+			}
+			require.ErrorIs(t, err, ErrReportUsed, "%s, then %s", first, second)
+		}
+	}
+
+	r := newTestReport(reportBody(t, "a\nb\n", 2), false)
+	rows := 0
+	for _, err := range r.Rows() { // mixing does not disturb the first use
+		require.NoError(t, err)
+		_, err = r.Read(make([]byte, 1))
+		require.ErrorIs(t, err, ErrReportUsed)
+		_, err = r.Report()
+		require.ErrorIs(t, err, ErrReportUsed)
+		rows++
+	}
+	require.Equal(t, 2, rows)
+
+	seq := newTestReport(reportBody(t, "a\n", 1), false).Rows()
+	for _, err := range seq {
+		require.NoError(t, err)
+	}
+	for _, err := range seq {
+		require.ErrorIs(t, err, ErrReportUsed)
+	}
+}
+
+func TestReportRowsLeftEarly(t *testing.T) {
+	t.Parallel()
+	body := &closeCounter{Reader: strings.NewReader(reportBody(t, "a\nb\n", 2))}
+	r := newReportReader(ReportRun{}, body, nil)
+	for row, err := range r.Rows() {
+		require.NoError(t, err)
+		require.Equal(t, []string{"a"}, row)
+		break
+	}
+	require.Equal(t, 1, body.closed)
+
+	body = &closeCounter{Reader: strings.NewReader(reportBody(t, "a\nb\n", 2))}
+	r = newReportReader(ReportRun{}, body, nil)
+	require.Panics(t, func() {
+		for range r.Rows() {
+			panic("the caller's own")
+		}
+	})
+	require.Equal(t, 1, body.closed)
+}
+
+func TestReportClosed(t *testing.T) {
+	t.Parallel()
+	for name, use := range reportUses {
+		r := newTestReport(reportBody(t, "a\n", 1), false)
+		require.NoError(t, r.Close())
+		require.ErrorIs(t, use(r), ErrReportUsed, name)
+	}
+
+	r := newTestReport(reportBody(t, "a\nb\n", 2), false)
+	var failed error
+	rows := 0
+	for _, err := range r.Rows() {
+		if failed = err; err == nil {
+			rows++
+			require.NoError(t, r.Close())
+		}
+	}
+	require.Equal(t, 1, rows)
+	require.ErrorIs(t, failed, ErrReportUsed)
+	require.ErrorIs(t, failed, ErrReportIncomplete)
+
+	r = newTestReport(reportBody(t, "a\nb\n", 2), false)
+	_, err := r.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	_, err = r.Read(make([]byte, 1))
+	require.ErrorIs(t, err, ErrReportUsed)
+	require.ErrorIs(t, err, ErrReportIncomplete)
+
+	// A download that hangs ends when another goroutine closes it.
+	source, sink := io.Pipe()
+	r = newReportReader(ReportRun{}, source, nil)
+	var closing sync.WaitGroup
+	closing.Go(func() {
+		_, _ = io.WriteString(sink, `{"reportdata":"a\n`)
+		_ = r.Close()
+	})
+	_, err = collectReportRows(r)
+	closing.Wait()
+	require.ErrorIs(t, err, ErrReportIncomplete)
+	require.True(t, errors.Is(err, io.ErrClosedPipe) || errors.Is(err, ErrReportUsed), "closed before or during the read")
+}
+
+func TestReportConnectionFails(t *testing.T) {
+	t.Parallel()
+	for name, use := range reportUses {
+		body := &closeCounter{Reader: io.MultiReader(
+			strings.NewReader(`{"reportdata":"a\n`), iotest.ErrReader(context.Canceled))}
+		err := use(newReportReader(ReportRun{}, body, nil))
+		require.ErrorIs(t, err, context.Canceled, name)
+		require.ErrorIs(t, err, ErrReportIncomplete)
+		failure, ok := errors.AsType[*ReportError](err)
+		require.True(t, ok)
+		require.Equal(t, int64(1), failure.Rows)
+		require.Equal(t, 1, body.closed)
+	}
+}
+
+func TestReportZeroReader(t *testing.T) {
+	t.Parallel()
+	for name, use := range reportUses {
+		require.ErrorIs(t, use(new(ReportReader)), ErrReportUsed, name)
+	}
+	_, known := new(ReportReader).TotalRecords()
+	require.False(t, known)
+	require.NoError(t, new(ReportReader).Close())
+	require.NoError(t, (*ReportReader)(nil).Close())
+}
+
+func TestReportPrintsNoData(t *testing.T) {
+	t.Parallel()
+	const secret = "Lovelace"
+	report := Report{Data: secret, TotalRecords: 1}
+	r := newReportReader(ReportRun{Template: "daily", ID: "r-1"},
+		io.NopCloser(strings.NewReader(reportBody(t, secret+"\n"+secret+"\n", 2))), nil)
+	for range r.Rows() {
+		var log bytes.Buffer
+		for _, logger := range []*slog.Logger{slog.New(slog.NewTextHandler(&log, nil)), slog.New(slog.NewJSONHandler(&log, nil))} {
+			logger.Info("x", "report", report, "pointer", &report, "reader", r)
+		}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			fmt.Fprintf(&log, verb+verb+verb, report, &report, r)
+		}
+		for _, form := range []string{secret, fmt.Sprintf("%x", secret), strings.Trim(fmt.Sprint([]byte(secret)), "[]")} {
+			require.False(t, strings.Contains(log.String(), form), form)
+		}
+	}
+	require.Equal(t, "ReportReader{Template: daily, ID: r-1}", fmt.Sprintf("%#v", r))
+	require.Equal(t, "Report{Data: 8 bytes, TotalRecords: 1}", fmt.Sprint(report))
+	kept, err := json.Marshal(report)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"reportdata":"Lovelace","totalrecords":1}`, string(kept))
+}
+
+// failingWriter accepts left bytes and then fails.
+type failingWriter struct {
+	left int
+	err  error
+}
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	n := min(w.left, len(p))
+	w.left -= n
+	if n < len(p) {
+		return n, w.err
+	}
+	return n, nil
+}
+
+func TestReportWriteTo(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("1,\"Zoë \"\"Z\"\"\nde Graaf\"\r\n", 40_000) // several blocks
+	body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 40_000))}
+	r := newReportReader(ReportRun{}, body, nil)
+	head := make([]byte, 100)
+	_, err := io.ReadFull(r, head) // what was read before is not written again
+	require.NoError(t, err)
+	var rest strings.Builder
+	n, err := io.Copy(&rest, r)
+	require.NoError(t, err)
+	require.Equal(t, int64(len(text)-len(head)), n)
+	require.True(t, text == string(head)+rest.String())
+	require.Equal(t, 1, body.closed)
+	n, err = r.WriteTo(&rest)
+	require.NoError(t, err, "still at its end")
+	require.Zero(t, n)
+}
+
+func TestReportWriteToFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	text := strings.Repeat("a\n", 500_000)
+	for _, room := range []int{0, 1, 300_000} {
+		for want, writer := range map[error]io.Writer{
+			full:             &failingWriter{left: room, err: full},
+			io.ErrShortWrite: &failingWriter{left: room},
+		} {
+			body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 500_000))}
+			r := newReportReader(ReportRun{}, body, nil)
+			n, err := r.WriteTo(writer)
+			require.Equal(t, want, err)
+			require.Equal(t, int64(room), n)
+			require.Equal(t, 1, body.closed)
+			_, err = r.Read(make([]byte, 1))
+			require.ErrorIs(t, err, ErrReportUsed)
+		}
+	}
+}
+
+// An error after the buffer was enlarged has the right offset in the body.
+func TestReportWriteToOffset(t *testing.T) {
+	t.Parallel()
+	body := `{"reportdata":"` + strings.Repeat(`a\n`, 200_000) + "\x01"
+	r := newTestReport(body, false)
+	_, err := r.Read(make([]byte, 7))
+	require.NoError(t, err)
+	n, err := r.WriteTo(io.Discard)
+	require.Equal(t, int64(400_000-7), n)
+	failure, ok := errors.AsType[*ReportError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(200_000), failure.Rows)
+	decode, ok := errors.AsType[*DecodeError](err)
+	require.True(t, ok)
+	require.Equal(t, int64(len(body)-1), decode.Offset)
+}
