@@ -10,7 +10,7 @@ import (
 )
 
 // AllowOnly makes every operation but these, named as in Operations, fail the test from now on: it is not carried
-// out, and answered 501 with the code unexpected_request. Fetching a token is always allowed. Another call replaces
+// out, and gets 501 with the code unexpected_request. Fetching a token is always allowed. Another call replaces
 // the list, and one without operations lifts it. An unknown operation fails the test and changes nothing.
 func (s *Server) AllowOnly(operations ...string) {
 	if s.tb != nil {

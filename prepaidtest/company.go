@@ -17,7 +17,7 @@ const (
 	OpenLoop Loop = ""
 	// ClosedLoop denies by default; listed rules allow.
 	ClosedLoop Loop = "closed"
-	// NoPolicy is a company without a configured policy: its policy operations answer 404, and the simulator
+	// NoPolicy is a company without a configured policy: its policy operations respond with 404, and the simulator
 	// asks no policy.
 	NoPolicy Loop = "none"
 )
@@ -28,7 +28,7 @@ type Company struct {
 	ID int64
 	// ClientID is the client_id that the company's accounts show and are searched by.
 	ClientID string
-	// ProgramID is what the program_id filter of the company search compares with, beside the program_id of an
+	// ProgramID is what the program_id filter of the company search compares with, in addition to the program_id of an
 	// account's own portal identifier.
 	ProgramID string
 	// ProductType is that of new accounts: reloadable (when empty), gift or loyalty.

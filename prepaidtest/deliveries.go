@@ -19,14 +19,14 @@ type Delivery struct {
 	Type string
 	// Attempt counts from 1.
 	Attempt int
-	// Status is the receiver's HTTP status, 0 when none came.
+	// Status is the receiver's HTTP status, 0 when there was none.
 	Status int
-	// Delivered tells whether the service holds the message to be delivered: the receiver answered with success
+	// Delivered reports whether the service holds the message to be delivered: the receiver responded with success
 	// (2xx), or the message was lost by a fault without its noticing.
 	Delivered bool
-	// Problem says in words why no status came; empty otherwise.
+	// Problem says why there is no status; empty otherwise.
 	Problem string
-	// Fault tells whether an armed fault was used on this attempt.
+	// Fault reports whether an armed fault was used on this attempt.
 	Fault bool
 }
 

@@ -21,12 +21,12 @@ func DuplicateMessage(copies int) DeliveryFault {
 // LoseMessage never sends the message, and the service believes that it was delivered.
 func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.Lose}} }
 
-// LoseAnswer sends the message and loses the receiver's answer: the attempt has failed, and the message is sent
+// LoseAnswer sends the message and loses the receiver's response: the attempt has failed, and the message is sent
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
 func LoseAnswer() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
 // DelayMessage holds a message back for d on the server's clock while later ones overtake it. A message held back
-// meets no further fault when its time comes. It is not for pings, whose caller waits.
+// meets no further fault when it is due. It is not for pings, whose caller waits.
 func DelayMessage(d time.Duration) DeliveryFault {
 	return DeliveryFault{faults.Delivery{Kind: faults.Hold, Wait: d}}
 }
@@ -51,8 +51,8 @@ func (f DeliveryFault) WithProbability(p float64) DeliveryFault {
 	return f
 }
 
-// WithPings makes pings count as messages too. A ping whose answer is lost fails its registration or change, and
-// one that is lost itself passes for answered.
+// WithPings makes pings count as messages too. A ping whose response is lost fails its registration or change, and
+// one that is lost itself counts as delivered.
 func (f DeliveryFault) WithPings() DeliveryFault {
 	f.fault.Pings = true
 	return f

@@ -1,5 +1,5 @@
 // Package prepaidtest is a stateful emulator of the service: all 44 operations over HTTP on loopback, with
-// accounts, a ledger, policies, reports, PIN changes and webhooks behind them. Point a client at it in a test,
+// accounts, a ledger, policies, reports, PIN changes and webhooks. Point a client at it in a test,
 // make things go wrong, and look at what happened:
 //
 //	srv := prepaidtest.NewServer(t)
@@ -7,7 +7,7 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
-// AddAccount and its like build a state piece by piece; Load reads one from a JSON document.
+// AddAccount and similar build a state piece by piece; Load reads one from a JSON document.
 //
 // # Strictness
 //
@@ -18,13 +18,13 @@
 //
 // # Time
 //
-// Everything that takes time or expires goes by the server's clock, which Advance moves. What has become due is
+// Everything that takes time or expires follows the server's clock, which Advance moves. What has become due is
 // carried out before any request or inspection looks at the state.
 //
 // # Money
 //
 // Amounts are exact, with up to four decimals. In the history credits are positive and debits negative, and the
-// balance of an account is always the sum of its history. Beside the transaction types that the reference names
+// balance of an account is always the sum of its history. In addition to the transaction types that the reference names
 // there are the emulator's own: 2951 card to card transfer, 2960 direct entry out, 3010 funding redemption, 3011
 // its reversal, 3012 funding refund, 3900 adjustment by a test. Clearing an authorisation books its opposite (1117)
 // and the clearing (1115); of a credit, the first is a debit.

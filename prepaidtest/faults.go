@@ -15,12 +15,12 @@ const AnyOperation = "*"
 // request.
 type Fault struct{ fault faults.Fault }
 
-// CommitThenDrop carries the request out and then cuts the connection without an answer: the money has moved
+// CommitThenDrop carries the request out and then cuts the connection without a response: the money has moved
 // and the caller does not know.
 func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenDrop}} }
 
-// DropBeforeCommit reads the request and cuts the connection: nothing has happened, and the caller cannot tell
-// this from CommitThenDrop.
+// DropBeforeCommit reads the request and cuts the connection: nothing has happened, and the caller cannot
+// distinguish this from CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
 // Answer replies with status (200 to 999) and the service's error body holding code, without carrying the request
@@ -54,17 +54,17 @@ func ExpireToken() Fault { return Fault{faults.Fault{Kind: faults.ExpireToken}} 
 // time, also when its caller has left: a transfer with the same request_id that arrives meanwhile is carried out too.
 func Delay(d time.Duration) Fault { return Fault{faults.Fault{Kind: faults.Delay, Wait: d}} }
 
-// Truncate carries the request out, announces the whole answer and cuts the connection in the middle of it.
+// Truncate carries the request out, announces the whole response and cuts the connection in the middle of it.
 func Truncate() Fault { return Fault{faults.Fault{Kind: faults.Truncate}} }
 
-// SlowBody carries the request out and sends the whole body of the answer 16 bytes at a time, with pause of real
+// SlowBody carries the request out and sends the whole body of the response 16 bytes at a time, with pause of real
 // time between. It ends early when the caller leaves or the server closes.
 func SlowBody(pause time.Duration) Fault {
 	return Fault{faults.Fault{Kind: faults.SlowBody, Wait: pause}}
 }
 
 // SubstituteContentType carries the request out and sends the right body under another Content-Type, as some
-// proxies do; an empty value sends no such header. An answer without a body has none to substitute.
+// proxies do; an empty value sends no such header. A response without a body has none to substitute.
 func SubstituteContentType(value string) Fault {
 	return Fault{faults.Fault{Kind: faults.ContentType, ContentType: value}}
 }
@@ -74,7 +74,7 @@ func SubstituteContentType(value string) Fault {
 func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.WrongLength, Delta: delta}} }
 
 // CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
-// was sent or the connection was cut, d above 0: a gateway gives up, and the service goes on. It is for DropBeforeCommit,
+// was sent or the connection was cut, d above 0: a gateway gives up, and the service continues. It is for DropBeforeCommit,
 // Answer, AnswerBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
 // the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
 // what still runs.
@@ -103,13 +103,13 @@ func (f Fault) WithProbability(p float64) Fault {
 	return f
 }
 
-// Operations lists what the emulator answers, each as method and path template of the reference, for example
+// Operations lists what the emulator handles, each as method and path template of the reference, for example
 // "POST /accounts/{id}/transfer". These are the names that Inject takes and that Requests reports.
 func Operations() []string { return service.Operations() }
 
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
 // AnyOperation. The next requests to it that carry a good token use them in the order armed, one each, those for
-// the operation itself before those for any. A fault with Always keeps the ones behind it waiting. An unknown
+// the operation itself before those for any. A fault with Always keeps those after it waiting. An unknown
 // operation and a number out of its range fail the test, and then nothing is armed.
 func (s *Server) Inject(operation string, faults ...Fault) {
 	if s.tb != nil {
@@ -134,7 +134,7 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 	}
 }
 
-// FaultsLeft returns how many requests the armed faults will spoil: one with Times counts as often as it has
+// FaultsLeft returns how many requests the armed faults will affect: one with Times counts as often as it has
 // left, one without end counts once.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 

@@ -86,7 +86,7 @@ func (s *Server) ActivateThroughPortal(eaid string) {
 	}
 }
 
-// activatable tells whether a card is new, so that its holder can activate it.
+// activatable reports whether a card is new, so that its holder can activate it.
 func (s *Server) activatable(a *ledger.Account) bool {
 	return slices.Contains([]string{"active", "pre_active", "inactive", s.settings.initialStatus}, a.Status)
 }

@@ -25,7 +25,7 @@ type AccountState struct {
 	ClientID string
 	// Status is one of the eleven, see AccountStatuses.
 	Status string
-	// Activatable tells whether ActivateThroughPortal takes the card.
+	// Activatable reports whether ActivateThroughPortal takes the card.
 	Activatable bool
 	// Balance is in decimals, at least two, for example "74.50".
 	Balance string
@@ -65,7 +65,7 @@ type AccountState struct {
 	CardholderType int
 	// WalletTokens are the tokens of GET /accounts/{id}/tokens.
 	WalletTokens []WalletToken
-	// PINSet tells whether a PIN change was executed; PINOf has the PIN.
+	// PINSet reports whether a PIN change was executed; PINOf has the PIN.
 	PINSet bool
 }
 
@@ -133,7 +133,7 @@ type HookState struct {
 	Scope []int64
 	// Filter is filter_spec.
 	Filter string
-	// Enabled tells whether it gets messages.
+	// Enabled reports whether it gets messages.
 	Enabled bool
 	// Reliability is none or store_undeliverable.
 	Reliability string
@@ -166,7 +166,7 @@ type MessageState struct {
 	ID string
 	// Type is transaction, or one of the words of MessageTypes.
 	Type string
-	// Time is the server's clock when the message came into being.
+	// Time is the server's clock when the message was made.
 	Time time.Time
 	// Attempts counts how often it was sent.
 	Attempts int

@@ -143,7 +143,7 @@ func Credentials(clientID, clientSecret string) Option {
 // with a description that names the field.
 func Lenient() Option { return func(s *settings) { s.lenient = true } }
 
-// Production makes the server a production environment, where the simulator's paths answer 404. By default it
+// Production makes the server a production environment, where the simulator's paths respond with 404. By default it
 // is a test environment.
 func Production() Option { return func(s *settings) { s.production = true } }
 
@@ -203,7 +203,7 @@ func PageSizes(least, normal, most int) Option {
 // to later pages. The reference does not state the order. By default the oldest item is first.
 func NewestTransactionsFirst() Option { return func(s *settings) { s.newestFirst = true } }
 
-// NoCompanySearchPaging leaves the paging headers off the answers of the company search, for which the
+// NoCompanySearchPaging leaves the paging headers off the responses of the company search, for which the
 // reference shows none. By default they are sent.
 func NoCompanySearchPaging() Option { return func(s *settings) { s.noCompanyPaging = true } }
 
@@ -226,10 +226,10 @@ func WalletProviders(withCertificates, second, third string) Option {
 	}
 }
 
-// CardNetwork sets the provider member of the wallet answer. Default "mastercard".
+// CardNetwork sets the provider member of the wallet response. Default "mastercard".
 func CardNetwork(name string) Option { return func(s *settings) { s.cardNetwork = name } }
 
-// EmptyTransactionID is how an answer shows that transaction_id is empty.
+// EmptyTransactionID is how a response shows that transaction_id is empty.
 type EmptyTransactionID int
 
 const (
@@ -248,8 +248,8 @@ func FailedTransfer(form EmptyTransactionID) Option {
 	return func(s *settings) { s.failedTransfer = form }
 }
 
-// EmptyIDForFailedDirectEntry makes a direct entry out that fails answer 200 with an empty transaction_id, as a
-// card-to-card transfer does. By default it answers 400, since its row requires the transaction_id.
+// EmptyIDForFailedDirectEntry makes a direct entry out that fails respond with 200 and an empty transaction_id, as a
+// card-to-card transfer does. By default it responds with 400, since its row requires the transaction_id.
 func EmptyIDForFailedDirectEntry() Option { return func(s *settings) { s.emptyDirectEntry = true } }
 
 // MatchedReversalsOnly makes POST /simulation/reverse_clear book nothing when there is no matching clearing, or one

@@ -8,7 +8,7 @@ import (
 // PINTries makes n wrong tries for one account, over all its PIN changes, set the status
 // inactive_pin_tries_exceeded and finish the operation. A wrong try is an envelope that opens and holds a wrong
 // one-time password, or comes with a device_id that is not that of the operation. A right one, and reaching n, start
-// the count again. The reference has the status and is silent about how it comes about; by default, zero, tries are
+// the count again. The reference has the status and does not say when it is set; by default, zero, tries are
 // not counted.
 func PINTries(n int) Option { return func(s *settings) { s.pinTries = n } }
 

@@ -11,7 +11,7 @@ import (
 const DailySettlement = reports.DailySettlement
 
 // ReportFunc writes the CSV text of one report and returns its number of records, the header row not counted.
-// An error before much is written makes the answer 500, which asks for a new run; a later one cuts it short. It
+// An error before much is written makes the response 500, which asks for a new run; a later one cuts it short. It
 // is called each time the report is read, by several readers at once if they ask so, and may write any amount:
 // nothing is kept in memory.
 type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err error)

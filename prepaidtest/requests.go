@@ -15,7 +15,7 @@ import (
 // Request is one request as the server saw it, for a test to look at. Printing one gives a line without query
 // and body, so that a failure message shows no personal data.
 type Request struct {
-	// Number counts the requests from 1, in the order in which they were answered.
+	// Number counts the requests from 1, in the order in which they were handled.
 	Number int64
 	// Time is the server's clock on arrival.
 	Time time.Time
@@ -24,7 +24,7 @@ type Request struct {
 	// Template is the path template of the reference, for example "/accounts/{id}/transfer"; empty for a path
 	// that is none of the service's.
 	Template string
-	// Path is the path as it came, percent-encoded, without the query.
+	// Path is the path as it arrived, percent-encoded, without the query.
 	Path string
 	// Query holds the query parameters; nil when there are none. The values of those that the operation does not
 	// know are masked.
@@ -37,17 +37,17 @@ type Request struct {
 	Body string
 	// Client is the caller's address without the port.
 	Client string
-	// Status is the HTTP status answered, or 0 when a fault cut the connection before any answer.
+	// Status is the HTTP status of the response, or 0 when a fault cut the connection before any.
 	Status int
 	// ErrorCode is the code of an error that the server made, and of a report still being processed; empty on
-	// success, and when a fault made the answer of other bytes.
+	// success, and when a fault replaced the response with other bytes.
 	ErrorCode string
-	// ErrorDescription goes with ErrorCode and never holds a value of the request.
+	// ErrorDescription belongs to ErrorCode and never holds a value of the request.
 	ErrorDescription string
-	// Answer is the body of the answer as the server made it, even when a fault kept it from the caller. Secrets
+	// Answer is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
 	// are masked, and it is cut at 4 KiB. Empty for reports, which are not kept in memory.
 	Answer string
-	// Fault tells whether an armed fault was used on this request.
+	// Fault reports whether an armed fault was used on this request.
 	Fault bool
 }
 
@@ -68,11 +68,11 @@ func (r Request) Format(f fmt.State, _ rune) {
 // Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
 func (s *Server) Requests() []Request { return s.requests.All() }
 
-func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *faults.Fault, took time.Duration) {
+func (s *Server) record(c *exchange.Call, response exchange.Response, fault *faults.Fault, took time.Duration) {
 	entry := Request{
 		Time: c.At, Method: c.Request.Method, Path: c.Request.URL.EscapedPath(),
-		Client: clientAddress(c.Request), Status: answer.Status, Fault: fault != nil,
-		ErrorCode: answer.Problem.Code, ErrorDescription: answer.Problem.Description,
+		Client: clientAddress(c.Request), Status: response.Status, Fault: fault != nil,
+		ErrorCode: response.Problem.Code, ErrorDescription: response.Problem.Description,
 	}
 	if c.Route != nil {
 		entry.Template = c.Route.Template
@@ -81,13 +81,13 @@ func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *fault
 		entry.Status = 0
 	}
 	if s.settings.requestLog > 0 {
-		entry.Number = s.answered.Add(1)
+		entry.Number = s.logged.Add(1)
 		entry.Header = requestlog.Header(c.Request.Header)
 		if c.Request.URL.RawQuery != "" {
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
 		entry.Body = requestlog.Body(c.Body, c.Readable)
-		entry.Answer = requestlog.Response(c, answer)
+		entry.Answer = requestlog.Response(c, response)
 		s.requests.Add(entry)
 	}
 	if s.settings.logger != nil {

@@ -12,9 +12,9 @@ import (
 // SeedAccount is the state of an account to begin with, in wire words. The zero value is an active account of
 // company 42 with nothing on it and a complete registration.
 type SeedAccount struct {
-	// ID is the EAID; made up when empty.
+	// ID is the EAID; generated when empty.
 	ID string
-	// ExternalID is external_account_id, which is not the EAID; made up when empty.
+	// ExternalID is external_account_id, which is not the EAID; generated when empty.
 	ExternalID string
 	// CompanyID is the owner. Default company 42.
 	CompanyID int64
@@ -38,7 +38,7 @@ type SeedAccount struct {
 	DisplayName string
 	// NameOnCard is optional.
 	NameOnCard string
-	// Personal is the registration. Default a complete one of a made-up person.
+	// Personal is the registration. Default a complete one of a fictional person.
 	Personal *Personal
 	// FreeText is the program's own data.
 	FreeText FreeText

@@ -38,7 +38,7 @@ type Server struct {
 	faults         *faults.Queue[faults.Fault]
 	deliveryFaults *faults.Queue[faults.Delivery]
 	requests       *ring.Ring[Request]
-	answered       atomic.Int64    // requests in the log so far
+	logged         atomic.Int64    // requests in the log so far
 	file           *statefile.File // nil without WithStateFile
 
 	http  *http.Server   // nil until serving
@@ -186,7 +186,7 @@ func (s *Server) Close() error {
 	return errors.Join(faults...)
 }
 
-// fail reports the wrong use of the kit: it fails the test or, in a program, goes to its log or to standard error.
+// fail reports wrong use of the package: it fails the test or, in a program, writes to its log or to standard error.
 func (s *Server) fail(format string, args ...any) {
 	if s.tb != nil {
 		s.tb.Helper()
@@ -196,7 +196,7 @@ func (s *Server) fail(format string, args ...any) {
 	s.complain("wrong use", fmt.Sprintf(format, args...))
 }
 
-// complain goes to the log, or to standard error.
+// complain writes to the log, or to standard error.
 func (s *Server) complain(what, reason string) {
 	if s.settings.logger != nil {
 		s.settings.logger.Error("prepaidtest: "+what, slog.String("reason", reason))

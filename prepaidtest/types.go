@@ -59,7 +59,7 @@ type Passport struct {
 	IssuingCountry string `json:"passport_issuing_country"`
 }
 
-// FreeText is a program's own data (2.6). An account without any answers with empty strings.
+// FreeText is a program's own data (2.6). An account without any shows empty strings.
 type FreeText struct {
 	// Text1 is the program's own text.
 	Text1 string `json:"free_text1"`

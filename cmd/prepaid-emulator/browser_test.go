@@ -93,7 +93,7 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	b.click(`form[action="/faults"] button`)
 	b.shows("#live-main", "delay 1ms")
 	b.click(`form[action="/faults/clear"] button`)
-	b.shows("#live-main", "Nothing goes wrong")
+	b.shows("#live-main", "No faults armed")
 
 	b.visit(p.page + "webhooks")
 	b.click(`button[value="lose-message"]`)

@@ -154,7 +154,7 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	} {
 		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).status, wrong)
 	}
-	require.Contains(t, p.press("/faults/clear", "").body, "Nothing goes wrong")
+	require.Contains(t, p.press("/faults/clear", "").body, "No faults armed")
 	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)
 
 	require.Contains(t, p.get("/accounts?status=closed").body, "EA10000000000006")

@@ -106,7 +106,7 @@ func (s *Accounts) Create(c *exchange.Call) exchange.Response {
 	return c.Encoded(http.StatusCreated, o.End())
 }
 
-// Update answers PUT /accounts/{id}. The registration is replaced whole.
+// Update handles PUT /accounts/{id}. The registration is replaced whole.
 func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	var in struct {
 		key, displayName, initiatingUser string
@@ -138,7 +138,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 	})
 }
 
-// PutStatus answers PUT /accounts/{id}/status; every move between the eleven is allowed.
+// PutStatus handles PUT /accounts/{id}/status; every move between the eleven is allowed.
 func (s *Accounts) PutStatus(c *exchange.Call) exchange.Response {
 	var status string
 	if refusal := c.BindBody(func(b *wire.Reader) {
@@ -149,7 +149,7 @@ func (s *Accounts) PutStatus(c *exchange.Call) exchange.Response {
 	return s.changeAccount(c, func(_ ledger.Locked, a *ledger.Account) { a.Status = status })
 }
 
-// PutPlastic answers PUT /accounts/{id}/plastic.
+// PutPlastic handles PUT /accounts/{id}/plastic.
 func (s *Accounts) PutPlastic(c *exchange.Call) exchange.Response {
 	var enabled bool
 	var initiatingUser string

@@ -37,7 +37,7 @@ func (s *KeyExchange) Add(applicationID, keyID string) {
 	s.keys[dipKey{applicationID, keyID}] = true
 }
 
-// Exchange answers POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
+// Exchange handles POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
 // not show it: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
 // object with account_id and card_number. The reference sets no time after which an ephemeral key may be used
 // again, so that 32 bytes of each are kept for good.

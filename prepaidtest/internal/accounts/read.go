@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Search answers GET /accounts.
+// Search handles GET /accounts.
 func (s *Accounts) Search(c *exchange.Call) exchange.Response {
 	var key ledger.Key
 	var with ledger.Groups
@@ -45,7 +45,7 @@ func (f companyFilter) matches(a *ledger.Account) bool {
 		(f.mobile == "" || a.Registration.MobileNumber == f.mobile)
 }
 
-// SearchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
+// SearchCompany handles GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
 // error.
 func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 	var filter companyFilter
@@ -77,14 +77,14 @@ func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
 			}
 		}
 	}
-	answer := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
+	response := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
 	if s.with.NoCompanyPaging {
-		answer.Page = nil
+		response.Page = nil
 	}
-	return answer
+	return response
 }
 
-// Get answers GET /accounts/{id}.
+// Get handles GET /accounts/{id}.
 func (s *Accounts) Get(c *exchange.Call) exchange.Response {
 	var with ledger.Groups
 	if refusal := c.BindQuery(func(q *wire.Query) {
@@ -101,7 +101,7 @@ func (s *Accounts) Get(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, with)) })
 }
 
-// Status answers GET /accounts/{id}/status.
+// Status handles GET /accounts/{id}/status.
 func (s *Accounts) Status(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
 		o := a.AppendReduced(nil)

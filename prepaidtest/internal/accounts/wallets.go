@@ -30,7 +30,7 @@ func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.Walle
 // tokenReference has 48 characters.
 func (s *Accounts) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.Hex(20)) }
 
-// WalletTokens answers GET /accounts/{id}/tokens; 204 when there are none (section 1).
+// WalletTokens handles GET /accounts/{id}/tokens; 204 when there are none (section 1).
 func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
 		if len(a.Wallet) == 0 {
@@ -40,7 +40,7 @@ func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
 	})
 }
 
-// walletBody is the answer of the provisioning; the name of its third member is spelled as the reference does.
+// walletBody is the response of the provisioning; the name of its third member is spelled as the reference does.
 type walletBody struct {
 	PANLastFour        string           `json:"pan_last_four"`
 	Provider           string           `json:"provider"`
@@ -52,7 +52,7 @@ type walletBody struct {
 	EphemeralPublicKey string           `json:"ephemeral_public_key,omitzero"`
 }
 
-// ProvisionWallet answers POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
+// ProvisionWallet handles POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
 // is not active, or lacks sex, email_address or mobile_number, cannot be provisioned.
 func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	provider := c.Params[1]

@@ -224,7 +224,7 @@ func (c *Clock) Save() State {
 	return State{Ahead: c.origin.Sub(c.started) + c.Moved()}
 }
 
-// Restore goes on from a saved state. No job may wait yet.
+// Restore continues from a saved state. No job may wait yet.
 func (c *Clock) Restore(saved State) {
 	c.origin = saved.At.UTC()
 	if saved.At.IsZero() {

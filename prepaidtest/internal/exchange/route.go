@@ -44,7 +44,7 @@ func (t Table) Has(name string) bool {
 func (r *Route) Name() string { return r.Method + " " + r.Template }
 
 // Find returns the route of a request with the values of its path parameters. A fixed segment wins over a
-// parameter, which the order of the table cannot tell for /accounts/company/{companyid}. When only the method
+// parameter, which the order of the table cannot show for /accounts/company/{companyid}. When only the method
 // differs, pathKnown is true.
 func (t Table) Find(r *http.Request) (found *Route, params []string, pathKnown bool) {
 	path, ok := strings.CutPrefix(r.URL.EscapedPath(), Prefix+"/")

@@ -14,7 +14,7 @@ func DeliveryFaultWords() map[DeliveryKind]string {
 	}
 }
 
-// DeliveryForms lists what parseMessageFault reads, one form a line with what it does, then the modifiers.
+// DeliveryForms lists what ParseDelivery reads, one form a line with what it does, then the modifiers.
 func DeliveryForms() []string {
 	return append(append([]string{
 		"duplicate-message COPIES: send, then send this many times again",
@@ -25,7 +25,7 @@ func DeliveryForms() []string {
 	}, scheduleForms()...), "... pings: for pings too")
 }
 
-// String is the form that parseMessageFault reads, for example "duplicate-message 2 always".
+// String is the form that ParseDelivery reads, for example "duplicate-message 2 always".
 func (f Delivery) String() string {
 	words := []string{DeliveryFaultWords()[f.Kind]}
 	switch f.Kind {
@@ -41,7 +41,7 @@ func (f Delivery) String() string {
 	return strings.Join(words, " ")
 }
 
-// ParseDelivery reads a fault in one of the messageFaultForms, for example "lose-answer x2". Its errors name
+// ParseDelivery reads a fault in one of the DeliveryForms, for example "lose-answer x2". Its errors name
 // the word and the rule.
 func ParseDelivery(text string) (Delivery, error) {
 	var f Delivery

@@ -17,20 +17,20 @@ func FaultWords() map[Kind]string {
 	}
 }
 
-// Forms lists what parseFault reads, one form a line with what it does, then the modifiers.
+// Forms lists what Parse reads, one form a line with what it does, then the modifiers.
 func Forms() []string {
 	return append([]string{
-		"commit-then-drop: carry out, then cut the connection without an answer",
+		"commit-then-drop: carry out, then cut the connection without a response",
 		"drop-before-commit: cut the connection, nothing carried out",
-		"answer STATUS [CODE]: answer with an error body, nothing carried out",
-		`answer-body STATUS "TYPE" "BODY": answer with these bytes, nothing carried out`,
-		"proxy-page STATUS: answer with the HTML page of a proxy, nothing carried out",
-		"too-many-requests [RETRY-AFTER]: answer 429, with Retry-After when a duration is given",
-		"expire-token: make the token of the request invalid and answer 401",
+		"answer STATUS [CODE]: respond with an error body, nothing carried out",
+		`answer-body STATUS "TYPE" "BODY": respond with these bytes, nothing carried out`,
+		"proxy-page STATUS: respond with the HTML page of a proxy, nothing carried out",
+		"too-many-requests [RETRY-AFTER]: respond with 429, with Retry-After when a duration is given",
+		"expire-token: make the token of the request invalid and respond with 401",
 		"delay DURATION: wait before carrying out",
-		"truncate: carry out, then cut the connection in the middle of the answer",
-		"slow-body PAUSE: carry out, then send the answer 16 bytes at a time with a pause between",
-		`content-type "TYPE": carry out, then send the answer under another Content-Type; "" sends none`,
+		"truncate: carry out, then cut the connection in the middle of the response",
+		"slow-body PAUSE: carry out, then send the response 16 bytes at a time with a pause between",
+		`content-type "TYPE": carry out, then send the response under another Content-Type; "" sends none`,
 		"wrong-length DELTA: carry out, then announce this many bytes more or, below zero, fewer than are sent",
 		"nothing: carry out and count",
 		"... commit-after DURATION: of a fault with nothing carried out: carry out all the same, this much later",
@@ -48,7 +48,7 @@ func scheduleForms() []string {
 	}
 }
 
-// String is the form that parseFault reads, for example "answer 503 x3".
+// String is the form that Parse reads, for example "answer 503 x3".
 func (f Fault) String() string {
 	words := []string{FaultWords()[f.Kind]}
 	switch f.Kind {
@@ -78,7 +78,7 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
-// Parse reads a fault in one of the faultForms, for example "commit-then-drop", "answer 400 invalid_request"
+// Parse reads a fault in one of the Forms, for example "commit-then-drop", "answer 400 invalid_request"
 // or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
 func Parse(text string) (Fault, error) {
 	var f Fault

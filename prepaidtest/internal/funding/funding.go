@@ -79,7 +79,7 @@ func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry 
 
 func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigits(text) }
 
-// Redeem answers POST /funding/redemptions. It is approved when the account exists, is active and holds the
+// Redeem handles POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.
 func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	var in fundingInput
@@ -105,7 +105,7 @@ func (s *Funding) Redeem(c *exchange.Call) exchange.Response {
 	return approved(c, booked.ID)
 }
 
-// ReverseRedemption answers POST /funding/reversals. It is approved once for a redemption of the same account
+// ReverseRedemption handles POST /funding/reversals. It is approved once for a redemption of the same account
 // with the same originating_transaction and correlation_id, and gives back what was not refunded before.
 func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	var account, correlation string
@@ -136,7 +136,7 @@ func (s *Funding) ReverseRedemption(c *exchange.Call) exchange.Response {
 	return approved(c, id)
 }
 
-// Refund answers POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
+// Refund handles POST /funding/refunds. With a parent_transaction_id it must belong to a redemption of the same
 // account and correlation_id that was not reversed, and all its refunds may not exceed it.
 func (s *Funding) Refund(c *exchange.Call) exchange.Response {
 	var in fundingInput

@@ -45,7 +45,7 @@ type tokenBody struct {
 	ExpiresIn   int64  `json:"expires_in"`
 }
 
-// IssueToken answers POST /token (4.1).
+// IssueToken handles POST /token (4.1).
 func (s *Tokens) IssueToken(c *exchange.Call) exchange.Response {
 	bad := func(code, description string) exchange.Response {
 		return c.Refuse(http.StatusBadRequest, code, description)

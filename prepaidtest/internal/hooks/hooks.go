@@ -115,7 +115,7 @@ func (h *Hook) body() hookBody {
 	return body
 }
 
-// List answers GET /hooks.
+// List handles GET /hooks.
 func (s *Hooks) List(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
@@ -126,7 +126,7 @@ func (s *Hooks) List(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, s.order, func(to []byte, h *Hook) []byte { return wire.AppendJSON(to, h.body()) })
 }
 
-// Get answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
+// Get handles GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
 // that.
 func (s *Hooks) Get(c *exchange.Call) exchange.Response {
 	l := s.ledger.RLock()
@@ -187,7 +187,7 @@ func hookCode(field string) string {
 	return "invalid_request"
 }
 
-// Create answers POST /hooks. All members are required, since none is marked optional.
+// Create handles POST /hooks. All members are required, since none is marked optional.
 func (s *Hooks) Create(c *exchange.Call) exchange.Response {
 	var config Config
 	if _, refusal := s.bindHook(c, &config, true); refusal != nil {
@@ -219,7 +219,7 @@ func (s *Hooks) mayWatch(scope []int64) bool {
 	return !slices.ContainsFunc(scope, func(id int64) bool { return !l.Permitted(id) })
 }
 
-// Update answers PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
+// Update handles PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
 // gets another address. Nothing changes when the ping fails.
 func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	v := s.ledger.RLock()
@@ -247,7 +247,7 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	if h.deleted {
 		return hookNotFound(c)
 	}
-	// Another change may have come in while the receiver thought about the ping: only what was sent is set.
+	// Another change may have arrived while the receiver handled the ping: only what was sent is set.
 	config = h.Config
 	if _, refusal := s.bindHook(c, &config, false); refusal != nil {
 		return *refusal
@@ -256,8 +256,8 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusOK)
 }
 
-// Delete answers DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only answer
-// beside 401 and 500.
+// Delete handles DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only response
+// besides 401 and 500.
 func (s *Hooks) Delete(c *exchange.Call) exchange.Response {
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -269,7 +269,7 @@ func (s *Hooks) Delete(c *exchange.Call) exchange.Response {
 	return exchange.Done(http.StatusNoContent)
 }
 
-// ListUndeliverable answers GET /hooks/{id}/undeliverable with complete messages, oldest first.
+// ListUndeliverable handles GET /hooks/{id}/undeliverable with complete messages, oldest first.
 func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
@@ -284,7 +284,7 @@ func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 	return exchange.Paged(c, page, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
 }
 
-// DismissUndeliverable answers POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
+// DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
 // unknown.
 func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	var ids []string

@@ -1,6 +1,6 @@
 // Package ids makes every id the emulator hands out: random, or the same in each run when seeded.
 //
-// A Source is safe for concurrent use. It is saved and restored, so that an emulator that goes on from a saved state hands
+// A Source is safe for concurrent use. It is saved and restored, so that an emulator that continues from a saved state hands
 // out neither a transaction number nor a seeded id again.
 package ids
 
@@ -88,7 +88,7 @@ func (g *Source) Save() (last int64, source []byte, err error) {
 	return g.last, source, err
 }
 
-// Restore goes on from a saved state. Without a source the one of the options stays.
+// Restore continues from a saved state. Without a source the one of the options stays.
 func (g *Source) Restore(last int64, source []byte) error {
 	g.last = last
 	if source == nil {

@@ -67,13 +67,13 @@ const (
 	directEntryBSB = "633000"
 )
 
-// Groups says which optional groups an answer has.
+// Groups says which optional groups a response has.
 type Groups struct {
 	Personal, DirectEntry, FreeText, BPAY    bool
 	TokenInfo, Corresponding, CardholderType bool
 }
 
-// AppendReduced begins the account as it is answered (2.2) with the eight fields of GET /accounts/{id}/status.
+// AppendReduced begins the account as it is shown (2.2) with the eight fields of GET /accounts/{id}/status.
 func (a *Account) AppendReduced(to []byte) wire.Writer {
 	o := wire.Begin(to)
 	o.Money(`"balance":`, a.Balance)

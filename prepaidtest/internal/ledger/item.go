@@ -98,7 +98,7 @@ func (i Item) ParentID() string {
 	return strconv.FormatInt(i.Parent, 10)
 }
 
-// AppendItem appends a history item as it is answered (2.8).
+// AppendItem appends a history item as it is shown (2.8).
 func AppendItem(to []byte, i Item) []byte {
 	o := wire.Begin(to)
 	o.Digits(`"id":`, i.ID)

@@ -3,7 +3,7 @@
 //
 // One lock guards all that and whatever changes together with it in other packages: the cache of transfers, authorisations,
 // PIN changes, report runs, webhooks. It is passed on explicitly. Lock returns a Locked and RLock a View; the state is reached
-// through them only, and a function of another package that needs the lock takes one. Only Tokens, logs and faults have locks of
+// through them only, and a function of another package that needs the lock takes one. Access tokens, logs and faults have locks of
 // their own.
 //
 // The package also has the data that accounts consist of, with their limits. It knows no operation: who may call what, and

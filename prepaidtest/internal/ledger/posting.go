@@ -6,7 +6,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Room tells whether an account can take amount without leaving the range of money, and, for a debit, without
+// Room reports whether an account can take amount without leaving the range of money, and, for a debit, without
 // going below zero.
 func (a *Account) Room(amount wire.Money) bool {
 	balance, ok := a.Balance.Plus(amount)
@@ -64,7 +64,7 @@ func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	return booked, true
 }
 
-// Receives tells whether money may come in: an account that is over and done with takes none.
+// Receives reports whether money may come in: an account that is over and done with takes none.
 func (a *Account) Receives() bool {
 	switch a.Status {
 	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":

@@ -42,7 +42,7 @@ type Passport struct {
 	IssuingCountry string `json:"passport_issuing_country"`
 }
 
-// FreeText is a program's own data (2.6). An account without any answers with empty strings.
+// FreeText is a program's own data (2.6). An account without any shows empty strings.
 type FreeText struct {
 	Text1 string `json:"free_text1"`
 	Text2 string `json:"free_text2"`
@@ -122,7 +122,7 @@ func (p *Portal) Bind(b *wire.Reader) {
 	b.String("cardholder_id", &p.CardholderID).Required()
 }
 
-// Bind reads free text. What is left out is empty, since all twelve are answered.
+// Bind reads free text. What is left out is empty, since all twelve are shown.
 func (f *FreeText) Bind(b *wire.Reader) {
 	b.String("free_text1", &f.Text1)
 	b.String("free_text2", &f.Text2)

@@ -54,14 +54,14 @@ func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Optio
 	return s
 }
 
-// pinBody is this emulator's own answer, since the reference shows none: {"operation_id": …, "status": …} with
+// pinBody is this emulator's own response, since the reference shows none: {"operation_id": …, "status": …} with
 // status initiated, validated or executed.
 type pinBody struct {
 	OperationID string `json:"operation_id"`
 	Status      string `json:"status"`
 }
 
-// Initiate answers POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
+// Initiate handles POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
 // Any communication_method is taken: the reference shows no values.
 func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 	var eaid, device, address, method string
@@ -93,14 +93,14 @@ func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
 	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
 }
 
-// Validate answers POST /pin/validate: it opens the envelope and checks the one-time password.
+// Validate handles POST /pin/validate: it opens the envelope and checks the one-time password.
 func (s *PINs) Validate(c *exchange.Call) exchange.Response {
 	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *change, _ string) exchange.Response {
 		return c.JSON(http.StatusOK, pinBody{id, "validated"})
 	})
 }
 
-// Execute answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
+// Execute handles POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
 // insist on a validation before.
 func (s *PINs) Execute(c *exchange.Call) exchange.Response {
 	return s.sealedPIN(c, func(l ledger.Locked, id string, change *change, pin string) exchange.Response {

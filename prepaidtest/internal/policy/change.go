@@ -39,7 +39,7 @@ func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply
 	return exchange.Done(http.StatusOK)
 }
 
-// ChangeCategories answers POST /policy/{id}/categories. Every code from 0 to 9999 can be listed, whether or not
+// ChangeCategories handles POST /policy/{id}/categories. Every code from 0 to 9999 can be listed, whether or not
 // GET /policy/mccodes describes it.
 func (s *Policies) ChangeCategories(c *exchange.Call) exchange.Response {
 	var add, remove []int64
@@ -57,7 +57,7 @@ func (s *Policies) ChangeCategories(c *exchange.Call) exchange.Response {
 	})
 }
 
-// ChangeMerchants answers POST /policy/{id}/merchants.
+// ChangeMerchants handles POST /policy/{id}/merchants.
 func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
 	var add, remove []MerchantRule
 	return s.changePolicy(c, func(b *wire.Reader) {
@@ -78,7 +78,7 @@ func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
 	})
 }
 
-// ChangeTerminals answers POST /policy/{id}/terminals. Removal goes by the three ids of the request shape, as
+// ChangeTerminals handles POST /policy/{id}/terminals. Removal goes by the three ids of the request shape, as
 // rule 3 of 4.3 has it.
 func (s *Policies) ChangeTerminals(c *exchange.Call) exchange.Response {
 	var add, remove []TerminalRule

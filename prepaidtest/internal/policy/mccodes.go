@@ -5,7 +5,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// MerchantCategoryCodes answers GET /policy/mccodes.
+// MerchantCategoryCodes handles GET /policy/mccodes.
 func (s *Policies) MerchantCategoryCodes(c *exchange.Call) exchange.Response {
 	var page wire.PageRequest
 	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {

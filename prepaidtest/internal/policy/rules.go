@@ -12,7 +12,7 @@ func (r *MerchantRule) Bind(b *wire.Reader) {
 	b.String("description", &r.Description).Required()
 }
 
-// Same tells whether two rules are of one merchant.
+// Same reports whether two rules are of one merchant.
 func (r MerchantRule) Same(o MerchantRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID
 }
@@ -29,7 +29,7 @@ func (r *TerminalRule) bindKey(b *wire.Reader) {
 	b.String("terminal_id", &r.TerminalID).Required()
 }
 
-// Same tells whether two rules are of one terminal.
+// Same reports whether two rules are of one terminal.
 func (r TerminalRule) Same(o TerminalRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID && r.TerminalID == o.TerminalID
 }

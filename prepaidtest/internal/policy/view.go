@@ -117,7 +117,7 @@ func shown[T any](list []T) []T {
 	return list
 }
 
-// Restrictions answers the deprecated view. It knows categories and terminals only; merchant rules have no
+// Restrictions handles the deprecated view. It knows categories and terminals only; merchant rules have no
 // place in it.
 func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
 	type terminal struct {

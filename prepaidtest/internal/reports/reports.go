@@ -105,7 +105,7 @@ func csvReport(text string) Writer {
 	}
 }
 
-// Start answers GET /reporting/templates/{templatename}.
+// Start handles GET /reporting/templates/{templatename}.
 func (s *Reports) Start(c *exchange.Call) exchange.Response {
 	var headers bool
 	if refusal := c.BindQuery(func(q *wire.Query) { q.RequiredBoolean("include_column_headers", &headers) }); refusal != nil {
@@ -136,7 +136,7 @@ func (s *Reports) Start(c *exchange.Call) exchange.Response {
 
 func (r *run) gone(now time.Time) bool { return !now.Before(r.requested.Add(reportRetention)) }
 
-// Result answers GET /reporting/templates/{templatename}/reports/{reportid}: 204 with the shape of an
+// Result handles GET /reporting/templates/{templatename}/reports/{reportid}: 204 with the shape of an
 // error while the run is under way, and 400 for a run that does not exist or is older than four hours.
 func (s *Reports) Result(c *exchange.Call) exchange.Response {
 	l := s.ledger.RLock()

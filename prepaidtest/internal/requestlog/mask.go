@@ -49,7 +49,7 @@ func openNames() []string {
 	}
 }
 
-// squeeze appends the letters, digits and quotes of text, the letters small. Plain tells that the text says what
+// squeeze appends the letters, digits and quotes of text, the letters small. Plain reports that the text says what
 // it is: it has ASCII only, and no escapes.
 func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	plain = true
@@ -66,7 +66,7 @@ func squeeze(to, text []byte) (squeezed []byte, plain bool) {
 	return to, plain
 }
 
-// suspicious tells whether a squeezed text may have something to mask.
+// suspicious reports whether a squeezed text may have something to mask.
 func suspicious(squeezed []byte) bool {
 	return slices.ContainsFunc(secretWords(), func(word string) bool { return bytes.Contains(squeezed, []byte(word)) }) ||
 		slices.ContainsFunc(secretNames(), func(name string) bool { return bytes.Contains(squeezed, []byte(`"`+name+`"`)) })
@@ -86,7 +86,7 @@ func hasSecretWord(short string) bool {
 	return slices.ContainsFunc(secretWords(), func(word string) bool { return strings.Contains(short, word) })
 }
 
-// givesSecret tells whether a string has a secret by its name in it, as in "pin=1234", or JSON within JSON.
+// givesSecret reports whether a string has a secret by its name in it, as in "pin=1234", or JSON within JSON.
 func givesSecret(text string) bool {
 	var name strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -108,7 +108,7 @@ func givesSecret(text string) bool {
 // tokenForm is the body of a token request as it should be.
 const tokenForm = "grant_type=client_credentials"
 
-// Body shows a body without its secrets, cut. What is no JSON object cannot be masked in parts. Readable tells
+// Body shows a body without its secrets, cut. What is no JSON object cannot be masked in parts. Readable reports
 // that the operation has read it as one; most bodies then have no suspicious word and need not be read again.
 func Body(body []byte, readable bool) string {
 	if len(body) == 0 || string(body) == tokenForm {
@@ -128,7 +128,7 @@ func Body(body []byte, readable bool) string {
 var errNotMaskable = errors.New("cannot be masked in parts")
 
 // maskMembers masks the secret members of an object at any depth. It keeps the order, and members named twice; the
-// body itself comes back when there is nothing to mask.
+// body itself is returned when there is nothing to mask.
 func maskMembers(body []byte) ([]byte, error) {
 	if len(body) > MaxMaskedBody {
 		return nil, errNotMaskable

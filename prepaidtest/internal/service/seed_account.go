@@ -78,7 +78,7 @@ func (add *seedAccount) openingFor(balance wire.Money) wire.Money {
 	return balance
 }
 
-// inRange tells whether every running balance can be held.
+// inRange reports whether every running balance can be held.
 func (add *seedAccount) inRange() bool {
 	running := add.opening
 	for _, booked := range add.history {

@@ -66,7 +66,7 @@ type simulated struct {
 	merchant                                   ledger.Merchant
 }
 
-// simulateBody is the answer; each operation leaves out what it does not have.
+// simulateBody is the response; each operation leaves out what it does not have.
 type simulateBody struct {
 	Reference     *string `json:"transaction_reference,omitempty"`
 	Authorisation *string `json:"authorization_id,omitempty"`
@@ -125,7 +125,7 @@ func (s *Simulator) usable(l ledger.View, in *simulated) (*ledger.Account, strin
 	return a, ""
 }
 
-// Transact answers POST /simulation/transact.
+// Transact handles POST /simulation/transact.
 func (s *Simulator) Transact(c *exchange.Call) exchange.Response {
 	var in simulated
 	if refusal := c.BindBody(in.bind(true, false)); refusal != nil {
@@ -197,7 +197,7 @@ func (s *Simulator) matching(_ ledger.View, in *simulated, state authorisationSt
 	return made
 }
 
-// Advice answers POST /simulation/advice. An advice is not asked of the policy or the balance: the
+// Advice handles POST /simulation/advice. An advice is not asked of the policy or the balance: the
 // purchase has taken place. A matched authorisation keeps its id with the new amount.
 func (s *Simulator) Advice(c *exchange.Call) exchange.Response {
 	return s.follow(c, true, func(l ledger.Locked, a *ledger.Account, in *simulated, made *authorisation) (*authorisation, string) {
@@ -218,7 +218,7 @@ func (s *Simulator) Advice(c *exchange.Call) exchange.Response {
 	})
 }
 
-// Reverse answers POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
+// Reverse handles POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
 func (s *Simulator) Reverse(c *exchange.Call) exchange.Response {
 	return s.follow(c, false, func(l ledger.Locked, a *ledger.Account, in *simulated, made *authorisation) (*authorisation, string) {
 		switch {
@@ -269,7 +269,7 @@ func (s *Simulator) mistyped(_ ledger.View, in *simulated) bool {
 	return made != nil && made.account == in.account && made.kind != in.kind
 }
 
-// Clear answers POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
+// Clear handles POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
 // booked whatever the balance and, by then, the account's status: the merchant has been paid. What the range of
 // money does not hold is not booked, and the authorisation stays open.
 func (s *Simulator) Clear(c *exchange.Call) exchange.Response {
@@ -298,7 +298,7 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *simulated, at 
 	}
 }
 
-// ReverseClear answers POST /simulation/reverse_clear. It books a clearing reversal whether there is a
+// ReverseClear handles POST /simulation/reverse_clear. It books a clearing reversal whether there is a
 // clearing or not, unless MatchedReversalsOnly is set; a matching clearing becomes its parent.
 func (s *Simulator) ReverseClear(c *exchange.Call) exchange.Response {
 	return s.later(c, taskReverseClear)

@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// transferCacheLife is how long the answer to a request_id is kept (section 8).
+// transferCacheLife is how long the response to a request_id is kept (section 8).
 const transferCacheLife = 30 * 24 * time.Hour
 
 // The operations that have a request_id.
@@ -90,7 +90,7 @@ func (s *Transfers) PaidTwice(_ ledger.View) []string {
 // transferKey scopes a request_id to its operation.
 type transferKey struct{ operation, requestID string }
 
-// cachedTransfer is the answer of a transfer that was made.
+// cachedTransfer is the response of a transfer that was made.
 type cachedTransfer struct {
 	body    []byte
 	expires time.Time
@@ -142,21 +142,21 @@ func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.L
 	if refusal != nil {
 		return *refusal
 	}
-	answer := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.UUID()})
+	response := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.UUID()})
 	if requestID == "" {
-		return answer
+		return response
 	}
 	if s.movements[key]++; s.movements[key] > 1 && s.with.Logger != nil {
 		s.with.Logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
 	}
 	if !known {
-		s.cache[key] = cachedTransfer{body: answer.Body, expires: now.Add(transferCacheLife), serial: s.put.Add(1)}
+		s.cache[key] = cachedTransfer{body: response.Body, expires: now.Add(transferCacheLife), serial: s.put.Add(1)}
 		s.queue = append(s.queue, key)
 	}
-	return answer
+	return response
 }
 
-// forgetTransfers drops answers older than 30 days. Since all live equally long, the queue is in order.
+// forgetTransfers drops responses older than 30 days. Since all live equally long, the queue is in order.
 func (s *Transfers) forgetTransfers(now time.Time) {
 	for len(s.queue) > 0 && !now.Before(s.cache[s.queue[0]].expires) {
 		delete(s.cache, s.queue[0])
@@ -164,7 +164,7 @@ func (s *Transfers) forgetTransfers(now time.Time) {
 	}
 }
 
-// Transfer answers POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
+// Transfer handles POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
 // destination that does not exist or can take no money are failed transfers: 200 with an empty transaction_id,
 // and not cached.
 func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
@@ -203,7 +203,7 @@ func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
 	})
 }
 
-// DirectEntryOut answers POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
+// DirectEntryOut handles POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
 // payment that cannot be made is refused with 400, unless EmptyIDForFailedDirectEntry is set.
 func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 	var in struct {

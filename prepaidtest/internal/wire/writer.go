@@ -14,7 +14,7 @@ import (
 // slower than the tests it serves.
 type Writer struct{ text []byte }
 
-// Begin goes on after text.
+// Begin continues after text.
 func Begin(text []byte) Writer { return Writer{append(text, '{')} }
 
 // End closes an object of at least one member.

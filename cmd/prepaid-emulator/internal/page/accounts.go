@@ -73,7 +73,7 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, a
 
 func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }
 
-// known is the account of the path; when there is none the request is answered.
+// known is the account of the path; when there is none it responds to the request.
 func (p *Page) known(w http.ResponseWriter, r *http.Request) (string, bool) {
 	id := r.PathValue("id")
 	if !slices.Contains(p.server.Load().AccountIDs(), id) {

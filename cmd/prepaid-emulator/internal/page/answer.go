@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// wantsJSON tells whether a program asks, which names the type; no browser does.
+// wantsJSON reports whether the caller is a program, which names the type; no browser does.
 func wantsJSON(r *http.Request) bool {
 	for _, line := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(line, ",") {
@@ -57,11 +57,11 @@ type pinChangeJSON struct {
 
 func accountOf(server *prepaidtest.Server, id string) accountJSON {
 	a := server.Account(id)
-	answer := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}}
+	state := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}}
 	for _, change := range server.PINChanges(id) {
-		answer.PINChanges = append(answer.PINChanges, pinChangeJSON(change))
+		state.PINChanges = append(state.PINChanges, pinChangeJSON(change))
 	}
-	return answer
+	return state
 }
 
 type faultsJSON struct {
@@ -79,12 +79,12 @@ type faultJSON struct {
 }
 
 func faultsOf(server *prepaidtest.Server) faultsJSON {
-	answer := faultsJSON{Faults: []faultJSON{}, DeliveryFaults: []faultJSON{}}
+	state := faultsJSON{Faults: []faultJSON{}, DeliveryFaults: []faultJSON{}}
 	for _, a := range server.Faults() {
-		answer.Faults = append(answer.Faults, faultJSON{Operation: a.Operation, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
+		state.Faults = append(state.Faults, faultJSON{Operation: a.Operation, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
 	}
 	for _, a := range server.DeliveryFaults() {
-		answer.DeliveryFaults = append(answer.DeliveryFaults, faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
+		state.DeliveryFaults = append(state.DeliveryFaults, faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
 	}
-	return answer
+	return state
 }

@@ -27,7 +27,7 @@ func (p *Page) advance(w http.ResponseWriter, r *http.Request) {
 	case err != nil || step <= 0 || step > maxStep:
 		problem = "Enter a duration such as 90s, 5m or 36h, up to ten years."
 	case step > end().Sub(p.server.Load().Now()):
-		problem = "The clock goes to the end of the year 2200 and no further."
+		problem = "The clock ends with the year 2200."
 	}
 	if problem != "" {
 		p.show(w, r, http.StatusUnprocessableEntity, "clock", layout{

@@ -26,7 +26,7 @@ type Config struct {
 	Version string
 }
 
-// Page is the handler for prepaidtest.WithPage. It answers 503 until Attach.
+// Page is the handler for prepaidtest.WithPage. It responds with 503 until Attach.
 type Page struct {
 	config    Config
 	server    atomic.Pointer[prepaidtest.Server]
@@ -72,7 +72,7 @@ func (p *Page) routes() http.Handler {
 	return mux
 }
 
-// ServeHTTP answers one request of a browser.
+// ServeHTTP responds to one request of a browser.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "+

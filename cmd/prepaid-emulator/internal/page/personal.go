@@ -10,7 +10,7 @@ import (
 // concealed stands for personal data, which the page of an account alone shows.
 const concealed = "[personal]"
 
-// personalMembers hold what is somebody's own, in bodies, answers and queries.
+// personalMembers are personal data, in bodies, responses and queries.
 func personalMembers() []string {
 	return []string{"personal", "registration", "name_on_card", "destination_account_info", "first_name", "last_name", "mobile"}
 }

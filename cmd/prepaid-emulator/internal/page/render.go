@@ -36,6 +36,7 @@ func parseTemplates() map[string]*template.Template {
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
 		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": url.PathEscape, "short": short, "args": func(values ...any) []any { return values },
+		"plural": plural,
 	}
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)
@@ -43,6 +44,14 @@ func parseTemplates() map[string]*template.Template {
 		pages[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, "templates/"+name+".html"))
 	}
 	return pages
+}
+
+// plural is the word for n things.
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
 }
 
 // show writes a page. With ?live=1 it writes the parts that change, which is what the script asks for.
@@ -79,7 +88,7 @@ func (p *Page) problem(w http.ResponseWriter, r *http.Request, status int, text 
 	p.show(w, r, status, "problem", layout{Title: "Not here", Problem: text})
 }
 
-// done leads back to a page with a word on what was done; a program gets the state that came of it.
+// done redirects to a page with a note on what was done; a program gets the new state.
 func done(w http.ResponseWriter, r *http.Request, path, what string, state any) {
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, state)
