@@ -144,7 +144,7 @@ func (c *attempts) attempt(ctx context.Context, how *manner) {
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
-	a.exchange = new(exchange.Exchange)
+	a.exchange = exchange.New(c.content != nil)
 	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, how.fresh)
 	if a.sent {
 		c.sent.count(a.started, c.core.config.AttemptTimeout)

@@ -57,7 +57,7 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		// Plain, as the reference wants it: x/oauth2 would query-escape both first.
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}
-	var answer struct {
+	var granted struct {
 		AccessToken string       `json:"access_token"`
 		TokenType   string       `json:"token_type"`
 		ExpiresIn   tokenSeconds `json:"expires_in"`
@@ -65,14 +65,14 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	received := time.Now()
 	err := c.do(ctx, &described, func(r *response) error {
 		received = time.Now()
-		if err := decodeJSON(r, &answer); err != nil {
+		if err := decodeJSON(r, &granted); err != nil {
 			return err
 		}
 		// A token without a lifetime would never be renewed.
-		if answer.AccessToken == "" || !strings.EqualFold(answer.TokenType, "bearer") || answer.ExpiresIn <= 0 {
+		if granted.AccessToken == "" || !strings.EqualFold(granted.TokenType, "bearer") || granted.ExpiresIn <= 0 {
 			return r.undecodable(errMissingMember)
 		}
-		if !isHeaderText(answer.AccessToken) {
+		if !isHeaderText(granted.AccessToken) {
 			return r.undecodable(errUnexpectedBody)
 		}
 		return nil
@@ -81,10 +81,10 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 		return nil, tokenError(err)
 	}
 	return &oauth2.Token{
-		AccessToken: answer.AccessToken,
+		AccessToken: granted.AccessToken,
 		TokenType:   "Bearer",
-		ExpiresIn:   int64(answer.ExpiresIn),
-		Expiry:      received.Add(time.Duration(answer.ExpiresIn) * time.Second),
+		ExpiresIn:   int64(granted.ExpiresIn),
+		Expiry:      received.Add(time.Duration(granted.ExpiresIn) * time.Second),
 	}, nil
 }
 

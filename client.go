@@ -111,11 +111,11 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 type CheckResult struct {
 	// TokenLifetime is what is left of the access token.
 	TokenLifetime time.Duration
-	// ClockSkew is the service's clock minus the local one, to about a second; zero when the answer had no Date.
+	// ClockSkew is the service's clock minus the local one, to about a second; zero when the response had no Date.
 	ClockSkew time.Duration
 	// RoundTrip is the time of the read, token not included.
 	RoundTrip time.Duration
-	// MediaType is the Content-Type as answered; a proxy may have put application/json there.
+	// MediaType is the Content-Type as received; a proxy may have put application/json there.
 	MediaType string
 }
 
@@ -124,7 +124,7 @@ type CheckResult struct {
 //
 // Errors: *[TokenError] when the credentials or the token address are wrong, *[TransportError] when there is no
 // way to the service, [ErrUnauthorized] or [ErrForbidden] when this address may not call it, *[DecodeError] when
-// something else answers. Safety: read.
+// something else responds. Safety: read.
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {

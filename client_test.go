@@ -19,7 +19,7 @@ import (
 
 const oneCategory = `[{"code":5411,"description":"Grocery"}]`
 
-// Check tells the token's life, the clocks' difference, the time of the read and the media type as received.
+// Check reports the token's life, the clocks' difference, the time of the read and the media type as received.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -168,7 +168,7 @@ func TestCallsAfterClose(t *testing.T) {
 	})
 }
 
-// Close ends a token exchange under way, waits for its end, and tells those who wait for it.
+// Close ends a token exchange under way, waits for its end, and returns an error to those that wait for it.
 func TestCloseEndsTokenExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"bytes"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -9,79 +10,61 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
-
-// wireTime is the reference's date-time form, in UTC.
-const wireTime = "2006-01-02T15:04:05Z"
 
 // encodeOptions are how requests are written: date-times in UTC to the second, secrets revealed. Nowhere else
 // does a secret leave its closure.
 var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, t time.Time) error {
-		return e.WriteToken(jsontext.String(t.UTC().Format(wireTime)))
+		return e.WriteToken(jsontext.String(t.UTC().Format(wire.TimeLayout)))
 	}),
 	json.MarshalToFunc(func(e *jsontext.Encoder, s Secret) error {
 		return e.WriteToken(jsontext.String(s.Reveal()))
 	}),
-	json.MarshalToFunc(encodeCardholder),
+	json.MarshalToFunc(func(e *jsontext.Encoder, value selfEncoder) error { return value.encode(e) }),
 ))
 
-// tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
-// date-time without its zone), always refused for a value that would be wrong. An ErrorCode has no rule here and must be
-// a string: the form of an error response is evidence of who sent it.
-var tolerant = json.JoinUnmarshalers(
+// scalars are how values of the plain types are read, see tolerant.
+var scalars = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
 	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
-	json.UnmarshalFromFunc(decodeInteger[CardholderType]),
 	json.UnmarshalFromFunc(decodeString[string]),
 	json.UnmarshalFromFunc(decodeString[AccountID]),
-	json.UnmarshalFromFunc(decodeString[AccountStatus]),
-	json.UnmarshalFromFunc(decodeString[AccountType]),
-	json.UnmarshalFromFunc(decodeString[FundingOutcome]),
-	json.UnmarshalFromFunc(decodeString[MessageType]),
-	json.UnmarshalFromFunc(decodeString[PolicyAction]),
-	json.UnmarshalFromFunc(decodeString[ProductType]),
-	json.UnmarshalFromFunc(decodeString[ProvisioningStatus]),
-	json.UnmarshalFromFunc(decodeString[ReliabilityMode]),
-	json.UnmarshalFromFunc(decodeString[RestrictionRuleType]),
-	json.UnmarshalFromFunc(decodeString[RestrictionType]),
-	json.UnmarshalFromFunc(decodeString[Sex]),
-	json.UnmarshalFromFunc(decodeString[StorageTechnology]),
-	json.UnmarshalFromFunc(decodeString[TokenizationDecision]),
-	json.UnmarshalFromFunc(decodeString[WalletDeviceType]),
-	json.UnmarshalFromFunc(decodeString[WalletTokenStatus]),
-	json.UnmarshalFromFunc(decodeString[WalletTokenType]),
-	json.UnmarshalFromFunc(decodeTransactionType),
+	json.UnmarshalFromFunc(decodeCode),
 )
 
-// callerOptions are how a value of the caller's own is read: tolerant, also of duplicate names and bad UTF-8.
-var callerOptions = json.JoinOptions(
-	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), json.WithUnmarshalers(tolerant),
-)
+// tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
+// date-time without its zone), always refused for a value that would be wrong.
+var tolerant = json.JoinUnmarshalers(scalars, json.UnmarshalFromFunc(decodeListed))
+
+// callerOptions are how a value of the caller's own is read.
+var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
 
 // decodeOptions are how responses are read. They differ from callerOptions in amounts that must not read as zero when
 // they are missing or null: these start out as amountUnset, and null leaves them so (see incomplete). The library goes on
 // with the same options, in a type that has no rule here.
 var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
-	json.UnmarshalFromFunc(decodeCardholder),
-	json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *Account) error {
-		type plain Account
-		a.startUnset()
-		return json.UnmarshalDecode(d, (*plain)(a))
-	}),
-	json.UnmarshalFromFunc(func(d *jsontext.Decoder, a *AccountSummary) error {
-		type plain AccountSummary
-		a.startUnset()
-		return json.UnmarshalDecode(d, (*plain)(a))
-	}),
-	json.UnmarshalFromFunc(func(d *jsontext.Decoder, t *Transaction) error {
-		type plain Transaction
-		t.startUnset()
-		return json.UnmarshalDecode(d, (*plain)(t))
-	}),
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value selfDecoder) error { return value.decode(d) }),
 	tolerant,
 )))
+
+// selfEncoder is a type with a form of its own.
+type selfEncoder interface {
+	encode(e *jsontext.Encoder) error
+}
+
+// selfDecoder is a type with a form of its own.
+type selfDecoder interface {
+	decode(d *jsontext.Decoder) error
+}
+
+// wireReadable is a type that can be read on the fast path.
+type wireReadable interface{ readWire(r *wire.Reader) }
+
+// wireWritable is a type that can be written on it.
+type wireWritable interface{ writeWire(w *wire.Writer) }
 
 // incomplete is a type some of whose members must be there: those whose zero would be taken for a value of the service,
 // and those that identify something. The rest of what the reference requires may be missing or null, which reads as the
@@ -96,10 +79,8 @@ func complete[T any](item *T) bool {
 
 // encode writes a request body. It cannot fail for the types of this package, whose text was validated.
 func encode(body any) ([]byte, error) {
-	if plain, ok := body.(wireWritable); ok {
-		if written, ok := writeWire(plain); ok {
-			return written, nil
-		}
+	if written, ok := writeBody(body); ok {
+		return written, nil
 	}
 	return json.Marshal(body, encodeOptions)
 }
@@ -121,14 +102,42 @@ func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
 	return nil
 }
 
-// decodeTransactionType reads a code; one that arrives as a number may have lost its leading zeros.
-func decodeTransactionType(d *jsontext.Decoder, t *TransactionType) error {
+// decodeCode reads a code; one that arrives as a number may have lost its leading zeros.
+func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) error {
 	bare := d.PeekKind() == '0'
-	err := decodeString(d, t)
-	if code, ok := number.Integer([]byte(*t)); bare && ok {
-		*t = TransactionType(padCode(string(code)))
+	var text string
+	if err := decodeString(d, &text); err != nil {
+		return err
 	}
-	return err
+	if integer, ok := number.Integer([]byte(text)); bare && ok {
+		text = padCode(string(integer))
+	}
+	code.setCode(text)
+	return nil
+}
+
+// decodeListed reads a value of a type whose values the reference lists, as decodeString and decodeInteger do. A caller's own
+// type is left to the library.
+func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
+	to := reflect.ValueOf(listed).Elem()
+	switch {
+	case to.Type().PkgPath() != reflect.TypeFor[Amount]().PkgPath():
+	case to.Kind() == reflect.String:
+		var text string
+		if err := decodeString(d, &text); err != nil {
+			return err
+		}
+		to.SetString(text)
+		return nil
+	case to.Kind() == reflect.Int:
+		value := int(to.Int())
+		if err := decodeInteger(d, &value); err != nil {
+			return err
+		}
+		to.SetInt(int64(value))
+		return nil
+	}
+	return json.UnmarshalDecode(d, listed, json.WithUnmarshalers(scalars))
 }
 
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
@@ -143,32 +152,14 @@ func decodeTime(d *jsontext.Decoder, t *time.Time) error {
 		*t = time.Time{}
 		return nil
 	case '"':
-		parsed, err := parseTime(token.String())
-		if err != nil {
-			return err
+		parsed, ok := wire.ParseTime(token.String())
+		if !ok {
+			return errNotATime
 		}
 		*t = parsed
 		return nil
 	}
 	return errNotATime
-}
-
-func parseTime(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t.UTC(), nil
-	}
-	for _, layout := range [...]string{
-		"2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05",
-		"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02",
-	} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, errNotATime
 }
 
 // decodeInteger reads 12, "12", 12.0 and null; anything that is not a whole number in range is an error.
@@ -200,6 +191,29 @@ func parseInteger(text string) (int64, bool) {
 	return value, err == nil
 }
 
+// readItem reads body's one value on the fast path. False means that nothing is known of it, and that item holds rubbish.
+func readItem(body []byte, item any) bool {
+	plain, ok := item.(wireReadable)
+	return ok && wire.Read(body, plain.readWire)
+}
+
+// readItems reads body, an array, in the same way.
+func readItems[T any](body []byte) ([]T, bool) {
+	if _, ok := any((*T)(nil)).(wireReadable); !ok {
+		return nil, false
+	}
+	return wire.ReadItems(body, func(item *T, r *wire.Reader) { any(item).(wireReadable).readWire(r) })
+}
+
+// writeBody writes a body on the fast path, if it can.
+func writeBody(body any) ([]byte, bool) {
+	plain, ok := body.(wireWritable)
+	if !ok {
+		return nil, false
+	}
+	return wire.Write(plain.writeWire)
+}
+
 // decodeJSON reads a response's one JSON value into out.
 func decodeJSON[T any](r *response, out *T) error {
 	body := bytes.TrimSpace(r.body)
@@ -209,7 +223,7 @@ func decodeJSON[T any](r *response, out *T) error {
 	if string(body) == "null" {
 		return r.undecodable(errNull)
 	}
-	if plain, ok := any(out).(wireReadable); !ok || !readWire(body, plain) {
+	if !readItem(body, out) {
 		*out = *new(T)
 		if err := json.Unmarshal(body, out, decodeOptions); err != nil {
 			return r.undecodable(err)
@@ -223,7 +237,8 @@ func decodeJSON[T any](r *response, out *T) error {
 
 // decodeItems reads a response's array of JSON values, each with its required members.
 func decodeItems[T any](r *response, items *[]T) error {
-	if !readWireItems(bytes.TrimSpace(r.body), items) {
+	var ok bool
+	if *items, ok = readItems[T](bytes.TrimSpace(r.body)); !ok {
 		*items = nil
 		if err := decodeJSON(r, items); err != nil {
 			return err

@@ -41,7 +41,7 @@ func (e *Environment) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Config is everything a [Client] can be told. BaseURL, Vendor and Credentials (or TokenSource) are required; the
+// Config is everything that a [Client] can be given. BaseURL, Vendor and Credentials (or TokenSource) are required; the
 // zero value of every other field is its stated default. Fields that hold data have a name in JSON and YAML, with
 // durations as text such as "30s", and a variable of [ConfigFromEnv]; those that hold code are set in code. A Config
 // prints and marshals without its secret.
@@ -67,7 +67,7 @@ type Config struct {
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
 	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`
-	// MaxResponseBytes bounds an answer held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
+	// MaxResponseBytes bounds a response held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
@@ -126,7 +126,7 @@ type Config struct {
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
 // zero value of each field is its stated default.
 type RetryPolicy struct {
-	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those answered with 429 do not
+	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those refused with 429 do not
 	// count, nor does one 401, or one 400 of a report start, that is followed by another token, nor the first read of a
 	// call that is lost because the service closes a kept connection: it is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
@@ -163,7 +163,7 @@ type Credentials struct {
 // TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
 // token was refused. A nil one leaves the built-in token manager in place.
 type TokenSource interface {
-	// Token returns a token to use now. When rejected is not nil, the service has just answered 401 to it; returning
+	// Token returns a token to use now. When rejected is not nil, the service has just responded with 401 to it; returning
 	// the same token again ends the call with that 401.
 	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
 }
@@ -335,16 +335,16 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 }
 
 func readDuration(d *jsontext.Decoder, to *time.Duration) error {
-	token, err := d.ReadToken()
+	value, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
-	switch token.Kind() {
+	switch value.Kind() {
 	case 'n':
 		*to = 0
 		return nil
 	case '"':
-		*to, err = time.ParseDuration(token.String())
+		*to, err = time.ParseDuration(value.String())
 		return err
 	}
 	return errors.New("not a text")

@@ -250,7 +250,7 @@ func TestConfigFromEnvRefusesWhatItCannotRead(t *testing.T) {
 	harness.RequireFaults(t, err, "NaN", harness.Fault{Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must not be negative"}, harness.Fault{Field: "PREPAID_RATE_SHARE", Rule: "at most 1"})
 }
 
-// The page that tells the names tells all of them, and its YAML file is one that can be read.
+// The page with the names has all of them, and its YAML file is one that can be read.
 func TestWrappingPageHasEverySetting(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("docs", "wrapping.md"))

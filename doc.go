@@ -34,7 +34,7 @@
 //	case prepaid.OutcomeApplied:
 //		fmt.Println("done")
 //	case prepaid.OutcomeRejected:
-//		fmt.Println("refused: nothing moved; mend the cause, or withdraw the payment")
+//		fmt.Println("refused: nothing moved; fix the cause, or withdraw the payment")
 //	case prepaid.OutcomeNotProcessed:
 //		fmt.Println("nothing moved, and the request is not at fault: send the same params again once the cause is gone")
 //	case prepaid.OutcomeUnknown:

@@ -27,7 +27,7 @@ type CallError struct {
 	AccountID AccountID
 	// RequestID is the key of a transfer or direct entry; empty for other calls.
 	RequestID RequestID
-	// CorrelationID is the one the service answered with or, for funding, the one that was sent.
+	// CorrelationID is the one the service returned or, for funding, the one that was sent.
 	CorrelationID string
 	// Attempts counts the requests that may have left.
 	Attempts int
@@ -94,13 +94,13 @@ type APIError struct {
 	StatusCode int
 	// Code is the machine-readable code; empty when the body had none.
 	Code ErrorCode
-	// Description is the service's text; policy and transfer answers list the invalid fields in it.
+	// Description is the service's text; policy and transfer responses list the invalid fields in it.
 	Description string
 	// RetryAfter is the wait a 429 or 503 asked for; zero when it did not.
 	RetryAfter time.Duration
-	// Header is the answer's header.
+	// Header is the response's header.
 	Header http.Header
-	// Body is the answer's body, at most 64 KiB of it.
+	// Body is the response's body, at most 64 KiB of it.
 	Body []byte
 
 	// shown is the part of Description that is printed.
@@ -209,7 +209,7 @@ const (
 	CodeInvalidHMACKeyID ErrorCode = "invalid_hmac_key_id"
 	// CodeInvalidHMACKeySecret: webhooks: bad key.
 	CodeInvalidHMACKeySecret ErrorCode = "invalid_hmac_key_secret"
-	// CodeNoResponse: webhooks: the ping to an enabled hook was not answered.
+	// CodeNoResponse: webhooks: the ping to an enabled hook got no response.
 	CodeNoResponse ErrorCode = "no_response"
 	// CodeInvalidHookID: webhooks: no such hook.
 	CodeInvalidHookID ErrorCode = "invalid_hook_id"
@@ -303,7 +303,7 @@ func (e *ValidationError) Error() string {
 	return b.String()
 }
 
-// TransportError means that no complete answer came. The zero value is a request that never left.
+// TransportError means that no complete response came. The zero value is a request that never left.
 type TransportError struct {
 	// Sent is false only when it is certain that nothing reached the service.
 	Sent bool
@@ -334,9 +334,9 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // DecodeError means that a response arrived which is not what the operation declares, or one in the error shape with a
 // success status: Err is then its [ErrorCode]. The zero value is not used.
 type DecodeError struct {
-	// StatusCode is the HTTP status of the answer.
+	// StatusCode is the HTTP status of the response.
 	StatusCode int
-	// MediaType is the answer's Content-Type without parameters.
+	// MediaType is the response's Content-Type without parameters.
 	MediaType string
 	// Offset is the byte of the body at which decoding stopped; zero when unknown.
 	Offset int64
@@ -372,7 +372,7 @@ func (e *TransferFailedError) Error() string {
 func (e *TransferFailedError) Is(target error) bool { return target == ErrTransferFailed }
 
 // ThrottledError means that the local limiter refused: the wait for a slot would outlast the deadline. The
-// service was not asked. The zero value does not tell the wait.
+// service was not asked. The zero value does not state the wait.
 type ThrottledError struct {
 	// Wait is how long a slot would have taken.
 	Wait time.Duration

@@ -187,7 +187,7 @@ func ExampleAccountsService_TransactionsPage() {
 	// 3900 -3.00 94.00
 }
 
-// Leaving the loop ends the reading: pages behind it are never asked for.
+// Leaving the loop ends the reading: later pages are never requested.
 func ExampleAccountsService_Transactions_break() {
 	srv := emulator(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)))
 	defer srv.Close()

@@ -341,7 +341,7 @@ func Example_start() {
 	// prepaid: Token: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
-// A run that is told to end takes nothing new and finishes what it has begun: a call cut off in the middle is a doubt.
+// A run that is asked to end takes nothing new and finishes what it has begun: a call cut off in the middle is a doubt.
 func Example_shutdown() {
 	srv := emulator()
 	defer srv.Close()

@@ -74,7 +74,7 @@ func ExampleFundingService_Reverse() {
 	// reversal approved, left: 100.00
 }
 
-// The response of a redemption was lost: the history around the call tells whether the money was taken.
+// The response of a redemption was lost: the history around the call shows whether the money was taken.
 func ExampleFundingService_Redeem_unknown() {
 	srv := emulator()
 	defer srv.Close()

@@ -43,7 +43,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error)
 	if err == nil {
 		down.Store(true)
 		for range count {
-			seed(srv, "25.50") // a load, which the hook is told of
+			seed(srv, "25.50") // a load, which the hook reports
 		}
 		err = srv.WaitIdle(context.Background())
 	}
@@ -207,7 +207,7 @@ func ExampleHooksService_Undeliverable() {
 			fmt.Println(err)
 			return
 		}
-		var body struct { // the operator tells the shape; this is the emulator's
+		var body struct { // the operator specifies the shape; this is the emulator's
 			Transaction prepaid.Transaction `json:"transaction"`
 		}
 		if err := message.Decode(&body); err != nil {
@@ -301,7 +301,7 @@ func ExampleParseMessage() {
 func ExampleHooksService_Create() {
 	key := prepaid.NewSecret(strings.Repeat("0f", 32))
 	handler, err := webhook.NewHandler(webhook.Config{
-		Verifier: webhook.HMAC{ // the operator tells header, encoding and key form
+		Verifier: webhook.HMAC{ // the operator specifies header, encoding and key form
 			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded, Keys: webhook.StaticKeys{"k1": key},
 		},
 		OnTransaction: func(_ context.Context, m *prepaid.Message) error {
@@ -330,7 +330,7 @@ func ExampleHooksService_Create() {
 		return
 	}
 	fmt.Println("registered", created.ID != "")
-	seed(srv, "25.50") // a load, which the hook is told of
+	seed(srv, "25.50") // a load, which the hook reports
 	fmt.Println(srv.WaitIdle(ctx))
 	// Output:
 	// registered true

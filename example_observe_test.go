@@ -81,7 +81,7 @@ func ExampleTrace() {
 	// map[Accounts.Status applied:2 Accounts.Status rejected:1 Token applied:1]
 }
 
-// A slow call explained: each attempt of one call, with the pause behind it.
+// A slow call explained: each attempt of one call, with the pause after it.
 func ExampleWithTrace_pauses() {
 	srv := emulator()
 	defer srv.Close()

@@ -39,7 +39,7 @@ func ExamplePINService_Initiate() {
 		fmt.Println(err, prepaid.OutcomeOf(err))
 		return
 	}
-	var answer struct { // the operator tells the shape; this is the emulator's
+	var answer struct { // the operator specifies the shape; this is the emulator's
 		OperationID string `json:"operation_id"`
 		Status      string `json:"status"`
 	}
@@ -182,12 +182,12 @@ func ExamplePINService() {
 	change := func(ctx context.Context, seal func(operation string) (*prepaid.PINEnvelope, error)) error {
 		started, err := client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
 			AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7",
-			CommunicationMethod: "sms", // the operator tells the values
+			CommunicationMethod: "sms", // the operator specifies the values
 		})
 		if err != nil {
 			return err
 		}
-		var answer struct { // the operator tells the shape
+		var answer struct { // the operator specifies the shape
 			OperationID string `json:"operation_id"`
 		}
 		if err := started.Decode(&answer); err != nil {

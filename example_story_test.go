@@ -81,7 +81,7 @@ func storyMoney(ctx context.Context) error {
 	case prepaid.OutcomeApplied:
 		fmt.Println("done")
 	case prepaid.OutcomeRejected:
-		fmt.Println("refused: nothing moved; mend the cause, or withdraw the payment")
+		fmt.Println("refused: nothing moved; fix the cause, or withdraw the payment")
 	case prepaid.OutcomeNotProcessed:
 		fmt.Println("nothing moved, and the request is not at fault: send the same params again once the cause is gone")
 	case prepaid.OutcomeUnknown:

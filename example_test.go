@@ -26,7 +26,7 @@ func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
 }
 
-// A client is made once a process. What is wrong with its configuration is told all at once, before any I/O.
+// A client is made once a process. What is wrong with its configuration is reported all at once, before any I/O.
 func ExampleNewClient() {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL:     "https://api.example.com/3.0/",
@@ -100,7 +100,7 @@ func ExampleOutcomeOf() {
 		case prepaid.OutcomeApplied:
 			return "done"
 		case prepaid.OutcomeRejected:
-			return "refused: nothing moved; mend the cause, or withdraw the payment"
+			return "refused: nothing moved; fix the cause, or withdraw the payment"
 		case prepaid.OutcomeNotProcessed:
 			return "nothing moved, and the request is not at fault: the same params again, once the cause is gone"
 		}
@@ -115,8 +115,8 @@ func ExampleOutcomeOf() {
 	fmt.Println("closed:", decide(pay("1.00")))
 	// Output:
 	// 25.50:  done
-	// 900.00: refused: nothing moved; mend the cause, or withdraw the payment
-	// -1.00:  refused: nothing moved; mend the cause, or withdraw the payment
+	// 900.00: refused: nothing moved; fix the cause, or withdraw the payment
+	// -1.00:  refused: nothing moved; fix the cause, or withdraw the payment
 	// 500:    it may have moved: send the same params again, or look
 	// closed: nothing moved, and the request is not at fault: the same params again, once the cause is gone
 }

@@ -133,7 +133,7 @@ func ExampleParseMCC() {
 	//  prepaid: merchant category code: not four digits
 }
 
-// A value that the reference does not list is kept as it came, and can be told apart.
+// A value that the reference does not list is kept as it came, and can be distinguished.
 func ExampleAccountStatus_Known() {
 	var account prepaid.AccountSummary
 	if err := json.Unmarshal([]byte(`{"status": "frozen", "balance": 1.00}`), &account); err != nil {
@@ -220,7 +220,7 @@ func ExampleAmount_Cmp() {
 	// Output: [-3.00 9.50 10.05]
 }
 
-// Back to hundredths. The second value tells whether nothing was lost.
+// Back to hundredths. The second value reports whether nothing was lost.
 func ExampleAmount_Cents() {
 	for _, text := range []string{"25.50", "0.125"} {
 		cents, exact := prepaid.MustAmount(text).Cents()
@@ -231,7 +231,7 @@ func ExampleAmount_Cents() {
 	// 0 false
 }
 
-// In JSON an amount is a number that always has a point, which tells the service that it is decimal.
+// In JSON an amount is a number that always has a point, which shows the service that it is decimal.
 func ExampleAmount_MarshalJSON() {
 	text, err := json.Marshal(map[string]prepaid.Amount{"amount": prepaid.Cents(1000)})
 	if err != nil {

@@ -12,22 +12,22 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// Capture receives the last complete answer of the calls made with its context: for fields that this version
+// Capture receives the last complete response of the calls made with its context: for fields that this version
 // does not know, and for support cases. Safe for concurrent use; the zero value is ready.
 type Capture struct{ last atomic.Pointer[Response] }
 
-// Last returns the last answer, or nil when there was none.
+// Last returns the last response, or nil when there was none.
 func (c *Capture) Last() *Response { return c.last.Load() }
 
-// Response is one answer as received, for [Capture]. It prints without header and body. The zero value is not used.
+// Response is one response as received, for [Capture]. It prints without header and body. The zero value is not used.
 type Response struct {
 	// Operation is the Go name of the call.
 	Operation string
 	// StatusCode is the HTTP status.
 	StatusCode int
-	// Header is the answer's header; read only.
+	// Header is the response's header; read only.
 	Header http.Header `redact:"content"`
-	// Body is the answer's body; nil for streamed reports and for tokens.
+	// Body is the response's body; nil for streamed reports and for tokens.
 	Body []byte `redact:"content"`
 	// Attempts counts the requests of the call that may have left.
 	Attempts int
@@ -98,7 +98,7 @@ func (t *Trace) flat() []*Trace {
 type Attempt struct {
 	// Number counts from 1.
 	Number int
-	// StatusCode is the HTTP status; zero without an answer.
+	// StatusCode is the HTTP status; zero without a response.
 	StatusCode int
 	// Duration is the time from sending to the end of the body.
 	Duration time.Duration

@@ -103,7 +103,7 @@ func TestCaptureSideBySide(t *testing.T) {
 	calls.Wait()
 }
 
-// journal notes what a trace is told, under a name.
+// journal notes what a trace reports, under a name.
 type journal struct {
 	mu    sync.Mutex
 	lines []string
@@ -138,7 +138,7 @@ func (j *journal) trace(name string) *prepaid.Trace {
 }
 
 // Config.Trace comes first, then those of the context from the outside in; the request carries the context that the
-// hooks made of it, and each attempt is told of once.
+// hooks made of it, and each attempt is reported once.
 func TestTraceOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestTraceOrder(t *testing.T) {
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		for _, line := range token { // the renewal runs beside the call; only its own order is fixed
+		for _, line := range token { // the renewal runs alongside the call; only its own order is fixed
 			require.Contains(t, j.lines, line)
 		}
 		var lines []string
@@ -203,7 +203,7 @@ func TestTraceOrder(t *testing.T) {
 	})
 }
 
-// A call that sends nothing is told of once, as a call; so is one whose next attempt never left.
+// A call that sends nothing is reported once, as a call; so is one whose next attempt never left.
 func TestTraceOfWhatWasNotSent(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -336,7 +336,7 @@ func TestCallStartThatFails(t *testing.T) {
 	}
 }
 
-// Joined traces are told in order, however they are nested, and one that panics silences no other.
+// Joined traces are called in order, however they are nested, and one that panics silences no other.
 func TestJoinTraces(t *testing.T) {
 	t.Parallel()
 	var j journal
@@ -375,7 +375,7 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 	require.Equal(t, []string{"start Accounts.Transfer", "outcome unknown"}, j.lines)
 }
 
-// A caller tells an attempt that took too long by the Timeout of its error, as with net/http.
+// A caller recognises an attempt that took too long by the Timeout of its error, as with net/http.
 func TestAttemptTimeoutSaysSo(t *testing.T) {
 	t.Parallel()
 	config := harness.Config("https://cards.example")

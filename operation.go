@@ -23,11 +23,11 @@ type Operation struct {
 type class uint8
 
 const (
-	// classRead changes nothing: repeated whenever no answer came or the service was in trouble.
+	// classRead changes nothing: repeated whenever no response came or the service was in trouble.
 	classRead class = iota
 	// classReplayable fails safe when it is repeated late: a hook is gone, an account or its plastic is blocked.
 	classReplayable
-	// classKeyed carries a request id: the service answers a finished one again from its cache.
+	// classKeyed carries a request id: the service returns the cached response of a finished one.
 	classKeyed
 	// classNever must not be repeated once it may have arrived.
 	classNever
@@ -105,12 +105,12 @@ type request struct {
 	faults    []Fault // found while describing; nothing is sent when there are any
 	account   AccountID
 	requestID RequestID
-	bulk      bool // waits behind everything else in the limiter
+	bulk      bool // waits after everything else in the limiter
 	// correlationID is the caller's own, for funding.
 	correlationID string
 }
 
-// verdict is what one attempt tells.
+// verdict is what one attempt means.
 type verdict struct {
 	outcome Outcome
 	again   bool // another attempt cannot apply the call twice

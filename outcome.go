@@ -4,10 +4,10 @@ package prepaid
 type Outcome uint8
 
 const (
-	// OutcomeUnknown is the zero value: the call may have been applied. It is also the answer for an error that
+	// OutcomeUnknown is the zero value: the call may have been applied. It is also the outcome of an error that
 	// is not of this package. Resolve it; never send an unkeyed call again blindly.
 	OutcomeUnknown Outcome = iota
-	// OutcomeApplied: it happened. The error is nil, or the answer came but could not be used ([*DecodeError],
+	// OutcomeApplied: it happened. The error is nil, or the response came but could not be used ([*DecodeError],
 	// [*TransportError]), or a later step failed (Issue, Reporting.Run), or the client remembers that an earlier call with
 	// the same request id and params moved the money; there is no result then.
 	OutcomeApplied
@@ -18,7 +18,7 @@ const (
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed): send the same params again once the cause is gone. For a read
-	// it also stands for an answer that never came or could not be read to its end: a read changes nothing.
+	// it also stands for a response that never came or could not be read to its end: a read changes nothing.
 	OutcomeNotProcessed
 )
 

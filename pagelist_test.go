@@ -258,7 +258,7 @@ func TestPrefetchWindow(t *testing.T) {
 	}
 }
 
-// Without a told end nothing is fetched ahead: the page may not exist.
+// Without a reported end nothing is fetched ahead: the page may not exist.
 func TestPrefetchWithoutEnd(t *testing.T) {
 	t.Parallel()
 	client, service := pagedClient(t, pageOf(1, 2, ""), pageOf(3, 4, ""), pageOf(5, 5, ""))

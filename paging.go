@@ -37,11 +37,11 @@ type Page[T any] struct {
 	Items []T
 	// Number is the page's number, from 1.
 	Number int
-	// Size is the page size as applied by the service; 0 when not told.
+	// Size is the page size as applied by the service; 0 when not reported.
 	Size int
-	// TotalPages is the number of pages; 0 when not told.
+	// TotalPages is the number of pages; 0 when not reported.
 	TotalPages int
-	// TotalItems is the number of items on all pages; 0 when not told.
+	// TotalItems is the number of items on all pages; 0 when not reported.
 	TotalItems int
 
 	reported bool // X-TotalPages was there
@@ -94,7 +94,7 @@ func (e *IncompleteListError) Is(target error) bool { return target == ErrListIn
 
 // Collect reads at most limit items into a slice. It returns what it had with the first error, and [ErrTooMany]
 // when there are more: a plain error, not a [*CallError], so [OutcomeOf] calls it unknown as it does any other; but it
-// comes after reading, and nothing is in doubt. The rows of a report share one slice and are not for Collect.
+// comes after reading, and no outcome is unknown. The rows of a report share one slice and are not for Collect.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {

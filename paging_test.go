@@ -88,7 +88,7 @@ func asked(service *harness.Script) []string {
 	return numbers
 }
 
-// A page tells what the service applied; headers that are missing or garbage count as not told.
+// A page shows what the service applied; malformed headers are treated as absent.
 func TestPageHeaders(t *testing.T) {
 	t.Parallel()
 	for headers, want := range map[string]prepaid.Page[prepaid.Account]{
@@ -129,7 +129,7 @@ func TestPageLast(t *testing.T) {
 	require.True(t, new(prepaid.Page[int]).Last())
 }
 
-// Each paged operation asks for pages by the same two parameters, beside its own.
+// Each paged operation asks for pages by the same two parameters, in addition to its own.
 func TestPagedOperations(t *testing.T) {
 	t.Parallel()
 	paging := prepaid.Paging{Page: 2, Size: 10}
@@ -294,7 +294,7 @@ func TestIterationEnds(t *testing.T) {
 	}
 }
 
-// An iteration starts where it is told to.
+// An iteration starts where the caller asks.
 func TestIterationFromPage(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{0, 4} {

@@ -3,7 +3,6 @@ package prepaid
 import (
 	"context"
 	"iter"
-	"strconv"
 )
 
 // PolicyService manages the restriction policy of a program. It is reached through [Client].Policy; its zero value
@@ -346,15 +345,6 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 	}
 	r.faults = v.faults
 	return send(ctx, s.client, r)
-}
-
-// index names a field of a list's element: "add[2].terminal_id".
-func index(list string, i int, field string) string {
-	path := list + "[" + strconv.Itoa(i) + "]"
-	if field != "" {
-		path += "." + field
-	}
-	return path
 }
 
 // orNil makes an empty list one that is left out.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cardprograms/prepaid/internal/report"
 )
@@ -46,6 +47,19 @@ func (r Report) Format(f fmt.State, _ rune) {
 // LogValue implements slog.LogValuer: the sizes.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
+}
+
+// ReportRun is a started run. Keep it to open the report later: it is there for 4 hours from RequestedAt. The zero
+// value is no run.
+type ReportRun struct {
+	// Template is the name of the report's template.
+	Template string `json:"template"`
+	// ID is the report id that the start answered.
+	ID string `json:"id"`
+	// RequestedAt is just before the run was asked for.
+	RequestedAt time.Time `json:"requested_at"`
+	// ColumnHeaders says whether a header row was asked for.
+	ColumnHeaders bool `json:"column_headers"`
 }
 
 // ReportReader streams one report in constant memory, however large it is. Use Rows, Read (or io.Copy) or Report: one of

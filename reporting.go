@@ -18,19 +18,6 @@ import (
 // usable.
 type ReportingService struct{ client *Client }
 
-// ReportRun is a started run. Keep it to open the report later: it is there for 4 hours from RequestedAt. The zero
-// value is no run.
-type ReportRun struct {
-	// Template is the name of the report's template.
-	Template string `json:"template"`
-	// ID is the report id that the start answered.
-	ID string `json:"id"`
-	// RequestedAt is just before the run was asked for.
-	RequestedAt time.Time `json:"requested_at"`
-	// ColumnHeaders says whether a header row was asked for.
-	ColumnHeaders bool `json:"column_headers"`
-}
-
 // StartReportParams is the input of a run. The zero value asks for rows only.
 type StartReportParams struct {
 	// IncludeColumnHeaders asks for a header row; always sent.

@@ -88,10 +88,11 @@ func (r *response) saysError(kind responseKind) ErrorCode {
 	return code
 }
 
-// syntaxOptions takes what is JSON but for names that stand twice and bad UTF-8.
+// syntaxOptions are how anything is read: with duplicate names and bad UTF-8.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// errorShape reads the shape of section 7. Any other body has no code; a description of another type is no description.
+// errorShape reads the shape of section 7, and that strictly: it is evidence of who sent the response. Any other body has no
+// code; a description of another type is no description.
 func (r *response) errorShape() (code ErrorCode, description string) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`

@@ -34,7 +34,7 @@ func measureAllocated(run func()) allocated {
 	return allocated{float64(after.Mallocs-before.Mallocs) / runs, float64(after.TotalAlloc-before.TotalAlloc) / runs}
 }
 
-// growsFaster tells whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
+// growsFaster reports whether ten times the work costs far more than ten times as much. There is room for a slice that doubles
 // and for the pools that the race detector empties at random; what grows with the square takes a hundred times as much.
 func growsFaster(few, many allocated) bool {
 	const most = 10 * 2
@@ -116,7 +116,7 @@ func (w *gatheringWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// What grows with the square is told, by its size where the number of objects does not show it; what grows as it should is not.
+// What grows with the square is found, by its size where the number of objects does not show it; what grows as it should is not.
 func TestGrowthIsTold(t *testing.T) {
 	t.Parallel()
 	copies := func(n int) allocated { return allocated{float64(n), float64(n * n * 100)} } // the list, for each of its items

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // Transaction is an item of an account's history (reference section 2.8). The zero value is no transaction.
@@ -85,6 +87,8 @@ func (t TransactionType) Known() bool {
 	}, t)
 }
 
+func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
+
 // ListTransactionsParams selects by time. The zero value selects all.
 //
 // Bounds are sent in whole seconds. One with a fraction is sent rounded outwards, and the items outside it are dropped
@@ -121,7 +125,7 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 		at   time.Time
 	}{{"start_date", p.From}, {"end_date", ceilSecond(p.To)}, {"end_date", ceilSecond(p.Before)}} {
 		if !bound.at.IsZero() {
-			query = query.With(bound.name, bound.at.UTC().Format(wireTime))
+			query = query.With(bound.name, bound.at.UTC().Format(wire.TimeLayout))
 		}
 	}
 	return pageList[Transaction]{

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/redact"
@@ -228,19 +230,26 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 	return failure
 }
 
+// transferResponse is the response to a movement of money, before it is known whether one was made. TransactionID may share
+// memory with the body.
+type transferResponse struct {
+	TransactionID jsontext.Value `json:"transaction_id"`
+	CorrelationID *string        `json:"correlation_id"`
+}
+
 // decode tells a movement from a failure. Only an empty transaction id ("" or null) is a failure, where section 4.4 has one;
 // anything else but digits above zero proves nothing.
 func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 	return func(received *response) error {
-		var answer transferAnswer
-		if err := decodeJSON(received, &answer); err != nil {
+		var moved transferResponse
+		if err := decodeJSON(received, &moved); err != nil {
 			return err
 		}
-		if answer.CorrelationID == nil {
+		if moved.CorrelationID == nil {
 			return received.undecodable(errMissingMember)
 		}
-		r.CorrelationID = *answer.CorrelationID
-		kind, text := number.Scalar(answer.TransactionID)
+		r.CorrelationID = *moved.CorrelationID
+		kind, text := number.Scalar(moved.TransactionID)
 		id := string(text)
 		switch {
 		case modelsFailure && id == "" && kind != number.Other:

@@ -315,3 +315,12 @@ func (v *validator) numericID(field string, id TransactionID) {
 		v.fault(field, "must be a whole number")
 	}
 }
+
+// index names a field of a list's element: "add[2].terminal_id".
+func index(list string, i int, field string) string {
+	path := list + "[" + strconv.Itoa(i) + "]"
+	if field != "" {
+		path += "." + field
+	}
+	return path
+}

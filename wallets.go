@@ -34,17 +34,24 @@ func (d WalletDevice) LogValue() slog.Value { return redact.LogValue(d) }
 
 // UnmarshalJSON reads a device whose device_id may stand there twice.
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
-	var wire struct {
-		ID              firstText        `json:"device_id"`
-		Name            string           `json:"device_name"`
-		SecureElementID string           `json:"secure_element_id"`
-		Type            WalletDeviceType `json:"device_type"`
-	}
-	if err := json.Unmarshal(data, &wire, decodeOptions); err != nil {
+	var members walletDeviceMembers
+	if err := json.Unmarshal(data, &members, decodeOptions); err != nil {
 		return quiet(err)
 	}
-	*d = WalletDevice{ID: string(wire.ID), Name: wire.Name, SecureElementID: wire.SecureElementID, Type: wire.Type}
+	*d = members.device()
 	return nil
+}
+
+// walletDeviceMembers is a WalletDevice as it arrives.
+type walletDeviceMembers struct {
+	ID              firstText        `json:"device_id"`
+	Name            string           `json:"device_name"`
+	SecureElementID string           `json:"secure_element_id"`
+	Type            WalletDeviceType `json:"device_type"`
+}
+
+func (m *walletDeviceMembers) device() WalletDevice {
+	return WalletDevice{ID: string(m.ID), Name: m.Name, SecureElementID: m.SecureElementID, Type: m.Type}
 }
 
 // firstText keeps the first value of a repeated member that is not empty.

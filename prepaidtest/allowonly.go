@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
 // AllowOnly makes every operation but these, named as in Operations, fail the test from now on: it is not carried
@@ -37,7 +38,7 @@ func (s *Server) unexpected(c *exchange.Call) *exchange.Response {
 	name := c.Request.Method + " with a path of no operation"
 	if c.Route != nil {
 		name = c.Route.Name()
-		if name == tokenOperation || slices.Contains(allowed, name) {
+		if name == service.TokenOperation || slices.Contains(allowed, name) {
 			return nil
 		}
 	}

@@ -47,7 +47,7 @@ func BenchmarkTransfer(b *testing.B) {
 func compare(b *testing.B, s *Server, method, path, body string) {
 	b.Helper()
 	const token = "token"
-	s.service.tokens.Put(token, s.Now().AddDate(1, 0, 0))
+	s.service.Tokens.Put(token, s.Now().AddDate(1, 0, 0))
 	b.Run("emulator", func(b *testing.B) { run(b, method, s.URL+path, token, body) })
 
 	recorded := httptest.NewRecorder()

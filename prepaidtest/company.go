@@ -39,13 +39,13 @@ type Company struct {
 
 // AddCompany adds a company. A company that exists keeps its accounts and policy rules and takes the rest.
 func (s *Server) AddCompany(add Company) {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	s.service.putCompany(l, ledger.CompanyData{ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
+	s.service.PutCompany(l, ledger.CompanyData{ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
 }
 
 // AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
 // is registered every well-formed pair is known.
 func (s *Server) AddApplication(applicationID, keyID string) {
-	s.service.keys.addApplication(applicationID, keyID)
+	s.service.Keys.Add(applicationID, keyID)
 }

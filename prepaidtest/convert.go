@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
 // internal returns a registration as the ledger holds it, which shares nothing with p.
@@ -77,8 +78,8 @@ func walletTokensOf(held []ledger.WalletToken) []WalletToken {
 }
 
 // internal returns a seed as the service takes it. Its balance is booked by the caller.
-func (s SeedAccount) internal() seedData {
-	seed := seedData{
+func (s SeedAccount) internal() service.Seed {
+	seed := service.Seed{
 		ID: s.ID, ExternalID: s.ExternalID, CompanyID: s.CompanyID, Key: s.Key, Status: s.Status, ProductType: s.ProductType,
 		AccountType: s.AccountType, PlasticDisabled: s.PlasticDisabled, PlasticExpiry: s.PlasticExpiry, AccountExpiry: s.AccountExpiry,
 		DisplayName: s.DisplayName, NameOnCard: s.NameOnCard, FreeText: ledger.FreeText(s.FreeText), MDESConfigID: s.MDESConfigID,

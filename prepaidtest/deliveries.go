@@ -45,7 +45,7 @@ func (d Delivery) String() string {
 // Deliveries returns the attempts made to deliver messages, pings included, oldest first, as far as the log
 // reaches back (see RequestLog).
 func (s *Server) Deliveries() []Delivery {
-	attempts := s.service.hooks.attempts.All()
+	attempts := s.service.Hooks.Attempts()
 	list := make([]Delivery, len(attempts))
 	for i, attempt := range attempts {
 		list[i] = Delivery(attempt)
@@ -56,6 +56,6 @@ func (s *Server) Deliveries() []Delivery {
 // WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
 // way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
-	s.service.clock.Settle()
+	s.service.Clock.Settle()
 	return s.under.WaitIdle(ctx)
 }

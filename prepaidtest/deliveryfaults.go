@@ -66,7 +66,7 @@ func (s *Server) InjectDelivery(hookID string, faults ...DeliveryFault) {
 	if s.tb != nil {
 		s.tb.Helper()
 	}
-	if hookID != "" && !s.service.hooks.exists(hookID) {
+	if hookID != "" && !s.service.Hooks.Exists(hookID) {
 		s.fail("InjectDelivery: the hook does not exist")
 		return
 	}
@@ -77,7 +77,7 @@ func (s *Server) InjectDelivery(hookID string, faults ...DeliveryFault) {
 		}
 	}
 	for _, fault := range faults {
-		s.service.hooks.faults.Arm(hookID, fault.fault)
+		s.deliveryFaults.Arm(hookID, fault.fault)
 	}
 }
 
@@ -95,7 +95,7 @@ type ArmedDeliveryFault struct {
 
 // DeliveryFaults returns the armed faults of deliveries in the order armed.
 func (s *Server) DeliveryFaults() []ArmedDeliveryFault {
-	waiting := s.service.hooks.faults.All()
+	waiting := s.deliveryFaults.All()
 	list := make([]ArmedDeliveryFault, len(waiting))
 	for i, one := range waiting {
 		list[i] = ArmedDeliveryFault{HookID: one.Name, Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
@@ -104,7 +104,7 @@ func (s *Server) DeliveryFaults() []ArmedDeliveryFault {
 }
 
 // ClearDeliveryFaults disarms the faults of all deliveries.
-func (s *Server) ClearDeliveryFaults() { s.service.hooks.faults.Clear() }
+func (s *Server) ClearDeliveryFaults() { s.deliveryFaults.Clear() }
 
 // String is the form that ParseDeliveryFault reads, for example "duplicate-message 2 always".
 func (f DeliveryFault) String() string { return f.fault.String() }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
 // AnyOperation stands for every operation in Inject, the token endpoint included.
@@ -102,6 +103,10 @@ func (f Fault) WithProbability(p float64) Fault {
 	return f
 }
 
+// Operations lists what the emulator answers, each as method and path template of the reference, for example
+// "POST /accounts/{id}/transfer". These are the names that Inject takes and that Requests reports.
+func Operations() []string { return service.Operations() }
+
 // Inject arms faults for an operation, named as in Operations, for example "POST /accounts/{id}/transfer", or for
 // AnyOperation. The next requests to it that carry a good token use them in the order armed, one each, those for
 // the operation itself before those for any. A fault with Always keeps the ones behind it waiting. An unknown
@@ -119,7 +124,7 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 			s.fail("Inject: %v", err)
 			return
 		}
-		if fault.fault.NeedsToken() && operation == tokenOperation {
+		if fault.fault.NeedsToken() && operation == service.TokenOperation {
 			s.fail("Inject: ExpireToken is not for the token endpoint")
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
 )
 
@@ -130,7 +131,7 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 	require.Equal(t, "/hooks", requests[0].Template)
 	require.Equal(t, "POST", requests[0].Method)
 	require.Equal(t, 201, requests[0].Status)
-	require.Equal(t, "Bearer "+masked, requests[0].Header.Get("Authorization"))
+	require.Equal(t, "Bearer "+requestlog.Masked, requests[0].Header.Get("Authorization"))
 	require.Contains(t, requests[0].Body, `"hmac_key_secret":"[REDACTED]"`)
 	require.Contains(t, requests[0].Body, r.URL)
 	require.Equal(t, "Ada", requests[1].Query.Get("first_name"))
@@ -143,11 +144,11 @@ func TestRequestsAreLoggedWithoutSecrets(t *testing.T) {
 	}
 	c.newToken()
 	last := c.Requests()[2]
-	require.Equal(t, "Basic "+masked, last.Header.Get("Authorization"))
+	require.Equal(t, "Basic "+requestlog.Masked, last.Header.Get("Authorization"))
 	require.Equal(t, "grant_type=client_credentials", last.Body)
 
 	c.post("hooks", `{"hmac_key_secret":"`+hookSecret+`",`)
-	require.Equal(t, masked, c.Requests()[2].Body, "what cannot be read is masked whole")
+	require.Equal(t, requestlog.Masked, c.Requests()[2].Body, "what cannot be read is masked whole")
 }
 
 // In a synctest bubble over an in-memory network the clock is the bubble's.
@@ -159,7 +160,7 @@ func TestInsideASynctestBubble(t *testing.T) {
 		transport := &http.Transport{DialContext: network.dial}
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
-		sim := &simulator{c, s.AddAccount(SeedAccount{Balance: "100"})}
+		sim := &simulation{c, s.AddAccount(SeedAccount{Balance: "100"})}
 		sim.run("clear", nil)
 		require.Equal(t, "100.00", s.Balance(sim.id))
 		time.Sleep(time.Minute)

@@ -338,22 +338,3 @@ func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 	c.AddAccount(SeedAccount{Balance: "1"})
 	require.NoError(t, c.Close())
 }
-
-// What a hook costs grows with the number of its failures, not with their square.
-func TestUndelivered_CopiesNothing(t *testing.T) {
-	t.Parallel()
-	s := NewServer(t)
-	h := &hook{id: "h", hookConfig: hookConfig{enabled: true, reliability: reliabilityStore}, alerting: true}
-	l := s.service.ledger.Lock()
-	defer l.Unlock()
-	moved := 0
-	for range 1000 {
-		before := cap(h.undeliverable)
-		s.service.hooks.undelivered(l, h, &message{keep: true, attempts: 1})
-		if cap(h.undeliverable) != before {
-			moved++
-		}
-	}
-	require.Len(t, h.undeliverable, 1000)
-	require.Less(t, moved, 50)
-}

@@ -18,8 +18,8 @@ func (s *Server) known(l ledger.View, eaid string) *ledger.Account {
 
 // Balance returns the balance of an account in decimals, at least two, for example "74.50".
 func (s *Server) Balance(eaid string) string {
-	s.service.clock.Settle()
-	l := s.service.ledger.RLock()
+	s.service.Clock.Settle()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
 		return a.Balance.String()
@@ -29,7 +29,7 @@ func (s *Server) Balance(eaid string) string {
 
 // Status returns the status of an account.
 func (s *Server) Status(eaid string) string {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
 		return a.Status
@@ -39,7 +39,7 @@ func (s *Server) Status(eaid string) string {
 
 // SetStatus sets the status of an account; a word that is none of the eleven fails the test.
 func (s *Server) SetStatus(eaid, status string) {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if !slices.Contains(ledger.AccountStatuses(), status) {
 		s.fail("SetStatus: the status is none of the eleven")
@@ -52,7 +52,7 @@ func (s *Server) SetStatus(eaid, status string) {
 
 // Adjust books an amount onto an account, negative to take it away, whatever its balance and status.
 func (s *Server) Adjust(eaid, amount string) {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	value, err := wire.ParseMoney(amount)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Server) Adjust(eaid, amount string) {
 	}
 	if a := s.known(l.View, eaid); a == nil {
 		return
-	} else if _, ok := l.Post(a, ledger.Entry{Code: ledger.CodeAdjustment, Amount: value, Reference: "adjustment"}, s.service.clock.Now()); !ok {
+	} else if _, ok := l.Post(a, ledger.Entry{Code: ledger.CodeAdjustment, Amount: value, Reference: "adjustment"}, s.service.Clock.Now()); !ok {
 		s.fail("Adjust: the balance would be out of range")
 	}
 }
@@ -70,7 +70,7 @@ func (s *Server) Adjust(eaid, amount string) {
 // active account it corresponds to is closed when its balance is zero. A card that is not new (pre_active, inactive,
 // active or of the status of InitialStatus) fails the test.
 func (s *Server) ActivateThroughPortal(eaid string) {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	a := s.known(l.View, eaid)
 	if a == nil {
@@ -93,7 +93,7 @@ func (s *Server) activatable(a *ledger.Account) bool {
 
 // AccountIDs returns the EAIDs of all accounts, oldest first.
 func (s *Server) AccountIDs() []string {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	ids := make([]string, len(l.Accounts()))
 	for i, a := range l.Accounts() {
@@ -104,9 +104,9 @@ func (s *Server) AccountIDs() []string {
 
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
 func (s *Server) AddWalletToken(eaid string, token WalletToken) {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if a := s.known(l.View, eaid); a != nil {
-		s.service.accounts.putWalletToken(l, a, token.internal())
+		s.service.Accounts.AddWalletToken(l, a, token.internal())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
 
 // AccountState is what the server holds of an account, for a test or a page to look at. Printing or logging one
@@ -81,8 +82,8 @@ func (a AccountState) LogValue() slog.Value {
 // Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
 func (s *Server) Account(eaid string) AccountState {
-	s.service.clock.Settle()
-	l := s.service.ledger.RLock()
+	s.service.Clock.Settle()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
 		return s.stateOf(a)
@@ -113,7 +114,7 @@ func AccountStatuses() []string { return ledger.AccountStatuses() }
 
 // Companies returns the companies, by id.
 func (s *Server) Companies() []Company {
-	l := s.service.ledger.RLock()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	var companies []Company
 	for _, c := range l.Companies() {
@@ -157,7 +158,7 @@ func (h HookState) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("hook_id", h.ID), slog.String("uri", h.address()), slog.Bool("enabled", h.Enabled))
 }
 
-func (h HookState) address() string { return string(maskUser([]byte(h.URI), "/?#")) }
+func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h.URI), "/?#")) }
 
 // MessageState is an undeliverable message (2.14).
 type MessageState struct {
@@ -175,18 +176,19 @@ type MessageState struct {
 
 // Hooks returns the registered webhooks, oldest first.
 func (s *Server) Hooks() []HookState {
-	s.service.clock.Settle()
-	l := s.service.ledger.RLock()
+	s.service.Clock.Settle()
+	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	states := make([]HookState, len(s.service.hooks.order))
-	for i, h := range s.service.hooks.order {
+	hooks := s.service.Hooks.All(l)
+	states := make([]HookState, len(hooks))
+	for i, h := range hooks {
 		states[i] = HookState{
-			ID: h.id, URI: h.uri, Scope: slices.Clone(h.scope), Filter: h.filter, Enabled: h.enabled,
-			Reliability: h.reliability, KeyID: h.keyID, Queued: len(h.queue),
-			Undeliverable: make([]MessageState, len(h.undeliverable)),
+			ID: h.ID, URI: h.URI, Scope: slices.Clone(h.Scope), Filter: h.Filter, Enabled: h.Enabled,
+			Reliability: h.Reliability, KeyID: h.KeyID, Queued: h.Queued(),
+			Undeliverable: make([]MessageState, len(h.Undeliverable)),
 		}
-		for j, m := range h.undeliverable {
-			states[i].Undeliverable[j] = MessageState{ID: m.id, Type: m.kind, Time: m.at, Attempts: m.attempts, Body: string(m.body)}
+		for j, m := range h.Undeliverable {
+			states[i].Undeliverable[j] = MessageState{ID: m.ID, Type: m.Kind, Time: m.At, Attempts: m.Attempts, Body: string(m.Body)}
 		}
 	}
 	return states

@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
 )
 
 func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	person := personalOf(somebody())
+	person := lovelace()
 	person.LastName, person.Passport = "Canary", &Passport{Number: "P1", Expiry: "2099-01-01T00:00:00Z", IssuingCountry: "AUS"}
 	id := c.AddAccount(SeedAccount{
 		Balance: "12.50", Key: "key-1", Status: "inactive", Personal: &person, DisplayName: "Shown", NameOnCard: "A CARD",
@@ -103,6 +104,6 @@ func TestAFormWithCredentialsIsMasked(t *testing.T) {
 	require.Equal(t, "grant_type=client_credentials", requests[0].Body)
 	for _, request := range requests[1:] {
 		require.NotContains(t, request.Body, "canary")
-		require.Contains(t, request.Body, masked)
+		require.Contains(t, request.Body, requestlog.Masked)
 	}
 }

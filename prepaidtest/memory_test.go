@@ -20,10 +20,10 @@ func TestMemoryIsFlatOverAMillionRequests(t *testing.T) {
 		t.Skip("makes a million requests")
 	}
 	s := NewServer(t, RequestLog(1000))
-	s.rates.limit = 1 << 30 // counts, and lets everything pass
+	s.rates.Limit = 1 << 30 // counts, and lets everything pass
 	id := s.AddAccount(SeedAccount{Balance: "100"})
 	const token = "token"
-	s.service.tokens.Put(token, s.Now().AddDate(10, 0, 0))
+	s.service.Tokens.Put(token, s.Now().AddDate(10, 0, 0))
 	status := `{"status":"active"}`
 	send := func(method, path, body string, i int) {
 		r := httptest.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -68,7 +69,7 @@ type settings struct {
 	noCategory             string
 	pinTries               int // 0 is not counted
 	pinMGF1                crypto.Hash
-	addresses              whitelist
+	addresses              gate.Whitelist
 }
 
 type webhookSettings struct {
@@ -125,7 +126,7 @@ func (s *settings) validate() error {
 	check(s.failureLog >= 0, "LogOnFailure: must not be negative")
 	check(s.pinTries >= 0, "PINTries: must not be negative")
 	check(s.pinMGF1 == 0 || slices.Contains(mgf1Hashes(), s.pinMGF1), "PINMGF1: must be SHA1, SHA256 or SHA512")
-	check(!slices.ContainsFunc(s.addresses, tooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
+	check(!slices.ContainsFunc(s.addresses, gate.TooWide), "AllowedAddresses: must be prefixes, none of IPv4 larger than /29")
 	return errors.Join(faults...)
 }
 

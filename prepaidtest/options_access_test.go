@@ -7,6 +7,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -77,11 +78,17 @@ func TestPINMGF1(t *testing.T) {
 		block, _ := pem.Decode(certificate)
 		parsed, err := x509.ParseCertificate(block.Bytes)
 		require.NoError(t, err)
-		key, err := c.service.pins.key()
+		var saved struct {
+			Identity struct {
+				Key []byte `json:"private_key"`
+			} `json:"pin_identity"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(c.text()), &saved))
+		key, err := x509.ParsePKCS8PrivateKey(saved.Identity.Key)
 		require.NoError(t, err)
 		wrapped, err := hex.DecodeString(envelope["encrypted_key"].(string))
 		require.NoError(t, err)
-		plain, err := rsa.DecryptOAEP(crypto.SHA256.New(), nil, key.key, wrapped, nil)
+		plain, err := rsa.DecryptOAEP(crypto.SHA256.New(), nil, key.(*rsa.PrivateKey), wrapped, nil)
 		require.NoError(t, err)
 		wrapped, err = rsa.EncryptOAEPWithOptions(rand.Reader, parsed.PublicKey.(*rsa.PublicKey), plain, &rsa.OAEPOptions{Hash: crypto.SHA256, MGFHash: mgf1})
 		require.NoError(t, err)

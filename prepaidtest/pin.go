@@ -1,156 +1,87 @@
 package prepaidtest
 
 import (
-	"crypto"
-	"crypto/subtle"
-	"net/http"
-	"sync"
+	"fmt"
+	"io"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// pinChange is a PIN change under way.
-type pinChange struct {
-	account  string
-	device   string
-	otp      string
-	expires  time.Time
-	finished bool
+// PINChange is a PIN change under way, with what the cardholder gets on the phone. Printing one shows operation and
+// expiry only.
+type PINChange struct {
+	// OperationID is that of POST /pin/initiate, a UUID.
+	OperationID string
+	// OTP is the one-time password, six digits.
+	OTP string
+	// DeviceID is the one that the further requests must have.
+	DeviceID string
+	// ExpiresAt is in UTC, on the server's clock.
+	ExpiresAt time.Time
 }
 
-// pins carries out PIN changes. The ledger's lock guards it.
-type pins struct {
-	ledger *ledger.Ledger
-	clock  *clock.Clock
-	ids    *ids.Source
-	with   pinOptions
-	key    func() (*pinIdentity, error) // makes the identity when it is first needed
-
-	changes  map[string]*pinChange
-	identity *pinIdentity // nil until it is made
+// Format writes operation and expiry, whatever the verb.
+func (c PINChange) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "PIN change "+c.OperationID+" until "+c.ExpiresAt.UTC().Format(wire.TimeLayout))
 }
 
-// pinOptions are what the reference leaves open about PIN changes.
-type pinOptions struct {
-	OTPLifetime time.Duration
-	Tries       int         // wrong ones in a row until the account is blocked; 0 does not count them
-	MGF1        crypto.Hash // of OAEP's mask function; 0 is that of the envelope
-}
-
-func newPINs(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with pinOptions) *pins {
-	s := &pins{ledger: ledger, clock: clock, ids: from, with: with, changes: make(map[string]*pinChange)}
-	s.key = sync.OnceValues(s.makeIdentity)
-	return s
-}
-
-// pinBody is this emulator's own answer, since the reference shows none: {"operation_id": …, "status": …} with
-// status initiated, validated or executed.
-type pinBody struct {
-	OperationID string `json:"operation_id"`
-	Status      string `json:"status"`
-}
-
-// initiatePIN answers POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
-// Any communication_method is taken: the reference shows no values.
-func (s *pins) initiatePIN(c *exchange.Call) exchange.Response {
-	var eaid, device, address, method string
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("eaid", &eaid).Required()
-		b.String("device_id", &device).Required()
-		b.String("ip_address", &address).Required()
-		b.String("communication_method", &method).Required()
-	}); refusal != nil {
-		return *refusal
+// PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
+// first. An unknown EAID fails the test.
+func (s *Server) PINChanges(eaid string) []PINChange {
+	now := s.service.Clock.Now()
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	if s.known(l, eaid) == nil {
+		return nil
 	}
-	l := s.ledger.Lock()
-	defer l.Unlock()
-	a := l.Account(eaid)
-	if a == nil {
-		return c.AccountNotFound()
+	var list []PINChange
+	for _, change := range s.service.PINs.Pending(l, eaid, now) {
+		list = append(list, PINChange(change))
 	}
-	if a.Registration.MobileNumber == "" || a.Registration.EmailAddress == "" {
-		return c.Unusable("the registration needs mobile_number and email_address")
-	}
-	now := s.clock.Now()
-	for id, old := range s.changes {
-		if !now.Before(old.expires) {
-			delete(s.changes, id)
-		}
-	}
-	id := s.ids.UUID()
-	s.changes[id] = &pinChange{account: eaid, device: device, otp: s.ids.Digits(6), expires: now.Add(s.with.OTPLifetime)}
-	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
+	return list
 }
 
-// validatePIN answers POST /pin/validate: it opens the envelope and checks the one-time password.
-func (s *pins) validatePIN(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *pinChange, _ string) exchange.Response {
-		return c.JSON(http.StatusOK, pinBody{id, "validated"})
-	})
-}
-
-// executePIN answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
-// insist on a validation before.
-func (s *pins) executePIN(c *exchange.Call) exchange.Response {
-	return s.sealedPIN(c, func(l ledger.Locked, id string, change *pinChange, pin string) exchange.Response {
-		change.finished = true
-		l.Account(change.account).PIN = pin
-		return c.JSON(http.StatusOK, pinBody{id, "executed"})
-	})
-}
-
-func (s *pins) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *pinChange, pin string) exchange.Response) exchange.Response {
-	var device, address, id string
-	var sealed envelope
-	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("device_id", &device).Required()
-		b.String("ip_address", &address).Required()
-		b.String("operation_id", &id).Required().Form(wire.IsUUID, "must be a UUID")
-		sealed.bind(b)
-	}); refusal != nil {
-		return *refusal
+// OTP returns the one-time password that the cardholder would get for a PIN change, by its operation_id. An
+// unknown operation fails the test.
+func (s *Server) OTP(operationID string) string {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	otp, known := s.service.PINs.OTP(l, operationID)
+	if !known {
+		s.fail("OTP: the operation does not exist")
+		return ""
 	}
-	identity, err := s.key()
+	return otp
+}
+
+// PINOf returns the PIN of an account, empty until one was set.
+func (s *Server) PINOf(eaid string) string {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	if a := s.known(l, eaid); a != nil {
+		return a.PIN
+	}
+	return ""
+}
+
+// PINCertificate returns the operator's certificate in PEM, with an RSA key of 2,048 bits made when first asked
+// for. Its fingerprint is the SHA-256 of the DER in lower hex.
+func (s *Server) PINCertificate() []byte {
+	identity, err := s.service.PINs.Identity()
 	if err != nil {
-		return c.Refuse(http.StatusInternalServerError, "server_error", "")
+		s.fail("PINCertificate: %v", err)
+		return nil
 	}
-	otp, pin, err := sealed.open(identity, s.with.MGF1)
+	return identity.CertificatePEM()
+}
+
+// PINFingerprint returns the fingerprint of PINCertificate: 64 characters of lower hex.
+func (s *Server) PINFingerprint() string {
+	identity, err := s.service.PINs.Identity()
 	if err != nil {
-		return c.Refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
+		s.fail("PINFingerprint: %v", err)
+		return ""
 	}
-	l := s.ledger.Lock()
-	defer l.Unlock()
-	change := s.changes[id]
-	switch {
-	case change == nil || change.finished || !s.clock.Now().Before(change.expires):
-		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
-	case change.device != device:
-		s.wrongTry(l, change)
-		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
-	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
-		s.wrongTry(l, change)
-		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
-	}
-	l.Account(change.account).PINTries = 0
-	return use(l, id, change, pin)
+	return identity.Fingerprint()
 }
-
-// wrongTry counts a wrong try (see Options).
-func (s *pins) wrongTry(l ledger.Locked, change *pinChange) {
-	if s.with.Tries == 0 {
-		return
-	}
-	a := l.Account(change.account)
-	if a.PINTries++; a.PINTries >= s.with.Tries {
-		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
-		change.finished = true
-	}
-}
-
-// change returns a PIN change by its operation_id; nil when there is none.
-func (s *pins) change(_ ledger.View, id string) *pinChange { return s.changes[id] }

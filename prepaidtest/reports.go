@@ -1,10 +1,14 @@
 package prepaidtest
 
-import "io"
+import (
+	"io"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
+)
 
 // DailySettlement is a report template every server has: one row for each item of the ledger, as it stood when the run was
 // started.
-const DailySettlement = dailySettlement
+const DailySettlement = reports.DailySettlement
 
 // ReportFunc writes the CSV text of one report and returns its number of records, the header row not counted.
 // An error before much is written makes the answer 500, which asks for a new run; a later one cuts it short. It
@@ -14,20 +18,20 @@ type ReportFunc func(w io.Writer, includeColumnHeaders bool) (records int, err e
 
 // AddReport registers a template, or replaces it.
 func (s *Server) AddReport(name string, run ReportFunc) {
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	s.service.reports.put(l, name, template{write: reportWriter(run)})
+	s.service.Reports.Put(l, name, reports.Streamed(reports.Writer(run)))
 }
 
 // AddReportCSV registers a template with a fixed text. Its first row is the header row, left out of a report
 // that is started without column headers. A text that is not CSV fails the test.
 func (s *Server) AddReportCSV(name, text string) {
-	run := csvReport(text)
-	if run == nil {
+	run, ok := reports.Fixed(text)
+	if !ok {
 		s.fail("AddReportCSV: the text has no header row or is not CSV")
 		return
 	}
-	l := s.service.ledger.Lock()
+	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	s.service.reports.put(l, name, template{write: run, text: text})
+	s.service.Reports.Put(l, name, run)
 }

@@ -9,13 +9,8 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
-
-// masked stands for a secret in the log.
-const masked = "[REDACTED]"
-
-// maxLoggedBody bounds what is kept of a request body.
-const maxLoggedBody = 16 << 10
 
 // Request is one request as the server saw it, for a test to look at. Printing one gives a line without query
 // and body, so that a failure message shows no personal data.
@@ -87,12 +82,12 @@ func (s *Server) record(c *exchange.Call, answer exchange.Response, fault *fault
 	}
 	if s.settings.requestLog > 0 {
 		entry.Number = s.answered.Add(1)
-		entry.Header = maskHeader(c.Request.Header)
+		entry.Header = requestlog.Header(c.Request.Header)
 		if c.Request.URL.RawQuery != "" {
-			entry.Query = maskQuery(c.Route, c.Request.URL.Query())
+			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
-		entry.Body = maskBody(c.Body, c.Readable)
-		entry.Answer = maskAnswer(c, answer)
+		entry.Body = requestlog.Body(c.Body, c.Readable)
+		entry.Answer = requestlog.Response(c, answer)
 		s.requests.Add(entry)
 	}
 	if s.settings.logger != nil {

@@ -1,72 +1,78 @@
 package prepaidtest
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// seedData is the state of an account to begin with. What is empty gets a default.
-type seedData struct {
-	ID                     string
-	ExternalID             string
-	CompanyID              int64
-	Key                    string
-	Status                 string
-	ProductType            string
-	AccountType            string
-	PlasticDisabled        bool
-	PlasticExpiry          time.Time
-	AccountExpiry          time.Time
-	DisplayName            string
-	NameOnCard             string
-	Personal               *ledger.Personal
-	FreeText               ledger.FreeText
-	Portal                 *ledger.Portal
-	MDESConfigID           string
+// SeedAccount is the state of an account to begin with, in wire words. The zero value is an active account of
+// company 42 with nothing on it and a complete registration.
+type SeedAccount struct {
+	// ID is the EAID; made up when empty.
+	ID string
+	// ExternalID is external_account_id, which is not the EAID; made up when empty.
+	ExternalID string
+	// CompanyID is the owner. Default company 42.
+	CompanyID int64
+	// Balance in decimals, for example "100.00"; booked as a load. Default nothing.
+	Balance string
+	// Key is client_account_key.
+	Key string
+	// Status is one of the eleven. Default "active".
+	Status string
+	// ProductType is reloadable, gift or loyalty. Default that of the company.
+	ProductType string
+	// AccountType is proxy (default) or ledger.
+	AccountType string
+	// PlasticDisabled makes is_plastic_enabled false.
+	PlasticDisabled bool
+	// PlasticExpiry defaults to four years from now.
+	PlasticExpiry time.Time
+	// AccountExpiry defaults to four years from now.
+	AccountExpiry time.Time
+	// DisplayName is optional.
+	DisplayName string
+	// NameOnCard is optional.
+	NameOnCard string
+	// Personal is the registration. Default a complete one of a made-up person.
+	Personal *Personal
+	// FreeText is the program's own data.
+	FreeText FreeText
+	// Portal is optional.
+	Portal *PortalIdentifier
+	// MDESConfigID is optional.
+	MDESConfigID string
+	// CorrespondingAccountID is the EAID of the card that this one replaces.
 	CorrespondingAccountID string
-	CardholderType         int
+	// CardholderType is 1 (default) or 2.
+	CardholderType int
 }
 
-// addSeed puts a checked account in place.
-func (s *service) addSeed(l ledger.Locked, owner *ledger.Company, seed seedData, balance wire.Money) string {
-	now := s.clock.Now()
-	a := l.NewAccount(owner, now)
-	a.ID, a.ExternalID = valueOr(seed.ID, a.ID), valueOr(seed.ExternalID, a.ExternalID)
-	a.Status, a.Plastic, a.ClientAccountKey = valueOr(seed.Status, "active"), !seed.PlasticDisabled, seed.Key
-	a.ProductType, a.AccountType = valueOr(seed.ProductType, a.ProductType), valueOr(seed.AccountType, a.AccountType)
-	a.PlasticExpiry = ledger.NewExpiry(valueOr(seed.PlasticExpiry, a.PlasticExpiry.Time))
-	a.AccountExpiry = ledger.NewExpiry(valueOr(seed.AccountExpiry, a.AccountExpiry.Time))
-	a.DisplayName, a.NameOnCard, a.FreeText = seed.DisplayName, seed.NameOnCard, seed.FreeText
-	if seed.Portal != nil {
-		a.Portal = new(*seed.Portal)
+// AddAccount seeds an account and returns its EAID. A company, status or balance that cannot be used, or an EAID
+// that exists, fails the test.
+func (s *Server) AddAccount(seed SeedAccount) string {
+	l := s.service.Ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(cmp.Or(seed.CompanyID, DefaultCompany))
+	status := cmp.Or(seed.Status, "active")
+	balance, err := wire.ParseMoney(cmp.Or(seed.Balance, "0"))
+	switch {
+	case owner == nil:
+		s.fail("AddAccount: the company does not exist")
+		return ""
+	case !slices.Contains(ledger.AccountStatuses(), status):
+		s.fail("AddAccount: Status is none of the eleven")
+		return ""
+	case err != nil:
+		s.fail("AddAccount: Balance %v", err)
+		return ""
+	case l.Account(seed.ID) != nil:
+		s.fail("AddAccount: the EAID exists")
+		return ""
 	}
-	a.MDESConfigID, a.Corresponding = seed.MDESConfigID, seed.CorrespondingAccountID
-	a.HolderType = int64(valueOr(seed.CardholderType, 1))
-	a.Registration = ledger.NewRegistration(somebody())
-	if seed.Personal != nil {
-		a.Registration = ledger.NewRegistration(*seed.Personal)
-	}
-	l.Add(a)
-	if balance != 0 {
-		l.Post(a, ledger.Entry{Code: ledger.CodeLoad, Amount: balance, Reference: "opening balance"}, now)
-	}
-	return a.ID
-}
-
-func valueOr[T comparable](value, otherwise T) T {
-	if value == *new(T) {
-		return otherwise
-	}
-	return value
-}
-
-// somebody is a complete registration.
-func somebody() ledger.Personal {
-	return ledger.Personal{
-		Title: "Ms", FirstName: "Ada", LastName: "Lovelace", Sex: "F", DateOfBirth: "1990-05-01T00:00:00Z",
-		MobileNumber: "+61400000000", EmailAddress: "ada@example.com",
-		PrimaryAddress: ledger.Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
-	}
+	return s.service.AddAccount(l, owner, seed.internal(), balance)
 }

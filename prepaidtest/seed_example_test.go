@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
@@ -83,7 +82,7 @@ func TestLoad_Example(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, statuses, len(ledger.AccountStatuses()))
+	require.Len(t, statuses, len(AccountStatuses()))
 	for _, sort := range []string{"proxy", "ledger", "reloadable", "gift", "loyalty"} {
 		require.True(t, sorts[sort], sort)
 	}

@@ -42,7 +42,7 @@ func faultySeeds() map[string]faultySeed {
 		`{"account_id":"there"}`:                                   "account_id exists on the server",
 		`{"account_id":"a1"}`:                                      "account_id is there twice",
 		`{"account_id":""}`:                                        "account_id has fewer than 1 characters",
-		`{"status":"sekret"}`:                                      "status must be one of " + strings.Join(ledger.AccountStatuses(), ", "),
+		`{"status":"sekret"}`:                                      "status must be one of " + strings.Join(AccountStatuses(), ", "),
 		`{"status":"active","status":"sekret"}`:                    "names a member twice",
 		`{"company_id":"sekret"}`:                                  "company_id must be an integer",
 		`{"company_id":9}`:                                         "company_id is not a company of the document or the server",

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,7 +70,7 @@ func TestLoad_TellsAllFaults(t *testing.T) {
 	err := c.Load(strings.NewReader(`{"colour":1,"companies":["sekret",{"id":7},{"id":7}],"accounts":[{},{"status":"sekret","balance":"sekret"}]}`))
 	require.EqualError(t, err, "prepaidtest: seed document: companies[0] must be a JSON object; "+
 		"accounts[1].balance must be a decimal number with at most four decimals; "+
-		"accounts[1].status must be one of "+strings.Join(ledger.AccountStatuses(), ", ")+"; "+
+		"accounts[1].status must be one of "+strings.Join(AccountStatuses(), ", ")+"; "+
 		"colour is not known here; known are accounts, companies, hooks, reports; companies[2].id is there twice")
 }
 

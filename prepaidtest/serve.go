@@ -26,14 +26,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := time.Now()
-	s.service.clock.Settle()
-	c := &exchange.Call{Form: s.form, Request: r, At: s.service.clock.Now()}
+	s.service.Clock.Settle()
+	c := &exchange.Call{Form: s.form, Request: r, At: s.service.Clock.Now()}
 	if !c.ReadBody(w, limited) {
 		return
 	}
-	c.Cached = s.service.transfers.Cached()
+	c.Cached = s.service.Transfers.Cached()
 	response, fault := s.respond(c)
-	response.At = s.service.clock.Now()
+	response.At = s.service.Clock.Now()
 	fault.RewriteHeader(&response)
 	switch { // in the log before the caller can look, except for responses that are made while they are sent
 	case fault.TakesOver():
@@ -54,7 +54,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 	route, params, pathKnown := s.routes.Find(c.Request)
 	c.Route, c.Params = route, params
-	if !s.settings.addresses.admits(clientAddress(c.Request)) {
+	if !s.settings.addresses.Admits(clientAddress(c.Request)) {
 		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
 	}
 	if c.Late {
@@ -66,7 +66,7 @@ func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 	if unexpected := s.unexpected(c); unexpected != nil {
 		return *unexpected, nil
 	}
-	if wait := s.rates.exceeded(clientAddress(c.Request), c.At); wait > 0 {
+	if wait := s.rates.Exceeded(clientAddress(c.Request), c.At); wait > 0 {
 		refusal := c.Refuse(http.StatusTooManyRequests, "rate_limit_exceeded", "too many requests")
 		if s.settings.retryAfter {
 			refusal.RetryAfter = exchange.WholeSeconds(wait)
@@ -82,7 +82,7 @@ func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 		return c.Refuse(http.StatusNotFound, "not_found", "the simulator is available in the test environment only"), nil
 	}
 	if !route.Open {
-		if refusal := s.service.tokens.authorise(c); refusal != nil {
+		if refusal := s.service.Tokens.Authorise(c); refusal != nil {
 			return *refusal, nil
 		}
 	}
@@ -94,7 +94,7 @@ func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 	case faults.Delay:
 		s.under.Pause(fault.Wait, nil)
 	case faults.ExpireToken:
-		return s.service.tokens.Expire(c), fault
+		return s.service.Tokens.Expire(c), fault
 	}
 	response := fault.Respond(c)
 	if response == nil {
@@ -120,7 +120,7 @@ func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	counted := s.under.Begin(1)
 	s.under.Run(func() {
 		s.under.Pause(d, nil)
-		s.service.clock.Settle()
+		s.service.Clock.Settle()
 		s.carryOut(&c).Release()
 		if counted {
 			s.under.End(1)

@@ -16,7 +16,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
 )
 
 // Server is one emulator with its own state. Make it with NewServer in a test or with Start in a program. It is
@@ -25,17 +28,18 @@ type Server struct {
 	// URL is the base URL with its path prefix, for example "http://127.0.0.1:40123/3.0/".
 	URL string
 
-	settings settings
-	tb       testing.TB // nil when started by a program
-	form     *exchange.Form
-	routes   exchange.Table
-	rates    *rateLimiter
-	under    *activity.Activity
-	service  *service
-	faults   *faults.Queue[faults.Fault]
-	requests *ring.Ring[Request]
-	answered atomic.Int64 // requests in the log so far
-	file     *stateFile   // nil without WithStateFile
+	settings       settings
+	tb             testing.TB // nil when started by a program
+	form           *exchange.Form
+	routes         exchange.Table
+	rates          *gate.RateLimiter
+	under          *activity.Activity
+	service        *service.Service
+	faults         *faults.Queue[faults.Fault]
+	deliveryFaults *faults.Queue[faults.Delivery]
+	requests       *ring.Ring[Request]
+	answered       atomic.Int64    // requests in the log so far
+	file           *statefile.File // nil without WithStateFile
 
 	http  *http.Server   // nil until serving
 	front *exchange.Door // nil until serving
@@ -81,15 +85,16 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		settings: settings, tb: tb, under: activity.New(), rates: newRateLimiter(settings.rateLimit, settings.rateSpan),
+		settings: settings, tb: tb, under: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   faults.NewQueue(AnyOperation, settings.seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
 		requests: ring.New[Request](settings.requestLog),
 		form: &exchange.Form{
 			MediaType: settings.mediaType(), Lenient: settings.lenient, QuotedStrings: settings.quotedStrings, PageSizes: settings.pageSizes,
 		},
 	}
-	s.service = newService(settings.service(s.under))
-	s.routes = s.service.routes()
+	s.deliveryFaults = faults.NewQueue("", settings.seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
+	s.service = service.New(settings.service(s.under, s.deliveryFaults))
+	s.routes = s.service.Routes()
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
@@ -100,16 +105,16 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 func (s *Server) begin() error {
 	if s.settings.stateFile != "" {
 		var err error
-		if s.file, err = openStateFile(s.settings.stateFile, s.service); err != nil {
+		if s.file, err = statefile.Open(s.settings.stateFile, s.service); err != nil {
 			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
 		}
 	}
-	err := s.beginWith(s.file.take())
+	err := s.beginWith(s.file.Take())
 	if err == nil {
-		err = s.file.keep() // shows at once whether the file can be written
+		err = s.file.Keep() // shows at once whether the file can be written
 	}
 	if err != nil {
-		return errors.Join(err, s.file.close())
+		return errors.Join(err, s.file.Close())
 	}
 	return nil
 }
@@ -117,13 +122,13 @@ func (s *Server) begin() error {
 func (s *Server) beginWith(kept []byte) error {
 	switch {
 	case kept != nil:
-		if err := s.service.restore(kept); err != nil {
+		if err := s.service.Restore(kept); err != nil {
 			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
 		}
 	case s.settings.state != nil:
 		text, err := io.ReadAll(s.settings.state)
 		if err == nil {
-			err = s.service.restore(text)
+			err = s.service.Restore(text)
 		}
 		if err != nil {
 			return fmt.Errorf("prepaidtest: WithState: %w", err)
@@ -139,13 +144,13 @@ func (s *Server) listen() error {
 	if listener == nil {
 		var err error
 		if listener, err = net.Listen("tcp", s.settings.address); err != nil {
-			return errors.Join(err, s.file.close())
+			return errors.Join(err, s.file.Close())
 		}
 	}
-	s.service.resume()
+	s.service.Resume()
 	if s.file != nil {
 		s.under.Run(func() {
-			s.file.keepUpToDate(s.under.Stopping(), func(err error) { s.complain("state file", err.Error()) })
+			s.file.KeepUpToDate(s.under.Stopping(), func(err error) { s.complain("state file", err.Error()) })
 		})
 	}
 	s.URL = "http://" + listener.Addr().String() + exchange.Prefix + "/"
@@ -174,10 +179,10 @@ func (s *Server) Close() error {
 		faults = append(faults, s.http.Close())
 		s.front.Stop()
 	}
-	s.service.clock.Close()
+	s.service.Clock.Close()
 	s.under.Wait()
-	s.service.hooks.close()
-	faults = append(faults, s.file.keep(), s.file.close())
+	s.service.Hooks.Close()
+	faults = append(faults, s.file.Keep(), s.file.Close())
 	return errors.Join(faults...)
 }
 
@@ -201,4 +206,4 @@ func (s *Server) complain(what, reason string) {
 }
 
 // RevokeTokens makes every access token issued so far invalid, as if all had expired.
-func (s *Server) RevokeTokens() { s.service.tokens.Revoke() }
+func (s *Server) RevokeTokens() { s.service.Tokens.Revoke() }

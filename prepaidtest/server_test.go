@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/stretchr/testify/require"
 )
 
 func TestSpec_4_The44Operations(t *testing.T) {
 	t.Parallel()
-	names := Operations()
+	names := service.Operations()
 	require.Len(t, names, 44)
 	unique := make(map[string]bool)
 	for _, name := range names {

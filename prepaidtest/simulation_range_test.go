@@ -16,7 +16,7 @@ func TestSimulation_BeyondTheRangeOfMoney(t *testing.T) {
 	require.True(t, ok)
 	ok, message, _ := s.run("advice", map[string]any{"amount": huge})
 	require.False(t, ok)
-	require.Equal(t, outOfRange, message)
+	require.Equal(t, "The balance would be out of range", message)
 	ok, _, _ = s.run("reverse", map[string]any{"amount": huge, "authorization_id": first})
 	require.True(t, ok)
 	require.Equal(t, "100.00", s.Balance(s.id))

@@ -9,19 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-type simulator struct {
+type simulation struct {
 	*caller
 	id string
 }
 
-func simulate(t *testing.T, options ...Option) *simulator {
+func simulate(t *testing.T, options ...Option) *simulation {
 	t.Helper()
 	c := start(t, append([]Option{FrozenClock(), SimulationDelay(time.Minute)}, options...)...)
-	return &simulator{c, c.AddAccount(SeedAccount{Balance: "100"})}
+	return &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 }
 
 // run makes a call and returns whether it succeeded, its message and the authorization_id.
-func (s *simulator) run(operation string, changes map[string]any) (bool, string, string) {
+func (s *simulation) run(operation string, changes map[string]any) (bool, string, string) {
 	s.t.Helper()
 	all := map[string]any{"account_id": s.id}
 	maps.Copy(all, changes)
@@ -38,7 +38,7 @@ func (s *simulator) run(operation string, changes map[string]any) (bool, string,
 }
 
 // booked returns type and amount of the history after the opening balance.
-func (s *simulator) booked() []string {
+func (s *simulation) booked() []string {
 	var list []string
 	for _, item := range s.Transactions(s.id)[1:] {
 		list = append(list, item.Type+" "+item.Amount)
@@ -212,7 +212,7 @@ func TestSpec_8_SimulatorInTheTestEnvironmentOnly(t *testing.T) {
 func TestSimulation_ClearingComesByItselfInRealTime(t *testing.T) {
 	t.Parallel()
 	c := start(t, SimulationDelay(20*time.Millisecond))
-	s := &simulator{c, c.AddAccount(SeedAccount{Balance: "100"})}
+	s := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 	s.run("clear", nil)
 	require.Eventually(t, func() bool { return s.Balance(s.id) == "90.00" }, 5*time.Second, 5*time.Millisecond)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,7 +42,7 @@ func TestSpec_3_1_StatusUpdateOfAnUnknownAccountIs404(t *testing.T) {
 func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "pre_active", start(t).post("accounts", creation).object()["status"])
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		c := start(t, InitialStatus(status))
 		require.Equal(t, status, c.post("accounts", creation).object()["status"])
 	}
@@ -52,7 +51,7 @@ func TestSpec_3_1_InitialStatusIsASetting(t *testing.T) {
 func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status, Balance: "-3"})
 		before := string(c.get("accounts/" + old).ok().body)
 		got := c.post("accounts", body(t, creation, map[string]any{"request_type": "replace", "account_id_to_replace": old}))
@@ -71,7 +70,7 @@ func TestSpec_3_1_OnlyALostOrStolenCardIsReplaced(t *testing.T) {
 func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status})
 		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
 		c.ActivateThroughPortal(replacement)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,7 +26,7 @@ func TestSpec_5_Rule1_401OnEachOperation(t *testing.T) {
 	c.Advance(time.Hour)
 	valid := c.newToken()
 	protected := 0
-	for _, name := range Operations() {
+	for _, name := range service.Operations() {
 		if name == "POST /token" {
 			continue
 		}
@@ -154,7 +155,7 @@ func TestSpec_4_1_TokenFormMediaType(t *testing.T) {
 func TestSpec_7_500_ServerErrorOnEachOperation(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for _, name := range Operations() {
+	for _, name := range service.Operations() {
 		c.Inject(name, Answer(500, ""))
 		method, path := operationPath(name)
 		c.do(method, path, "").refused(500, "server_error")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,7 +35,7 @@ func TestSpec_1_ApplicationJSONIsRefusedOnEachOperation(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	refused := 0
-	for _, name := range Operations()[1:] {
+	for _, name := range service.Operations()[1:] {
 		method, path := operationPath(name)
 		if method == "GET" || method == "DELETE" || strings.Contains(path, "hooks/id") || strings.HasSuffix(path, "/wallet/provider") {
 			continue // without a body, or the path is asked first
@@ -167,7 +168,7 @@ func TestSpec_7_405EachOtherMethodOfEachPath(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	declared := make(map[string][]string)
-	for _, name := range Operations() {
+	for _, name := range service.Operations() {
 		method, path := operationPath(name)
 		declared[path] = append(declared[path], method)
 	}

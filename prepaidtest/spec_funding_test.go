@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -51,7 +50,7 @@ func (f *funds) refund(amount string, changes map[string]any) string {
 func TestSpec_4_5_RedemptionOnEachStatus(t *testing.T) {
 	t.Parallel()
 	f := newFunds(t)
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		id := f.AddAccount(SeedAccount{Balance: "10", Status: status})
 		outcome, _ := f.redeem(map[string]any{"account_id": id})
 		want, left := "declined", "10.00"
@@ -132,7 +131,7 @@ func TestSpec_4_5_WhatBelongsToARedemption(t *testing.T) {
 
 func TestSpec_4_5_CreditsOnEachStatus(t *testing.T) {
 	t.Parallel()
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		want := "approved"
 		if slices.Contains([]string{"closed", "replaced", "expired", "lost_or_stolen", "deactivated"}, status) {
 			want = "declined"

@@ -13,7 +13,7 @@ import (
 type line struct{ kind, description, amount, running, parent, at string }
 
 // history reads the lines over the wire, with each parent named by the place of its item.
-func (s *simulator) history() []line {
+func (s *simulation) history() []line {
 	s.t.Helper()
 	var lines []line
 	places := map[string]string{"": ""}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,7 +15,7 @@ func simulations() []string {
 func TestSpec_4_6_Rule1_EachStatusButActiveIsRefused(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		for _, operation := range simulations() {
 			id := s.AddAccount(SeedAccount{Status: status, Balance: "100"})
 			ok, message, _ := s.run(operation, map[string]any{"account_id": id})

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -90,7 +89,7 @@ func TestSpec_4_4_Transfer_EachSourceAndDestinationStatus(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	over := []string{"closed", "replaced", "expired", "lost_or_stolen", "deactivated"}
-	for _, status := range ledger.AccountStatuses() {
+	for _, status := range AccountStatuses() {
 		from, to := c.AddAccount(SeedAccount{Balance: "100.00", Status: status}), c.AddAccount(SeedAccount{})
 		got := c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)).ok().object()
 		require.Equal(t, status == "active", got["transaction_id"] != "", "from %s", status)

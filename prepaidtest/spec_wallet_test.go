@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
 
@@ -121,14 +120,14 @@ func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
 		"registration.email_address": func(p *Personal) { p.EmailAddress = "" },
 		"registration.sex":           func(p *Personal) { p.Sex = "" },
 	} {
-		person := personalOf(somebody())
+		person := lovelace()
 		without(&person)
 		id := c.AddAccount(SeedAccount{Personal: &person})
 		description := c.post("accounts/"+id+"/wallet/googlepay", `{}`).refused(404, "invalid_request")
 		require.Equal(t, "invalid fields: "+field+" is needed to tokenise a card", description)
 		c.get("accounts/" + id + "/tokens").empty(204)
 	}
-	for _, status := range ledger.AccountStatuses()[1:] {
+	for _, status := range AccountStatuses()[1:] {
 		id := c.AddAccount(SeedAccount{Status: status})
 		require.Contains(t, c.post("accounts/"+id+"/wallet/googlepay", `{}`).refused(404, "invalid_request"), "status")
 	}

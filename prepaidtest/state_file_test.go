@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
 	"github.com/stretchr/testify/require"
 )
 
@@ -58,7 +59,7 @@ func TestWithStateFile_WritesNothingWithoutAChange(t *testing.T) {
 
 	s = started(t, WithStateFile(path))
 	s.SetStatus(id, "active")
-	time.Sleep(2 * stateFileEvery)
+	time.Sleep(2 * statefile.Every)
 	require.NoError(t, s.Close())
 	after, err := os.Stat(path)
 	require.NoError(t, err)
@@ -147,7 +148,7 @@ func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 		failed := func() bool { return log.count("state file") > 0 }
 		require.Eventually(t, failed, 10*time.Second, 10*time.Millisecond)
 		s.Adjust(id, "1")
-		time.Sleep(2 * stateFileEvery)
+		time.Sleep(2 * statefile.Every)
 		require.Equal(t, 1, log.count("state file"))
 		if !recovers {
 			require.ErrorContains(t, s.Close(), "WithStateFile")
@@ -157,11 +158,4 @@ func TestWithStateFile_ReportsAFailureOnce(t *testing.T) {
 		require.NoError(t, s.Close())
 		require.Equal(t, "1.00", started(t, WithStateFile(path)).Balance(id))
 	}
-}
-
-func TestWithStateFile_RestsAfterALongWrite(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, stateFileEvery, rest(0))
-	require.Equal(t, stateFileEvery, rest(stateFileEvery/stateFileShare))
-	require.Equal(t, 20*time.Second, rest(2*time.Second))
 }

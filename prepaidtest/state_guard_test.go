@@ -4,47 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
-	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
-
-// A field that is added must be saved and restored as well. Then its type's number grows here.
-func TestSave_NoFieldIsForgotten(t *testing.T) {
-	t.Parallel()
-	for kind, fields := range map[reflect.Type]int{
-		reflect.TypeFor[Company]():            5,
-		reflect.TypeFor[ledger.CompanyData](): 5,
-		reflect.TypeFor[ledger.Company]():     2,
-		reflect.TypeFor[policy]():             4,
-		reflect.TypeFor[ledger.Account]():     27,
-		reflect.TypeFor[ledger.Item]():        5,
-		reflect.TypeFor[ledger.Entry]():       6,
-		reflect.TypeFor[ledger.Merchant]():    4,
-		reflect.TypeFor[cachedTransfer]():     3, // serial: whatever is restored was cached before
-		reflect.TypeFor[authorisation]():      7,
-		reflect.TypeFor[redemption]():         7,
-		reflect.TypeFor[template]():           2,
-		reflect.TypeFor[reportRun]():          8,
-		reflect.TypeFor[dipKey]():             2,
-		reflect.TypeFor[pinChange]():          5,
-		reflect.TypeFor[pinIdentity]():        2,
-		reflect.TypeFor[hookConfig]():         7,
-		reflect.TypeFor[hook]():               8,
-		reflect.TypeFor[message]():            7,
-		reflect.TypeFor[hookTask]():           4,
-		reflect.TypeFor[simulatorTask]():      3,
-		reflect.TypeFor[ids.Source]():         4,
-	} {
-		require.Equal(t, fields, kind.NumField(), "%v: save and restore the new field, or do without", kind)
-	}
-}
 
 // A state saved in the middle of everything is one that was: each server that begins from it checks every history,
 // and no movement is there without its answer.

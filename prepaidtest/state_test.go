@@ -73,7 +73,7 @@ func TestSave_SearchOrder(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		c.AddAccount(SeedAccount{ID: id, Key: "k"})
 	}
-	personal := string(wire.AppendJSON(nil, somebody()))
+	personal := string(wire.AppendJSON(nil, lovelace()))
 	for _, key := range []string{"other", "k"} {
 		c.do("PUT", "accounts/a", fmt.Sprintf(`{"client_account_key":%q,"registration":%s}`, key, personal)).empty(200)
 	}

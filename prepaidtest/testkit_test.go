@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
 )
 
@@ -88,7 +89,7 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 		AnswerBody(200, vendorJSON, `{"deep":{"access_token":"hunter2"}}`))
 	for range 3 {
 		c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").ok()
-		require.Equal(t, masked, c.lastRequest().Answer)
+		require.Equal(t, requestlog.Masked, c.lastRequest().Answer)
 	}
 
 	id := c.AddAccount(SeedAccount{})
@@ -99,7 +100,7 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	c.AddApplication("0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002")
 	dip := c.post("accounts/"+id+"/dip", `{"application_id":"0a1b2c3d-0000-4000-8000-000000000001","key_id":"0a1b2c3d-0000-4000-8000-000000000002",`+
 		`"ephemeral_key":"`+strings.Repeat("A", 43)+`="}`).ok()
-	require.Equal(t, masked, c.lastRequest().Answer)
+	require.Equal(t, requestlog.Masked, c.lastRequest().Answer)
 	log, err := json.Marshal(c.Requests())
 	require.NoError(t, err)
 	for _, secret := range []any{
@@ -111,7 +112,7 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	require.Contains(t, c.lastRequest().Answer, "bad_application_id")
 
 	c.get("policy/mccodes?page_size=500")
-	require.Len(t, c.lastRequest().Answer, maxLoggedAnswer)
+	require.Len(t, c.lastRequest().Answer, 4<<10)
 }
 
 // watched is a test whose result and log are looked at.

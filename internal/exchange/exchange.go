@@ -49,16 +49,29 @@ func (timeoutError) Timeout() bool { return true }
 // connection ends the exchange before anything is written to it.
 //
 // The hooks of a transport and a body that is read later hold on to an Exchange, so it may outlive its call and is never
-// used again. Begin it, send with it, and end it unless its body is streamed.
+// used again. Begin it, send with it, and end it unless its body is streamed. [New] returns one.
 type Exchange struct {
 	timer       attemptTimer
 	hooks       httptrace.ClientTrace
-	content     bytes.Reader
-	unwritten   bool // over HTTP/1.1 a further connection proves that nothing was written to the one before
+	content     *bytes.Reader // of the body, if there is one
+	unwritten   bool          // over HTTP/1.1 a further connection proves that nothing was written to the one before
 	http2Only   bool
 	asked       atomic.Bool
 	connections atomic.Int32
 	http2       atomic.Bool
+}
+
+// New returns an Exchange. One whose request has a body is allocated together with its reader.
+func New(withBody bool) *Exchange {
+	if !withBody {
+		return new(Exchange)
+	}
+	both := new(struct {
+		exchange Exchange
+		content  bytes.Reader
+	})
+	both.exchange.content = &both.content
+	return &both.exchange
 }
 
 // Request is what an Exchange sends.
@@ -66,7 +79,7 @@ type Request struct {
 	Method string
 	URL    *url.URL
 	Header http.Header
-	// Body is nil for none.
+	// Body is nil for none; otherwise the Exchange is one for a request with a body.
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
@@ -89,7 +102,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
-		out.Body = io.NopCloser(&x.content)
+		out.Body = io.NopCloser(x.content)
 		out.GetBody = func() (io.ReadCloser, error) { return x.body(r.Body) }
 	}
 	transport := s.kept

@@ -39,7 +39,7 @@ func requestTo(t *testing.T, address string) Request {
 // try makes one exchange and reads its response, if any.
 func try(t *testing.T, s *Sender, r Request) (status int, body string, failure Failure) {
 	t.Helper()
-	x := new(Exchange)
+	x := New(r.Body != nil)
 	ctx := x.Begin(t.Context(), time.Minute)
 	defer x.End()
 	response, failure := x.Send(ctx, s, r)
@@ -203,7 +203,7 @@ func TestStreamBoundsPauses(t *testing.T) {
 			"long, without a long pause": {50 * time.Second, 50 * time.Second, 50 * time.Second},
 			"a long pause":               {time.Second, 2 * time.Minute},
 		} {
-			x := new(Exchange)
+			x := New(false)
 			ctx := x.Begin(t.Context(), 10*time.Second)
 			body := &pausingBody{ctx: ctx, pauses: pauses}
 			wrapped := errors.New("wrapped")

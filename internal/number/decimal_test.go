@@ -1,6 +1,7 @@
 package number
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -135,4 +136,26 @@ func TestPlainIntegersAllocateNothing(t *testing.T) {
 			t.Error("not a number")
 		}
 	}))
+}
+
+// Every JSON number that encoding/json reads as an int64 is read the same, and nothing that is no JSON number.
+func FuzzInt64(f *testing.F) {
+	for _, text := range []string{"12", "12.0", "1.2e1", "1200e-2", "0", "00", "-1", "1e19", "9223372036854775807", "1.", ".5", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		value, ok := Int64([]byte(text))
+		var number json.Number
+		valid := json.Unmarshal([]byte(text), &number) == nil && string(number) == text && text != ""
+		if ok {
+			require.True(t, valid, "not a JSON number")
+			if float, err := number.Float64(); err == nil {
+				require.InEpsilon(t, math.Abs(float)+1, math.Abs(float64(value))+1, 1e-15)
+			}
+		}
+		if plain, err := number.Int64(); valid && err == nil {
+			require.True(t, ok)
+			require.Equal(t, plain, value)
+		}
+	})
 }

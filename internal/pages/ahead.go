@@ -34,7 +34,7 @@ func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], 
 		var waiting []chan result
 		defer func() {
 			cancel()
-			for _, pending := range waiting { // leave no goroutine behind
+			for _, pending := range waiting { // leave no goroutine
 				<-pending
 			}
 		}()

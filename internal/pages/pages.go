@@ -181,7 +181,7 @@ func (p *Progress) missing() error {
 	return nil
 }
 
-// short is missing, also when what was added meanwhile made up for what was not seen: the pages of a list that nothing
+// short is missing, also when as many items were added meanwhile as were not seen: the pages of a list that nothing
 // leaves have at least as many items, those met again included, as were counted before the last of them was served.
 func (p *Progress) short() error {
 	due := p.promised + max(p.most-p.items, 0)

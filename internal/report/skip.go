@@ -2,10 +2,9 @@ package report
 
 import (
 	"errors"
-	"strconv"
-	"strings"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
 )
 
 // maxCountLength bounds the written form of totalrecords.
@@ -32,41 +31,17 @@ func (d *Decoder) count() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	count, ok := parseCount(string(text))
+	count, ok := countOf(text)
 	if !ok {
 		return 0, &Malformed{Offset: start, Err: errors.New(rule)}
 	}
 	return count, nil
 }
 
-// parseCount reads a JSON number that is whole and not negative.
-func parseCount(text string) (int64, bool) {
-	if len(text) > maxCountLength {
-		return 0, false
-	}
-	mantissa, exponent := text, "0"
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		mantissa, exponent = text[:i], text[i+1:]
-	}
-	whole, fraction, point := strings.Cut(mantissa, ".")
-	if !ascii.IsDigits(whole) || len(whole) > 1 && whole[0] == '0' || point && !ascii.IsDigits(fraction) {
-		return 0, false
-	}
-	shift, err := strconv.Atoi(exponent)
-	if err != nil {
-		return 0, false
-	}
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return 0, true
-	}
-	significant := strings.TrimRight(digits, "0")
-	zeros := len(digits) - len(significant) - len(fraction) // after the significant digits
-	if shift > maxCountLength || shift < -maxCountLength || zeros+shift < 0 {
-		return 0, false
-	}
-	count, err := strconv.ParseInt(significant+strings.Repeat("0", zeros+shift), 10, 64)
-	return count, err == nil
+// countOf reads a JSON number that is whole and not negative.
+func countOf(text []byte) (int64, bool) {
+	count, ok := number.Int64(text)
+	return count, ok && text[0] != '-' && len(text) <= maxCountLength
 }
 
 // skipValue reads a value of any kind and drops it. depth is how many values enclose it.

@@ -205,7 +205,7 @@ func TestFixturesHoldEveryMember(t *testing.T) {
 	}
 }
 
-// collectMembers adds the names of all members in a JSON value, those of inner objects behind their object's name.
+// collectMembers adds the names of all members in a JSON value, those of inner objects after their object's name.
 func collectMembers(t *testing.T, data json.RawMessage, into map[string]bool) {
 	t.Helper()
 	if data == nil {

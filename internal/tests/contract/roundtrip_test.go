@@ -29,7 +29,7 @@ func trip[T any]() tripCase { return tripCase{reflect.TypeFor[T]().Name(), false
 
 func secretTrip[T any]() tripCase { return tripCase{reflect.TypeFor[T]().Name(), true, makeTrip[T]} }
 
-// options are what go-json-experiment must be told: it knows a time.Duration only by the option that has it write
+// options are what go-json-experiment needs to know: it knows a time.Duration only by the option that has it write
 // nanoseconds, as encoding/json does.
 func (c tripCase) options() jsonv2.Options {
 	return jsonv1.FormatDurationAsNano(c.name == "Config" || c.name == "RetryPolicy")

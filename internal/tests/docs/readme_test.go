@@ -41,7 +41,7 @@ func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	}
 }
 
-// A block that no file has is told, wherever it stands.
+// A block that no file has is reported, wherever it stands.
 func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
 	t.Parallel()
 	code := compiledCode(t)

@@ -145,7 +145,7 @@ func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 	}
 }
 
-// A call that ends before it is sent has left nothing behind.
+// A call that ends before it is sent leaves no trace.
 func TestE2EEveryOperationCancelledBeforeSending(t *testing.T) {
 	t.Parallel()
 	s := newHookStage(t)

@@ -144,7 +144,7 @@ func TestE2ETransferRefused(t *testing.T) {
 	s.holds(poor, "1.00")
 }
 
-// The service responds to a known request id with the first result, whoever asks and whatever else is sent.
+// The service responds to a known request id with the first result, whatever the caller and whatever else is sent.
 func TestE2ERequestIDReplayed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -65,7 +65,7 @@ func TestRepeatAfterUnknownWaits(t *testing.T) {
 	})
 }
 
-// Whoever waits for a turn goes when the context ends; the one under way is not disturbed.
+// A call that waits for a turn ends with its context; the one under way is not disturbed.
 func TestWaitForTurnEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestWaitForTurnEndsWithContext(t *testing.T) {
 	})
 }
 
-// A limiter of the caller's that panics does not hold the turn for ever.
+// A caller's limiter that panics does not keep the turn.
 func TestPanicGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -71,7 +71,7 @@ func TestLimiterFeedback(t *testing.T) {
 	}
 }
 
-// Money goes before other calls, and polls stand behind them; the token's own lane is not shown to a caller's limiter.
+// Money goes before other calls, and polls come after them; the token's own lane is not shown to a caller's limiter.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	lanes := map[string]prepaid.Lane{"Accounts.Transfer": prepaid.LaneMoney, "Funding.Redeem": prepaid.LaneMoney}

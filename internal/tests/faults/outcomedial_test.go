@@ -138,7 +138,7 @@ func TestOutcomeOfForeignTransportErrors(t *testing.T) {
 	}
 }
 
-// A connection that takes for ever to make is bounded by the attempt's time, sends nothing and may be tried again.
+// A connection that is never made is bounded by the attempt's time, sends nothing and may be tried again.
 func TestOutcomeOfSlowConnection(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {

@@ -62,7 +62,7 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 }
 
 // What the service says of other params says nothing of the first ones, and its 200 would be the first one's: a request
-// id in doubt is not sent for another payment.
+// id of unknown outcome is not sent for another payment.
 func TestDoubtIsOfOnePayment(t *testing.T) {
 	t.Parallel()
 	first := prepaid.TransferParams{
@@ -126,7 +126,7 @@ func TestTurnIsOfOnePayment(t *testing.T) {
 	})
 }
 
-// Whether transfers and direct entries share their request ids is not known: an id in doubt is sent for neither.
+// Whether transfers and direct entries share their request ids is not known: an ID of unknown outcome is sent for neither.
 func TestDoubtIsOfBothOperations(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -239,7 +239,7 @@ func TestUnauthorizedCodeIsRejected(t *testing.T) {
 }
 
 // A keyed movement is sent again with the same bytes, after the pause that gives the first the time to finish, and
-// never beside it.
+// never at the same time.
 func TestKeyedReplay(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]harness.Step{

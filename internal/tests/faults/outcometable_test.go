@@ -304,7 +304,7 @@ func (c *tableCase) concerns(fault *wireFault) bool {
 	return true
 }
 
-// readsAnything tells the operations whose successful body is a bare string that may be anything; that of a report's start
+// readsAnything reports the operations whose successful body is a bare string that may be anything; that of a report's start
 // must look like an id.
 func (c *tableCase) readsAnything() bool {
 	return c.fixture.Response.Header["Content-Type"] == "application/octet-stream" && c.row.Name != "Reporting.Start"

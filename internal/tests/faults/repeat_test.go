@@ -223,7 +223,7 @@ func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 	}
 }
 
-// Which refusals settle, by code and by who judges.
+// Which refusals settle, by code and by judge.
 func TestRefusalCodes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -32,7 +32,7 @@ func reportClient(t *testing.T, service http.RoundTripper) *prepaid.Client {
 
 var aRun = prepaid.ReportRun{Template: "daily", ID: "run-1", ColumnHeaders: true}
 
-// A run is started, polled ever more slowly, and streamed; the caller is told of the run and of each poll.
+// A run is started, polled ever more slowly, and streamed; the caller hears of the run and of each poll.
 func TestReportRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

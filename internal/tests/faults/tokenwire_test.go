@@ -250,7 +250,7 @@ func TestUnauthorizedForEver(t *testing.T) {
 	})
 }
 
-// An early renewal happens beside the calls: they go on with the token they have, also when it fails.
+// An early renewal runs alongside the calls: they go on with the token they have, also when it fails.
 func TestEarlyRenewalStallsNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

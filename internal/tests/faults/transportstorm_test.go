@@ -21,7 +21,7 @@ import (
 )
 
 // resettingHTTP2 takes whole requests and then resets their stream with PROTOCOL_ERROR, as a gateway does that met a
-// malformed response behind it. net/http would send such a request again, for ever, whatever its method. With leaving it says
+// malformed response after it. net/http would send such a request again without end, whatever its method. With leaving it says
 // GOAWAY in place of that and closes.
 func resettingHTTP2(t *testing.T, plain, leaving bool) (base string, transport *http.Transport, requests *atomic.Int32) {
 	t.Helper()

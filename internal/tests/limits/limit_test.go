@@ -155,7 +155,7 @@ func form[P any, T ~string](ref, field, rule string, at func(*P) *T, bad, good T
 	return limit[P]{ref: ref, field: field, rule: rule, shown: string(bad), bad: put(at, bad), good: put(at, good)}
 }
 
-// forms are rows of form for one field, each bad value beside a good one.
+// forms are rows of form for one field, each bad value next to a good one.
 func forms[P any, T ~string](ref, field, rule string, at func(*P) *T, pairs ...[2]T) []limit[P] {
 	rows := make([]limit[P], 0, len(pairs))
 	for _, pair := range pairs {

@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// badUUIDs are beside legal ones: no version and no case is prescribed.
+// badUUIDs stand next to legal ones: no version and no case is prescribed.
 func badUUIDs() [][2]string {
 	return [][2]string{
 		{"917531", harness.UUID}, {"01234567-89ab-cdef-0123-456789abcdeQ", strings.ToUpper(harness.UUID)},

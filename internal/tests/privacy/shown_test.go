@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// shownFields are the texts that may be seen in print, each with its reason. Nothing in them is a secret or tells who
+// shownFields are the texts that may be seen in print, each with its reason. Nothing in them is a secret or says who
 // a cardholder is.
 var shownFields = sync.OnceValue(func() map[string]string {
 	shown := map[string]string{}

@@ -185,7 +185,7 @@ func TestCanariesDoNotPrint(t *testing.T) {
 				data, err := json.Marshal(value)
 				requireNoSecrets(t, form+" JSON", fmt.Sprint(string(data), err), response...)
 			}
-			// fmt cannot call methods of what an unexported field holds, and reads plain texts there. A caller who keeps
+			// fmt cannot call methods of what an unexported field holds, and reads plain texts there. A caller that keeps
 			// personal data in one keeps it by pointer ("hidden pointer" above). Secrets are safe either way.
 			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 				requireNoSecrets(t, "hidden "+verb, fmt.Sprintf(verb, sample.hidden))

@@ -114,7 +114,7 @@ func followed(echo string) map[string]string {
 	}
 }
 
-// net/http writes the bytes that follow a response on a kept connection to the standard logger, and cannot be told not
+// net/http writes the bytes that follow a response on a kept connection to the standard logger, and has no option not
 // to. What is never repeated, what has no response body, the poll of a report and the token keep no connection, so that
 // nothing of theirs is printed.
 func TestCanaryStandardLog(t *testing.T) {

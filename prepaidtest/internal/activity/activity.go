@@ -1,3 +1,8 @@
+// Package activity counts what runs in an emulator, so that Close can wait for it and WaitIdle returns when nothing is under
+// way any more.
+//
+// Handlers enter and leave; background work is run or started; messages and requests that run on begin and end. After Close
+// nothing new begins. The lock is the innermost one: nothing else is locked while it is held.
 package activity
 
 import (

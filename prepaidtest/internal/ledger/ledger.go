@@ -1,3 +1,13 @@
+// Package ledger holds the companies, the accounts and their histories, and is the only place where a balance changes: a
+// balance is always the sum of its history.
+//
+// One lock guards all that and whatever changes together with it in other packages: the cache of transfers, authorisations,
+// PIN changes, report runs, webhooks. It is passed on explicitly. Lock returns a Locked and RLock a View; the state is reached
+// through them only, and a function of another package that needs the lock takes one. Only Tokens, logs and faults have locks of
+// their own.
+//
+// The package also has the data that accounts consist of, with their limits. It knows no operation: who may call what, and
+// which status a refusal has, is up to the packages above it.
 package ledger
 
 import (

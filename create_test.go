@@ -1,0 +1,436 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// register is a service that keeps accounts under a client_account_key and shows a new one after a delay.
+type register struct {
+	delay    time.Duration // until a new account can be found
+	response func(made harness.Step) harness.Step
+	search   harness.Step // instead of searching, when set
+	noTwice  bool         // fail the test at a second creation
+	other    string       // an account of another program, which only a search by company returns
+	t        *testing.T
+
+	mu       sync.Mutex
+	accounts []registered
+	created  int
+	searches []string
+}
+
+type registered struct {
+	row  string
+	seen time.Time
+}
+
+func row(number int, status string) string {
+	return fmt.Sprintf(`{"account_id":"acc-%d","external_account_id":"ext-%d","company_id":7,"balance":0,"status":%q,`+
+		`"client_account_key":"emp-7"}`, number, number, status)
+}
+
+func (s *register) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method == http.MethodPost {
+		s.created++
+		if s.noTwice && s.created > 1 {
+			s.t.Error("created twice")
+		}
+		number := len(s.accounts) + 1
+		s.accounts = append(s.accounts, registered{row(number, "inactive"), time.Now().Add(s.delay)})
+		made := harness.Respond(201, harness.VendorJSON, fmt.Sprintf(`{"external_account_id":"ext-%d","company_id":7,"balance":0,"status":"inactive"}`, number))
+		if s.response != nil {
+			made = s.response(made)
+		}
+		return made(r)
+	}
+	s.searches = append(s.searches, r.URL.RequestURI())
+	if s.search != nil {
+		return s.search(r)
+	}
+	var rows []string
+	if s.other != "" && strings.HasPrefix(r.URL.Path, "/3.0/accounts/company/") {
+		rows = append(rows, s.other)
+	}
+	for _, account := range s.accounts {
+		if !time.Now().Before(account.seen) {
+			rows = append(rows, account.row)
+		}
+	}
+	if len(rows) == 0 {
+		return harness.Respond(204, "", "")(r)
+	}
+	return harness.Respond(200, harness.VendorJSON, "["+strings.Join(rows, ",")+"]", "X-TotalPages: 1")(r)
+}
+
+func issueParams() prepaid.IssueParams {
+	return prepaid.IssueParams{Account: harness.NewCardParams(), ProgramClientID: "acme"}
+}
+
+func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (*prepaid.Issued, error) {
+	t.Helper()
+	params := issueParams()
+	if adjust != nil {
+		adjust(&params)
+	}
+	return harness.NewClient(t, harness.ClockConfig(service)).Accounts.Issue(t.Context(), params)
+}
+
+// An account is created once and found, also when it shows up late or the creation's own response was lost; run again,
+// the same call finds what is there.
+func TestIssue(t *testing.T) {
+	t.Parallel()
+	for name, response := range map[string]func(harness.Step) harness.Step{
+		"answered": nil,
+		"lost":     func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) },
+		"503":      func(harness.Step) harness.Step { return harness.Respond(503, "", "") },
+		"500":      func(harness.Step) harness.Step { return harness.ServiceError(500, "server_error") },
+		"garbage":  func(harness.Step) harness.Step { return harness.Respond(201, harness.VendorJSON, "{") },
+		"a proxy":  func(harness.Step) harness.Step { return harness.Respond(201, "text/html", harness.HTMLPage) },
+	} {
+		for _, delay := range []time.Duration{0, 9 * time.Second} {
+			t.Run(fmt.Sprint(name, " ", delay), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := &register{t: t, delay: delay, response: response, noTwice: true}
+					began := time.Now()
+					issued, err := issue(t, service, nil)
+					require.NoError(t, err)
+					require.True(t, issued.Created)
+					require.EqualValues(t, "acc-1", issued.Account.ID)
+					require.GreaterOrEqual(t, time.Since(began), delay)
+					require.Less(t, time.Since(began), delay+6*time.Second)
+					for _, search := range service.searches {
+						if strings.HasPrefix(search, "/3.0/accounts/company/7?") {
+							continue
+						}
+						require.Contains(t, search, "/accounts?client_account_key=emp-7&client_id=acme&page_number=1&page_size=100")
+					}
+
+					issued, err = issue(t, service, nil)
+					require.NoError(t, err)
+					require.False(t, issued.Created, "it was there before")
+					require.EqualValues(t, "acc-1", issued.Account.ID)
+				})
+			})
+		}
+	}
+}
+
+// A creation that was refused is that refusal; one that could not be sent may be sent later. Nothing is looked for.
+func TestIssueRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		response harness.Step
+		outcome  prepaid.Outcome
+	}{
+		"404":         {harness.ServiceError(404, "not_found"), prepaid.OutcomeRejected},
+		"400":         {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected},
+		"unreachable": {harness.Unreachable(harness.ErrCut), prepaid.OutcomeNotProcessed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &register{t: t, delay: time.Hour, response: func(harness.Step) harness.Step { return tc.response }}
+				_, err := issue(t, service, nil)
+				require.Equal(t, tc.outcome, harness.CallError(t, err).Outcome)
+				require.Len(t, service.searches, 1)
+			})
+		})
+	}
+}
+
+// An account that never shows up is reported with what is known of its creation, and no second one is made.
+func TestIssueNotSeen(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		response func(harness.Step) harness.Step
+		outcome  prepaid.Outcome
+	}{
+		"answered": {nil, prepaid.OutcomeApplied},
+		"lost":     {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
+	} {
+		for settle, least := range map[time.Duration]time.Duration{0: 25 * time.Second, time.Minute: 55 * time.Second} {
+			t.Run(fmt.Sprint(name, " ", settle), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
+					began := time.Now()
+					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.Settle = settle })
+					failure := harness.CallError(t, err)
+					require.ErrorIs(t, err, prepaid.ErrNotSeen)
+					require.Equal(t, "Accounts.Issue", failure.Operation)
+					require.Equal(t, tc.outcome, failure.Outcome)
+					require.ErrorContains(t, err, `client_id "acme" of company 7`)
+					require.GreaterOrEqual(t, time.Since(began), least)
+					require.LessOrEqual(t, time.Since(began), max(settle, 30*time.Second))
+					if name == "lost" {
+						require.ErrorIs(t, err, harness.ErrCut)
+						require.Equal(t, 1, failure.Attempts)
+						require.Equal(t, began, failure.FirstSent, "for a later search")
+					}
+				})
+			})
+		}
+	}
+}
+
+// A key is unique within its program only: after a lost response, an account of another program with the same key does not
+// end the wait for the new one.
+func TestIssueLostBesideAnotherProgram(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{t: t, delay: 9 * time.Second, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
+		service.other = strings.Replace(row(9, "active"), `"company_id":7`, `"company_id":7,"client_id":"other"`, 1)
+		issued, err := issue(t, service, nil)
+		require.NoError(t, err)
+		require.EqualValues(t, "acc-1", issued.Account.ID)
+	})
+}
+
+// Nothing is created when a look before it fails, finds several, or the parameters are wrong.
+func TestIssueCreatesNothing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		service *register
+		adjust  func(*prepaid.IssueParams)
+		is      error
+		outcome prepaid.Outcome
+	}{
+		"several": {
+			service: &register{accounts: []registered{{row: row(1, "active")}, {row: row(2, "closed")}}},
+			is:      prepaid.ErrAmbiguous, outcome: prepaid.OutcomeNotProcessed,
+		},
+		"search fails": {service: &register{search: harness.ServiceError(403, "forbidden")}, is: prepaid.ErrForbidden, outcome: prepaid.OutcomeNotProcessed},
+		"no key": {
+			service: &register{},
+			adjust:  func(p *prepaid.IssueParams) { p.Account.ClientAccountKey, p.ProgramClientID = "", "" },
+			outcome: prepaid.OutcomeRejected,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := tc.service
+				_, err := issue(t, service, tc.adjust)
+				failure := harness.CallError(t, err)
+				require.Equal(t, "Accounts.Issue", failure.Operation)
+				require.Equal(t, tc.outcome, failure.Outcome)
+				require.Zero(t, service.created)
+				if tc.is != nil {
+					require.ErrorIs(t, err, tc.is)
+					return
+				}
+				invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+				require.True(t, ok)
+				require.Equal(t, []prepaid.Fault{
+					{Field: "program_client_id", Rule: "is required"}, {Field: "client_account_key", Rule: "is required"},
+				}, invalid.Faults)
+				require.Empty(t, service.searches)
+			})
+		})
+	}
+}
+
+// A replacement carries the key of the lost card: cards that are gone do not count as the new one.
+func TestIssueReplacement(t *testing.T) {
+	t.Parallel()
+	replace := func(p *prepaid.IssueParams) {
+		p.Account.RequestType, p.Account.AccountIDToReplace = prepaid.RequestTypeReplace, "acc-1"
+	}
+	for _, status := range []string{"lost_or_stolen", "replaced", "closed"} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &register{t: t, accounts: []registered{{row: row(1, status)}}, noTwice: true, response: func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }}
+				issued, err := issue(t, service, replace)
+				require.NoError(t, err)
+				require.True(t, issued.Created)
+				require.EqualValues(t, "acc-2", issued.Account.ID)
+				issued, err = issue(t, service, replace)
+				require.NoError(t, err)
+				require.False(t, issued.Created)
+
+				issued, err = issue(t, &register{accounts: []registered{{row: row(1, status)}}}, nil)
+				require.NoError(t, err, "without a replacement it is the account of that key")
+				require.EqualValues(t, "acc-1", issued.Account.ID)
+			})
+		})
+	}
+}
+
+// An account of another company under the same key is not the one.
+func TestIssueInAnotherCompany(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{t: t, accounts: []registered{{row: strings.Replace(row(1, "active"), `"company_id":7`, `"company_id":8`, 1)}}}
+		issued, err := issue(t, service, nil)
+		require.NoError(t, err)
+		require.EqualValues(t, "acc-2", issued.Account.ID)
+	})
+}
+
+// FindCreated looks by key or through the company, and never creates.
+func TestFindCreated(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		params prepaid.FindCreatedParams
+		target string
+		found  prepaid.AccountID
+		is     error
+	}{
+		"by key": {
+			prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7", ExternalAccountID: "ext-2"},
+			"/3.0/accounts?client_account_key=emp-7&client_id=acme&page_number=1&page_size=100", "acc-2", nil,
+		},
+		"by external id": {
+			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-3"}, "/3.0/accounts/company/7?page_number=1&page_size=100", "acc-3", nil,
+		},
+		"by external id in a program": {
+			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-3", ProgramClientID: "acme"},
+			"/3.0/accounts/company/7?client_id=acme&page_number=1&page_size=100", "acc-3", nil,
+		},
+		"several":   {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"}, "", "", prepaid.ErrAmbiguous},
+		"replacing": {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7", Replacing: true}, "", "acc-3", nil},
+		"none": {
+			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9", Settle: 10 * time.Second}, "", "", prepaid.ErrNotSeen,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &register{accounts: []registered{{row: row(1, "lost_or_stolen")}, {row: row(2, "replaced")}, {row: row(3, "active")}}}
+				account, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindCreated(t.Context(), tc.params)
+				require.Zero(t, service.created)
+				if tc.target != "" {
+					require.Equal(t, []string{tc.target}, service.searches)
+				}
+				if tc.is != nil {
+					require.ErrorIs(t, err, tc.is)
+					require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, "a look proves nothing")
+					require.Nil(t, account)
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, tc.found, account.ID)
+			})
+		})
+	}
+}
+
+// The context ends the looking, with what was seen so far.
+func TestFindCreatedEndsWithContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&register{}))
+		params := prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9"}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := client.Accounts.FindCreated(ctx, params)
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.Less(t, time.Since(began), 3*time.Second)
+
+		ctx, cancel = context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began = time.Now()
+		_, err = client.Accounts.FindCreated(ctx, params)
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+// A creation whose response was lost and that shows up late is not made twice by an Issue with Again set.
+func TestIssueAgainLooksFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := &register{accounts: []registered{{row: row(2, "active"), seen: time.Now().Add(20 * time.Second)}}}
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		issued, err := client.Accounts.Issue(t.Context(), prepaid.IssueParams{
+			Account: harness.NewCardParams(), ProgramClientID: "acme", Again: true,
+		})
+		require.NoError(t, err)
+		require.False(t, issued.Created)
+		require.Zero(t, service.created)
+	})
+}
+
+// A cancelled look says that it was cancelled.
+func TestCancelledLooksSaySo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&register{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"})
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		client := harness.NewClient(t, harness.ClockConfig(&ledger{}))
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
+		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
+		finding, err := client.Accounts.FindMovement(ctx, query)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.False(t, finding.To.After(time.Now()))
+	})
+}
+
+// lateCard is a service that shows a created account after a delay, and refuses transfers.
+type lateCard struct {
+	delay     time.Duration
+	created   []time.Time
+	transfers int
+}
+
+func (s *lateCard) RoundTrip(r *http.Request) (*http.Response, error) {
+	const row = `{"account_id":"acc-1","external_account_id":"ext-1","company_id":42,"balance":0,"status":"active","client_account_key":"emp-7"}`
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/transfer"):
+		s.transfers++
+		return harness.Respond(403, "", "")(r)
+	case r.Method == http.MethodPost:
+		s.created = append(s.created, time.Now())
+		return harness.Respond(201, harness.VendorJSON, row)(r)
+	case len(s.created) == 0 || time.Since(s.created[0]) < s.delay:
+		return harness.Respond(204, "", "")(r)
+	}
+	return harness.Respond(200, harness.VendorJSON, "["+row+"]", "X-TotalPages: 1")(r)
+}
+
+// A card that takes longer than Issue looks is waited for, and never created a second time.
+func TestIssueAndLoadCardSeenLate(t *testing.T) {
+	t.Parallel()
+	for delay, want := range map[time.Duration]error{
+		time.Second: prepaid.ErrForbidden, 5 * time.Minute: prepaid.ErrForbidden, time.Hour: prepaid.ErrNotSeen,
+	} {
+		t.Run(fmt.Sprint(delay), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := &lateCard{delay: delay}
+				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", time.Now(), false)
+				require.ErrorIs(t, err, want)
+				require.Len(t, service.created, 1)
+				require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)
+			})
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+)
+
+type thing struct {
+	ID, Note string
+	Count    int64
+	Small    int
+	At       time.Time
+	Raw      jsontext.Value
+	Sure     *bool
+	Owner    owner
+	Names    []string
+	Counts   []int
+
+	raw   string
+	exact bool
+}
+
+type owner struct{ Name string }
+
+func (o *owner) read(r *Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		if string(name) == "name" {
+			Text(&o.Name, r)
+		}
+	}
+}
+
+func (v *thing) read(r *Reader) {
+	for name, ok := r.First(); ok; name, ok = r.Next() {
+		switch string(name) {
+		case "id":
+			Text(&v.ID, r)
+		case "note":
+			FirstText(&v.Note, r)
+		case "count":
+			Integer(&v.Count, r)
+		case "small":
+			Integer(&v.Small, r)
+		case "at":
+			Time(&v.At, r)
+		case "raw":
+			Raw(&v.Raw, r)
+		case "sure":
+			Optional(&v.Sure, r, Bool)
+		case "owner":
+			Struct(&v.Owner, r, (*owner).read)
+		case "names":
+			List(&v.Names, r, Text)
+		case "counts":
+			List(&v.Counts, r, Integer)
+		case "recorded":
+			r.Record(v, v.read)
+		case "code":
+			text, bare := r.StringOrInteger()
+			if r.Set(&v.ID, text); bare {
+				r.Inexact()
+			}
+		}
+	}
+}
+
+func (v *thing) Record(raw []byte, exact bool) { v.raw, v.exact = string(raw), exact }
+
+func readThing(t *testing.T, body string) thing {
+	t.Helper()
+	var v thing
+	require.True(t, Read([]byte(body), v.read), body)
+	return v
+}
+
+func TestReader(t *testing.T) {
+	t.Parallel()
+	sure := true
+	require.Equal(t, thing{
+		ID: "a", Note: "Zoë", Count: -12, Small: 7, At: time.Date(2026, 11, 3, 10, 20, 30, 0, time.UTC), Raw: jsontext.Value(`{"x":[1, 2]}`),
+		Sure: &sure, Owner: owner{"o"}, Names: []string{"one", "", "3", "four", "five"}, Counts: []int{1, 0, 2},
+	}, readThing(t, ` { "id" : "a", "note":"Zo\u00eb", "count":-12, "small":7, "at":"2026-11-03T10:20:30Z", "raw" : {"x":[1, 2]},
+		"sure":true, "owner":{"more":{},"name":"o"}, "names":["one", "", 3, "four", "five"], "counts":[1,null,2], "unknown":[true,false,null,-1.5e3,"\"",{"a":1}]} `))
+	require.Equal(t, thing{}, readThing(t, `{}`))
+	require.Equal(t, thing{}, readThing(t, `{"id":null,"note":null,"count":null,"at":null,"sure":null,"owner":null,"names":null,"counts":null}`))
+	require.Equal(t, thing{Names: []string{}, Counts: []int{}}, readThing(t, `{"names":[],"counts":[ ]}`))
+}
+
+// Of a repeated member the last counts, but for a FirstText.
+func TestRepeatedMembers(t *testing.T) {
+	t.Parallel()
+	v := readThing(t, `{"id":"a","id":"b","owner":{"name":"a"},"owner":null,"names":["a","b","c"],"names":["d"],"sure":true,"sure":null}`)
+	require.Equal(t, thing{ID: "b", Names: []string{"d"}}, v)
+	require.Empty(t, readThing(t, `{"id":"a","id":null}`).ID)
+	require.Equal(t, "a", readThing(t, `{"note":"","note":null,"note":"a","note":"b","note":[1]}`).Note)
+	require.Equal(t, "a", readThing(t, `{"note":"a","names":["1","2","3"],"note":"b"}`).Note, "also after texts were flushed")
+}
+
+func TestFallback(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		``, ` `, `null`, `[]`, `{`, `}`, `{]`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}x`, `{"a":01}`, `{"a":1.}`, `{"a":tru}`, `{"a":"` + "\n" + `"}`, `{"a":"\x"}`,
+		"{\"id\":\"\xff\"}", `{"\u0069d":"a"}`, `{"id":"`, `{"id":"\`, `{"a":[1 2]}`, `{"id":true}`, `{"id":1.}`, `{"id":12345678901234567890123}`, `{"count":"1"}`, `{"count":1.0}`,
+		`{"count":-}`, `{"count":007}`, `{"count":9999999999999999999}`, `{"at":5}`, `{"at":"x"}`, `{"at":"2026\u002d"}`, `{"sure":1}`, `{"owner":3}`, `{"names":{}}`, `{"names":[1`, `{"code":-}`,
+		`{"recorded":{},"recorded":{}}`, strings.Repeat(`{"a":`, maxDepth+2) + `1` + strings.Repeat(`}`, maxDepth+2),
+	} {
+		var v thing
+		require.False(t, Read([]byte(body), v.read), body)
+	}
+}
+
+func TestItems(t *testing.T) {
+	t.Parallel()
+	list, ok := ReadItems([]byte(` [ {"id":"a"} , {"note":"b"}, {"id":"c"} ] `), (*thing).read)
+	require.True(t, ok)
+	require.Equal(t, []thing{{ID: "a"}, {Note: "b"}, {ID: "c"}}, list)
+	list, ok = ReadItems([]byte(`[]`), (*thing).read)
+	require.True(t, ok)
+	require.Equal(t, []thing{}, list)
+	for _, body := range []string{``, `[`, `[1]`, `[{}`, `[{},]`, `[{}]]`, `{}`} {
+		_, ok := ReadItems([]byte(body), (*thing).read)
+		require.False(t, ok, body)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	v := readThing(t, `{"recorded": {"id":"a" } ,"code":1.0}`)
+	require.Equal(t, `{"id":"a" }`, v.raw)
+	require.True(t, v.exact)
+	require.Equal(t, "1", v.ID)
+	for _, other := range []string{`{"id":1}`, `{"id":""}`, `{"code":1}`} {
+		require.False(t, readThing(t, `{"recorded":`+other+`}`).exact, other)
+	}
+}
+
+// A page costs an allocation for the list, one for each item's texts, and none for what is skipped.
+func TestReaderAllocations(t *testing.T) {
+	body := []byte(`[` + strings.Repeat(`{"id":"an id","note":"a note","at":"2026-11-03T10:20:30Z","unknown":{"more":[1,2,"three"]}},`, 99) + `{"id":"last"}]`)
+	allocations := testing.AllocsPerRun(20, func() {
+		if _, ok := ReadItems(body, (*thing).read); !ok {
+			t.Error("not read")
+		}
+	})
+	require.LessOrEqual(t, allocations, 110.0)
+}

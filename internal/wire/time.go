@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+)
+
+// TimeLayout is the reference's date-time form, in UTC.
+const TimeLayout = "2006-01-02T15:04:05Z"
+
+// ParseTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty text is the zero time.
+func ParseTime(text string) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	for _, layout := range [...]string{
+		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05",
+		"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "2006-01-02",
+	} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// plainTime reads a date-time in the form of TimeLayout; false when it has another.
+func plainTime(b []byte) (time.Time, bool) {
+	if len(b) != len(TimeLayout) || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != 'Z' {
+		return time.Time{}, false
+	}
+	for _, i := range [...]int{0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18} {
+		if !ascii.IsDigit(b[i]) {
+			return time.Time{}, false
+		}
+	}
+	two := func(i int) int { return int(b[i]-'0')*10 + int(b[i+1]-'0') }
+	year, month, day := two(0)*100+two(2), two(5), two(8)
+	hour, minute, second := two(11), two(14), two(17)
+	if year == 0 || month == 0 || month > 12 || day == 0 || hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	return t, t.Day() == day
+}

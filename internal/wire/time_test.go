@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzTime reads any text as a date-time: what RFC 3339 allows comes out the same, all is in UTC, and the fast path agrees.
+func FuzzTime(f *testing.F) {
+	for _, seed := range []string{
+		"", "2026-11-03T10:20:30Z", "2026-11-03T10:20:30.123456789+11:00", "2026-11-03", "2026-11-03 10:20:30", "2026-11-03T10:20Z",
+		"0001-01-01T00:00:00Z", "9999-12-31T23:59:59-12:00", "2026-02-30T00:00:00Z",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := ParseTime(text)
+		want, wantErr := time.Parse(time.RFC3339, text)
+		if wantErr == nil {
+			require.True(t, ok)
+			require.True(t, want.Equal(got))
+		}
+		if ok {
+			require.Equal(t, time.UTC, got.Location())
+		}
+		if plain, is := plainTime([]byte(text)); is {
+			require.True(t, ok)
+			require.Equal(t, got, plain)
+		}
+	})
+}
+
+func TestPlainTime(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"2026-11-03T10:20:30Z", "2028-02-29T23:59:59Z", "0001-01-01T00:00:00Z"} {
+		got, ok := plainTime([]byte(text))
+		require.True(t, ok, text)
+		require.Equal(t, text, got.Format(TimeLayout))
+	}
+	for _, text := range []string{
+		"", "2026-11-03", "2026-02-30T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "0000-01-01T00:00:00Z",
+		"2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:0xZ", "2026-01-01T00:00:00z",
+	} {
+		_, ok := plainTime([]byte(text))
+		require.False(t, ok, text)
+	}
+}

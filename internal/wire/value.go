@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/number"
+)
+
+// Text reads a string, or a number as it was written. Null is the empty string.
+func Text(to *string, r *Reader) {
+	text, plain := r.PlainText()
+	switch {
+	case plain && len(text) > 0:
+	case plain:
+		r.inexact = true // an empty member may be left out when it is written
+	case r.isNumber():
+		text = r.checkedNumber()
+		r.inexact = true // it is written as a string
+	case r.Null():
+	default:
+		text = r.text()
+	}
+	r.Set(to, text) // also of null: the member may have come before
+}
+
+// FirstText is Text for a member that may be repeated: the first value that is not empty counts, and a null leaves it.
+func FirstText(to *string, r *Reader) {
+	seen := *to != ""
+	for _, s := range r.spans {
+		seen = seen || s.to == to && s.start < s.end
+	}
+	switch {
+	case seen:
+		r.skip(0)
+	case r.Null():
+	default:
+		Text(to, r)
+	}
+}
+
+// StringOrInteger reads a string or a whole number, whose plain form it returns: 12 for 12.0. Null is empty. What it returns is
+// good until the next string is read.
+func (r *Reader) StringOrInteger() (text []byte, bare bool) {
+	switch {
+	case r.isNumber():
+		integer, ok := number.Integer(r.Number())
+		if !ok {
+			r.Fallback()
+		}
+		return integer, true
+	case r.Null():
+		return nil, false
+	}
+	return r.text(), false
+}
+
+// Raw takes any value as it is. It shares memory with the body.
+func Raw(to *jsontext.Value, r *Reader) { *to = r.Raw(func(r *Reader) { r.skip(0) }) }
+
+// Bool reads a boolean. Null is false.
+func Bool(to *bool, r *Reader) {
+	switch {
+	case r.literal("true"):
+		*to = true
+	case r.literal("false"), r.literal("null"):
+		*to = false
+	default:
+		r.Fallback()
+	}
+}
+
+// Integer reads a plain whole number. Null leaves what is there.
+func Integer[T ~int | ~int64](to *T, r *Reader) {
+	if r.Null() {
+		return
+	}
+	text := r.Number()
+	digits, value := text, int64(0)
+	if len(digits) > 0 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if len(digits) > 18 || !ascii.IsDigits(digits) || digits[0] == '0' && len(digits) > 1 {
+		r.Fallback()
+		return
+	}
+	for _, c := range digits {
+		value = value*10 + int64(c-'0')
+	}
+	if len(digits) < len(text) {
+		value = -value
+	}
+	if int64(T(value)) != value {
+		r.Fallback()
+		return
+	}
+	*to = T(value)
+}
+
+// Time reads a date-time. Null is the zero time.
+func Time(to *time.Time, r *Reader) {
+	text, ok := r.PlainText()
+	if !ok {
+		if *to = (time.Time{}); !r.Null() {
+			r.Fallback()
+		}
+		return
+	}
+	t, ok := plainTime(text)
+	if !ok {
+		if t, ok = ParseTime(string(text)); !ok {
+			r.Fallback()
+		}
+	}
+	*to = t
+}
+
+// Optional reads what may be absent, null included.
+func Optional[T any](to **T, r *Reader, read func(*T, *Reader)) {
+	if r.Null() {
+		*to = nil
+		return
+	}
+	if *to == nil {
+		*to = new(T)
+	}
+	read(*to, r)
+}
+
+// Struct reads an object into a struct. Null empties it.
+func Struct[T any](to *T, r *Reader, read func(*T, *Reader)) {
+	if r.Null() {
+		r.FlushStrings() // what was read of it before
+		*to = *new(T)
+		return
+	}
+	read(to, r)
+}
+
+// List reads an array. Null is no list.
+func List[T any](to *[]T, r *Reader, read func(*T, *Reader)) {
+	if r.Null() {
+		*to = nil
+		return
+	}
+	list := []T{}
+	for more := r.enter('[', ']'); more; more = r.another(']') {
+		if len(list) > 0 && len(list) == cap(list) {
+			r.FlushStrings() // before the elements move
+		}
+		var element T
+		list = append(list, element)
+		read(&list[len(list)-1], r)
+	}
+	*to = list
+}

@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Writer writes the bodies of payments member by member, without reflection. What it cannot write makes it fall back: the
+// body is encoded with the JSON library, which then says why.
+type Writer struct {
+	body     []byte
+	fallback bool
+}
+
+// writers are kept; the bodies are not, for a transport may hold one longer than its call.
+var writers = sync.Pool{New: func() any { return new(Writer) }}
+
+// Write returns the body that write writes; false when the JSON library must do it.
+func Write(write func(*Writer)) ([]byte, bool) {
+	w := writers.Get().(*Writer)
+	w.body = make([]byte, 0, 256)
+	write(w)
+	written, fallback := w.body, w.fallback
+	*w = Writer{}
+	writers.Put(w)
+	return written, !fallback
+}
+
+// Begin starts an object.
+func (w *Writer) Begin() { w.body = append(w.body, '{') }
+
+// End ends an object.
+func (w *Writer) End() { w.body = append(w.body, '}') }
+
+// Name starts a member.
+func (w *Writer) Name(name string) {
+	if w.body[len(w.body)-1] != '{' {
+		w.body = append(w.body, ',')
+	}
+	w.body = append(append(append(w.body, '"'), name...), `":`...)
+}
+
+// Text writes a member that is a string.
+func (w *Writer) Text(name, value string) {
+	w.Name(name)
+	if plainLength([]byte(value)) == len(value) {
+		w.body = append(append(append(w.body, '"'), value...), '"')
+		return
+	}
+	body, err := jsontext.AppendQuote(w.body, value)
+	w.body, w.fallback = body, w.fallback || err != nil
+}
+
+// Integer writes a member that is a whole number.
+func (w *Writer) Integer(name string, value int64) {
+	w.Name(name)
+	w.body = strconv.AppendInt(w.body, value, 10)
+}
+
+// Append writes a value as JSON, as the form of its type wants it.
+func (w *Writer) Append(value func([]byte) []byte) { w.body = value(w.body) }

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// output is the file that is made. What it holds is never read.
+const output = "wire_gen.go"
+
+// pkg is a package as its source declares it. It is only parsed: without the file that is to be made it does not compile.
+type pkg struct {
+	directory string
+	name      string
+	types     map[string]ast.Expr
+	methods   map[string]bool // "Type.method"
+	lists     map[string][]string
+}
+
+func load(directory string) (*pkg, error) {
+	names, err := filepath.Glob(filepath.Join(directory, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	p := &pkg{directory: directory, types: map[string]ast.Expr{}, methods: map[string]bool{}, lists: map[string][]string{}}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == output {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		p.name = file.Name.Name
+		for _, declaration := range file.Decls {
+			p.add(declaration)
+		}
+	}
+	if len(p.lists) == 0 {
+		return nil, errors.New("no list of types: want var _ = []wireReadable{…} or []wireWritable{…}")
+	}
+	return p, nil
+}
+
+func (p *pkg) save(source []byte) error {
+	return os.WriteFile(filepath.Join(p.directory, output), source, 0o644) //nolint:gosec // source, as the rest
+}
+
+func (p *pkg) add(declaration ast.Decl) {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		if d.Recv != nil {
+			p.methods[typeName(d.Recv.List[0].Type)+"."+d.Name.Name] = true
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				p.types[s.Name.Name] = s.Type
+			case *ast.ValueSpec:
+				if len(s.Values) == 1 && s.Names[0].Name == "_" {
+					p.addList(s.Values[0])
+				}
+			}
+		}
+	}
+}
+
+// addList takes []wireReadable{(*A)(nil), B{}}.
+func (p *pkg) addList(value ast.Expr) {
+	list, ok := value.(*ast.CompositeLit)
+	if !ok {
+		return
+	}
+	array, ok := list.Type.(*ast.ArrayType)
+	if !ok {
+		return
+	}
+	kind := typeName(array.Elt)
+	if kind != "wireReadable" && kind != "wireWritable" {
+		return
+	}
+	for _, element := range list.Elts {
+		p.lists[kind] = append(p.lists[kind], typeName(element))
+	}
+}
+
+// typeName returns the name of a type, also from T, *T, (*T)(nil) and T{}; empty for any other expression.
+func typeName(expr ast.Expr) string {
+	switch e := expr.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.ParenExpr:
+		return typeName(e.X)
+	case *ast.CallExpr:
+		return typeName(e.Fun)
+	case *ast.CompositeLit:
+		return typeName(e.Type)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	}
+	return ""
+}
+
+// underlying follows names to what they stand for; nil for a type of another package.
+func (p *pkg) underlying(name string) ast.Expr {
+	for {
+		expr, ok := p.types[name]
+		if !ok {
+			switch name {
+			case "string", "bool", "int", "int64":
+				return ast.NewIdent(name)
+			}
+			return nil
+		}
+		next, ok := expr.(*ast.Ident)
+		if !ok {
+			return expr
+		}
+		name = next.Name
+	}
+}
+
+// member is a field of a struct that is a member in JSON.
+type member struct {
+	field, name string
+	of          ast.Expr
+	optional    bool
+}
+
+// members lists the members of a struct. A field that it is not sure of is an error.
+func (p *pkg) members(name string) ([]member, error) {
+	fields, ok := p.underlying(name).(*ast.StructType)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a struct of this package", name)
+	}
+	var members []member
+	for _, field := range fields.Fields.List {
+		if len(field.Names) != 1 {
+			return nil, fmt.Errorf("%s has a field that is embedded, or shares its type", name)
+		}
+		if !field.Names[0].IsExported() {
+			continue
+		}
+		m := member{field: field.Names[0].Name, of: field.Type}
+		tag, err := tagOf(field)
+		if err != nil {
+			return nil, err
+		}
+		options := ""
+		m.name, options, _ = strings.Cut(tag.Get("json"), ",")
+		m.optional = options == "omitzero"
+		switch {
+		case m.name == "-" && options == "":
+			continue
+		case m.name == "" || options != "" && !m.optional || strings.ContainsAny(m.name, `'"\`):
+			return nil, fmt.Errorf("%s.%s: the tag is not known: %s", name, m.field, tag)
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+func tagOf(field *ast.Field) (reflect.StructTag, error) {
+	if field.Tag == nil {
+		return "", nil
+	}
+	tag, err := strconv.Unquote(field.Tag.Value)
+	return reflect.StructTag(tag), err
+}

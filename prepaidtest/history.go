@@ -1,0 +1,84 @@
+package prepaidtest
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
+
+// Movements returns how many transfers and direct entries were carried out with requestID. It is 1 for a payment
+// that was made once, however often it was sent, and more for one that was repeated while it was still running. The
+// count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
+// be running.
+func (s *Server) Movements(requestID string) int {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	return s.service.Transfers.Movements(l, requestID)
+}
+
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted. None is what a test
+// of payments wants, whatever faults it arms. WaitIdle first where requests may still be running.
+func (s *Server) PaidTwice() []string {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	return s.service.Transfers.PaidTwice(l)
+}
+
+// Transaction is an item of an account's history (2.8). Amounts are in decimals: credits positive, debits
+// negative.
+type Transaction struct {
+	// ID is the transaction's number.
+	ID string
+	// ParentID is that of the transaction it belongs to, or empty.
+	ParentID string
+	// AccountID is the EAID.
+	AccountID string
+	// Type is the four-digit code.
+	Type string
+	// Description is that of the type.
+	Description string
+	// Amount is the effect on the balance, without the fee.
+	Amount string
+	// Fee is taken on top.
+	Fee string
+	// RunningBalance is the balance afterwards.
+	RunningBalance string
+	// OccurredAt is the server's clock.
+	OccurredAt time.Time
+	// CardAcceptorID is the merchant, or empty.
+	CardAcceptorID string
+	// TerminalID is the terminal, or empty.
+	TerminalID string
+	// AcquirerID is the acquirer, or empty.
+	AcquirerID string
+	// MerchantCategoryCode has four digits, or is empty.
+	MerchantCategoryCode string
+	// Reference is the caller's text.
+	Reference string
+}
+
+func transactionOf(i ledger.Item) Transaction {
+	return Transaction{
+		ID: strconv.FormatInt(i.ID, 10), ParentID: i.ParentID(), AccountID: i.Account, Type: string(i.Code),
+		Description: i.Code.Describe(), Amount: i.Amount.String(), Fee: i.Fee.String(), RunningBalance: i.Running.String(),
+		OccurredAt: i.OccurredAt, CardAcceptorID: i.Merchant.Acceptor, TerminalID: i.Merchant.Terminal,
+		AcquirerID: i.Merchant.Acquirer, MerchantCategoryCode: i.Merchant.Category, Reference: i.Reference,
+	}
+}
+
+// Transactions returns the history of an account, oldest first.
+func (s *Server) Transactions(eaid string) []Transaction {
+	s.service.Clock.Settle()
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	a := s.known(l, eaid)
+	if a == nil {
+		return nil
+	}
+	history := make([]Transaction, len(a.Items))
+	for i, item := range a.Items {
+		history[i] = transactionOf(item)
+	}
+	return history
+}

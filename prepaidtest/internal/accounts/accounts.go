@@ -1,0 +1,37 @@
+// Package accounts carries out the operations on accounts: search, creation, changes, wallets and the key exchange.
+//
+// Accounts has no state of its own: everything is in the ledger. KeyExchange keeps the registered keys and the hashes of the
+// ephemeral keys that were used, under the lock of the ledger.
+//
+// Movements of money are not here; see packages transfers, funding and simulator.
+package accounts
+
+import (
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
+
+// Accounts carries out the operations on accounts and their wallets. All state is the ledger's.
+type Accounts struct {
+	ledger *ledger.Ledger
+	clock  *clock.Clock
+	ids    *ids.Source
+	with   Options
+}
+
+// Options are what the reference leaves open about accounts.
+type Options struct {
+	InitialStatus          string
+	ClearOmitted           bool // an update clears members that its body does not have
+	CustomPlasticExpiry    bool
+	NewestFirst            bool // order of a history
+	NoCompanyPaging        bool // no paging headers on the company search
+	WalletWithCertificates string
+	OtherWallets           []string
+	CardNetwork            string
+}
+
+func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Options) *Accounts {
+	return &Accounts{ledger: ledger, clock: clock, ids: from, with: with}
+}

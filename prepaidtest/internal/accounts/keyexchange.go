@@ -1,0 +1,103 @@
+package accounts
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// KeyExchange carries out the key exchange. The ledger's lock guards it.
+type KeyExchange struct {
+	ledger *ledger.Ledger
+	ids    *ids.Source
+	keys   map[dipKey]bool
+	used   map[[32]byte]bool // hashes of ephemeral keys
+}
+
+func NewKeyExchange(ledger *ledger.Ledger, from *ids.Source) *KeyExchange {
+	return &KeyExchange{ledger: ledger, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
+}
+
+// dipKey is an application with one of its keys.
+type dipKey struct{ application, key string }
+
+// Add registers an application and one of its keys, both UUIDs, for the key exchange. Until the first
+// is registered every well-formed pair is known.
+func (s *KeyExchange) Add(applicationID, keyID string) {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.keys[dipKey{applicationID, keyID}] = true
+}
+
+// Exchange answers POST /accounts/{id}/dip. The data is this emulator's own choice, since the reference does
+// not show it: Base64 of a 12-byte nonce and the AES-256-GCM ciphertext, under the ephemeral key, of a JSON
+// object with account_id and card_number. The reference sets no time after which an ephemeral key may be used
+// again, so that 32 bytes of each are kept for good.
+func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
+	var application, key, ephemeral string
+	var faults wire.Faults
+	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
+		b.String("application_id", &application).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("key_id", &key).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("ephemeral_key", &ephemeral).Required()
+	}); refusal != nil {
+		return *refusal
+	}
+	if len(faults.Found) > 0 {
+		return c.Refuse(http.StatusBadRequest, dipCode(faults.Found[0].Field), faults.Describe())
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if len(s.keys) > 0 && !s.keys[dipKey{application, key}] {
+		for known := range s.keys {
+			if known.application == application {
+				return c.Refuse(http.StatusBadRequest, "bad_key_id", "key_id is no key of the application")
+			}
+		}
+		return c.Refuse(http.StatusBadRequest, "bad_application_id", "application_id is not registered")
+	}
+	secret, err := base64.StdEncoding.DecodeString(ephemeral)
+	if err != nil || len(secret) != 32 {
+		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key must be 256 bits in Base64")
+	}
+	a := l.Account(c.Params[0])
+	if a == nil || a.Status == "closed" {
+		return c.Refuse(http.StatusBadRequest, "bad_account", "the account does not exist or is closed")
+	}
+	seen := sha256.Sum256(secret)
+	if s.used[seen] {
+		return c.Refuse(http.StatusBadRequest, "bad_ephemeral_key", "ephemeral_key was used before")
+	}
+	s.used[seen] = true
+	plain, err := json.Marshal(map[string]string{"account_id": a.ID, "card_number": a.CardNumber})
+	if err != nil {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
+	}
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
+	}
+	sealer, err := cipher.NewGCM(block)
+	if err != nil {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
+	}
+	nonce := s.ids.Bytes(sealer.NonceSize())
+	return c.Octets(base64.StdEncoding.EncodeToString(sealer.Seal(nonce, nonce, plain, nil)))
+}
+
+// dipCode is the code of 4.4 for a member.
+func dipCode(field string) string {
+	switch field {
+	case "application_id", "key_id", "ephemeral_key":
+		return "bad_" + field
+	}
+	return "invalid_request"
+}

@@ -1,0 +1,156 @@
+package accounts
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// Search answers GET /accounts.
+func (s *Accounts) Search(c *exchange.Call) exchange.Response {
+	var key ledger.Key
+	var with ledger.Groups
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.RequiredString("client_id", &key.ClientID)
+		q.RequiredString("client_account_key", &key.Key)
+		q.Flag("with_personal", &with.Personal)
+		q.Flag("with_directentry", &with.DirectEntry)
+		q.Flag("with_freetext", &with.FreeText)
+		q.Flag("with_bpay", &with.BPAY)
+		q.Paging(&page)
+	}); refusal != nil {
+		return *refusal
+	}
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return exchange.Paged(c, page, l.Keyed(key), func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
+}
+
+// companyFilter is the query of the company search; what is empty does not filter.
+type companyFilter struct{ clientID, programID, status, firstName, lastName, mobile string }
+
+func (f companyFilter) matches(a *ledger.Account) bool {
+	program := a.Company.ProgramID == f.programID || (a.Portal != nil && a.Portal.ProgramID == f.programID)
+	return (f.clientID == "" || a.Company.ClientID == f.clientID) &&
+		(f.programID == "" || program) &&
+		(f.status == "" || a.Status == f.status) &&
+		(f.firstName == "" || strings.EqualFold(a.Registration.FirstName, f.firstName)) &&
+		(f.lastName == "" || strings.EqualFold(a.Registration.LastName, f.lastName)) &&
+		(f.mobile == "" || a.Registration.MobileNumber == f.mobile)
+}
+
+// SearchCompany answers GET /accounts/company/{companyid}. An unknown company has no accounts: the row lists no
+// error.
+func (s *Accounts) SearchCompany(c *exchange.Call) exchange.Response {
+	var filter companyFilter
+	var with ledger.Groups
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.String("client_id", &filter.clientID)
+		q.String("program_id", &filter.programID)
+		q.OneOf("status", &filter.status, ledger.AccountStatuses())
+		q.String("first_name", &filter.firstName)
+		q.String("last_name", &filter.lastName)
+		q.String("mobile", &filter.mobile)
+		q.Flag("with_personal", &with.Personal)
+		q.Paging(&page)
+	}); refusal != nil {
+		return *refusal
+	}
+	id, ok := ledger.CompanyID(c.Params[0])
+	if !ok {
+		return c.Unusable("invalid fields: companyid must be a number")
+	}
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	var found []*ledger.Account
+	if owner := l.Company(id); owner != nil {
+		for _, a := range owner.Accounts {
+			if filter.matches(a) {
+				found = append(found, a)
+			}
+		}
+	}
+	answer := exchange.Paged(c, page, found, func(to []byte, a *ledger.Account) []byte { return a.Append(to, with) })
+	if s.with.NoCompanyPaging {
+		answer.Page = nil
+	}
+	return answer
+}
+
+// Get answers GET /accounts/{id}.
+func (s *Accounts) Get(c *exchange.Call) exchange.Response {
+	var with ledger.Groups
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.Flag("with_personal", &with.Personal)
+		q.Flag("with_directentry", &with.DirectEntry)
+		q.Flag("with_freetext", &with.FreeText)
+		q.Flag("with_bpay", &with.BPAY)
+		q.Flag("with_tokeninfo", &with.TokenInfo)
+		q.Flag("with_correspondingaccountid", &with.Corresponding)
+		q.Flag("with_cardholdertype", &with.CardholderType)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response { return c.Encoded(http.StatusOK, a.Append(nil, with)) })
+}
+
+// Status answers GET /accounts/{id}/status.
+func (s *Accounts) Status(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		o := a.AppendReduced(nil)
+		return c.Encoded(http.StatusOK, o.End())
+	})
+}
+
+// Transactions responds to GET /accounts/{id}/transactions, oldest first unless the server is set otherwise.
+func (s *Accounts) Transactions(c *exchange.Call) exchange.Response {
+	var start, end time.Time
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) {
+		q.DateTime("start_date", &start)
+		q.DateTime("end_date", &end)
+		q.Paging(&page)
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		items := between(a.Items, start, end)
+		if s.with.NewestFirst {
+			items = slices.Clone(items)
+			slices.Reverse(items)
+		}
+		return exchange.Paged(c, page, items, ledger.AppendItem)
+	})
+}
+
+// between returns the items within both bounds, included. The times of items are compared as they are shown: in whole
+// seconds.
+func between(items []ledger.Item, start, end time.Time) []ledger.Item {
+	from, to := 0, len(items)
+	compare := func(i ledger.Item, at time.Time) int { return i.OccurredAt.Truncate(time.Second).Compare(at) }
+	if !start.IsZero() {
+		from, _ = slices.BinarySearchFunc(items, start, compare)
+	}
+	if !end.IsZero() {
+		to, _ = slices.BinarySearchFunc(items, end.Truncate(time.Second).Add(time.Second), compare)
+	}
+	return items[from:max(from, to)]
+}
+
+// withAccount finds the account of the path and reads it under the lock.
+func (s *Accounts) withAccount(c *exchange.Call, read func(*ledger.Account) exchange.Response) exchange.Response {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	a := l.Account(c.Params[0])
+	if a == nil {
+		return c.AccountNotFound()
+	}
+	return read(a)
+}

@@ -1,0 +1,139 @@
+package accounts
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// newWalletToken fills in what a token must have.
+func (s *Accounts) newWalletToken(a *ledger.Account, now time.Time) ledger.WalletToken {
+	at := wire.DateTime(now).String()
+	return ledger.WalletToken{
+		StorageTechnology: "secure_element",
+		Device:            ledger.WalletDevice{DeviceID: "****" + s.ids.Hex(2), DeviceName: "Test phone", DeviceType: "phone"},
+		LastCommentID:     s.ids.Digits(8), TokenType: "embedded_secure_element_token",
+		TokenRequestorID: s.ids.Digits(11), TokenAssuranceLevel: "1", ProvisioningStatusCode: "success",
+		CurrentStatusDateTime: at, CurrentStatusCode: "active", CurrentStatusDescription: "Active",
+		FinalTokenizationDecision: "digitisation_approved", TokenActivatedDateTime: at, DigitizationRequestDateTime: at,
+		AccountPANSequenceNumber: "000", ExpirationDate: a.PlasticExpiry.UTC().Format("0106"), TokenSuffix: s.ids.Digits(4),
+		TokenUniqueReference: s.tokenReference(),
+	}
+}
+
+// tokenReference has 48 characters.
+func (s *Accounts) tokenReference() string { return "DSHRMC00" + strings.ToUpper(s.ids.Hex(20)) }
+
+// WalletTokens answers GET /accounts/{id}/tokens; 204 when there are none (section 1).
+func (s *Accounts) WalletTokens(c *exchange.Call) exchange.Response {
+	return s.withAccount(c, func(a *ledger.Account) exchange.Response {
+		if len(a.Wallet) == 0 {
+			return exchange.Done(http.StatusNoContent)
+		}
+		return c.JSON(http.StatusOK, a.Wallet)
+	})
+}
+
+// walletBody is the answer of the provisioning; the name of its third member is spelled as the reference does.
+type walletBody struct {
+	PANLastFour        string           `json:"pan_last_four"`
+	Provider           string           `json:"provider"`
+	ProductType        string           `json:"pruduct_type"`
+	Registration       *ledger.Personal `json:"registration"`
+	DigitizationData   string           `json:"issuer_initiated_digitization_data,omitzero"`
+	ActivationData     string           `json:"activation_data,omitzero"`
+	EncryptedPassData  string           `json:"encrypted_pass_data,omitzero"`
+	EphemeralPublicKey string           `json:"ephemeral_public_key,omitzero"`
+}
+
+// ProvisionWallet answers POST /accounts/{id}/wallet/{provider} and adds a token to the account. An account that
+// is not active, or lacks sex, email_address or mobile_number, cannot be provisioned.
+func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
+	provider := c.Params[1]
+	certified := provider == s.with.WalletWithCertificates
+	if !certified && !slices.Contains(s.with.OtherWallets, provider) {
+		return c.Refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
+	}
+	var in struct {
+		reference, initiatingUser, nonce, signature string
+		certificates                                []string
+	}
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("token_unique_reference", &in.reference).Form(ledger.IsTokenReference, "must have 48 characters")
+		b.String("initiating_user_id", &in.initiatingUser)
+		nonce, signature := b.String("nonce", &in.nonce), b.String("nonce_signature", &in.signature)
+		certificates := b.Strings("certificates", &in.certificates)
+		if certified {
+			nonce.Required().Min(1)
+			signature.Required().Min(1)
+			certificates.Required().Limit(len(in.certificates) > 0, "must have at least one element")
+		}
+	}); refusal != nil {
+		return *refusal
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(c.Params[0])
+	if a == nil {
+		return c.AccountNotFound()
+	}
+	var faults wire.Faults
+	for field, value := range map[string]string{
+		"registration.sex": a.Registration.Sex, "registration.email_address": a.Registration.EmailAddress,
+		"registration.mobile_number": a.Registration.MobileNumber,
+	} {
+		if value == "" {
+			faults.Add(field, "is needed to tokenise a card")
+		}
+	}
+	if a.Status != "active" {
+		faults.Add("status", "must be active")
+	}
+	if len(faults.Found) > 0 {
+		slices.SortFunc(faults.Found, func(a, b wire.Fault) int { return strings.Compare(a.Field, b.Field) })
+		return c.Unusable(faults.Describe())
+	}
+	token := s.newWalletToken(a, s.clock.Now())
+	if in.reference != "" {
+		token.TokenUniqueReference = in.reference
+	}
+	token.WalletID = provider
+	a.Wallet = append(a.Wallet, token)
+	body := walletBody{
+		PANLastFour: a.CardNumber[len(a.CardNumber)-4:], Provider: s.with.CardNetwork,
+		ProductType: a.ProductType, Registration: &a.Registration.Personal,
+	}
+	if certified {
+		body.ActivationData, body.EncryptedPassData, body.EphemeralPublicKey = s.opaque(32), s.opaque(128), s.opaque(65)
+	} else {
+		body.DigitizationData = s.opaque(128)
+	}
+	return c.JSON(http.StatusOK, body)
+}
+
+func (s *Accounts) opaque(n int) string { return base64.StdEncoding.EncodeToString(s.ids.Bytes(n)) }
+
+// AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
+func (s *Accounts) AddWalletToken(_ ledger.Locked, a *ledger.Account, token ledger.WalletToken) {
+	usual := s.newWalletToken(a, s.clock.Now())
+	for _, field := range []struct{ have, want *string }{
+		{&token.StorageTechnology, &usual.StorageTechnology}, {&token.LastCommentID, &usual.LastCommentID},
+		{&token.TokenType, &usual.TokenType}, {&token.TokenRequestorID, &usual.TokenRequestorID},
+		{&token.TokenAssuranceLevel, &usual.TokenAssuranceLevel}, {&token.CurrentStatusDateTime, &usual.CurrentStatusDateTime},
+		{&token.CurrentStatusCode, &usual.CurrentStatusCode}, {&token.CurrentStatusDescription, &usual.CurrentStatusDescription},
+		{&token.AccountPANSequenceNumber, &usual.AccountPANSequenceNumber}, {&token.ExpirationDate, &usual.ExpirationDate},
+		{&token.TokenUniqueReference, &usual.TokenUniqueReference},
+	} {
+		if *field.have == "" {
+			*field.have = *field.want
+		}
+	}
+	token.Suspenders = slices.Clone(token.Suspenders)
+	a.Wallet = append(a.Wallet, token)
+}

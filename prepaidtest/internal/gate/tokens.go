@@ -1,0 +1,164 @@
+// Package gate decides who may call, before any operation looks at a request: access tokens, the rate limit by client
+// address, and the address whitelist.
+//
+// Each has its own lock; none needs the ledger.
+package gate
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+)
+
+// Tokens issues access tokens and knows those that are good.
+type Tokens struct {
+	ids  *ids.Source
+	with TokenOptions
+
+	mu     sync.RWMutex
+	expiry map[string]time.Time
+	writes int64
+}
+
+// TokenOptions are the credentials and what the reference leaves open about tokens.
+type TokenOptions struct {
+	ClientID, ClientSecret string
+	Lifetime               time.Duration
+	BadOnReport            int // status of a report start with a bad token
+}
+
+func NewTokens(from *ids.Source, with TokenOptions) *Tokens {
+	return &Tokens{ids: from, with: with, expiry: make(map[string]time.Time)}
+}
+
+type tokenBody struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int64  `json:"expires_in"`
+}
+
+// IssueToken answers POST /token (4.1).
+func (s *Tokens) IssueToken(c *exchange.Call) exchange.Response {
+	bad := func(code, description string) exchange.Response {
+		return c.Refuse(http.StatusBadRequest, code, description)
+	}
+	if !c.Form.Lenient && !c.HasMediaType("application/x-www-form-urlencoded") {
+		return bad("invalid_request", "Content-Type must be application/x-www-form-urlencoded")
+	}
+	form, err := url.ParseQuery(string(c.Body))
+	if err != nil {
+		return bad("invalid_request", "the body is not a form")
+	}
+	if grants := form["grant_type"]; len(grants) != 1 || grants[0] == "" {
+		return bad("invalid_request", "grant_type is required, once")
+	}
+	if !c.Form.Lenient && len(form) > 1 {
+		return bad("invalid_request", "the body has parameters other than grant_type")
+	}
+	if form.Get("grant_type") != "client_credentials" {
+		return bad("unsupported_grant_type", "grant_type must be client_credentials")
+	}
+	id, secret, ok := basicCredentials(c.Request.Header.Get("Authorization"))
+	if !ok {
+		return bad("invalid_client", "the client credentials are missing or incomplete")
+	}
+	same := subtle.ConstantTimeCompare([]byte(id), []byte(s.with.ClientID)) &
+		subtle.ConstantTimeCompare([]byte(secret), []byte(s.with.ClientSecret))
+	if same != 1 {
+		return c.Refuse(http.StatusUnauthorized, "invalid_client", "the client credentials are incorrect")
+	}
+	token := s.ids.Hex(24)
+	s.mu.Lock()
+	s.writes++
+	for old, expires := range s.expiry {
+		if !c.At.Before(expires) {
+			delete(s.expiry, old)
+		}
+	}
+	s.expiry[token] = c.At.Add(s.with.Lifetime)
+	s.mu.Unlock()
+	return c.JSON(http.StatusOK, tokenBody{AccessToken: token, TokenType: "bearer", ExpiresIn: int64(s.with.Lifetime / time.Second)})
+}
+
+// basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It reports false when either
+// part is missing.
+func basicCredentials(header string) (id, secret string, ok bool) {
+	scheme, encoded, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "basic") {
+		return "", "", false
+	}
+	plain, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", "", false
+	}
+	id, secret, ok = strings.Cut(string(plain), ":")
+	return id, secret, ok && id != "" && secret != ""
+}
+
+// Authorise checks the bearer token.
+func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
+	scheme, token := c.Bearer()
+	s.mu.RLock()
+	expires := s.expiry[token] // long ago for an unknown one
+	s.mu.RUnlock()
+	if strings.EqualFold(scheme, "bearer") && c.At.Before(expires) {
+		return nil
+	}
+	return new(s.badToken(c))
+}
+
+func (s *Tokens) badToken(c *exchange.Call) exchange.Response {
+	status := http.StatusUnauthorized
+	if c.Route.Template == "/reporting/templates/{templatename}" {
+		status = s.with.BadOnReport
+	}
+	return c.Refuse(status, "unauthorized", "the access token is missing, invalid or expired")
+}
+
+// Revoke makes every access token issued so far invalid.
+func (s *Tokens) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	clear(s.expiry)
+}
+
+// Expire makes the token of a request invalid and refuses the request.
+func (s *Tokens) Expire(c *exchange.Call) exchange.Response {
+	_, token := c.Bearer()
+	s.mu.Lock()
+	s.writes++
+	delete(s.expiry, token)
+	s.mu.Unlock()
+	return s.badToken(c)
+}
+
+// Changes counts how often the tokens may have changed.
+func (s *Tokens) Changes() int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.writes
+}
+
+// Save returns the tokens with their expiry.
+func (s *Tokens) Save() map[string]time.Time {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return maps.Clone(s.expiry)
+}
+
+// Put makes a token good until it expires.
+func (s *Tokens) Put(token string, expires time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	s.expiry[token] = expires
+}

@@ -1,0 +1,86 @@
+package hooks
+
+import (
+	"context"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+)
+
+// Attempt is one attempt to deliver a message.
+type Attempt struct {
+	Time      time.Time
+	HookID    string
+	MessageID string
+	Type      string
+	Attempt   int
+	Status    int
+	Delivered bool
+	Problem   string
+	Fault     bool
+}
+
+// dispatch makes one attempt, or what a fault leaves of it, and reports whether the service may believe the message
+// delivered. It needs m to be in no queue.
+func (s *Hooks) dispatch(ctx context.Context, h *Hook, config Config, m *Message) bool {
+	if s.takeHeld(m) {
+		return s.send(ctx, h.ID, config, m, nil)
+	}
+	fault := s.faults.Take(h.ID, func(faults.Delivery) bool { return true })
+	if fault == nil || fault.Kind != faults.Hold {
+		return s.sendWith(ctx, h.ID, config, m, fault)
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	m.held = true
+	m.Attempts-- // this was none
+	h.current = nil
+	s.clock.After(fault.Wait, &Task{hooks: s, kind: taskSend, hook: h, message: m})
+	return true
+}
+
+// takeHeld reports whether a message was held back before, once.
+func (s *Hooks) takeHeld(m *Message) bool {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	held := m.held
+	m.held = false
+	return held
+}
+
+// dispatchPing is dispatch for a ping, which is in no queue.
+func (s *Hooks) dispatchPing(ctx context.Context, hookID string, config Config, m *Message) bool {
+	return s.sendWith(ctx, hookID, config, m, s.faults.Take(hookID, func(f faults.Delivery) bool { return f.Pings }))
+}
+
+func (s *Hooks) sendWith(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
+	copies := 0
+	if fault != nil && fault.Kind == faults.Duplicate {
+		copies = fault.Copies
+	}
+	delivered := s.send(ctx, hookID, config, m, fault)
+	for range copies {
+		if ctx.Err() != nil {
+			break
+		}
+		delivered = s.send(ctx, hookID, config, m, fault) || delivered
+	}
+	return delivered
+}
+
+// send makes one attempt and writes it down.
+func (s *Hooks) send(ctx context.Context, hookID string, config Config, m *Message, fault *faults.Delivery) bool {
+	attempt := Attempt{HookID: hookID, MessageID: m.ID, Type: m.Kind, Attempt: m.Attempts, Fault: fault != nil}
+	if fault != nil && fault.Kind == faults.Lose {
+		attempt.Delivered, attempt.Problem = true, "the message was lost"
+	} else {
+		attempt.Status, attempt.Problem = s.transmit(ctx, config, m.Body)
+		attempt.Delivered = attempt.Status/100 == 2
+	}
+	if fault != nil && fault.Kind == faults.LoseResponse {
+		attempt.Status, attempt.Delivered, attempt.Problem = 0, false, "the response was lost"
+	}
+	attempt.Time = s.clock.Now()
+	s.attempts.Add(attempt)
+	return attempt.Delivered
+}

@@ -1,0 +1,388 @@
+// Package hooks holds the registered webhooks and delivers their messages.
+//
+// The messages of one hook are sent one after the other, in the order in which they were announced, by a goroutine that runs as
+// long as there is something to send. A message that fails is retried on the emulator's clock, and is then undeliverable; alerts
+// are sent while undeliverable messages remain. The state is under the lock of the ledger, so that an item is booked and its
+// messages are queued in one step. No lock is held while a message is on its way.
+package hooks
+
+import (
+	"crypto/x509"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/activity"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// Config is what a caller sets (2.13).
+type Config struct {
+	URI         string
+	Scope       []int64
+	Filter      string
+	Enabled     bool
+	Reliability string
+	KeyID       string
+	secret      string
+}
+
+// Hooks holds the registered webhooks and delivers their messages. The ledger's lock guards the state.
+type Hooks struct {
+	ledger   *ledger.Ledger
+	clock    *clock.Clock
+	ids      *ids.Source
+	under    *activity.Activity
+	with     Options
+	faults   *faults.Queue[faults.Delivery]
+	sender   *http.Client
+	slots    chan struct{} // for deliveries on their way
+	attempts *ring.Ring[Attempt]
+
+	byID  map[string]*Hook
+	order []*Hook
+}
+
+// Options are what the reference leaves open about webhooks.
+type Options struct {
+	MediaType    string
+	Roots        *x509.CertPool
+	HTTPLoopback bool
+	Signature    Signing
+	Retries      []time.Duration
+	Timeout      time.Duration
+	AlertEvery   time.Duration
+	PingType     string
+	AlertType    string
+	Filters      map[string]func(ledger.Item) bool
+	LogSize      int
+}
+
+func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, under *activity.Activity, faults *faults.Queue[faults.Delivery], with Options) *Hooks {
+	return &Hooks{
+		ledger: ledger, clock: clock, ids: from, under: under, with: with, faults: faults, sender: newSender(with),
+		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*Hook),
+	}
+}
+
+// Hook is a registered webhook with its undelivered messages.
+type Hook struct {
+	Config
+	ID            string
+	Undeliverable []*Message
+	queue         []*Message
+	current       *Message // on its way, and not in the queue
+	sending       bool     // a goroutine works on the queue
+	alerting      bool     // an alert is due some time
+	deleted       bool
+}
+
+type hookBody struct {
+	ID                  string         `json:"id"`
+	URI                 string         `json:"uri"`
+	Scope               []int64        `json:"scope"`
+	Filter              string         `json:"filter_spec"`
+	Enabled             bool           `json:"enabled"`
+	Reliability         string         `json:"reliability_mode"`
+	LastUndeliverable   *string        `json:"last_undeliverable"`
+	LastUndeliverableAt *wire.DateTime `json:"last_undeliverable_timestamp"`
+	KeyID               string         `json:"hmac_key_id"`
+}
+
+const (
+	reliabilityNone  = "none"
+	reliabilityStore = "store_undeliverable"
+)
+
+func (h *Hook) body() hookBody {
+	body := hookBody{
+		ID: h.ID, URI: h.URI, Scope: h.Scope, Filter: h.Filter, Enabled: h.Enabled, Reliability: h.Reliability, KeyID: h.KeyID,
+	}
+	if n := len(h.Undeliverable); n > 0 && h.Reliability == reliabilityStore {
+		body.LastUndeliverable = new(h.Undeliverable[n-1].ID)
+		body.LastUndeliverableAt = new(wire.DateTime(h.Undeliverable[n-1].At))
+	}
+	return body
+}
+
+// List answers GET /hooks.
+func (s *Hooks) List(c *exchange.Call) exchange.Response {
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
+		return *refusal
+	}
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return exchange.Paged(c, page, s.order, func(to []byte, h *Hook) []byte { return wire.AppendJSON(to, h.body()) })
+}
+
+// Get answers GET /hooks/{id}. For an unknown id it gives 400 invalid_hook_id, the reference's only code for
+// that.
+func (s *Hooks) Get(c *exchange.Call) exchange.Response {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	h := s.byID[c.Params[0]]
+	if h == nil {
+		return hookNotFound(c)
+	}
+	return c.JSON(http.StatusOK, h.body())
+}
+
+func hookNotFound(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusBadRequest, "invalid_hook_id", "the hook does not exist")
+}
+
+// bindHook reads the members of a hook into config, which holds the present values for a change.
+func (s *Hooks) bindHook(c *exchange.Call, config *Config, whole bool) (sent hookSent, refusal *exchange.Response) {
+	var faults wire.Faults
+	refusal = c.BindBodyInto(&faults, func(b *wire.Reader) { sent = s.BindMembers(b, config, whole) })
+	if refusal != nil || len(faults.Found) == 0 {
+		return sent, refusal
+	}
+	return sent, new(c.Refuse(http.StatusBadRequest, hookCode(faults.Found[0].Field), faults.Describe()))
+}
+
+func (s *Hooks) BindMembers(b *wire.Reader, config *Config, whole bool) (sent hookSent) {
+	var scope []int64
+	members := []wire.Value{
+		b.String("uri", &config.URI).Form(s.isHookURI, "must be a valid HTTPS URI").Seen(&sent.uri),
+		b.Integers("scope", &scope).Seen(&sent.scope),
+		b.String("filter_spec", &config.Filter).Form(s.isFilter, "is not a known filter"),
+		b.Boolean("enabled", &config.Enabled).Seen(&sent.enabled),
+		b.String("reliability_mode", &config.Reliability).OneOf(reliabilityNone, reliabilityStore),
+		b.String("hmac_key_id", &config.KeyID).Form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
+		b.String("hmac_key_secret", &config.secret).Form(isKeySecret, "must have exactly 64 hex characters"),
+	}
+	members[1].Limit(len(scope) > 0, "must name at least one company")
+	if sent.scope {
+		config.Scope = scope
+	}
+	if whole {
+		for _, member := range members {
+			member.Required()
+		}
+	}
+	return sent
+}
+
+// hookSent says which members a change has.
+type hookSent struct{ uri, scope, enabled bool }
+
+// hookCode is the code of 4.8 for a member; elements of the scope count as the scope.
+func hookCode(field string) string {
+	name, _, _ := strings.Cut(field, "[")
+	if slices.Contains([]string{"uri", "scope", "filter_spec", "enabled", "reliability_mode", "hmac_key_id", "hmac_key_secret"}, name) {
+		return "invalid_" + name
+	}
+	return "invalid_request"
+}
+
+// Create answers POST /hooks. All members are required, since none is marked optional.
+func (s *Hooks) Create(c *exchange.Call) exchange.Response {
+	var config Config
+	if _, refusal := s.bindHook(c, &config, true); refusal != nil {
+		return *refusal
+	}
+	if !s.mayWatch(config.Scope) {
+		return c.Refuse(http.StatusUnauthorized, "unauthorized", "the caller cannot access a company of the scope")
+	}
+	h := &Hook{Config: config, ID: s.ids.UUID()}
+	if config.Enabled && !s.ping(c, h.ID, config) {
+		return noResponse(c)
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	s.byID[h.ID] = h
+	s.order = append(s.order, h)
+	return c.JSON(http.StatusCreated, struct {
+		ID string `json:"id"`
+	}{h.ID})
+}
+
+func noResponse(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusBadRequest, "no_response", "the ping to the hook failed")
+}
+
+func (s *Hooks) mayWatch(scope []int64) bool {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return !slices.ContainsFunc(scope, func(id int64) bool { return !l.Permitted(id) })
+}
+
+// Update answers PATCH /hooks/{id}. It pings when the hook is enabled by the change, or stays enabled and
+// gets another address. Nothing changes when the ping fails.
+func (s *Hooks) Update(c *exchange.Call) exchange.Response {
+	v := s.ledger.RLock()
+	h := s.byID[c.Params[0]]
+	var config Config
+	if h != nil {
+		config = h.Config
+	}
+	v.RUnlock()
+	if h == nil {
+		return hookNotFound(c)
+	}
+	sent, refusal := s.bindHook(c, &config, false)
+	if refusal != nil {
+		return *refusal
+	}
+	if sent.scope && !s.mayWatch(config.Scope) {
+		return c.Refuse(http.StatusBadRequest, "invalid_scope", "the caller cannot access a company of the scope")
+	}
+	if config.Enabled && (sent.enabled || sent.uri) && !s.ping(c, h.ID, config) {
+		return noResponse(c)
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if h.deleted {
+		return hookNotFound(c)
+	}
+	// Another change may have come in while the receiver thought about the ping: only what was sent is set.
+	config = h.Config
+	if _, refusal := s.bindHook(c, &config, false); refusal != nil {
+		return *refusal
+	}
+	h.Config = config
+	return exchange.Done(http.StatusOK)
+}
+
+// Delete answers DELETE /hooks/{id}. A hook that is not there is deleted already: 204, the row's only answer
+// beside 401 and 500.
+func (s *Hooks) Delete(c *exchange.Call) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	if h := s.byID[c.Params[0]]; h != nil {
+		h.deleted = true
+		delete(s.byID, h.ID)
+		s.order = slices.DeleteFunc(slices.Clone(s.order), func(other *Hook) bool { return other == h })
+	}
+	return exchange.Done(http.StatusNoContent)
+}
+
+// ListUndeliverable answers GET /hooks/{id}/undeliverable with complete messages, oldest first.
+func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
+	var page wire.PageRequest
+	if refusal := c.BindQuery(func(q *wire.Query) { q.Paging(&page) }); refusal != nil {
+		return *refusal
+	}
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	h := s.byID[c.Params[0]]
+	if h == nil {
+		return hookNotFound(c)
+	}
+	return exchange.Paged(c, page, h.Undeliverable, func(to []byte, m *Message) []byte { return append(to, m.Body...) })
+}
+
+// DismissUndeliverable answers POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
+// unknown.
+func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
+	var ids []string
+	var faults wire.Faults
+	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
+		b.Strings("message_ids", &ids).Required().Limit(len(ids) > 0, "must have at least one id")
+	}); refusal != nil {
+		return *refusal
+	}
+	if len(faults.Found) > 0 || len(ids) == 0 {
+		return c.Unusable(faults.Describe())
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	h := s.byID[c.Params[0]]
+	if h == nil {
+		return hookNotFound(c)
+	}
+	stored, dismissed := make(map[string]bool, len(h.Undeliverable)), make(map[string]bool, len(ids))
+	for _, m := range h.Undeliverable {
+		stored[m.ID] = true
+	}
+	for _, id := range ids {
+		dismissed[id] = true
+		if !stored[id] {
+			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
+		}
+	}
+	h.Undeliverable = slices.DeleteFunc(slices.Clone(h.Undeliverable), func(m *Message) bool { return dismissed[m.ID] })
+	return exchange.Done(http.StatusNoContent)
+}
+
+// isHookURI accepts https, with user information too, and http on loopback when the server is set so.
+func (s *Hooks) isHookURI(text string) bool {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Hostname() == "" {
+		return false
+	}
+	if parsed.Scheme == "http" && s.with.HTTPLoopback {
+		ip := net.ParseIP(parsed.Hostname())
+		return parsed.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+	}
+	return parsed.Scheme == "https"
+}
+
+func (s *Hooks) isFilter(spec string) bool {
+	_, known := s.with.Filters[spec]
+	return known || spec == "*"
+}
+
+// isKeyID allows visible ASCII but the semicolon.
+func isKeyID(text string) bool {
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' || c == ';' {
+			return false
+		}
+	}
+	return len(text) >= 1 && len(text) <= 64
+}
+
+func isKeySecret(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == 64
+}
+
+// Attempts returns the attempts made to deliver messages, oldest first, as far as the log reaches back.
+func (s *Hooks) Attempts() []Attempt { return s.attempts.All() }
+
+// All returns the hooks, oldest first.
+func (s *Hooks) All(_ ledger.View) []*Hook { return s.order }
+
+// Queued counts the messages that wait for their turn.
+func (h *Hook) Queued() int { return len(h.queue) }
+
+// Exists reports whether a hook is registered.
+func (s *Hooks) Exists(id string) bool {
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	return s.byID[id] != nil
+}
+
+// Add adds a hook without a ping.
+func (s *Hooks) Add(_ ledger.Locked, config Config) {
+	h := &Hook{Config: config, ID: s.ids.UUID()}
+	s.byID[h.ID] = h
+	s.order = append(s.order, h)
+}
+
+// Resume sends what was waiting when the state was saved.
+func (s *Hooks) Resume() {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	for _, h := range s.order {
+		if len(h.queue) > 0 && s.under.Begin(len(h.queue)) {
+			s.startSending(l, h)
+		}
+	}
+}
+
+// Close closes idle connections.
+func (s *Hooks) Close() { s.sender.CloseIdleConnections() }

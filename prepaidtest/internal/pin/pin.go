@@ -1,0 +1,193 @@
+// Package pin carries out PIN changes: it opens the envelope, checks the one-time password and sets the PIN.
+//
+// PINs keeps the changes under way and the operator's key pair, which is made when it is first needed. Both are under the lock of
+// the ledger. Errors name the part of an envelope that is wrong and never quote it.
+package pin
+
+import (
+	"cmp"
+	"crypto"
+	"crypto/subtle"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// change is a PIN change under way.
+type change struct {
+	account  string
+	device   string
+	otp      string
+	expires  time.Time
+	finished bool
+}
+
+// PINs carries out PIN changes. The ledger's lock guards it.
+type PINs struct {
+	ledger *ledger.Ledger
+	clock  *clock.Clock
+	ids    *ids.Source
+	with   Options
+	key    func() (*Identity, error) // makes the identity when it is first needed
+
+	changes  map[string]*change
+	identity *Identity // nil until it is made
+}
+
+// Options are what the reference leaves open about PIN changes.
+type Options struct {
+	OTPLifetime time.Duration
+	Tries       int         // wrong ones in a row until the account is blocked; 0 does not count them
+	MGF1        crypto.Hash // of OAEP's mask function; 0 is that of the envelope
+}
+
+func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Options) *PINs {
+	s := &PINs{ledger: ledger, clock: clock, ids: from, with: with, changes: make(map[string]*change)}
+	s.key = sync.OnceValues(s.makeIdentity)
+	return s
+}
+
+// pinBody is this emulator's own answer, since the reference shows none: {"operation_id": …, "status": …} with
+// status initiated, validated or executed.
+type pinBody struct {
+	OperationID string `json:"operation_id"`
+	Status      string `json:"status"`
+}
+
+// Initiate answers POST /pin/initiate. The cardholder must have a mobile number and an e-mail address (2.3).
+// Any communication_method is taken: the reference shows no values.
+func (s *PINs) Initiate(c *exchange.Call) exchange.Response {
+	var eaid, device, address, method string
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("eaid", &eaid).Required()
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("communication_method", &method).Required()
+	}); refusal != nil {
+		return *refusal
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a := l.Account(eaid)
+	if a == nil {
+		return c.AccountNotFound()
+	}
+	if a.Registration.MobileNumber == "" || a.Registration.EmailAddress == "" {
+		return c.Unusable("the registration needs mobile_number and email_address")
+	}
+	now := s.clock.Now()
+	for id, old := range s.changes {
+		if !now.Before(old.expires) {
+			delete(s.changes, id)
+		}
+	}
+	id := s.ids.UUID()
+	s.changes[id] = &change{account: eaid, device: device, otp: s.ids.Digits(6), expires: now.Add(s.with.OTPLifetime)}
+	return c.JSON(http.StatusOK, pinBody{id, "initiated"})
+}
+
+// Validate answers POST /pin/validate: it opens the envelope and checks the one-time password.
+func (s *PINs) Validate(c *exchange.Call) exchange.Response {
+	return s.sealedPIN(c, func(_ ledger.Locked, id string, _ *change, _ string) exchange.Response {
+		return c.JSON(http.StatusOK, pinBody{id, "validated"})
+	})
+}
+
+// Execute answers POST /pin/execute: it checks the same and sets the PIN, once for an operation. It does not
+// insist on a validation before.
+func (s *PINs) Execute(c *exchange.Call) exchange.Response {
+	return s.sealedPIN(c, func(l ledger.Locked, id string, change *change, pin string) exchange.Response {
+		change.finished = true
+		l.Account(change.account).PIN = pin
+		return c.JSON(http.StatusOK, pinBody{id, "executed"})
+	})
+}
+
+func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, change *change, pin string) exchange.Response) exchange.Response {
+	var device, address, id string
+	var sealed envelope
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("device_id", &device).Required()
+		b.String("ip_address", &address).Required()
+		b.String("operation_id", &id).Required().Form(wire.IsUUID, "must be a UUID")
+		sealed.bind(b)
+	}); refusal != nil {
+		return *refusal
+	}
+	identity, err := s.key()
+	if err != nil {
+		return c.Refuse(http.StatusInternalServerError, "server_error", "")
+	}
+	otp, pin, err := sealed.open(identity, s.with.MGF1)
+	if err != nil {
+		return c.Refuse(http.StatusBadRequest, "invalid_envelope", err.Error())
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	change := s.changes[id]
+	switch {
+	case change == nil || change.finished || !s.clock.Now().Before(change.expires):
+		return c.Refuse(http.StatusBadRequest, "invalid_operation", "operation_id is unknown, finished or expired")
+	case change.device != device:
+		s.wrongTry(l, change)
+		return c.Refuse(http.StatusBadRequest, "invalid_device", "device_id is not that of the operation")
+	case subtle.ConstantTimeCompare([]byte(change.otp), []byte(otp)) != 1:
+		s.wrongTry(l, change)
+		return c.Refuse(http.StatusBadRequest, "invalid_otp", "the one-time password is wrong")
+	}
+	l.Account(change.account).PINTries = 0
+	return use(l, id, change, pin)
+}
+
+// wrongTry counts a wrong try (see Options).
+func (s *PINs) wrongTry(l ledger.Locked, change *change) {
+	if s.with.Tries == 0 {
+		return
+	}
+	a := l.Account(change.account)
+	if a.PINTries++; a.PINTries >= s.with.Tries {
+		a.PINTries, a.Status = 0, "inactive_pin_tries_exceeded"
+		change.finished = true
+	}
+}
+
+// OTP returns the one-time password of a PIN change by its operation_id.
+func (s *PINs) OTP(_ ledger.View, id string) (otp string, known bool) {
+	change := s.changes[id]
+	if change == nil {
+		return "", false
+	}
+	return change.otp, true
+}
+
+// Identity returns the operator's key pair with its certificate.
+func (s *PINs) Identity() (*Identity, error) { return s.key() }
+
+// Pending is a PIN change under way.
+type Pending struct {
+	OperationID string
+	OTP         string
+	DeviceID    string
+	ExpiresAt   time.Time
+}
+
+// Pending returns the PIN changes of an account that are neither finished nor expired, the one that expires first first.
+func (s *PINs) Pending(_ ledger.View, eaid string, now time.Time) []Pending {
+	var list []Pending
+	for id, change := range s.changes {
+		if change.account == eaid && !change.finished && now.Before(change.expires) {
+			list = append(list, Pending{OperationID: id, OTP: change.otp, DeviceID: change.device, ExpiresAt: change.expires.UTC()})
+		}
+	}
+	slices.SortFunc(list, func(a, b Pending) int {
+		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), cmp.Compare(a.OperationID, b.OperationID))
+	})
+	return list
+}

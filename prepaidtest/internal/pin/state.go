@@ -1,0 +1,82 @@
+package pin
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
+
+// SavedChange is a PIN change in the saved state.
+type SavedChange struct {
+	ID       string    `json:"operation_id"`
+	Account  string    `json:"account_id"`
+	Device   string    `json:"device_id"`
+	OTP      string    `json:"otp"`
+	Expires  time.Time `json:"expires"`
+	Finished bool      `json:"finished"`
+}
+
+// SavedIdentity holds DER.
+type SavedIdentity struct {
+	Key         []byte `json:"private_key"` // PKCS #8
+	Certificate []byte `json:"certificate"`
+}
+
+// Save returns the PIN changes and the identity, nil when it was not needed yet.
+func (s *PINs) Save(_ ledger.View) ([]SavedChange, *SavedIdentity, error) {
+	changes := document.Sorted(s.changes, func(id string, p *change) SavedChange {
+		return SavedChange{id, p.account, p.device, p.otp, p.expires, p.finished}
+	})
+	if s.identity == nil {
+		return changes, nil, nil
+	}
+	identity, err := s.identity.saved()
+	return changes, identity, err
+}
+
+// Restore puts back what was saved.
+func (s *PINs) Restore(l ledger.Locked, changes []SavedChange, identity *SavedIdentity) error {
+	for i, add := range changes {
+		if l.Account(add.Account) == nil {
+			return document.Wrong("pin_changes", i, "has no account of the document")
+		}
+		s.changes[add.ID] = &change{
+			account: add.Account, device: add.Device, otp: add.OTP, expires: add.Expires, finished: add.Finished,
+		}
+	}
+	if identity == nil {
+		return nil
+	}
+	var err error
+	s.identity, err = identity.identity()
+	return err
+}
+
+func (i *Identity) saved() (*SavedIdentity, error) {
+	key, err := x509.MarshalPKCS8PrivateKey(i.key)
+	if err != nil {
+		return nil, err
+	}
+	return &SavedIdentity{Key: key, Certificate: i.certificate}, nil
+}
+
+func (saved *SavedIdentity) identity() (*Identity, error) {
+	wrong := errors.New("pin_identity must be an RSA key and its certificate")
+	parsed, err := x509.ParsePKCS8PrivateKey(saved.Key)
+	if err != nil {
+		return nil, wrong
+	}
+	key, ok := parsed.(*rsa.PrivateKey)
+	if !ok {
+		return nil, wrong
+	}
+	certificate, err := x509.ParseCertificate(saved.Certificate)
+	if err != nil || !key.PublicKey.Equal(certificate.PublicKey) {
+		return nil, wrong
+	}
+	return &Identity{key: key, certificate: saved.Certificate}, nil
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// changePolicy reads the members all three changes have, checks the company and applies the change. Adding what
+// is listed and removing what is not have no effect.
+func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply func(*Policy)) exchange.Response {
+	var reason string
+	var approval bool
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("reason", &reason)
+		reserved := b.Boolean("require_approval", &approval)
+		reserved.Limit(!approval, "is reserved and must be false")
+		bind(b)
+	}); refusal != nil {
+		return *refusal
+	}
+	id, ok := ledger.CompanyID(c.Params[0])
+	if !ok {
+		return c.Unusable("invalid fields: id must be a number")
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	owner := l.Company(id)
+	if owner != nil && !l.Permitted(id) {
+		return c.Refuse(http.StatusForbidden, "forbidden", "the caller has no permission on the company")
+	}
+	if owner == nil || s.Of(l.View, id) == nil {
+		return noPolicy(c)
+	}
+	apply(s.Of(l.View, id))
+	return exchange.Done(http.StatusOK)
+}
+
+// ChangeCategories answers POST /policy/{id}/categories. Every code from 0 to 9999 can be listed, whether or not
+// GET /policy/mccodes describes it.
+func (s *Policies) ChangeCategories(c *exchange.Call) exchange.Response {
+	var add, remove []int64
+	return s.changePolicy(c, func(b *wire.Reader) {
+		within := func(codes []int64) bool {
+			return !slices.ContainsFunc(codes, func(code int64) bool { return code < 0 || code > 9999 })
+		}
+		added := b.Integers("add", &add)
+		added.Limit(within(add), "must have codes of four digits")
+		removed := b.Integers("remove", &remove)
+		removed.Limit(within(remove), "must have codes of four digits")
+	}, func(p *Policy) {
+		p.AddCategories(add)
+		p.Categories = slices.DeleteFunc(slices.Clone(p.Categories), func(code int64) bool { return slices.Contains(remove, code) })
+	})
+}
+
+// ChangeMerchants answers POST /policy/{id}/merchants.
+func (s *Policies) ChangeMerchants(c *exchange.Call) exchange.Response {
+	var add, remove []MerchantRule
+	return s.changePolicy(c, func(b *wire.Reader) {
+		b.Objects("add", func(b *wire.Reader) {
+			var r MerchantRule
+			r.Bind(b)
+			add = append(add, r)
+		})
+		b.Objects("remove", func(b *wire.Reader) {
+			var r MerchantRule
+			b.Integer("acquirer_id", &r.AcquirerID).Required()
+			b.String("card_acceptor_id", &r.AcceptorID).Required()
+			remove = append(remove, r)
+		})
+	}, func(p *Policy) {
+		s.AddMerchants(p, add)
+		p.Merchants = slices.DeleteFunc(slices.Clone(p.Merchants), func(r MerchantRule) bool { return slices.ContainsFunc(remove, r.Same) })
+	})
+}
+
+// ChangeTerminals answers POST /policy/{id}/terminals. Removal goes by the three ids of the request shape, as
+// rule 3 of 4.3 has it.
+func (s *Policies) ChangeTerminals(c *exchange.Call) exchange.Response {
+	var add, remove []TerminalRule
+	return s.changePolicy(c, func(b *wire.Reader) {
+		b.Objects("add", func(b *wire.Reader) {
+			var r TerminalRule
+			r.Bind(b)
+			add = append(add, r)
+		})
+		b.Objects("remove", func(b *wire.Reader) {
+			var r TerminalRule
+			r.bindKey(b)
+			remove = append(remove, r)
+		})
+	}, func(p *Policy) {
+		s.AddTerminals(p, add)
+		p.Terminals = slices.DeleteFunc(slices.Clone(p.Terminals), func(r TerminalRule) bool { return slices.ContainsFunc(remove, r.Same) })
+	})
+}

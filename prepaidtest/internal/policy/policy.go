@@ -1,0 +1,68 @@
+// Package policy holds the restriction policies of the companies, shows and changes them, and decides simulated transactions.
+//
+// An open-loop policy allows what is not listed, a closed-loop one what is. Policies keeps the policies under the lock of the
+// ledger.
+package policy
+
+import (
+	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
+
+// Policies holds the policies of all companies. The ledger's lock guards it.
+type Policies struct {
+	// LastRule is the number of the newest rule.
+	LastRule int64
+
+	ledger *ledger.Ledger
+	rules  map[int64]*Policy // by company; none for a company without a policy
+}
+
+func New(ledger *ledger.Ledger) *Policies {
+	return &Policies{ledger: ledger, rules: make(map[int64]*Policy)}
+}
+
+// The kinds of policy that a company can have.
+const (
+	Open   = ""
+	Closed = "closed"
+	None   = "none"
+)
+
+// Configure gives a company the kind of policy that its data name. Rules that exist stay.
+func (s *Policies) Configure(_ ledger.Locked, owner *ledger.Company) {
+	switch {
+	case owner.Loop == None:
+		delete(s.rules, owner.ID)
+		return
+	case s.rules[owner.ID] == nil:
+		s.rules[owner.ID] = new(Policy)
+	}
+	s.rules[owner.ID].Closed = owner.Loop == Closed
+}
+
+// Of returns the policy of a company; nil without one.
+func (s *Policies) Of(_ ledger.View, company int64) *Policy { return s.rules[company] }
+
+// Approve decides a simulated transaction. A company without a policy approves everything.
+func (s *Policies) Approve(v ledger.View, company int64, at ledger.Merchant) bool {
+	p := s.Of(v, company)
+	return p == nil || p.approves(at)
+}
+
+// Save returns a copy of a company's policy; nil without one.
+func (s *Policies) Save(v ledger.View, company int64) *Policy {
+	p := s.Of(v, company)
+	if p == nil {
+		return nil
+	}
+	return &Policy{p.Closed, slices.Clone(p.Categories), slices.Clone(p.Merchants), slices.Clone(p.Terminals)} // lists may grow in place
+}
+
+// Restore gives a company the policy that was saved; nil for none.
+func (s *Policies) Restore(_ ledger.Locked, company int64, p *Policy) {
+	if p != nil {
+		s.rules[company] = p
+	}
+}

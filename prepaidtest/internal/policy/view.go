@@ -1,0 +1,169 @@
+package policy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
+
+// Policy is a company's restriction policy. An open-loop policy allows what is not listed, a closed-loop one
+// what is.
+type Policy struct {
+	Closed     bool           `json:"closed"`
+	Categories []int64        `json:"categories,omitzero"`
+	Merchants  []MerchantRule `json:"merchants,omitzero"`
+	Terminals  []TerminalRule `json:"terminals,omitzero"`
+}
+
+type categoryRule struct {
+	Code string `json:"merchant_category_code"`
+}
+
+type MerchantRule struct {
+	AcquirerID  int64  `json:"acquirer_id"`
+	AcceptorID  string `json:"card_acceptor_id"`
+	Description string `json:"description"`
+	ID          int64  `json:"id"`
+}
+
+type TerminalRule struct {
+	AcquirerID   int64  `json:"acquirer_id"`
+	AcceptorID   string `json:"card_acceptor_id"`
+	TerminalID   string `json:"terminal_id"`
+	NameLocation string `json:"card_acceptor_name_location,omitzero"`
+	Description  string `json:"description,omitzero"`
+	ID           int64  `json:"id"`
+}
+
+// policyBody has the lists that an operation shows; a list that is shown is there even when empty.
+type policyBody struct {
+	DefaultAction string         `json:"default_action"`
+	Description   string         `json:"description"`
+	Terminals     []TerminalRule `json:"terminals,omitzero"`
+	Categories    []categoryRule `json:"categories,omitzero"`
+	Merchants     []MerchantRule `json:"merchants,omitzero"`
+}
+
+func (p *Policy) head() policyBody {
+	if p.Closed {
+		return policyBody{DefaultAction: "deny", Description: "Closed loop: what is listed is allowed"}
+	}
+	return policyBody{DefaultAction: "allow", Description: "Open loop: what is listed is blocked"}
+}
+
+func (p *Policy) categoryRules() []categoryRule {
+	rules := make([]categoryRule, len(p.Categories))
+	for i, code := range p.Categories {
+		rules[i] = categoryRule{categoryCode(code)}
+	}
+	return rules
+}
+
+func categoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
+
+// approves decides a simulated transaction.
+func (p *Policy) approves(m ledger.Merchant) bool {
+	acquirer, err := strconv.ParseInt(m.Acquirer, 10, 64)
+	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.Acceptor }
+	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return categoryCode(code) == m.Category }) ||
+		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
+		slices.ContainsFunc(p.Terminals, func(r TerminalRule) bool {
+			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.Terminal
+		})
+	return listed == p.Closed
+}
+
+func (s *Policies) Whole(c *exchange.Call) exchange.Response {
+	return s.withPolicy(c, func(p *Policy) any {
+		body := p.head()
+		body.Terminals, body.Categories, body.Merchants = shown(p.Terminals), p.categoryRules(), shown(p.Merchants)
+		return body
+	})
+}
+
+func (s *Policies) Categories(c *exchange.Call) exchange.Response {
+	return s.withPolicy(c, func(p *Policy) any {
+		body := p.head()
+		body.Categories = p.categoryRules()
+		return body
+	})
+}
+
+func (s *Policies) Merchants(c *exchange.Call) exchange.Response {
+	return s.withPolicy(c, func(p *Policy) any {
+		body := p.head()
+		body.Merchants = shown(p.Merchants)
+		return body
+	})
+}
+
+func (s *Policies) Terminals(c *exchange.Call) exchange.Response {
+	return s.withPolicy(c, func(p *Policy) any {
+		body := p.head()
+		body.Terminals = shown(p.Terminals)
+		return body
+	})
+}
+
+// shown makes an empty list one that omitzero does not leave out.
+func shown[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// Restrictions answers the deprecated view. It knows categories and terminals only; merchant rules have no
+// place in it.
+func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
+	type terminal struct {
+		RuleType string `json:"rule_type"`
+		Acquirer string `json:"acquirer"`
+		Acceptor string `json:"acceptor"`
+		Terminal string `json:"terminal"`
+	}
+	type category struct {
+		RuleType string `json:"rule_type"`
+		Code     string `json:"category_code"`
+	}
+	return s.withPolicy(c, func(p *Policy) any {
+		body := struct {
+			Type       string     `json:"type"`
+			Terminals  []terminal `json:"terminal_rules"`
+			Categories []category `json:"category_rules"`
+		}{Type: "open", Terminals: []terminal{}, Categories: []category{}}
+		rule := "must_block"
+		if p.Closed {
+			body.Type, rule = "close", "must_allow"
+		}
+		for _, r := range p.Terminals {
+			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.AcceptorID, r.TerminalID})
+		}
+		for _, code := range p.Categories {
+			body.Categories = append(body.Categories, category{rule, categoryCode(code)})
+		}
+		return body
+	})
+}
+
+func (s *Policies) withPolicy(c *exchange.Call, read func(*Policy) any) exchange.Response {
+	id, ok := ledger.CompanyID(c.Params[0])
+	if !ok {
+		return c.Unusable("invalid fields: id must be a number")
+	}
+	l := s.ledger.RLock()
+	defer l.RUnlock()
+	p := s.Of(l, id)
+	if p == nil {
+		return noPolicy(c)
+	}
+	return c.JSON(http.StatusOK, read(p))
+}
+
+func noPolicy(c *exchange.Call) exchange.Response {
+	return c.Refuse(http.StatusNotFound, "policy_not_found", "the company has no configured policy")
+}

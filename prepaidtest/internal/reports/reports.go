@@ -1,0 +1,171 @@
+// Package reports runs reports and streams their results: nothing of a report is kept in memory.
+//
+// Reports keeps the templates and runs under the lock of the ledger. What a run of the built-in template shows is fixed when it
+// is started: as the ledger stands then.
+package reports
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+const (
+	// DailySettlement is the built-in template.
+	DailySettlement = "daily_settlement"
+	// reportRetention is counted from the request (section 8).
+	reportRetention = 4 * time.Hour
+)
+
+// Writer writes the CSV text of one report and returns its number of records, the header row not counted.
+type Writer func(w io.Writer, headers bool) (records int, err error)
+
+// Reports runs reports. The ledger's lock guards it.
+type Reports struct {
+	ledger    *ledger.Ledger
+	clock     *clock.Clock
+	ids       *ids.Source
+	delay     time.Duration // of a run
+	templates map[string]Template
+	runs      map[string]*run
+	last      map[string]*run // the newest run of each template
+}
+
+// New makes reports with the built-in template.
+func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, delay time.Duration) *Reports {
+	return &Reports{
+		ledger: ledger, clock: clock, ids: from, delay: delay, templates: map[string]Template{DailySettlement: {}},
+		runs: make(map[string]*run), last: make(map[string]*run),
+	}
+}
+
+// Put registers a template, or replaces it.
+func (s *Reports) Put(_ ledger.Locked, name string, run Template) { s.templates[name] = run }
+
+// run is one run of a template.
+type run struct {
+	id, template string
+	headers      bool
+	requested    time.Time
+	ready        time.Time
+	write        Writer // nil after a restart, until the template is there again
+
+	text   string // of a fixed report
+	counts []int  // of the built-in one: items of each account, oldest account first
+}
+
+// Template is a report that can be run. Without anything it is the built-in one.
+type Template struct {
+	write Writer
+	text  string // of a fixed one
+}
+
+// beginRun fixes what a run shows.
+func (s *Reports) beginRun(l ledger.Locked, from Template, run *run) {
+	if from.write == nil {
+		run.counts = itemCounts(l.View)
+		run.write = ledgerReport(l.View, run.counts)
+		return
+	}
+	run.write, run.text = from.write, from.text
+}
+
+// Streamed is a template whose reports are written each time they are read.
+func Streamed(write Writer) Template { return Template{write: write} }
+
+// Fixed is a template with a fixed text; false when the text has no header row or is not CSV.
+func Fixed(text string) (Template, bool) {
+	write := csvReport(text)
+	return Template{write, text}, write != nil
+}
+
+// csvReport returns nil for a text that has no header row or is not CSV.
+func csvReport(text string) Writer {
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.FieldsPerRecord = -1
+	rows, err := reader.ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil
+	}
+	return func(w io.Writer, headers bool) (int, error) {
+		shown := rows
+		if !headers {
+			shown = rows[1:]
+		}
+		return len(rows) - 1, csv.NewWriter(w).WriteAll(shown)
+	}
+}
+
+// Start answers GET /reporting/templates/{templatename}.
+func (s *Reports) Start(c *exchange.Call) exchange.Response {
+	var headers bool
+	if refusal := c.BindQuery(func(q *wire.Query) { q.RequiredBoolean("include_column_headers", &headers) }); refusal != nil {
+		return *refusal
+	}
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	from, known := s.templates[c.Params[0]]
+	if !known {
+		return c.Unusable("invalid fields: templatename is no template")
+	}
+	now := s.clock.Now()
+	if last := s.last[c.Params[0]]; last != nil && now.Before(last.ready) {
+		return c.Refuse(http.StatusConflict, "duplicate_request", "a run of the template has not finished")
+	}
+	for id, old := range s.runs {
+		if old.gone(now) {
+			delete(s.runs, id)
+		}
+	}
+	run := &run{
+		id: s.ids.UUID(), template: c.Params[0], headers: headers, requested: now, ready: now.Add(s.delay),
+	}
+	s.beginRun(l, from, run)
+	s.runs[run.id], s.last[run.template] = run, run
+	return c.Octets(run.id)
+}
+
+func (r *run) gone(now time.Time) bool { return !now.Before(r.requested.Add(reportRetention)) }
+
+// Result answers GET /reporting/templates/{templatename}/reports/{reportid}: 204 with the shape of an
+// error while the run is under way, and 400 for a run that does not exist or is older than four hours.
+func (s *Reports) Result(c *exchange.Call) exchange.Response {
+	l := s.ledger.RLock()
+	now := s.clock.Now()
+	run := s.runs[c.Params[1]]
+	var write Writer
+	if run != nil {
+		write = s.writerOf(l, run)
+	}
+	l.RUnlock()
+	if run == nil || run.template != c.Params[0] || run.gone(now) {
+		return c.Unusable("invalid fields: reportid is no report of the template, or no longer available")
+	}
+	if now.Before(run.ready) {
+		return c.Refuse(http.StatusNoContent, "report_processing", "the report is being processed, please wait")
+	}
+	return exchange.Response{
+		Status: http.StatusOK, ContentType: c.Form.MediaType,
+		Stream: func(w io.Writer) error { return writeReport(w, write, run.headers) },
+	}
+}
+
+// writerOf gives a restored run of a function the template of today.
+func (s *Reports) writerOf(_ ledger.View, run *run) Writer {
+	if run.write != nil {
+		return run.write
+	}
+	if from := s.templates[run.template]; from.write != nil {
+		return from.write
+	}
+	return func(io.Writer, bool) (int, error) { return 0, errors.New("the template is not registered") }
+}

@@ -1,0 +1,71 @@
+package service
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/accounts"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/funding"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/pin"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/reports"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/transfers"
+)
+
+// stateVersion is that of the document. It grows when an older reader would misread a newer document.
+const stateVersion = 2
+
+// stateDocument is everything that Save writes. Lists are in an order that depends on the state alone, so that the
+// same state always makes the same text.
+type stateDocument struct {
+	Version        int                        `json:"version"`
+	Clock          clock.State                `json:"clock"`
+	IDs            savedIDs                   `json:"ids"`
+	Companies      []savedCompany             `json:"companies"`
+	Accounts       []ledger.SavedAccount      `json:"accounts"`
+	Tokens         []savedToken               `json:"tokens"`
+	Transfers      []transfers.Saved          `json:"transfers"`
+	Movements      []transfers.SavedMovements `json:"movements"`
+	Authorisations []simulator.Saved          `json:"authorisations"`
+	Redemptions    []funding.Saved            `json:"redemptions"`
+	Templates      []reports.SavedTemplate    `json:"templates"`
+	Runs           []reports.SavedRun         `json:"report_runs"`
+	DIPKeys        []accounts.SavedKey        `json:"dip_keys"`
+	DIPUsed        []string                   `json:"dip_used"`
+	PINChanges     []pin.SavedChange          `json:"pin_changes"`
+	PINIdentity    *pin.SavedIdentity         `json:"pin_identity,omitzero"`
+	Hooks          []hooks.SavedHook          `json:"hooks"`
+	Tasks          []savedTask                `json:"tasks"`
+}
+
+type savedIDs struct {
+	Transaction int64  `json:"transaction"`
+	PolicyRule  int64  `json:"policy_rule"`
+	Source      []byte `json:"source,omitzero"` // of a seeded server
+}
+
+type savedCompany struct {
+	ID          int64          `json:"id"`
+	ClientID    string         `json:"client_id"`
+	ProgramID   string         `json:"program_id"`
+	ProductType string         `json:"product_type"`
+	Loop        string         `json:"loop"`
+	Policy      *policy.Policy `json:"policy,omitzero"`
+}
+
+type savedToken struct {
+	Token   string    `json:"access_token"`
+	Expires time.Time `json:"expires"`
+}
+
+// savedTask is a job that waits; which members there are follows from the kind.
+type savedTask struct {
+	Due     time.Time             `json:"due"`
+	Kind    string                `json:"kind"`
+	Input   *simulator.SavedInput `json:"input,omitzero"`
+	Hook    string                `json:"hook_id,omitzero"`
+	Message *hooks.SavedMessage   `json:"message,omitzero"`
+}

@@ -1,0 +1,75 @@
+package service
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/document"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
+)
+
+// Save returns the text of the document. The state is locked only as long as it is copied.
+func (s *Service) Save() ([]byte, error) {
+	d, err := s.snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("prepaidtest: save the state: %w", err)
+	}
+	text, err := marshalState(d)
+	if err != nil {
+		return nil, fmt.Errorf("prepaidtest: save the state: %w", err)
+	}
+	return text, nil
+}
+
+// snapshot copies the state. While it does no task runs, so that each is either waiting or done.
+func (s *Service) snapshot() (*stateDocument, error) {
+	defer s.Clock.Hold()()
+	l := s.Ledger.RLock()
+	defer l.RUnlock()
+	d := &stateDocument{
+		Version: stateVersion, Clock: s.Clock.Save(), Companies: s.savedCompanies(l), Accounts: l.Save(),
+		Tokens:         document.Sorted(s.Tokens.Save(), func(token string, expires time.Time) savedToken { return savedToken{token, expires} }),
+		Authorisations: s.simulator.Save(l), Redemptions: s.funding.Save(l), Hooks: s.Hooks.Save(l), Tasks: s.savedTasks(l),
+	}
+	d.Transfers, d.Movements = s.Transfers.Save(l)
+	d.Templates, d.Runs = s.Reports.Save(l)
+	d.DIPKeys, d.DIPUsed = s.Keys.Save(l)
+	d.IDs.PolicyRule = s.policies.LastRule
+	var err error
+	if d.IDs.Transaction, d.IDs.Source, err = s.ids.Save(); err != nil {
+		return nil, err
+	}
+	d.PINChanges, d.PINIdentity, err = s.PINs.Save(l)
+	return d, err
+}
+
+func (s *Service) savedCompanies(v ledger.View) []savedCompany {
+	list := []savedCompany{}
+	for _, c := range v.Companies() {
+		list = append(list, savedCompany{
+			ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: c.Loop, Policy: s.policies.Save(v, c.ID),
+		})
+	}
+	return list
+}
+
+// savedTasks lists the work for later. A hook that was deleted has nothing left to do.
+func (s *Service) savedTasks(v ledger.View) []savedTask {
+	list := []savedTask{}
+	for _, waiting := range s.Clock.Waiting() {
+		saved := savedTask{Due: waiting.Due}
+		switch j := waiting.Job.(type) {
+		case *simulator.Task:
+			saved.Kind, saved.Input = j.Save(v)
+		case *hooks.Task:
+			var wanted bool
+			if saved.Kind, saved.Hook, saved.Message, wanted = j.Save(v); !wanted {
+				continue
+			}
+		}
+		list = append(list, saved)
+	}
+	return list
+}

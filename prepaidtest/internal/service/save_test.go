@@ -1,0 +1,57 @@
+package service
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/hooks"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
+)
+
+// A field that is added must be saved and restored as well. Then the number of its type grows here. A type that is not
+// listed has nothing to save: it is made anew from the options, or it is a log.
+func TestSave_NoFieldIsForgotten(t *testing.T) {
+	t.Parallel()
+	const internal = "/prepaidtest/internal/"
+	fields := make(map[string]int)
+	var walk func(reflect.Type)
+	walk = func(kind reflect.Type) {
+		switch kind.Kind() {
+		case reflect.Map:
+			walk(kind.Key())
+			walk(kind.Elem())
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			walk(kind.Elem())
+		case reflect.Struct:
+			name := kind.String()
+			if _, seen := fields[name]; seen || !strings.Contains(kind.PkgPath(), internal) {
+				return
+			}
+			fields[name] = kind.NumField()
+			for field := range kind.Fields() {
+				walk(field.Type)
+			}
+		}
+	}
+	for _, kind := range []reflect.Type{reflect.TypeFor[Service](), reflect.TypeFor[hooks.Task](), reflect.TypeFor[simulator.Task]()} {
+		walk(kind)
+	}
+	for name, want := range map[string]int{
+		"ledger.books":       8, // four from the options
+		"ledger.CompanyData": 5, "ledger.Company": 2, "ledger.Account": 27, "ledger.Item": 5, "ledger.Entry": 6, "ledger.Merchant": 4,
+		"policy.Policies": 3, "policy.Policy": 4, "policy.MerchantRule": 4, "policy.TerminalRule": 6,
+		"transfers.Transfers": 8, "transfers.cachedTransfer": 3, // serial: whatever is restored was cached before
+		"simulator.Simulator": 6, "simulator.authorisation": 7, "simulator.Task": 3, "simulator.simulated": 9, // the place is only checked
+		"funding.Funding": 3, "funding.redemption": 7,
+		"reports.Reports": 7, "reports.Template": 2, "reports.run": 8,
+		"accounts.Accounts": 4, "accounts.KeyExchange": 4, "accounts.dipKey": 2,
+		"pin.PINs": 7, "pin.change": 5, "pin.Identity": 2,
+		"hooks.Config": 7, "hooks.Hook": 8, "hooks.Message": 7, "hooks.Task": 4,
+		"gate.Tokens": 5, "ids.Source": 4,
+	} {
+		require.Equal(t, want, fields[name], "%s: save and restore the new field, or do without", name)
+	}
+}

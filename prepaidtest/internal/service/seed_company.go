@@ -1,0 +1,76 @@
+package service
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// seedCompany is a company of a document with its policy rules.
+type seedCompany struct {
+	ledger.CompanyData
+	path       string
+	categories []int64
+	merchants  []policy.MerchantRule
+	terminals  []policy.TerminalRule
+}
+
+func (d *seedDocument) bindCompany(b *wire.Reader) {
+	add := seedCompany{path: b.Path}
+	var loop string
+	id := b.Integer("id", &add.ID).Required()
+	id.Limit(add.ID > 0, "must be positive")
+	b.String("client_id", &add.ClientID)
+	b.String("program_id", &add.ProgramID)
+	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
+	b.String("loop", &loop).OneOf("open", "closed", "none")
+	if loop != "open" {
+		add.Loop = loop
+	}
+	rules := []wire.Value{
+		b.Integers("categories", &add.categories),
+		b.Objects("merchants", func(b *wire.Reader) {
+			var r policy.MerchantRule
+			r.Bind(b)
+			add.merchants = append(add.merchants, r)
+		}),
+		b.Objects("terminals", func(b *wire.Reader) {
+			var r policy.TerminalRule
+			r.Bind(b)
+			add.terminals = append(add.terminals, r)
+		}),
+	}
+	for _, list := range rules {
+		list.Limit(add.Loop != policy.None, "is not for a company with loop none")
+	}
+	add.checkRules(b)
+	d.companies = append(d.companies, add)
+}
+
+// checkRules faults codes that are none and rules that are there twice.
+func (add *seedCompany) checkRules(b *wire.Reader) {
+	fault := func(list string, i int, rule string) { b.Faults.Add(b.Path+list+"["+strconv.Itoa(i)+"]", rule) }
+	for i, code := range add.categories {
+		if code < 0 || code > 9999 {
+			fault("categories", i, "must be a code of up to four digits")
+		}
+		if slices.Contains(add.categories[:i], code) {
+			fault("categories", i, "is there twice")
+		}
+	}
+	for i, r := range add.merchants {
+		if slices.ContainsFunc(add.merchants[:i], r.Same) {
+			fault("merchants", i, "is there twice")
+		}
+	}
+	for i, r := range add.terminals {
+		if slices.ContainsFunc(add.terminals[:i], r.Same) {
+			fault("terminals", i, "is there twice")
+		}
+	}
+}
+
+func productTypes() []string { return []string{"reloadable", "gift", "loyalty"} }

@@ -1,0 +1,148 @@
+// Package statefile keeps a file up to date with a state, for as long as an emulator runs.
+//
+// The file is always replaced as a whole, with mode 0600, and only when the state has changed. A lock file keeps a second
+// emulator away where the system has flock. What the text means is up to the State.
+package statefile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+const (
+	// Every is how often changes are looked for.
+	Every = 500 * time.Millisecond
+	// share bounds the part of the time that goes into a large file: after each write it rests this many
+	// times as long.
+	share = 10
+)
+
+// rest is how long to wait after a write that took so long.
+func rest(took time.Duration) time.Duration { return max(Every, share*took) }
+
+// File is a file that is kept up to date with a state. A nil one is none.
+type File struct {
+	path  string
+	lock  *os.File
+	state State
+
+	// These belong to the goroutine that keeps the file, and to begin and Close before and after it.
+	begun   []byte // what the file had, nil when nothing
+	written [sha256.Size]byte
+	known   int64 // generation that the file has
+	failing bool
+}
+
+// State is what the file is to hold.
+type State interface {
+	// Generation grows with each change.
+	Generation() int64
+	// Save returns the text.
+	Save() ([]byte, error)
+}
+
+// Open locks and reads the file.
+func Open(path string, state State) (*File, error) {
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(lock); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	f := &File{path: path, lock: lock, state: state, known: -1}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(err, f.Close())
+	}
+	if len(bytes.TrimSpace(text)) > 0 {
+		f.begun, f.written = text, sha256.Sum256(text)
+	}
+	return f, nil
+}
+
+// Take hands over what the file had at the beginning, nil when nothing.
+func (f *File) Take() []byte {
+	if f == nil {
+		return nil
+	}
+	begun := f.begun
+	f.begun = nil
+	return begun
+}
+
+// Close gives the lock up. The lock file stays: to remove it would let two servers lock two files of one name.
+func (f *File) Close() error {
+	if f == nil {
+		return nil
+	}
+	return errors.Join(unlockFile(f.lock), f.lock.Close())
+}
+
+// write replaces the file as a whole: whoever reads it sees the old text or the new one.
+func (f *File) write(text []byte) error {
+	temporary := f.path + ".tmp"
+	_ = os.Remove(temporary) // of a process that was killed
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(temporary, f.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	return nil
+}
+
+// KeepUpToDate writes the file until stopping is closed. Complain gets the first error of each series.
+func (f *File) KeepUpToDate(stopping <-chan struct{}, complain func(error)) {
+	timer := time.NewTimer(Every)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stopping:
+			return
+		case <-timer.C:
+		}
+		began := time.Now()
+		err := f.Keep()
+		timer.Reset(rest(time.Since(began)))
+		if err != nil && !f.failing {
+			complain(err)
+		}
+		f.failing = err != nil
+	}
+}
+
+// Keep writes the file when the state is not the one in it. A change while it is made is for the next time.
+func (f *File) Keep() error {
+	if f == nil {
+		return nil
+	}
+	generation := f.state.Generation()
+	if generation == f.known {
+		return nil
+	}
+	text, err := f.state.Save()
+	if err != nil {
+		return err
+	}
+	if sum := sha256.Sum256(text); sum != f.written {
+		if err := f.write(text); err != nil {
+			return fmt.Errorf("prepaidtest: WithStateFile: %w", err)
+		}
+		f.written = sum
+	}
+	f.known = generation
+	return nil
+}

@@ -1,0 +1,24 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package statefile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lockFile holds until unlockFile or the end of the process.
+func lockFile(file *os.File) error {
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return errors.New("the file is in use by another server")
+		}
+		return err
+	}
+	return nil
+}
+
+// unlockFile gives the lock up. To close the file is not enough: a child that is being started has it open as well until
+// it becomes another program.
+func unlockFile(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_UN) }

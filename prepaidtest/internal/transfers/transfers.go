@@ -1,0 +1,250 @@
+// Package transfers carries out transfers and direct entries, once for each request id: a repeat gets the cached response.
+//
+// The cache is read when a request arrives and written when its movement is made, as the reference allows. A repeat that arrives
+// while the first request still runs therefore moves the money again; Movements and PaidTwice report it. The state is under the
+// lock of the ledger.
+package transfers
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ids"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// transferCacheLife is how long the answer to a request_id is kept (section 8).
+const transferCacheLife = 30 * 24 * time.Hour
+
+// The operations that have a request_id.
+const (
+	transferOperation    = "POST /accounts/{id}/transfer"
+	directEntryOperation = "POST /accounts/{id}/directentryout"
+)
+
+// EmptyID is how a response shows that transaction_id is empty.
+type EmptyID int
+
+// The forms of an empty transaction_id.
+const (
+	AsString EmptyID = iota
+	AsNull
+	AsAbsent
+	AsZero
+)
+
+// Options are what the reference leaves open about transfers.
+type Options struct {
+	Failed           EmptyID
+	EmptyDirectEntry bool         // a direct entry that fails has an empty transaction_id, too
+	Logger           *slog.Logger // nil for none
+}
+
+// Transfers carries out transfers and direct entries. The ledger's lock guards it.
+type Transfers struct {
+	ledger *ledger.Ledger
+	clock  *clock.Clock
+	ids    *ids.Source
+	with   Options
+
+	put       atomic.Int64 // responses put in the cache so far
+	cache     map[transferKey]cachedTransfer
+	queue     []transferKey // keys of the cache, oldest first
+	movements map[transferKey]int
+}
+
+func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Options) *Transfers {
+	return &Transfers{
+		ledger: ledger, clock: clock, ids: from, with: with, cache: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
+	}
+}
+
+// Cached counts the responses put in the cache so far. A request gets a cached response only when it was there when
+// the request arrived.
+func (s *Transfers) Cached() int64 { return s.put.Load() }
+
+// Movements returns how many movements were made with a request id. The count is kept for good.
+func (s *Transfers) Movements(_ ledger.View, requestID string) int {
+	return s.movements[transferKey{transferOperation, requestID}] + s.movements[transferKey{directEntryOperation, requestID}]
+}
+
+// PaidTwice returns the request ids with which an operation made more than one movement, sorted.
+func (s *Transfers) PaidTwice(_ ledger.View) []string {
+	var ids []string
+	for key, movements := range s.movements {
+		if movements > 1 {
+			ids = append(ids, key.requestID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// transferKey scopes a request_id to its operation.
+type transferKey struct{ operation, requestID string }
+
+// cachedTransfer is the answer of a transfer that was made.
+type cachedTransfer struct {
+	body    []byte
+	expires time.Time
+	serial  int64 // counts what was put in the cache; 0 when it was restored
+}
+
+type transferBody struct {
+	TransactionID int64  `json:"transaction_id"`
+	CorrelationID string `json:"correlation_id"`
+}
+
+// failTransfer responds with an empty transaction_id, in the form chosen with FailedTransfer.
+func (s *Transfers) failTransfer(c *exchange.Call) exchange.Response {
+	correlation := s.ids.UUID()
+	switch s.with.Failed {
+	case AsNull:
+		return c.JSON(http.StatusOK, struct {
+			TransactionID *int64 `json:"transaction_id"`
+			CorrelationID string `json:"correlation_id"`
+		}{nil, correlation})
+	case AsAbsent:
+		return c.JSON(http.StatusOK, struct {
+			CorrelationID string `json:"correlation_id"`
+		}{correlation})
+	case AsZero:
+		return c.JSON(http.StatusOK, transferBody{0, correlation})
+	}
+	return c.JSON(http.StatusOK, struct {
+		TransactionID string `json:"transaction_id"`
+		CorrelationID string `json:"correlation_id"`
+	}{"", correlation})
+}
+
+// pay makes a transfer and keeps the response when it succeeded. The reference caches what was handled successfully
+// (section 8), so the worst case is assumed: the cache is read when a request arrives and written when the movement is
+// made. A repeat gets the cached response only when it arrived after that; one that arrives while the first is still
+// running is carried out too.
+func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.Locked, now time.Time) (id int64, refusal *exchange.Response)) exchange.Response {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	now := s.clock.Now()
+	s.forgetTransfers(now)
+	key := transferKey{c.Route.Name(), requestID}
+	cached, known := s.cache[key]
+	if known && cached.serial <= c.Cached {
+		return exchange.Response{Status: http.StatusOK, ContentType: c.Form.MediaType, Body: cached.body}
+	}
+	id, refusal := move(l, now)
+	if refusal != nil {
+		return *refusal
+	}
+	answer := c.JSON(http.StatusOK, transferBody{TransactionID: id, CorrelationID: s.ids.UUID()})
+	if requestID == "" {
+		return answer
+	}
+	if s.movements[key]++; s.movements[key] > 1 && s.with.Logger != nil {
+		s.with.Logger.Warn("one request_id made another movement", slog.String("operation", key.operation), slog.Int("movements", s.movements[key]))
+	}
+	if !known {
+		s.cache[key] = cachedTransfer{body: answer.Body, expires: now.Add(transferCacheLife), serial: s.put.Add(1)}
+		s.queue = append(s.queue, key)
+	}
+	return answer
+}
+
+// forgetTransfers drops answers older than 30 days. Since all live equally long, the queue is in order.
+func (s *Transfers) forgetTransfers(now time.Time) {
+	for len(s.queue) > 0 && !now.Before(s.cache[s.queue[0]].expires) {
+		delete(s.cache, s.queue[0])
+		s.queue = s.queue[1:]
+	}
+}
+
+// Transfer answers POST /accounts/{id}/transfer. Insufficient funds, a source that is not active and a
+// destination that does not exist or can take no money are failed transfers: 200 with an empty transaction_id,
+// and not cached.
+func (s *Transfers) Transfer(c *exchange.Call) exchange.Response {
+	var in struct {
+		initiator, requestID, sourceReference, destinationReference, destination string
+		amount                                                                   wire.Money
+		kind                                                                     int64
+	}
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("initiator_username", &in.initiator)
+		b.String("request_id", &in.requestID).Max(100)
+		b.Decimal("amount", &in.amount, false).Required().Positive()
+		b.String("source_reference", &in.sourceReference).Required().Max(75)
+		b.String("destination_reference", &in.destinationReference).Required().Max(75)
+		b.String("destination_account_id", &in.destination).Required()
+		b.Integer("transaction_type", &in.kind).Required()
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+		source, destination := l.Account(c.Params[0]), l.Account(in.destination)
+		if source == nil {
+			return 0, new(c.Unusable("the source account does not exist"))
+		}
+		if source.Status != "active" || destination == nil || destination == source || !destination.Receives() ||
+			!source.Room(-in.amount) || !destination.Room(in.amount) {
+			return 0, new(s.failTransfer(c))
+		}
+		code := ledger.CodeCardToCard
+		if strconv.FormatInt(in.kind, 10) == string(ledger.CodeLoad) {
+			code = ledger.CodeLoad
+		}
+		out, _ := l.Post(source, ledger.Entry{Code: code, Amount: -in.amount, Reference: in.sourceReference}, now)
+		l.Post(destination, ledger.Entry{Code: code, Amount: in.amount, Parent: out.ID, Reference: in.destinationReference}, now)
+		return out.ID, nil
+	})
+}
+
+// DirectEntryOut answers POST /accounts/{id}/directentryout. Its row requires the transaction_id, so that a
+// payment that cannot be made is refused with 400, unless EmptyIDForFailedDirectEntry is set.
+func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
+	var in struct {
+		initiator, requestID, sourceReference, destinationReference string
+		bankBSB, accountNumber, accountName, bsb                    string
+		amount                                                      wire.Money
+	}
+	if refusal := c.BindBody(func(b *wire.Reader) {
+		b.String("initiating_user_id", &in.initiator)
+		b.String("request_id", &in.requestID).Max(100)
+		b.Decimal("amount", &in.amount, false).Required().Positive()
+		b.String("source_reference", &in.sourceReference).Required().Max(75)
+		b.String("destination_reference", &in.destinationReference).Required().Max(75)
+		b.Object("destination_account_info", func(b *wire.Reader) {
+			b.String("bsb", &in.bankBSB).Required().Form(isBSB, "must have six digits")
+			b.String("account_number", &in.accountNumber).Required().Form(wire.IsDigits, "may have digits only")
+			b.String("account_name", &in.accountName).Required()
+		}).Required()
+		b.String("bsb", &in.bsb).Required()
+	}); refusal != nil {
+		return *refusal
+	}
+	return s.pay(c, in.requestID, func(l ledger.Locked, now time.Time) (int64, *exchange.Response) {
+		failed := func(description string) *exchange.Response {
+			if s.with.EmptyDirectEntry {
+				return new(s.failTransfer(c))
+			}
+			return new(c.Unusable(description))
+		}
+		source := l.Account(c.Params[0])
+		switch {
+		case source == nil:
+			return 0, new(c.Unusable("the source account does not exist"))
+		case source.Status != "active":
+			return 0, failed("the source account is not active")
+		case !source.Room(-in.amount):
+			return 0, failed("invalid fields: amount is more than the balance")
+		}
+		out, _ := l.Post(source, ledger.Entry{Code: ledger.CodeDirectEntryOut, Amount: -in.amount, Reference: in.sourceReference}, now)
+		return out.ID, nil
+	})
+}
+
+func isBSB(text string) bool { return len(text) == 6 && wire.IsDigits(text) }
