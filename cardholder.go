@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/redact"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // Sex is M or F; an unlisted value is kept as it came. The zero value is not told.
@@ -388,3 +389,13 @@ func membersOf(object jsontext.Value) map[string]jsontext.Value {
 	}
 	return members
 }
+
+// readWire reads a registration, of which more may have to be kept than its values.
+func (c *Cardholder) readWire(r *wire.Reader) {
+	r.Record(receivedCardholder{c}, (*plainCardholder)(c).readWire)
+}
+
+// receivedCardholder keeps what a registration was read from.
+type receivedCardholder struct{ *Cardholder }
+
+func (c receivedCardholder) Record(raw []byte, exact bool) { c.keep(raw, exact) }

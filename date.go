@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // ErrDateSyntax means that a text, or the fields of a [Date], are not a real calendar day from 0001-01-01 to
@@ -269,4 +270,21 @@ func cutFraction(s string) (rest string, ok bool) {
 		n++
 	}
 	return s[n:], n > 0
+}
+
+// readWire reads a calendar date. Null is no date.
+func (d *Date) readWire(r *wire.Reader) {
+	if r.Null() {
+		*d = Date{}
+		return
+	}
+	text, ok := r.PlainText()
+	if !ok || d.UnmarshalText(text) != nil {
+		r.Fallback()
+		return
+	}
+	const day = len("YYYY-MM-DD")
+	if len(text) != len(wire.TimeLayout) || string(text[day:]) != "T00:00:00Z" {
+		r.Inexact()
+	}
 }

@@ -13,6 +13,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/cardprograms/prepaid/internal/redact"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // HooksService manages webhooks; package webhook receives their messages. It is reached through [Client].Hooks; its
@@ -409,3 +410,8 @@ func (m Message) Format(f fmt.State, verb rune) { redact.Format(f, verb, m) }
 
 // LogValue logs the envelope.
 func (m Message) LogValue() slog.Value { return redact.LogValue(m) }
+
+// readWire reads the envelope and keeps a copy of the whole.
+func (m *Message) readWire(r *wire.Reader) {
+	m.Raw = bytes.Clone(r.Raw((*messageEnvelope)(m).readWire))
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // ErrTransactionIDSyntax means that a transaction id came as a JSON value that is neither a number nor a string,
@@ -241,4 +242,23 @@ func (n mccNumber) MarshalJSON() ([]byte, error) {
 		return []byte("0"), nil
 	}
 	return []byte(strings.TrimLeft(string(n), "0")), nil
+}
+
+// readWire reads a string or a number.
+func (id *TransactionID) readWire(r *wire.Reader) {
+	text, _ := r.StringOrInteger()
+	r.Set((*string)(id), text)
+}
+
+// readWire reads a string or a number, either of which may have lost its leading zeros.
+func (m *MCC) readWire(r *wire.Reader) {
+	text, _ := r.StringOrInteger()
+	setCode(r, (*string)(m), text)
+}
+
+func setCode(r *wire.Reader, to *string, text []byte) {
+	if len(text) < 4 {
+		text = []byte(padCode(string(text)))
+	}
+	r.Set(to, text)
 }
