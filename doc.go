@@ -91,7 +91,7 @@
 //	_, err := client.Accounts.Get(ctx, id)
 //	switch invalid, ok := errors.AsType[*prepaid.ValidationError](err); {
 //	case ok:
-//		fmt.Println("mend", invalid.Faults) // each a field and a rule, never the value; nothing was sent
+//		fmt.Println("fix", invalid.Faults) // each a field and a rule, never the value; nothing was sent
 //	case errors.Is(err, prepaid.ErrNotFound):
 //		fmt.Println("no such account")
 //	}
