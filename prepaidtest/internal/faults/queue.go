@@ -34,7 +34,7 @@ func (s Schedule) left() int {
 
 func (s Schedule) check() error {
 	if s.counted && s.times < 1 {
-		return errors.New("Times must be 1 or more")
+		return errors.New("Times must be 1 or more") //nolint:staticcheck // begins with the name of a function
 	}
 	if s.chanced && !(s.chance > 0 && s.chance <= 1) { // false for NaN too
 		return errors.New("WithProbability must be above 0 and at most 1")
@@ -51,10 +51,11 @@ type Queue[F any] struct {
 
 	mu     sync.Mutex
 	random func() float64
-	armed  []*armed[F]
+	armed  []*Armed[F]
 }
 
-type armed[F any] struct {
+// Armed is a fault that waits to be used.
+type Armed[F any] struct {
 	Name       string
 	Fault      F
 	Used, Left int
@@ -75,7 +76,7 @@ func (q *Queue[F]) Arm(name string, faults ...F) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, fault := range faults {
-		q.armed = append(q.armed, &armed[F]{Name: name, Fault: fault, Left: q.howOften(fault).left()})
+		q.armed = append(q.armed, &Armed[F]{Name: name, Fault: fault, Left: q.howOften(fault).left()})
 	}
 }
 
@@ -104,10 +105,10 @@ func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	return nil
 }
 
-func (q *Queue[F]) All() []armed[F] {
+func (q *Queue[F]) All() []Armed[F] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	list := make([]armed[F], len(q.armed))
+	list := make([]Armed[F], len(q.armed))
 	for i, one := range q.armed {
 		list[i] = *one
 	}
@@ -127,7 +128,7 @@ func (q *Queue[F]) Count() int {
 func (q *Queue[F]) Remove(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.armed = slices.DeleteFunc(q.armed, func(one *armed[F]) bool { return one.Name == name })
+	q.armed = slices.DeleteFunc(q.armed, func(one *Armed[F]) bool { return one.Name == name })
 }
 
 func (q *Queue[F]) Clear() {
