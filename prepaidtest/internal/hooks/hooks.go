@@ -68,9 +68,9 @@ type Options struct {
 	LogSize      int
 }
 
-func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, under *activity.Activity, faults *faults.Queue[faults.Delivery], with Options) *Hooks {
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, under *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
 	return &Hooks{
-		ledger: books, clock: c, ids: from, under: under, with: with, faults: faults, sender: newSender(with),
+		ledger: books, clock: c, ids: from, under: under, with: with, faults: armed, sender: newSender(with),
 		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*Hook),
 	}
 }
