@@ -22,6 +22,7 @@ type KeyExchange struct {
 	used   map[[32]byte]bool // hashes of ephemeral keys
 }
 
+// NewKeyExchange makes a key exchange without registered keys.
 func NewKeyExchange(books *ledger.Ledger, from *ids.Source) *KeyExchange {
 	return &KeyExchange{ledger: books, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
 }

@@ -15,10 +15,13 @@ type Schedule struct {
 	counted, always, chanced bool
 }
 
+// Repeat makes the fault count n times.
 func (s *Schedule) Repeat(n int) { s.times, s.counted, s.always = n, true, false }
 
+// Forever keeps the fault armed until it is removed.
 func (s *Schedule) Forever() { s.times, s.counted, s.always = 0, false, true }
 
+// Sometimes makes the fault count with probability p.
 func (s *Schedule) Sometimes(p float64) { s.chance, s.chanced = p, true }
 
 // left is how often the fault can be used before it has been; endless when there is no end.
@@ -72,6 +75,7 @@ func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func
 	return q
 }
 
+// Arm adds faults for a name.
 func (q *Queue[F]) Arm(name string, faults ...F) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,6 +109,7 @@ func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	return nil
 }
 
+// All returns the armed faults in the order armed.
 func (q *Queue[F]) All() []Armed[F] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -131,6 +136,7 @@ func (q *Queue[F]) Remove(name string) {
 	q.armed = slices.DeleteFunc(q.armed, func(one *Armed[F]) bool { return one.Name == name })
 }
 
+// Clear disarms all faults.
 func (q *Queue[F]) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -32,6 +32,7 @@ type Funding struct {
 	redeemed map[int64]*redemption // by the item
 }
 
+// New makes the funding operations.
 func New(books *ledger.Ledger, c *clock.Clock) *Funding {
 	return &Funding{ledger: books, clock: c, redeemed: make(map[int64]*redemption)}
 }

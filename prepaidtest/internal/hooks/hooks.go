@@ -68,6 +68,7 @@ type Options struct {
 	LogSize      int
 }
 
+// New makes a registry without hooks. Deliveries use the armed faults.
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, under *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
 	return &Hooks{
 		ledger: books, clock: c, ids: from, under: under, with: with, faults: armed, sender: newSender(with),

@@ -19,6 +19,7 @@ type Policies struct {
 	rules  map[int64]*Policy // by company; none for a company without a policy
 }
 
+// New makes a store without policies.
 func New(books *ledger.Ledger) *Policies {
 	return &Policies{ledger: books, rules: make(map[int64]*Policy)}
 }

@@ -45,6 +45,7 @@ type Options struct {
 	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
 }
 
+// New makes the simulator.
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, policies *policy.Policies, with Options) *Simulator {
 	return &Simulator{ledger: books, clock: c, ids: from, policies: policies, with: with, approvals: make(map[string]*authorisation)}
 }

@@ -60,6 +60,7 @@ type Transfers struct {
 	movements map[transferKey]int
 }
 
+// New makes the transfer operations.
 func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *Transfers {
 	return &Transfers{
 		ledger: books, clock: c, ids: from, with: with, cache: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
