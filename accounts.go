@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
@@ -348,4 +351,18 @@ func (v *validator) includes(include []Include, allowed ...Include) {
 			v.value(field, "is not taken by this operation")
 		}
 	}
+}
+
+// decode reads an account whose balance must not read as zero for want of one.
+func (a *Account) decode(d *jsontext.Decoder) error {
+	type plain Account
+	a.startUnset()
+	return json.UnmarshalDecode(d, (*plain)(a))
+}
+
+// decode is that of an Account.
+func (a *AccountSummary) decode(d *jsontext.Decoder) error {
+	type plain AccountSummary
+	a.startUnset()
+	return json.UnmarshalDecode(d, (*plain)(a))
 }

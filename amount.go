@@ -12,6 +12,7 @@ import (
 	"github.com/govalues/decimal"
 
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 var (
@@ -241,3 +242,19 @@ func power10(n int) uint64 {
 	}
 	return p
 }
+
+// readWire reads a number, or one in quotes. Null leaves what is there.
+func (a *Amount) readWire(r *wire.Reader) {
+	if r.Null() {
+		return
+	}
+	text, quoted := r.PlainText()
+	if !quoted {
+		text = r.Number()
+	}
+	if a.set(number.Parse(text, !quoted)) != nil {
+		r.Fallback()
+	}
+}
+
+func (a Amount) writeWire(w *wire.Writer) { w.Append(a.appendPlain) }

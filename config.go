@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
+	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/oauth2"
 
-	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
@@ -178,107 +178,6 @@ func (c Config) Validate() error {
 	return nil
 }
 
-func (c Config) check(v *validator) {
-	c.checkBaseURL(v)
-	if c.Vendor == "" {
-		v.fault("vendor", ruleRequired)
-	} else if !ascii.IsName(c.Vendor) {
-		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
-	}
-	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
-		v.fault("environment", `must be "test" or "production"`)
-	}
-	if c.InsecureHTTP && c.Environment != EnvironmentTest {
-		v.fault("insecure_http", `needs environment "test"`)
-	}
-	if c.TokenSource == nil {
-		v.required("credentials.client_id", c.Credentials.ClientID)
-		if strings.ContainsRune(c.Credentials.ClientID, ':') {
-			v.fault("credentials.client_id", "must not hold a colon")
-		}
-		v.noControl("credentials.client_id", c.Credentials.ClientID)
-		v.required("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
-		v.noControl("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
-	}
-	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
-		v.fault("user_agent", "must be printable ASCII")
-	}
-	for _, limit := range []struct {
-		field string
-		value int64
-	}{
-		{"attempt_timeout", int64(c.AttemptTimeout)},
-		{"body_idle_timeout", int64(c.BodyIdleTimeout)},
-		{"max_response_bytes", c.MaxResponseBytes},
-		{"retry.max_attempts", int64(c.Retry.MaxAttempts)},
-		{"retry.min_wait", int64(c.Retry.MinWait)},
-		{"retry.max_wait", int64(c.Retry.MaxWait)},
-		{"retry.max_retry_after", int64(c.Retry.MaxRetryAfter)},
-		{"retry.max_throttle_wait", int64(c.Retry.MaxThrottleWait)},
-		{"retry.in_flight_wait", int64(c.Retry.InFlightWait)},
-		{"retry.token_hold", int64(c.Retry.TokenHold)},
-	} {
-		if limit.value < 0 {
-			v.fault(limit.field, "must not be negative")
-		}
-		if limit.field == "max_response_bytes" && limit.value > maxMaxResponseBytes {
-			v.fault(limit.field, "must be at most 1 GiB")
-		}
-	}
-	for _, code := range c.RefusalCodes {
-		if !isCodeWord(string(code)) {
-			v.fault("refusal_codes", "must be codes of lower-case letters, digits and '_'")
-			break
-		}
-	}
-	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
-		v.fault("rate_share", "must be above 0 and at most 1")
-	}
-	if c.ShowDescriptions && c.Environment != EnvironmentTest {
-		v.fault("show_descriptions", "is for the test environment only")
-	}
-}
-
-// isCodeWord reports whether code has the form of all codes that the reference shows.
-func isCodeWord(code string) bool {
-	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
-}
-
-const maxMaxResponseBytes = 1 << 30
-
-func (c Config) checkBaseURL(v *validator) {
-	if c.BaseURL == "" {
-		v.fault("base_url", ruleRequired)
-		return
-	}
-	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Hostname() == "" || u.Opaque != "" {
-		v.fault("base_url", "must be an absolute address")
-		return
-	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname()) && !c.InsecureHTTP) {
-		rule := "must be https, or http on loopback"
-		if c.Environment == EnvironmentTest {
-			rule += " or with insecure_http"
-		}
-		v.fault("base_url", rule)
-	}
-	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		v.fault("base_url", "must have no user, query or fragment")
-	}
-	if !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/3.0") {
-		v.fault("base_url", "must end in /3.0/")
-	}
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
 // withDefaults fills in what was left zero.
 func (c Config) withDefaults() Config {
 	orDuration(&c.AttemptTimeout, 30*time.Second)
@@ -401,4 +300,118 @@ func ruleOf(of reflect.Type) string {
 		return "must be a JSON object"
 	}
 	return "must be a whole number"
+}
+
+// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and that of the JSON field in
+// capitals, credentials without their group: PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test";
+// "production" when unset), PREPAID_INSECURE_HTTP, PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, when that is unset,
+// PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
+// PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
+// PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
+// PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_REFUSAL_CODES,
+// PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are texts such as "30s", and codes
+// are separated by commas. An empty variable is an unset one. Other variables are left alone, whatever their names begin with: mind the spelling.
+//
+// Without any variable of the credentials they stay empty, for a Config that gets a TokenSource; [NewClient] refuses one
+// that has neither.
+//
+// It returns all faults at once as a *[ValidationError] whose fields are the names of the variables: what is missing, what
+// cannot be read and what is not allowed. If there are any, missing credentials are among them.
+func ConfigFromEnv() (Config, error) {
+	config, unread := Config{}, validator{}
+	readEnv(&unread, "base_url", &config.BaseURL, asText)
+	readEnv(&unread, "vendor", &config.Vendor, asText)
+	readEnv(&unread, "environment", &config.Environment, func(text string) (e Environment, err error) {
+		err = e.UnmarshalText([]byte(text))
+		return e, err
+	})
+	readEnv(&unread, "insecure_http", &config.InsecureHTTP, strconv.ParseBool)
+	readEnv(&unread, "credentials.client_id", &config.Credentials.ClientID, asText)
+	readEnv(&unread, "user_agent", &config.UserAgent, asText)
+	readEnv(&unread, "attempt_timeout", &config.AttemptTimeout, time.ParseDuration)
+	readEnv(&unread, "body_idle_timeout", &config.BodyIdleTimeout, time.ParseDuration)
+	readEnv(&unread, "max_response_bytes", &config.MaxResponseBytes, func(text string) (int64, error) {
+		return strconv.ParseInt(text, 10, 64)
+	})
+	readEnv(&unread, "retry.max_attempts", &config.Retry.MaxAttempts, strconv.Atoi)
+	readEnv(&unread, "retry.min_wait", &config.Retry.MinWait, time.ParseDuration)
+	readEnv(&unread, "retry.max_wait", &config.Retry.MaxWait, time.ParseDuration)
+	readEnv(&unread, "retry.max_retry_after", &config.Retry.MaxRetryAfter, time.ParseDuration)
+	readEnv(&unread, "retry.max_throttle_wait", &config.Retry.MaxThrottleWait, time.ParseDuration)
+	readEnv(&unread, "retry.in_flight_wait", &config.Retry.InFlightWait, time.ParseDuration)
+	readEnv(&unread, "retry.token_hold", &config.Retry.TokenHold, time.ParseDuration)
+	readEnv(&unread, "refusal_codes", &config.RefusalCodes, func(text string) (codes []ErrorCode, err error) {
+		for code := range strings.SplitSeq(text, ",") {
+			codes = append(codes, ErrorCode(strings.TrimSpace(code)))
+		}
+		return codes, nil
+	})
+	readEnv(&unread, "rate_share", &config.RateShare, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+	readEnv(&unread, "skip_value_checks", &config.SkipValueChecks, strconv.ParseBool)
+	readEnv(&unread, "show_descriptions", &config.ShowDescriptions, strconv.ParseBool)
+	secret, from, rule := secretFromEnv()
+	if err := config.Credentials.ClientSecret.UnmarshalText([]byte(secret)); err != nil {
+		rule = "must not be " + redact.Mark
+	}
+
+	v, missing := validator{}, validator{}
+	for _, fault := range faultsOf(config.Validate()) {
+		switch secret := fault.Field == "credentials.client_secret"; {
+		case strings.HasPrefix(fault.Field, "credentials.") && from == "" && config.Credentials.ClientID == "":
+			missing.fault(envName(fault.Field), "is required without a TokenSource")
+		case secret && rule != "":
+			v.fault(from, rule)
+		case secret && from != "":
+			v.fault(from, fault.Rule)
+		default:
+			v.fault(envName(fault.Field), fault.Rule)
+		}
+	}
+	if v.faults = append(v.faults, unread.faults...); len(v.faults) > 0 {
+		return Config{}, &ValidationError{Faults: append(v.faults, missing.faults...)}
+	}
+	return config, nil
+}
+
+// readEnv sets to from the variable of a field, if there is one.
+func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, error)) {
+	name := envName(field)
+	text := os.Getenv(name)
+	if text == "" {
+		return
+	}
+	value, err := parse(text)
+	if err != nil {
+		v.fault(name, ruleOfType[T]())
+		return
+	}
+	*to = value
+}
+
+func asText(text string) (string, error) { return text, nil }
+
+// secretFromEnv returns the client secret, the variable it comes from, if any, and why that has none.
+func secretFromEnv() (secret, from, rule string) {
+	if secret = os.Getenv("PREPAID_CLIENT_SECRET"); secret != "" {
+		return secret, "PREPAID_CLIENT_SECRET", ""
+	}
+	from = "PREPAID_CLIENT_SECRET_FILE"
+	file := os.Getenv(from)
+	if file == "" {
+		return "", "", ""
+	}
+	content, err := os.ReadFile(file)
+	secret = strings.TrimRight(string(content), "\r\n")
+	switch {
+	case err != nil:
+		rule = "must name a readable file"
+	case secret == "":
+		rule = "must name a file that is not empty"
+	}
+	return secret, from, rule
+}
+
+// envName turns "credentials.client_id" into "PREPAID_CLIENT_ID" and "retry.min_wait" into "PREPAID_RETRY_MIN_WAIT".
+func envName(field string) string {
+	return "PREPAID_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(field, "credentials."), ".", "_"))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // ErrDateSyntax means that a text, or the fields of a [Date], are not a real calendar day from 0001-01-01 to
@@ -211,3 +212,79 @@ func cutDate(s string) (d Date, rest string, ok bool) {
 
 // twoDigits returns the number in the first two bytes of s, which must be digits.
 func twoDigits(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
+
+// isTimeOfDay reports whether s is what follows the day in an ISO 8601 date-time: T or a space, hh:mm, then
+// optionally :ss with a fraction, then optionally Z or an offset (+hh, +hhmm, +hh:mm).
+func isTimeOfDay(s string) bool {
+	if s[0] != 'T' && s[0] != 't' && s[0] != ' ' {
+		return false
+	}
+	s, ok := cutField(s[1:], 23)
+	if !ok || s == "" || s[0] != ':' {
+		return false
+	}
+	if s, ok = cutField(s[1:], 59); !ok {
+		return false
+	}
+	if s != "" && s[0] == ':' {
+		if s, ok = cutField(s[1:], 60); !ok { // 60 is a leap second
+			return false
+		}
+		if s != "" && (s[0] == '.' || s[0] == ',') {
+			if s, ok = cutFraction(s[1:]); !ok {
+				return false
+			}
+		}
+	}
+	return s == "" || s == "Z" || s == "z" || isOffset(s)
+}
+
+// isOffset reports whether s is an offset from UTC.
+func isOffset(s string) bool {
+	if s[0] != '+' && s[0] != '-' {
+		return false
+	}
+	s, ok := cutField(s[1:], 23)
+	if !ok || s == "" {
+		return ok
+	}
+	if s[0] == ':' {
+		s = s[1:]
+	}
+	s, ok = cutField(s, 59)
+	return ok && s == ""
+}
+
+// cutField removes a number of two digits, at most limit, from the beginning of s.
+func cutField(s string, limit int) (rest string, ok bool) {
+	if len(s) < 2 || !ascii.IsDigits(s[:2]) || twoDigits(s) > limit {
+		return "", false
+	}
+	return s[2:], true
+}
+
+// cutFraction removes one or more digits from the beginning of s.
+func cutFraction(s string) (rest string, ok bool) {
+	n := 0
+	for n < len(s) && ascii.IsDigit(s[n]) {
+		n++
+	}
+	return s[n:], n > 0
+}
+
+// readWire reads a calendar date. Null is no date.
+func (d *Date) readWire(r *wire.Reader) {
+	if r.Null() {
+		*d = Date{}
+		return
+	}
+	text, ok := r.PlainText()
+	if !ok || d.UnmarshalText(text) != nil {
+		r.Fallback()
+		return
+	}
+	const day = len("YYYY-MM-DD")
+	if len(text) != len(wire.TimeLayout) || string(text[day:]) != "T00:00:00Z" {
+		r.Inexact()
+	}
+}

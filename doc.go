@@ -147,3 +147,16 @@
 //
 // Package webhook is the receiving side of webhooks, package journal a file from which a run of payments can be resumed.
 package prepaid
+
+//go:generate go run ./internal/wiregen -w
+
+// What is read and written on the fast path of JSON: what arrives in lists or in large numbers, and payments. wire_gen.go is
+// made for these types, and for the structs in them, from their tags. Types whose form is more than their
+// members have a method of their own.
+var (
+	_ = []wireReadable{
+		(*Account)(nil), (*AccountSummary)(nil), (*plainCardholder)(nil), (*Transaction)(nil), (*transferResponse)(nil),
+		(*WalletToken)(nil), (*walletDeviceMembers)(nil), (*Hook)(nil), (*messageEnvelope)(nil), (*MerchantCategory)(nil),
+	}
+	_ = []wireWritable{TransferParams{}, DirectEntryOutParams{}}
+)

@@ -1,12 +1,20 @@
 package prepaid
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // ErrTransactionIDSyntax means that a transaction id came as a JSON value that is neither a number nor a string,
@@ -71,3 +79,186 @@ func (n transactionNumber) MarshalJSON() ([]byte, error) {
 
 // String returns the id in decimal.
 func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+const (
+	// requestIDMaxAge is how old a request id may be when it is sent, and requestIDMaxAhead how far ahead of the
+	// clock the day of a derived one may be. The service remembers an answer for 30 days from the first sending and
+	// would then pay again. A run for Monday's payday is sent on Friday, under the id of Monday: so the two together
+	// stay a day below the 30, which is left for differing clocks, zones and the call itself.
+	requestIDMaxAge   = 22 * 24 * time.Hour
+	requestIDMaxAhead = 7 * 24 * time.Hour
+
+	// requestIDTag distinguishes this package's ids, which carry a day, from UUIDs made elsewhere.
+	requestIDTag = "7064"
+)
+
+// RequestID makes a transfer safe to send again: for 30 days the service answers a repeated id with the result
+// of the first, and moves nothing. It has at most 100 characters; make one with [NewRequestID] or
+// [DeriveRequestID], or bring your own. The zero value is no id, and is refused.
+type RequestID string
+
+// NewRequestID returns a new random id that carries today's date (UTC). Store it, with everything else that is to be
+// sent, before the call: a second id is a second payment. It has the form of [DeriveRequestID], with 74 random bits:
+// among a million ids of one day, two are the same with a probability below 1 in 10^10.
+func NewRequestID() RequestID {
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return formatRequestID(time.Now().UTC(), random)
+}
+
+// DeriveRequestID returns the same id for the same day and parts, on every machine and after every crash:
+// DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Together they must name one payment. The day is the
+// calendar day that date shows in its own location, so give a date in a fixed location. Take a day
+// that belongs to the payment and stays the same when the run is repeated, such as its payday: the id is accepted
+// from 7 days before it to 22 days after.
+//
+// Parts are kept apart: ("ab", "c") and ("a", "bc") give different ids. If every part is empty the
+// id is empty, and a transfer refuses it; it also refuses the id of a zero date, as expired.
+//
+// The id is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
+// fixed tag, and in the other 74 bits the first ones of the SHA-256 of all parts, each with its length in bytes
+// (64 bits, big endian) before it.
+func DeriveRequestID(date time.Time, parts ...string) RequestID {
+	if strings.Join(parts, "") == "" {
+		return ""
+	}
+	var message []byte
+	for _, part := range parts {
+		message = binary.BigEndian.AppendUint64(message, uint64(len(part)))
+		message = append(message, part...)
+	}
+	sum := sha256.Sum256(message)
+	return formatRequestID(date, [10]byte(sum[:10]))
+}
+
+// Time returns midnight UTC of the day that an id of [NewRequestID] or [DeriveRequestID] carries, in lower or upper
+// case. It returns false for any other form: only this package's ids carry a day.
+//
+// A transfer refuses an id whose day began more than 22 days ago, or begins more than 7 days ahead, with
+// [ErrRequestIDExpired]: the service may have forgotten it, or would before the id expires here, and would pay again.
+// The age of ids in a form of your own is yours to watch.
+func (id RequestID) Time() (time.Time, bool) {
+	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
+		return time.Time{}, false
+	}
+	var digits [20]byte
+	n := 0
+	for _, part := range [...]RequestID{id[14:18], id[19:23], id[24:]} {
+		n += copy(digits[n:], part)
+	}
+	var b [10]byte
+	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[0]>>4 != 8 || b[2]>>6 != 0b10 {
+		return time.Time{}, false
+	}
+	day, err := time.Parse("20060102", string(id[:8]))
+	return day, err == nil
+}
+
+// expired reports whether id carries its day and is too old, or too far ahead, to be sent.
+func (id RequestID) expired(now time.Time) bool {
+	made, ok := id.Time()
+	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
+}
+
+// formatRequestID lays out a UUIDv8: the calendar day of date as eight decimal digits, the tag, then random, of which
+// version and variant replace six bits. A year that four digits cannot hold becomes the nearest one that they can.
+func formatRequestID(date time.Time, random [10]byte) RequestID {
+	year, month, day := date.Date()
+	switch {
+	case year < 0:
+		year, month, day = 0, time.January, 1
+	case year > 9999:
+		year, month, day = 9999, time.December, 31
+	}
+	random[0] = random[0]&0x0f | 0x80
+	random[2] = random[2]&0x3f | 0x80
+	return RequestID(fmt.Sprintf("%04d%02d%02d-%s-%x-%x-%x", year, month, day, requestIDTag, random[:2], random[2:4], random[4:]))
+}
+
+// ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or came as a JSON value
+// that is neither a number nor a string.
+var ErrMCCSyntax = errors.New("prepaid: merchant category code: not four digits")
+
+// MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included.
+//
+// The service sends it as an integer in some places and as a string in others. Both are read into the one
+// four-digit form, and each call sends the form that its operation asks for. A received value that is no such
+// code is kept as it came. The zero value is no code.
+type MCC string
+
+// ParseMCC reads one to four digits and fills them up with leading zeros: "742" is 0742.
+//
+// Errors: [ErrMCCSyntax].
+func ParseMCC(s string) (MCC, error) {
+	if m := MCC(padCode(s)); m.valid() {
+		return m, nil
+	}
+	return "", ErrMCCSyntax
+}
+
+// UnmarshalJSON reads a number or a string, either with or without leading zeros: 742, "742" and "0742" are one
+// code. JSON null is the empty code.
+//
+// Errors: [ErrMCCSyntax] for a boolean, array or object.
+func (m *MCC) UnmarshalJSON(data []byte) error {
+	switch kind, text := number.Scalar(data); kind {
+	case number.Null:
+		*m = ""
+		return nil
+	case number.String:
+		*m = MCC(padCode(string(text)))
+		return nil
+	case number.Number:
+		if integer, ok := number.Integer(text); ok {
+			*m = MCC(padCode(string(integer)))
+			return nil
+		}
+	}
+	return ErrMCCSyntax
+}
+
+// valid reports whether m is four digits, as the service wants it.
+func (m MCC) valid() bool { return len(m) == 4 && ascii.IsDigits(string(m)) }
+
+// padCode adds the leading zeros that a four-digit code has lost, and leaves everything else alone.
+func padCode(s string) string {
+	if len(s) < 4 && ascii.IsDigits(s) {
+		s = "0000"[len(s):] + s
+	}
+	return s
+}
+
+// mccNumber is an MCC where the service wants an integer. It refuses a code that is not valid.
+type mccNumber MCC
+
+var _ json.Marshaler = mccNumber("")
+
+// MarshalJSON writes the code as a JSON number, which has no leading zeros.
+func (n mccNumber) MarshalJSON() ([]byte, error) {
+	if !MCC(n).valid() {
+		return nil, ErrMCCSyntax
+	}
+	if n == "0000" {
+		return []byte("0"), nil
+	}
+	return []byte(strings.TrimLeft(string(n), "0")), nil
+}
+
+// readWire reads a string or a number.
+func (id *TransactionID) readWire(r *wire.Reader) {
+	text, _ := r.StringOrInteger()
+	r.Set((*string)(id), text)
+}
+
+// readWire reads a string or a number, either of which may have lost its leading zeros.
+func (m *MCC) readWire(r *wire.Reader) {
+	text, _ := r.StringOrInteger()
+	setCode(r, (*string)(m), text)
+}
+
+func setCode(r *wire.Reader, to *string, text []byte) {
+	if len(text) < 4 {
+		text = []byte(padCode(string(text)))
+	}
+	r.Set(to, text)
+}

@@ -2,12 +2,18 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/cardprograms/prepaid/internal/envelope"
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
@@ -148,4 +154,242 @@ func (s *PINService) post(ctx context.Context, r request) (*PINResponse, error) 
 		return nil, err
 	}
 	return result, nil
+}
+
+// PINHash names the hash of RSA-OAEP, as it stands in oaep_hashing_algorithm. The zero value means PINHashSHA256, in
+// PINKeyOptions as in an envelope.
+type PINHash string
+
+const (
+	// PINHashSHA256 is SHA-256, the default.
+	PINHashSHA256 PINHash = "SHA256"
+	// PINHashSHA512 is SHA-512.
+	PINHashSHA512 PINHash = "SHA512"
+)
+
+// Known reports whether the service lists the hash.
+func (h PINHash) Known() bool { return h == PINHashSHA256 || h == PINHashSHA512 }
+
+const rulePINHash = "must be SHA256 or SHA512"
+
+// PINKeyOptions set what the service does not specify. The zero value is the usual choice; ask the operator before changing
+// it.
+type PINKeyOptions struct {
+	// Hash is the OAEP hash: PINHashSHA256 when empty. It is always named in the envelope.
+	Hash PINHash
+	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash when empty.
+	// The envelope does not carry it, so both sides must agree. Java's default provider uses "SHA1", which a Go
+	// program in FIPS 140-only mode refuses.
+	MGF1Hash string
+	// Fingerprint returns the public_key_fingerprint of the certificate: SHA-256 over its DER form in lower-case
+	// hex when nil. It is called once, by NewPINKey, and must return a text that is not empty.
+	Fingerprint func(*x509.Certificate) string
+	// AllowExpired accepts a certificate that is expired or not yet valid. False refuses it, in NewPINKey and in
+	// Seal.
+	AllowExpired bool
+}
+
+// PINKey seals PINs for one operator certificate. It needs no Client: seal where the PIN is typed, so that your
+// backend sees only envelopes. It holds public data only and is safe for concurrent use. Make it with NewPINKey;
+// the zero value seals nothing.
+type PINKey struct {
+	sealer       envelope.Key
+	hash         PINHash
+	fingerprint  string
+	notBefore    time.Time
+	notAfter     time.Time
+	allowExpired bool
+}
+
+// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. Of a PEM file the first CERTIFICATE
+// block counts and other blocks are skipped. Every block must be well formed, with nothing but white space after
+// the last, so that a damaged certificate is never passed over for the next one in the file.
+//
+// The key must be RSA of at least 2,048 bits, and the certificate within its validity period unless
+// PINKeyOptions.AllowExpired is set. The issuer's signature is not checked: take the file from the operator by a
+// channel you trust.
+//
+// Errors: *ValidationError with all faults at once, on the fields certificate, hash, mgf1_hash and fingerprint.
+func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
+	var v validator
+	var public *rsa.PublicKey
+	key := &PINKey{hash: cmp.Or(options.Hash, PINHashSHA256), allowExpired: options.AllowExpired}
+	parsed, rule := envelope.ParseCertificate(certificate)
+	v.broken("certificate", rule)
+	if parsed != nil {
+		public, rule = envelope.PublicKey(parsed)
+		v.broken("certificate", rule)
+		key.notBefore, key.notAfter = parsed.NotBefore, parsed.NotAfter
+		v.broken("certificate", key.validity())
+	}
+	if !key.hash.Known() {
+		v.fault("hash", rulePINHash)
+	}
+	mgf1 := envelope.Hash(options.MGF1Hash)
+	if mgf1 == 0 && options.MGF1Hash != "" {
+		v.fault("mgf1_hash", "must be SHA1, SHA256 or SHA512")
+	}
+	if parsed != nil {
+		key.fingerprint = pinFingerprint(&v, parsed, options.Fingerprint)
+	}
+	if len(v.faults) == 0 {
+		key.sealer, rule = envelope.NewKey(public, envelope.Hash(string(key.hash)), mgf1)
+		v.broken("certificate", rule)
+	}
+	if len(v.faults) > 0 {
+		return nil, &ValidationError{Faults: v.faults}
+	}
+	return key, nil
+}
+
+// broken notes a rule that is broken; "" is none.
+func (v *validator) broken(field, rule string) {
+	if rule != "" {
+		v.fault(field, rule)
+	}
+}
+
+// pinFingerprint calls the caller's function, or computes the default. The value of a panic is dropped: it may hold anything.
+func pinFingerprint(v *validator, certificate *x509.Certificate, by func(*x509.Certificate) string) (fingerprint string) {
+	if by == nil {
+		return envelope.Fingerprint(certificate)
+	}
+	defer func() {
+		if recover() != nil {
+			v.fault("fingerprint", "must come from a function that does not panic")
+		}
+	}()
+	fingerprint = by(certificate)
+	v.required("fingerprint", fingerprint) // the form is between you and the operator
+	return fingerprint
+}
+
+// validity returns the rule that the certificate breaks now; NotBefore and NotAfter are both inclusive.
+func (k *PINKey) validity() string {
+	now := time.Now()
+	switch {
+	case k.allowExpired:
+	case now.Before(k.notBefore):
+		return "must be valid already"
+	case now.After(k.notAfter):
+		return "must not be expired"
+	}
+	return ""
+}
+
+// Fingerprint returns the public_key_fingerprint that the envelopes carry, or "" for a zero PINKey.
+func (k *PINKey) Fingerprint() string {
+	if k == nil {
+		return ""
+	}
+	return k.fingerprint
+}
+
+// NotAfter returns the last instant at which the certificate is valid, so that a service can warn well before
+// Seal starts to refuse. It is the zero time for a zero PINKey.
+func (k *PINKey) NotAfter() time.Time {
+	if k == nil {
+		return time.Time{}
+	}
+	return k.notAfter
+}
+
+// String names hash and fingerprint, both public.
+func (k *PINKey) String() string {
+	if !k.usable() {
+		return "PINKey(none)"
+	}
+	return "PINKey(" + string(k.hash) + " " + k.fingerprint + ")"
+}
+
+// usable reports whether NewPINKey made k: it leaves no key without a fingerprint.
+func (k *PINKey) usable() bool { return k != nil && k.fingerprint != "" }
+
+// PINSecret is what gets encrypted. It prints and marshals as [REDACTED]. The zero value lacks both fields.
+type PINSecret struct {
+	// OTP is the one-time password that the cardholder received. Required.
+	OTP Secret
+	// PIN is the new PIN. Required; the service states no length or alphabet, so none is checked.
+	PIN Secret
+}
+
+// Seal encrypts secret with an AES key and vector that are fresh for each call: two envelopes of one secret share
+// only the fingerprint and the name of the hash.
+//
+// The buffers that held the payload and the AES key are cleared afterwards. This is best effort: the strings
+// inside the Secrets, and what the crypto packages keep, stay until the garbage collector reuses the memory.
+// The format has no integrity check (CBC without a MAC), so a changed envelope is noticed only by the service.
+//
+// Errors: *ValidationError on the fields otp and pin, and on certificate once it has expired or when the PINKey
+// was not made by NewPINKey. Nothing of the secret is in an error.
+func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
+	var v validator
+	if k.usable() {
+		v.broken("certificate", k.validity())
+	} else {
+		v.fault("certificate", "must have been read by NewPINKey")
+	}
+	otp, pin := secret.OTP.Reveal(), secret.PIN.Reveal()
+	v.required("otp", otp) // invalid UTF-8 is refused too: it would be sent as U+FFFD, which is another text
+	v.required("pin", pin)
+	if len(v.faults) > 0 {
+		return nil, &ValidationError{Faults: v.faults}
+	}
+	sealed, err := k.sealer.Seal(otp, pin)
+	if err != nil {
+		return nil, fmt.Errorf("prepaid: sealing the PIN: %w", err)
+	}
+	return &PINEnvelope{
+		EncryptedData:        sealed.Data,
+		PublicKeyFingerprint: k.fingerprint,
+		EncryptedKey:         sealed.Key,
+		OAEPHashingAlgorithm: k.hash,
+		IV:                   sealed.IV,
+	}, nil
+}
+
+// PINEnvelope is the encrypted form of a PINSecret, made by PINKey.Seal. It holds nothing readable without the
+// operator's private key: safe to marshal, log, store and forward. The zero value is no envelope, and is refused.
+type PINEnvelope struct {
+	// EncryptedData is the payload under AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
+	EncryptedData string `json:"encrypted_data"`
+	// PublicKeyFingerprint identifies the operator's certificate, in the form agreed with the operator.
+	PublicKeyFingerprint string `json:"public_key_fingerprint"`
+	// EncryptedKey is the AES key under RSA-OAEP, in hex: at least 256 bytes.
+	EncryptedKey string `json:"encrypted_key"`
+	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always names it. An envelope made elsewhere may leave it out,
+	// which means SHA256 to the service; it is then sent without it.
+	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
+	// IV is the initialisation vector of the payload, in hex: 16 bytes.
+	IV string `json:"iv"`
+}
+
+// faults checks the form of an envelope, which may have come from elsewhere; path stands before the field names
+// when it is not empty. Only the service can check that it decrypts.
+func (e PINEnvelope) faults(path string) []Fault {
+	if path != "" {
+		path += "."
+	}
+	var v validator
+	v.hexBytes(path+"encrypted_data", e.EncryptedData, "must be one or more whole blocks of 16 bytes in hex",
+		func(size int) bool { return size%envelope.BlockSize == 0 })
+	v.required(path+"public_key_fingerprint", e.PublicKeyFingerprint)
+	v.hexBytes(path+"encrypted_key", e.EncryptedKey, "must be at least 256 bytes in hex",
+		func(size int) bool { return size >= envelope.MinWrapped })
+	if e.OAEPHashingAlgorithm != "" && !e.OAEPHashingAlgorithm.Known() {
+		v.fault(path+"oaep_hashing_algorithm", rulePINHash)
+	}
+	v.hexBytes(path+"iv", e.IV, "must be 16 bytes in hex",
+		func(size int) bool { return size == envelope.BlockSize })
+	return v.faults
+}
+
+// hexBytes checks a required value in hex, of either case, whose count of bytes must fit.
+func (v *validator) hexBytes(field, value, rule string, fits func(size int) bool) {
+	if !v.required(field, value) {
+		return
+	}
+	if raw, err := hex.DecodeString(value); err != nil || !fits(len(raw)) {
+		v.fault(field, rule)
+	}
 }

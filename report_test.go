@@ -18,9 +18,9 @@ import (
 )
 
 // reportBody is the response that carries a report.
-func reportBody(t testing.TB, csv string, total int64) string {
+func reportBody(t testing.TB, rows string, total int64) string {
 	t.Helper()
-	body, err := json.Marshal(Report{Data: csv, TotalRecords: total})
+	body, err := json.Marshal(Report{Data: rows, TotalRecords: total})
 	require.NoError(t, err)
 	return string(body)
 }

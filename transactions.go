@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
@@ -177,4 +180,20 @@ func (s *AccountsService) Transactions(ctx context.Context, id AccountID, params
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) TransactionsPage(ctx context.Context, id AccountID, params ListTransactionsParams) (*Page[Transaction], error) {
 	return params.list(id).page(ctx, &s.client.core)
+}
+
+// decode reads a transaction whose amounts must not read as zero for want of one.
+func (t *Transaction) decode(d *jsontext.Decoder) error {
+	type plain Transaction
+	t.startUnset()
+	return json.UnmarshalDecode(d, (*plain)(t))
+}
+
+// readWire reads a string as it is, or a number, which may have lost its leading zeros.
+func (t *TransactionType) readWire(r *wire.Reader) {
+	if text, bare := r.StringOrInteger(); bare {
+		setCode(r, (*string)(t), text)
+	} else {
+		r.Set((*string)(t), text)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"net"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -323,4 +324,105 @@ func index(list string, i int, field string) string {
 		path += "." + field
 	}
 	return path
+}
+
+func (c Config) check(v *validator) {
+	c.checkBaseURL(v)
+	if c.Vendor == "" {
+		v.fault("vendor", ruleRequired)
+	} else if !ascii.IsName(c.Vendor) {
+		v.fault("vendor", "must be letters, digits, '.', '-' or '_'")
+	}
+	if e := c.Environment; e != EnvironmentProduction && e != EnvironmentTest && e != "production" {
+		v.fault("environment", `must be "test" or "production"`)
+	}
+	if c.InsecureHTTP && c.Environment != EnvironmentTest {
+		v.fault("insecure_http", `needs environment "test"`)
+	}
+	if c.TokenSource == nil {
+		v.required("credentials.client_id", c.Credentials.ClientID)
+		if strings.ContainsRune(c.Credentials.ClientID, ':') {
+			v.fault("credentials.client_id", "must not hold a colon")
+		}
+		v.noControl("credentials.client_id", c.Credentials.ClientID)
+		v.required("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
+		v.noControl("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
+	}
+	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r > '~' }) {
+		v.fault("user_agent", "must be printable ASCII")
+	}
+	for _, limit := range []struct {
+		field string
+		value int64
+	}{
+		{"attempt_timeout", int64(c.AttemptTimeout)},
+		{"body_idle_timeout", int64(c.BodyIdleTimeout)},
+		{"max_response_bytes", c.MaxResponseBytes},
+		{"retry.max_attempts", int64(c.Retry.MaxAttempts)},
+		{"retry.min_wait", int64(c.Retry.MinWait)},
+		{"retry.max_wait", int64(c.Retry.MaxWait)},
+		{"retry.max_retry_after", int64(c.Retry.MaxRetryAfter)},
+		{"retry.max_throttle_wait", int64(c.Retry.MaxThrottleWait)},
+		{"retry.in_flight_wait", int64(c.Retry.InFlightWait)},
+		{"retry.token_hold", int64(c.Retry.TokenHold)},
+	} {
+		if limit.value < 0 {
+			v.fault(limit.field, "must not be negative")
+		}
+		if limit.field == "max_response_bytes" && limit.value > maxMaxResponseBytes {
+			v.fault(limit.field, "must be at most 1 GiB")
+		}
+	}
+	for _, code := range c.RefusalCodes {
+		if !isCodeWord(string(code)) {
+			v.fault("refusal_codes", "must be codes of lower-case letters, digits and '_'")
+			break
+		}
+	}
+	if c.RateShare < 0 || c.RateShare > 1 || c.RateShare != c.RateShare {
+		v.fault("rate_share", "must be above 0 and at most 1")
+	}
+	if c.ShowDescriptions && c.Environment != EnvironmentTest {
+		v.fault("show_descriptions", "is for the test environment only")
+	}
+}
+
+// isCodeWord reports whether code has the form of all codes that the reference shows.
+func isCodeWord(code string) bool {
+	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
+}
+
+const maxMaxResponseBytes = 1 << 30
+
+func (c Config) checkBaseURL(v *validator) {
+	if c.BaseURL == "" {
+		v.fault("base_url", ruleRequired)
+		return
+	}
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" {
+		v.fault("base_url", "must be an absolute address")
+		return
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname()) && !c.InsecureHTTP) {
+		rule := "must be https, or http on loopback"
+		if c.Environment == EnvironmentTest {
+			rule += " or with insecure_http"
+		}
+		v.fault("base_url", rule)
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		v.fault("base_url", "must have no user, query or fragment")
+	}
+	if !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/3.0") {
+		v.fault("base_url", "must end in /3.0/")
+	}
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/cardprograms/prepaid/internal/redact"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // WalletDevice is the device that holds a token; every member is optional. The zero value says nothing.
@@ -303,3 +304,16 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	}
 	return result, nil
 }
+
+// readWire reads a device, of which nothing stays that came before, as [WalletDevice.UnmarshalJSON] does.
+func (d *WalletDevice) readWire(r *wire.Reader) {
+	members := &walletDeviceMembers{}
+	if !r.Null() {
+		members.readWire(r)
+		r.FlushStrings()
+	}
+	*d = members.device()
+}
+
+// readWire keeps what is there.
+func (t *firstText) readWire(r *wire.Reader) { wire.FirstText((*string)(t), r) }

@@ -52,22 +52,25 @@ func try(t *testing.T, s *Sender, r Request) (status int, body string, failure F
 
 func TestSendsWhatItWasGiven(t *testing.T) {
 	t.Parallel()
+	seen := make(chan string, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		_, _ = fmt.Fprint(w, r.Method, " ", r.URL, " ", r.Header.Get("X-Own"), " ", string(body), " ", r.Close)
+		seen <- fmt.Sprint(r.Method, " ", r.URL, " ", r.Header.Get("X-Own"), " ", string(body), " ", r.Close)
+		w.WriteHeader(http.StatusAccepted)
 	}))
 	defer server.Close()
 	s := NewSender(nil, newTransport)
 	defer s.CloseIdle()
 	r := requestTo(t, server.URL+"/a?b=c")
 	r.Header.Set("X-Own", "own")
-	_, body, failure := try(t, s, r)
+	status, _, failure := try(t, s, r)
 	require.NoError(t, failure.Err)
-	require.Equal(t, "GET /a?b=c own  false", body)
+	require.Equal(t, http.StatusAccepted, status)
+	require.Equal(t, "GET /a?b=c own  false", <-seen)
 	r.Method, r.Body, r.Fresh = http.MethodPost, []byte("content"), true
-	_, body, failure = try(t, s, r)
+	_, _, failure = try(t, s, r)
 	require.NoError(t, failure.Err)
-	require.Equal(t, "POST /a?b=c own content true", body)
+	require.Equal(t, "POST /a?b=c own content true", <-seen)
 }
 
 // net/http would repeat a GET whose kept connection breaks. The exchange ends instead, and nothing is sent a second time.
@@ -173,9 +176,9 @@ func TestTimeLimit(t *testing.T) {
 	})
 }
 
-// pausingBody sends one byte after each pause, and ends with its context.
+// pausingBody sends one byte after each pause, and ends with its context, whose end it is given.
 type pausingBody struct {
-	ctx    context.Context
+	ended  <-chan struct{}
 	pauses []time.Duration
 	closed bool
 }
@@ -189,8 +192,8 @@ func (b *pausingBody) Read(p []byte) (int, error) {
 	select {
 	case <-time.After(pause):
 		return copy(p, "x"), nil
-	case <-b.ctx.Done():
-		return 0, b.ctx.Err()
+	case <-b.ended:
+		return 0, context.Canceled
 	}
 }
 
@@ -205,7 +208,7 @@ func TestStreamBoundsPauses(t *testing.T) {
 		} {
 			x := New(false)
 			ctx := x.Begin(t.Context(), 10*time.Second)
-			body := &pausingBody{ctx: ctx, pauses: pauses}
+			body := &pausingBody{ended: ctx.Done(), pauses: pauses}
 			wrapped := errors.New("wrapped")
 			stream := x.Stream(ctx, body, time.Minute, func(err error) error { return fmt.Errorf("%w: %w", wrapped, err) })
 			time.Sleep(time.Hour) // the time between two reads is the reader's own

@@ -12,7 +12,7 @@ func mutants() []mutant {
 			old: "case wait > 0:", new: "case false && wait > 0:",
 		},
 		{
-			name: "the wait leaves out the attempt", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			name: "the wait leaves out the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
 			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
@@ -20,11 +20,11 @@ func mutants() []mutant {
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
 		},
 		{
-			name: "an early refusal settles", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
+			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
 			old: " || sent.Before(notBefore)", new: "",
 		},
 		{
-			name: "any code settles", file: "repeat.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
+			name: "any code settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
 			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
 		},
 		{

@@ -28,11 +28,12 @@ func (p *pkg) generate() ([]byte, error) {
 		function     func(*generator, string) error
 	}{{"wireReadable", "readWire", (*generator).reader}, {"wireWritable", "writeWire", (*generator).writer}} {
 		g := &generator{pkg: p, method: direction.method, todo: p.lists[direction.list]}
-		for i := 0; i < len(g.todo); i++ {
-			if g.self(g.todo[i]) {
-				return nil, fmt.Errorf("%s has a %s of its own", g.todo[i], g.method)
+		for done := 0; done < len(g.todo); done++ { //nolint:intrange // it grows
+			name := g.todo[done]
+			if g.self(name) {
+				return nil, fmt.Errorf("%s has its own %s", name, g.method)
 			}
-			if err := direction.function(g, g.todo[i]); err != nil {
+			if err := direction.function(g, name); err != nil {
 				return nil, err
 			}
 		}
@@ -41,8 +42,8 @@ func (p *pkg) generate() ([]byte, error) {
 	return format.Source(out.Bytes())
 }
 
-func (g *generator) line(format string, arguments ...any) {
-	fmt.Fprintf(&g.out, format+"\n", arguments...)
+func (g *generator) line(form string, arguments ...any) {
+	fmt.Fprintf(&g.out, form+"\n", arguments...)
 }
 
 // self reports whether a type reads or writes itself.
@@ -73,7 +74,7 @@ func (g *generator) kind(of ast.Expr) (string, error) {
 		return "self", nil
 	}
 	if g.ownJSON(name.Name) {
-		return "", fmt.Errorf("%s has a form of its own in JSON, and no %s", name.Name, g.method)
+		return "", fmt.Errorf("%s has its own form in JSON, and no %s", name.Name, g.method)
 	}
 	switch underlying := g.underlying(name.Name).(type) {
 	case *ast.StructType:

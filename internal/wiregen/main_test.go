@@ -157,7 +157,7 @@ func TestRefuses(t *testing.T) {
 		"package small\n":            "no list of types",
 		read:                         "Thing is not a struct of this package",
 		read + "type Thing string\n": "Thing is not a struct of this package",
-		read + "type Thing struct{}\nfunc (t *Thing) readWire() {}\n": "Thing has a readWire of its own",
+		read + "type Thing struct{}\nfunc (t *Thing) readWire() {}\n": "Thing has its own readWire",
 		read + "type Thing struct{ time.Time }\n":                     "embedded",
 		read + "type Thing struct{ A, B string }\n":                   "shares its type",
 		field("string"):                            "Thing.ID: the tag is not known",
@@ -168,7 +168,7 @@ func TestRefuses(t *testing.T) {
 		field("[2]string" + tag):                   "Thing.ID: no rule for an array",
 		field("url.URL" + tag):                     "Thing.ID: no rule for the type url.URL",
 		field("[]Word"+tag) + "type Word string\n": "Thing.ID: no rule for a list of, or a pointer to, Word",
-		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                 "Thing.ID: Word has a form of its own in JSON, and no readWire",
+		field("Word"+tag) + "type Word string\nfunc (w *Word) UnmarshalJSON() {}\n":                 "Thing.ID: Word has its own form in JSON, and no readWire",
 		"package small\nvar _ = []wireWritable{Thing{}}\ntype Thing struct{ ID bool" + tag + " }\n": "Thing.ID: no rule for writing it",
 		"package small\nfunc": "expected",
 	} {

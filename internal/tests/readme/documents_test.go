@@ -31,6 +31,14 @@ func TestOperationsPage(t *testing.T) {
 	require.Equal(t, rows, strings.Count(string(page), "\n| `client."))
 }
 
+// The README can be read in five minutes.
+func TestREADMEIsShort(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(text), 8000)
+}
+
 func isSafety(field string) bool {
 	return slices.Contains([]string{"token", "read", "replayable", "keyed", "never"}, field)
 }
