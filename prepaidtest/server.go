@@ -170,20 +170,20 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	closing := s.closing
 	s.mu.Unlock()
-	var faults []error
+	var problems []error
 	for _, do := range closing {
-		faults = append(faults, do())
+		problems = append(problems, do())
 	}
 	s.under.Stop()
 	if s.http != nil {
-		faults = append(faults, s.http.Close())
+		problems = append(problems, s.http.Close())
 		s.front.Stop()
 	}
 	s.service.Clock.Close()
 	s.under.Wait()
 	s.service.Hooks.Close()
-	faults = append(faults, s.file.Keep(), s.file.Close())
-	return errors.Join(faults...)
+	problems = append(problems, s.file.Keep(), s.file.Close())
+	return errors.Join(problems...)
 }
 
 // fail reports wrong use of the package: it fails the test or, in a program, writes to its log or to standard error.

@@ -65,6 +65,7 @@ type Portal struct {
 	CardholderID string `json:"cardholder_id"`
 }
 
+// Bind reads a registration.
 func (p *Personal) Bind(b *wire.Reader) {
 	b.String("title", &p.Title).Max(50)
 	b.String("first_name", &p.FirstName).Required().Max(50)
@@ -116,6 +117,7 @@ func (p *Passport) bind(b *wire.Reader) {
 	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Letters(3), "must be an ISO 3166 alpha-3 code")
 }
 
+// Bind reads a portal identifier.
 func (p *Portal) Bind(b *wire.Reader) {
 	b.String("client_id", &p.ClientID).Required()
 	b.String("program_id", &p.ProgramID).Required()
