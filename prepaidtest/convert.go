@@ -7,6 +7,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
+// The types that partners see are declared in this package, with their comments, and again where the service uses them: an
+// alias of an internal type would hide its fields on the reference page. Types with the same fields are converted as they are;
+// those below, which have such types in them, field by field. TestConversionsLoseNothing compares all fields.
+
 // internal returns a registration as the ledger holds it, which shares nothing with p.
 func (p Personal) internal() ledger.Personal {
 	held := ledger.Personal{

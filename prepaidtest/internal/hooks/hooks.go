@@ -42,7 +42,7 @@ type Hooks struct {
 	ledger   *ledger.Ledger
 	clock    *clock.Clock
 	ids      *ids.Source
-	under    *activity.Activity
+	activity *activity.Activity
 	with     Options
 	faults   *faults.Queue[faults.Delivery]
 	sender   *http.Client
@@ -69,9 +69,9 @@ type Options struct {
 }
 
 // New makes a registry without hooks. Deliveries use the armed faults.
-func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, under *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
 	return &Hooks{
-		ledger: books, clock: c, ids: from, under: under, with: with, faults: armed, sender: newSender(with),
+		ledger: books, clock: c, ids: from, activity: running, with: with, faults: armed, sender: newSender(with),
 		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*Hook),
 	}
 }
@@ -382,7 +382,7 @@ func (s *Hooks) Resume() {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	for _, h := range s.order {
-		if len(h.queue) > 0 && s.under.Begin(len(h.queue)) {
+		if len(h.queue) > 0 && s.activity.Begin(len(h.queue)) {
 			s.startSending(l, h)
 		}
 	}

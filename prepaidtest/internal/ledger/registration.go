@@ -6,6 +6,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
+// The types of a registration, and WalletToken, are declared again in package prepaidtest, for partners: convert.go there
+// explains why.
+
 // Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Personal struct {
