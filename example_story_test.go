@@ -51,9 +51,9 @@ func storyStart(ctx context.Context) error {
 	defer restore()
 	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "25.50"})
 
-	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and its like
+	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and similar
 	if err != nil {
-		return err // all faults at once
+		return err // lists all faults
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
@@ -115,7 +115,7 @@ func storyErrors(ctx context.Context) error {
 	_, err := client.Accounts.Get(ctx, id)
 	switch invalid, ok := errors.AsType[*prepaid.ValidationError](err); {
 	case ok:
-		fmt.Println("mend", invalid.Faults) // each a field and a rule, never the value; nothing was sent
+		fmt.Println("fix", invalid.Faults) // each a field and a rule, never the value; nothing was sent
 	case errors.Is(err, prepaid.ErrNotFound):
 		fmt.Println("no such account")
 	}
