@@ -188,7 +188,7 @@ func ExampleJoinTraces() {
 	// Output:
 	// Token applied
 	// Funding.Refund outcome unknown
-	// prepaid: Funding.Refund: outcome unknown: no answer (answer): EOF
+	// prepaid: Funding.Refund: outcome unknown: no complete response (answer): EOF
 	// to be resolved: 1
 }
 

@@ -53,7 +53,7 @@ func storyStart(ctx context.Context) error {
 
 	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and similar
 	if err != nil {
-		return err // all faults at once
+		return err // lists all faults
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {

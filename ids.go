@@ -38,20 +38,22 @@ type TransactionID string
 //
 // Errors: [ErrTransactionIDSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
-	switch kind, text := number.Scalar(data); kind {
-	case number.Null:
-		*id = ""
-		return nil
-	case number.String:
-		*id = TransactionID(text)
-		return nil
-	case number.Number:
-		if integer, ok := number.Integer(text); ok {
-			*id = TransactionID(integer)
-			return nil
-		}
+	text, ok := scalarText(data)
+	if !ok {
+		return ErrTransactionIDSyntax
 	}
-	return ErrTransactionIDSyntax
+	*id = TransactionID(text)
+	return nil
+}
+
+// scalarText returns the text of a JSON string, the plain form of a number, and nothing for null.
+func scalarText(data []byte) (text string, ok bool) {
+	kind, scalar := number.Scalar(data)
+	if kind == number.Number {
+		scalar, ok = number.Integer(scalar)
+		return string(scalar), ok
+	}
+	return string(scalar), kind != number.Other
 }
 
 // numeric reports whether id can be sent as a JSON number without changing its text.
@@ -199,20 +201,12 @@ func ParseMCC(s string) (MCC, error) {
 //
 // Errors: [ErrMCCSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
-	switch kind, text := number.Scalar(data); kind {
-	case number.Null:
-		*m = ""
-		return nil
-	case number.String:
-		*m = MCC(padCode(string(text)))
-		return nil
-	case number.Number:
-		if integer, ok := number.Integer(text); ok {
-			*m = MCC(padCode(string(integer)))
-			return nil
-		}
+	text, ok := scalarText(data)
+	if !ok {
+		return ErrMCCSyntax
 	}
-	return ErrMCCSyntax
+	*m = MCC(padCode(text))
+	return nil
 }
 
 // valid reports whether m is four digits, as the service requires.

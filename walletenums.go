@@ -2,6 +2,8 @@ package prepaid
 
 import "slices"
 
+// Each enumeration has its constants, and in Known the same list again: Go cannot list the constants of a type.
+
 // StorageTechnology is where a wallet keeps a token. Unlisted values are kept as received.
 type StorageTechnology string
 
