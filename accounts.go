@@ -317,7 +317,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status Ac
 type SetPlasticEnabledParams struct {
 	// Enabled is always sent.
 	Enabled bool `json:"plastic_enabled"`
-	// InitiatingUserID identifies the user who asked; optional.
+	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 

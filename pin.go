@@ -80,7 +80,7 @@ var (
 // again with the cardholder, who may receive a second password.
 //
 // Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
-// repeated once it may have arrived.
+// repeated once the request may have arrived.
 //
 // API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
@@ -122,7 +122,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PIN
 // PIN is valid.
 //
 // Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
-// repeated once it may have arrived.
+// repeated once the request may have arrived.
 //
 // API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
