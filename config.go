@@ -280,8 +280,6 @@ func fieldAt(pointer jsontext.Pointer) string {
 	return strings.Join(names, ".")
 }
 
-func ruleOfType[T any]() string { return ruleOf(reflect.TypeFor[T]()) }
-
 // ruleOf says in which form a setting of a type is written.
 func ruleOf(of reflect.Type) string {
 	if of.Kind() == reflect.Pointer {
@@ -382,7 +380,7 @@ func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, er
 	}
 	value, err := parse(text)
 	if err != nil {
-		v.fault(name, ruleOfType[T]())
+		v.fault(name, ruleOf(reflect.TypeFor[T]()))
 		return
 	}
 	*to = value

@@ -131,7 +131,7 @@ func TestReportRowsAgree(t *testing.T) {
 				require.True(t, ok)
 				require.Equal(t, test.rows, failure.Rows)
 				require.Equal(t, int64(len(test.text)), failure.Bytes)
-				require.ErrorContains(t, err, fmt.Sprintf("totalrecords %d", test.total))
+				require.ErrorContains(t, err, fmt.Sprintf("totalrecords is %d", test.total))
 			})
 		}
 	}

@@ -61,15 +61,7 @@ func Resolve(base *url.URL, template string, values Values, query Query) *url.UR
 }
 
 // needsEscape reports whether value can look different in a path. It may report so of one that does not.
-func needsEscape(value string) bool {
-	for i := range len(value) {
-		b := value[i]
-		if !ascii.IsLower(rune(b)) && !ascii.IsUpper(rune(b)) && !ascii.IsDigit(b) && b != '-' && b != '_' && b != '.' {
-			return true
-		}
-	}
-	return false
-}
+func needsEscape(value string) bool { return !ascii.IsName(value) }
 
 // expand puts values, escaped if escape is not nil, into the parameters of a path template under base.
 func expand(base, template string, values Values, escape func(string) string) string {
