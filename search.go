@@ -241,13 +241,13 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	var v validator
 	v.pathID("account_id", string(params.AccountID))
 	if params.Amount.IsZero() {
-		v.fault("amount", "is required, not zero")
+		v.fault("amount", "is required and must not be zero")
 	}
 	if params.From.IsZero() {
 		v.fault("from", ruleRequired)
 	}
 	if params.To.IsZero() || params.To.Before(params.From) {
-		v.fault("to", "is required, not before from")
+		v.fault("to", "is required and must not be before from")
 	}
 	if len(v.faults) > 0 {
 		return nil, &CallError{
