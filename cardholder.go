@@ -263,7 +263,7 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 // write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
 // are then not checked, and are written as received.
 
-// passportHorizon is how long after it was read a Cardholder may be put back with a passport that has expired since.
+// passportHorizon is how long after reading a Cardholder can be sent back although its passport has expired since.
 const passportHorizon = 366 * 24 * time.Hour
 
 // plainCardholder is a Cardholder without the methods that keep and write received JSON.
