@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/number"
 )
 
-// maxCountLength bounds the written form of totalrecords.
+// maxCountLength limits the length of totalrecords, in bytes.
 const maxCountLength = 64
 
 // count reads totalrecords: a whole number of 0 or more, which may be written 12, 12.0, 1.2e1 or "12".
@@ -44,7 +44,7 @@ func countOf(text []byte) (int64, bool) {
 	return count, ok && text[0] != '-' && len(text) <= maxCountLength
 }
 
-// skipValue reads a value of any kind and drops it. depth is how many values enclose it.
+// skipValue reads and discards a value of any kind. depth is how many values enclose it.
 func (d *Decoder) skipValue(depth int) error {
 	c, err := d.peekToken()
 	if err != nil {
@@ -114,8 +114,8 @@ func (d *Decoder) skipElements(object bool, depth int) error {
 	}
 }
 
-// shortString reads a string and keeps as much of it as keep has room for. A result that fills keep means that the string may
-// have been longer, so keep has room for one byte more than the longest string of interest.
+// shortString reads a string and keeps as much of it as fits into keep. If the result fills keep, the string may have been
+// longer: give keep room for one byte more than the longest string of interest.
 func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	if err := d.expect('"'); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	}
 }
 
-// number reads a number in JSON's grammar and keeps as much of it as keep has room for, as shortString does.
+// number reads a number in JSON's grammar and keeps as much of it as fits into keep, like shortString.
 func (d *Decoder) number(keep []byte) ([]byte, error) {
 	take := func() {
 		if len(keep) < cap(keep) {

@@ -77,7 +77,7 @@ type Limiter struct {
 	size           int
 	window         time.Duration
 	minInterval    time.Duration
-	slack          time.Duration // how late a spaced request may be without delaying the next ones
+	slack          time.Duration // how much a late request may catch up; less than spacedShare leaves free
 	maxPause       time.Duration
 	maxRandomPause time.Duration
 	start          time.Time // when the limiter's clock is 0
