@@ -51,15 +51,20 @@ func (timeoutError) Timeout() bool { return true }
 // The hooks of a transport and a body that is read later hold on to an Exchange, so it may outlive its call and is never
 // used again. Begin it, send with it, and end it unless its body is streamed. [New] returns one.
 type Exchange struct {
-	timer       attemptTimer
-	hooks       httptrace.ClientTrace
-	content     *bytes.Reader // of the body, if there is one
-	unwritten   bool          // over HTTP/1.1 a further connection proves that nothing was written to the one before
-	http2Only   bool
-	asked       atomic.Bool
-	connections atomic.Int32
-	http2       atomic.Bool
+	timer     attemptTimer
+	hooks     httptrace.ClientTrace
+	content   *bytes.Reader // of the body, if there is one
+	unwritten bool          // over HTTP/1.1 a further connection proves that nothing was written to the one before
+	http2Only bool
+	seen      atomic.Uint32
 }
+
+// What the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
+const (
+	seenAsked     = 1 << iota // for a connection
+	seenConnected             // got one
+	seenHTTP2                 // over HTTP/2
+)
 
 // New returns an Exchange. One whose request has a body is allocated together with its reader.
 func New(withBody bool) *Exchange {
@@ -103,7 +108,8 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
 		out.Body = io.NopCloser(x.content)
-		out.GetBody = func() (io.ReadCloser, error) { return x.body(r.Body) }
+		body := r.Body // of r, the function would hold all of it
+		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
 	if r.Fresh {
@@ -123,13 +129,15 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 }
 
 // HTTP2 reports whether the exchange took place over HTTP/2.
-func (x *Exchange) HTTP2() bool { return x.http2.Load() }
+func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
+
+func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
 // trace returns the hooks. An [*http.Transport] repeats, over HTTP/1.1, only GET after something was written.
 func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
 	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
 	x.hooks = httptrace.ClientTrace{
-		GetConn: func(string) { x.asked.Store(true) },
+		GetConn: func(string) { x.seen.Or(seenAsked) },
 		GotConn: x.gotConn,
 	}
 	return &x.hooks
@@ -139,9 +147,9 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
 	shared := x.http2Only || ok && conn.ConnectionState().NegotiatedProtocol == "h2"
 	if shared {
-		x.http2.Store(true)
+		x.seen.Or(seenHTTP2)
 	}
-	if x.connections.Add(1) == 1 || x.unwritten && !x.http2.Load() {
+	if first := x.seen.Or(seenConnected)&seenConnected == 0; first || x.unwritten && !x.has(seenHTTP2) {
 		return
 	}
 	x.timer.cancel(ErrRepeated) // HTTP/2 checks the context before it writes
@@ -154,7 +162,7 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 // memory, as the first is: it then writes the head and the body of a request at once, and nobody can respond, or cut the
 // connection, between the two.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
-	if x.http2.Load() {
+	if x.has(seenHTTP2) {
 		return nil, ErrRepeated
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil
