@@ -187,7 +187,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	case errors.Is(err, turns.ErrOtherPayment):
 		return nil, s.client.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
 	case err != nil:
-		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: errInFlight, unknown: true})
+		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: turns.ErrInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
 	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
@@ -201,9 +201,6 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	}
 	return result, nil
 }
-
-// errInFlight is the earlier cause when a call is not sent because another with its request ID may still be in flight.
-var errInFlight = errors.New("a call with this request id may still be in flight")
 
 // turnResult converts an outcome for package turns.
 func turnResult(outcome Outcome) turns.Result {

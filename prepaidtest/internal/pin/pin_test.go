@@ -24,6 +24,8 @@ import (
 func seal(t *testing.T, identity *Identity, plain string) *envelope {
 	t.Helper()
 	key, iv := make([]byte, 16), make([]byte, aes.BlockSize)
+	_, _ = rand.Read(key) // never fails
+	_, _ = rand.Read(iv)
 	padding := aes.BlockSize - len(plain)%aes.BlockSize
 	data := []byte(plain)
 	for range padding {
@@ -100,7 +102,7 @@ func TestAChangeSurvivesARestart(t *testing.T) {
 	execute := func(otp string) int {
 		sealed := seal(t, identity, `{"otp":"`+otp+`","pin":"1234"}`)
 		return s.Execute(exchangetest.Call(t, http.MethodPost, "/pin/execute", fmt.Sprintf(
-			`{"device_id":"d","ip_address":"i","operation_id":"%s","encrypted_data":"%s","encrypted_key":"%s","iv":"%s","public_key_fingerprint":"%s"}`,
+			`{"device_id":"d","ip_address":"i","operation_id":%q,"encrypted_data":%q,"encrypted_key":%q,"iv":%q,"public_key_fingerprint":%q}`,
 			begun["operation_id"], hex.EncodeToString(sealed.data), hex.EncodeToString(sealed.key), hex.EncodeToString(sealed.iv), sealed.fingerprint))).Status
 	}
 	require.Equal(t, http.StatusBadRequest, execute("wrong"))

@@ -67,7 +67,7 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /clock", p.clock)
 	mux.HandleFunc("POST /clock", p.advance)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		p.problem(w, r, http.StatusNotFound, "There is no such page.")
+		p.notFound(w, r, "There is no such page.")
 	})
 	return mux
 }

@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -27,10 +25,12 @@ func Call(t testing.TB, method, template, body string, params ...string) *exchan
 	}
 }
 
-// Object reads the JSON object of a response, numbers as json.Number.
+// Object reads the JSON object of a response.
 func Object(t testing.TB, response exchange.Response) map[string]any {
 	t.Helper()
 	var object map[string]any
-	require.NoError(t, json.Unmarshal(response.Body, &object))
+	if err := json.Unmarshal(response.Body, &object); err != nil {
+		t.Fatalf("the response is no JSON object: %v", err)
+	}
 	return object
 }
