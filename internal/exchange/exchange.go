@@ -50,15 +50,20 @@ func (timeoutError) Timeout() bool { return true }
 // Transport hooks and a body that is read later refer to an Exchange, so it may outlive its call and is never reused. Call
 // [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
-	timer       attemptTimer
-	hooks       httptrace.ClientTrace
-	content     *bytes.Reader // reads the body, if any
-	unwritten   bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
-	http2Only   bool
-	asked       atomic.Bool
-	connections atomic.Int32
-	http2       atomic.Bool
+	timer     attemptTimer
+	hooks     httptrace.ClientTrace
+	content   *bytes.Reader // reads the body, if any
+	unwritten bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
+	http2Only bool
+	seen      atomic.Uint32
 }
+
+// What the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
+const (
+	seenAsked     = 1 << iota // for a connection
+	seenConnected             // got one
+	seenHTTP2                 // over HTTP/2
+)
 
 // New returns an Exchange. With a body, its reader is allocated together with it.
 func New(withBody bool) *Exchange {
@@ -102,7 +107,8 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
 		out.Body = io.NopCloser(x.content)
-		out.GetBody = func() (io.ReadCloser, error) { return x.body(r.Body) }
+		body := r.Body // of r, the function would hold all of it
+		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
 	if r.Fresh {
@@ -122,13 +128,15 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 }
 
 // HTTP2 reports whether the exchange took place over HTTP/2.
-func (x *Exchange) HTTP2() bool { return x.http2.Load() }
+func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
+
+func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
 // trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
 func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
 	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
 	x.hooks = httptrace.ClientTrace{
-		GetConn: func(string) { x.asked.Store(true) },
+		GetConn: func(string) { x.seen.Or(seenAsked) },
 		GotConn: x.gotConn,
 	}
 	return &x.hooks
@@ -138,9 +146,9 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
 	shared := x.http2Only || ok && conn.ConnectionState().NegotiatedProtocol == "h2"
 	if shared {
-		x.http2.Store(true)
+		x.seen.Or(seenHTTP2)
 	}
-	if x.connections.Add(1) == 1 || x.unwritten && !x.http2.Load() {
+	if first := x.seen.Or(seenConnected)&seenConnected == 0; first || x.unwritten && !x.has(seenHTTP2) {
 		return
 	}
 	x.timer.cancel(ErrRepeated) // HTTP/2 checks the context before it writes
@@ -153,7 +161,7 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 // the first body. It then writes the head and the body of a request at once, and no response or disconnection can fall
 // between the two.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
-	if x.http2.Load() {
+	if x.has(seenHTTP2) {
 		return nil, ErrRepeated
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil

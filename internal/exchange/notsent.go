@@ -14,9 +14,9 @@ import (
 // the hooks or a failed dial may be about one path of several: its error must say so, see [NotSent].
 func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
-	case x.connections.Load() > 0:
+	case x.has(seenConnected):
 		return false
-	case s.netHTTP && (x.asked.Load() || s.owned != nil): // a protocol registered with the caller's transport may not ask
+	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a protocol registered with the caller's may not ask
 		return true
 	}
 	return NotSent(err)
