@@ -121,7 +121,7 @@ func (c *attempts) attempt(ctx context.Context, how *manner) {
 		}
 	}
 	waiting := time.Time{}
-	if c.observer.hooked() {
+	if c.observer.traced() {
 		waiting = time.Now()
 	}
 	slot, err := admit(ctx, c.core.limiter, c.lane)
@@ -130,7 +130,7 @@ func (c *attempts) attempt(ctx context.Context, how *manner) {
 		return
 	}
 	a.started = time.Now()
-	if waited := a.started.Sub(waiting); c.observer.hooked() && waited >= leastThrottled {
+	if waited := a.started.Sub(waiting); c.observer.traced() && waited >= leastThrottled {
 		c.observer.throttled(ctx, c.op.Operation, waited)
 		a.started = time.Now()
 	}

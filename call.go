@@ -24,7 +24,7 @@ var buffers = sync.Pool{New: func() any { return new(exchange.Buffer) }}
 // to the attempt's Exchange, never to the attempt or the call.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// do takes a request through the whole of DESIGN.md's "One request, in order": validate, encode once, attempt
+// do takes a request through the whole of DESIGN.md's "Follow one call": validate, encode once, attempt
 // loop, decode. Every error it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Client calls the service. It is immutable and safe for concurrent use: make one per process with [NewClient].
+// Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient].
 // The zero value is not usable.
 type Client struct {
 	// Accounts manages card accounts, their transfers and wallets.
@@ -23,7 +23,7 @@ type Client struct {
 	Reporting *ReportingService
 	// Funding posts redemptions, reversals and refunds.
 	Funding *FundingService
-	// Simulation makes card activity in the test environment.
+	// Simulation simulates card activity in the test environment.
 	Simulation *SimulationService
 	// PIN changes PINs.
 	PIN *PINService
@@ -33,7 +33,8 @@ type Client struct {
 	core
 }
 
-// NewClient checks config, all faults at once as a *[ValidationError], and does no I/O.
+// NewClient returns a client for config. It does no I/O. If config is invalid, the error is a *[ValidationError] that lists
+// all faults.
 func NewClient(config Config) (*Client, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -59,19 +60,19 @@ func NewClient(config Config) (*Client, error) {
 	return c, nil
 }
 
-// Format prints the address only: a wrong verb must not walk through a client to its token.
+// Format prints only the address, so that no verb can reach the token through a client.
 func (c *Client) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "prepaid.Client{%s}", c.base.Redacted())
 }
 
-// LogValue logs the address only.
+// LogValue logs only the address.
 func (c *Client) LogValue() slog.Value {
 	return slog.StringValue("prepaid.Client{" + c.base.Redacted() + "}")
 }
 
-// Close ends a token renewal in progress and closes idle connections, and others when their calls end; later calls fail
-// with [ErrClosed]. A call that waits before it is repeated ends so after its wait: end its context to end it at once. Close
-// may be called more than once. An idle Client that is not closed leaks no goroutine.
+// Close cancels a token renewal in progress and closes idle connections; other connections are closed when their calls end.
+// Later calls fail with [ErrClosed]. A call that is waiting before a retry fails with it after the wait: cancel its context
+// to end it at once. Close may be called more than once. An idle Client that is not closed leaks no goroutine.
 func (c *Client) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil
@@ -83,7 +84,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Token returns the access token that a call made now would use. Treat it as a secret.
+// Token returns the access token that a call would use now. Treat it as a secret.
 //
 // Errors: *[TokenError]. Safety: repeated.
 //
@@ -107,24 +108,24 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: err}
 }
 
-// CheckResult says what [Client.Check] saw. The zero value is not used.
+// CheckResult is what [Client.Check] measured.
 type CheckResult struct {
-	// TokenLifetime is what is left of the access token.
+	// TokenLifetime is the remaining lifetime of the access token.
 	TokenLifetime time.Duration
-	// ClockSkew is the service's clock minus the local one, to about a second; zero when the response had no Date.
+	// ClockSkew is the service's clock minus the local one, to about a second; zero if the response had no Date header.
 	ClockSkew time.Duration
-	// RoundTrip is the time of the read, token not included.
+	// RoundTrip is the duration of the read, without the token request.
 	RoundTrip time.Duration
-	// MediaType is the Content-Type as received; a proxy may have put application/json there.
+	// MediaType is the Content-Type as received; a proxy may have changed it to application/json.
 	MediaType string
 }
 
-// Check proves a deployment in one call that changes nothing: address, TLS, credentials, address whitelist, media
-// type and clock. Run it at startup or as a readiness probe. It gets a token and reads one merchant category.
+// Check verifies a deployment without changing anything: address, TLS, credentials, address whitelist, media type and
+// clock. Run it at startup or as a readiness probe. It obtains a token and reads one merchant category.
 //
-// Errors: *[TokenError] when the credentials or the token address are wrong, *[TransportError] when there is no
-// way to the service, [ErrUnauthorized] or [ErrForbidden] when this address may not call it, *[DecodeError] when
-// something else responds. Safety: read.
+// Errors: *[TokenError] if the credentials or the token address are wrong, *[TransportError] if the service is
+// unreachable, [ErrUnauthorized] or [ErrForbidden] if this address may not call it, *[DecodeError] if something else
+// responds. Safety: read.
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
@@ -158,7 +159,7 @@ func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
 	return result, nil
 }
 
-// send makes a call whose response has no body to read: an attempt with one has not succeeded.
+// send makes a call whose response has no body. A response with a body is not a success.
 func send(ctx context.Context, c *Client, r request) error {
 	return c.do(ctx, &r, func(*response) error { return nil })
 }

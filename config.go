@@ -21,19 +21,18 @@ import (
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
-// Environment says which of the service's two environments [Config].BaseURL belongs to. The zero value is
-// EnvironmentProduction.
+// Environment is one of the service's two environments. The zero value is EnvironmentProduction.
 type Environment string
 
 const (
-	// EnvironmentProduction is the zero value: the simulator is refused with [ErrTestOnly] before any I/O.
+	// EnvironmentProduction refuses simulator calls with [ErrTestOnly] before any I/O.
 	EnvironmentProduction Environment = ""
 	// EnvironmentTest allows Client.Simulation.
 	EnvironmentTest Environment = "test"
 )
 
-// UnmarshalText reads "test", and "production" as the zero value; [Config.Validate] refuses any other word. It
-// implements [encoding.TextUnmarshaler].
+// UnmarshalText reads "test" and "production" (the zero value). [Config.Validate] refuses any other text. It implements
+// [encoding.TextUnmarshaler].
 func (e *Environment) UnmarshalText(text []byte) error {
 	*e = Environment(text)
 	if *e == "production" {
@@ -42,134 +41,133 @@ func (e *Environment) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Config is everything that a [Client] can be given. BaseURL, Vendor and Credentials (or TokenSource) are required; the
-// zero value of every other field is its stated default. Fields that hold data have a name in JSON and YAML, with
-// durations as text such as "30s", and a variable of [ConfigFromEnv]; those that hold code are set in code. A Config
-// prints and marshals without its secret.
+// Config holds all settings of a [Client]. BaseURL, Vendor and Credentials (or TokenSource) are required; the zero value of
+// every other field means the default stated there. Fields that hold data can be read from JSON and YAML, with durations
+// such as "30s", and from the environment ([ConfigFromEnv]). Fields that hold code are set in code. A Config prints and
+// marshals without its secret.
 type Config struct {
-	// BaseURL is the service's address: https unless it is on loopback or InsecureHTTP is set, ending in /3.0 or /3.0/.
-	// Required.
+	// BaseURL is the service's address and ends in /3.0 or /3.0/. It must be https, unless it is on loopback or InsecureHTTP is
+	// set. Required.
 	BaseURL string `json:"base_url" yaml:"base_url"`
-	// Vendor is the word in the media type application/vnd.<vendor>+json. Required.
+	// Vendor is the vendor in the media type application/vnd.<vendor>+json. Required.
 	Vendor string `json:"vendor" yaml:"vendor"`
-	// Environment is production when empty; the simulator needs EnvironmentTest.
+	// Environment says which environment BaseURL belongs to. Default: production. The simulator requires EnvironmentTest.
 	Environment Environment `json:"environment,omitzero" yaml:"environment,omitempty"`
-	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It is refused unless
-	// Environment is EnvironmentTest: the client secret, tokens and personal data travel in clear. NewClient logs one
-	// warning when BaseURL needs it.
+	// InsecureHTTP accepts http in BaseURL for any host, such as an emulator in another container. It requires
+	// EnvironmentTest: the client secret, tokens and personal data are sent unencrypted. NewClient logs a warning if BaseURL
+	// is http and not on loopback.
 	InsecureHTTP bool `json:"insecure_http,omitzero" yaml:"insecure_http,omitempty"`
 	// Credentials are the OAuth client credentials. Required unless TokenSource is set.
 	Credentials Credentials `json:"credentials,omitzero" yaml:"credentials,omitempty"`
 
-	// UserAgent is a product token put after the SDK's own, such as "acme-cards/1.4".
+	// UserAgent is a product token that follows the SDK's own, such as "acme-cards/1.4".
 	UserAgent string `json:"user_agent,omitzero" yaml:"user_agent,omitempty"`
-	// AttemptTimeout bounds one attempt, headers and body: 30 s when zero. The context bounds the whole call. It is also a part
-	// of the pause before a transfer is sent again, see [RetryPolicy].InFlightWait.
+	// AttemptTimeout limits one attempt, headers and body. Default: 30 s. The context bounds the whole call. AttemptTimeout is
+	// also part of the pause before a transfer is sent again, see [RetryPolicy].InFlightWait.
 	AttemptTimeout time.Duration `json:"attempt_timeout,omitzero" yaml:"attempt_timeout,omitempty"`
-	// BodyIdleTimeout bounds each pause of a streamed report: 30 s when zero.
+	// BodyIdleTimeout limits each pause in a streamed report. Default: 30 s.
 	BodyIdleTimeout time.Duration `json:"body_idle_timeout,omitzero" yaml:"body_idle_timeout,omitempty"`
-	// MaxResponseBytes bounds a response held in memory: 32 MiB when zero, at most 1 GiB. Streamed reports are not bounded by it.
+	// MaxResponseBytes limits a response held in memory. Default: 32 MiB; at most 1 GiB. It does not limit streamed reports.
 	MaxResponseBytes int64 `json:"max_response_bytes,omitzero" yaml:"max_response_bytes,omitempty"`
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
-	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier sending of the same request id
-	// moved no money, see [SettlesDoubt]; none when empty. The reference lists no codes for transfers. List a code only if the
-	// operator confirms that a transfer which has been carried out, or is still under way, is never refused with it: a
-	// wrong one has a payment that was made reported as rejected. In the environment they are separated by commas.
+	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier sending of the same request ID
+	// moved no money, see [SettlesDoubt]. The reference lists no codes for transfers. List a code only if the operator
+	// confirms that the service never refuses with it a transfer that has been carried out or is still in progress: with a
+	// wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`
-	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows an address, above 0
-	// and up to 1; 1 when zero. Give each of four replicas behind one address 0.25.
+	// RateShare is this process's share of the 1,000 requests per 10 s that the service allows per address: above 0, at
+	// most 1. Default: 1. For four replicas behind one address, use 0.25.
 	RateShare float64 `json:"rate_share,omitzero" yaml:"rate_share,omitempty"`
-	// SkipValueChecks sends values that the client would refuse: lengths, characters, forms and listed words beyond
-	// those of the reference, and registrations, portal identifiers, source and destination references that lack what
-	// it requires. Set it when the service accepts more than this version knows. It costs the early, complete list of
-	// faults: a value with a typing error is found by the service, after the request, or by nobody. Checked all the same
-	// are request ids, account ids and path segments, amounts, other required fields, UTF-8, the PIN envelope, and
-	// secrets. Config.Validate checks the same as ever.
+	// SkipValueChecks sends values that the client would otherwise refuse: lengths, characters, forms and enumeration values
+	// outside the reference, and registrations, portal identifiers, source and destination references without required
+	// parts. Set it if the service accepts more than this version knows. You lose the early, complete list of faults: the
+	// service reports a mistyped value after the request, or nobody does. Request IDs, account IDs, path segments, amounts,
+	// other required fields, UTF-8, the PIN envelope and secrets are still checked, and so is the Config itself.
 	SkipValueChecks bool `json:"skip_value_checks,omitzero" yaml:"skip_value_checks,omitempty"`
 	// ShowDescriptions adds APIError.Description to the text of each error of the service, and so to the log: on one line, at
-	// most 200 characters, what is not printable replaced. It may repeat what was sent, such as a cardholder's name: set it
-	// where the data is synthetic. It is refused unless Environment is EnvironmentTest.
+	// most 200 characters, with characters that are not printable replaced. It may repeat what was sent, such as a
+	// cardholder's name: set it only if the data is synthetic. It requires EnvironmentTest.
 	ShowDescriptions bool `json:"show_descriptions,omitzero" yaml:"show_descriptions,omitempty"`
 
 	// TokenSource replaces the built-in token manager.
 	TokenSource TokenSource `json:"-" yaml:"-"`
-	// Transport sends the requests: that of [NewTransport] when nil. Start from NewTransport for a proxy or a client
-	// certificate: it lists what is tuned, and an &http.Transport{} keeps only 2 idle connections to the service.
-	// Redirects are never followed.
+	// Transport sends the requests. Default: [NewTransport]. For a proxy or a client certificate, change the result of
+	// NewTransport: a plain &http.Transport{} keeps only 2 idle connections to the service. Redirects are never followed.
 	//
-	// With an *http.Transport the Client knows when a request never left: it got no connection. Requests that need their own
-	// connection, see [NewTransport], go through a clone without keep-alives; limits such as MaxConnsPerHost hold for each
-	// of the two. RegisterProtocol for http or https is not supported: the clone does not have it.
+	// With an *http.Transport, the Client knows that a request never left if it got no connection. Requests that need their own
+	// connection, see [NewTransport], use a clone without keep-alives; limits such as MaxConnsPerHost apply to each of the
+	// two. RegisterProtocol for http or https is not supported: the clone does not have it.
 	//
-	// With any other RoundTripper the Client believes only an error for which [NotSent] is true: the call was not processed,
-	// and is not repeated. After every other error, a failed dial included, the request may have arrived. If you wrap an
-	// *http.Transport, for example to trace, put [Wrappable] under the wrapper to keep this knowledge.
+	// With any other RoundTripper, only an error for which [NotSent] is true means that the call was not processed; it is not
+	// repeated. After every other error, including a failed dial, the request may have arrived. If you wrap an
+	// *http.Transport, for example to trace, wrap it with [Wrappable] first, so that the Client still knows.
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one for it, to repeat, to hedge or to fail over,
 	// the Client closes that connection and ends the attempt; it then repeats the request itself where that is safe.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
-	// Limiter admits the attempts: the built-in slot limiter when nil, NoLimiter{} to switch off.
+	// Limiter admits the attempts. Default: the built-in slot limiter. NoLimiter{} switches it off.
 	Limiter Limiter `json:"-" yaml:"-"`
-	// Logger gets one record per call (at debug level, info when it failed, error when its outcome is unknown) and one
-	// per repeated attempt (warn): operation, path template, status, duration, outcome, never a body, a query or a header.
-	// Silent when nil.
+	// Logger receives one record per call (level debug; info if it failed, error if its outcome is unknown) and one
+	// per repeated attempt (warn): operation, path template, status, duration, outcome; never a body, a query or a header.
+	// Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
-	// Trace observes every call; see [JoinTraces] for more than one.
+	// Trace observes every call. For more than one, use [JoinTraces].
 	Trace *Trace `json:"-" yaml:"-"`
-	// Propagate returns the trace context to send with an attempt, such as a traceparent header, from the attempt's
-	// context. Names that say something else to the service or to a proxy (authorization, cookies, content, connection,
-	// idempotency) are left out, and so are values that are not printable ASCII. It must not change what the service
-	// does. None is sent when nil: the service is not the caller's own.
+	// Propagate returns the trace context of an attempt's context as headers to send, such as traceparent. Headers with another
+	// meaning for the service or a proxy (authorization, cookies, content, connection, idempotency) are dropped, and so are
+	// values that are not printable ASCII. It must not change what the service does. By default no trace context is sent,
+	// because the service belongs to somebody else.
 	Propagate func(ctx context.Context) http.Header `json:"-" yaml:"-"`
 }
 
 // RetryPolicy bounds the attempts of one call. Whether a call may be repeated at all is fixed per operation. The
-// zero value of each field is its stated default.
+// zero value of each field means the default stated there.
 type RetryPolicy struct {
-	// MaxAttempts bounds the requests of one call: 4 when zero; 1 means never again. Those refused with 429 do not
-	// count, nor does one 401, or one 400 of a report start, that is followed by another token, nor the first read of a
-	// call that is lost because the service closes a kept connection: it is repeated at once.
+	// MaxAttempts limits the requests of one call. Default: 4; 1 means no retry. Not counted are requests refused with 429,
+	// one 401 or one 400 of a report start that is followed by another token, and the first read that is lost because the
+	// service closes a kept connection, which is repeated at once.
 	MaxAttempts int `json:"max_attempts,omitzero" yaml:"max_attempts,omitempty"`
-	// MinWait is the pause before the second attempt, doubled for each further one, half of it jitter: 250 ms.
+	// MinWait is the pause before the second attempt. It doubles with each attempt; half of it is jitter. Default: 250 ms.
 	MinWait time.Duration `json:"min_wait,omitzero" yaml:"min_wait,omitempty"`
-	// MaxWait bounds the pause: 10 s.
+	// MaxWait limits the pause. Default: 10 s.
 	MaxWait time.Duration `json:"max_wait,omitzero" yaml:"max_wait,omitempty"`
-	// MaxRetryAfter is the longest Retry-After that is waited for; a longer one ends the call: 15 s.
+	// MaxRetryAfter is the longest Retry-After that a call waits for; a longer one ends the call. Default: 15 s.
 	MaxRetryAfter time.Duration `json:"max_retry_after,omitzero" yaml:"max_retry_after,omitempty"`
-	// MaxThrottleWait bounds the time from the first 429 of a call to its last attempt: 60 s.
+	// MaxThrottleWait limits the time from the first 429 of a call to its last attempt. Default: 60 s.
 	MaxThrottleWait time.Duration `json:"max_throttle_wait,omitzero" yaml:"max_throttle_wait,omitempty"`
-	// InFlightWait is how long the service may take to finish a transfer or direct entry out after the attempt has ended:
-	// 10 s. One whose outcome is unknown is sent again no earlier than AttemptTimeout and InFlightWait after its last
-	// sending (see [AccountsService.NotBefore]), since the service caches only finished ones: 40 s with the defaults,
-	// whichever fault cut the attempt off, and a call whose deadline is before that ends at once, of unknown outcome. The
-	// reference states no bound: raise this when the operator names one.
+	// InFlightWait is the time that the service may need to finish a transfer or direct entry out after the attempt has ended.
+	// Default: 10 s. If its outcome is unknown, it is sent again no earlier than AttemptTimeout plus InFlightWait after its
+	// last sending (40 s with the defaults, see [AccountsService.NotBefore]), because the service caches only finished ones.
+	// This holds for every kind of failure. A call whose deadline is earlier ends at once, with unknown outcome. The
+	// reference states no limit: raise this if the operator names one.
 	InFlightWait time.Duration `json:"in_flight_wait,omitzero" yaml:"in_flight_wait,omitempty"`
-	// TokenHold bounds how long a failed token request holds off the next one: 1 s. Meanwhile calls fail at once with the
-	// error of refused credentials, and after any other failure they wait, 250 ms at first. As long, and at most 1 s, calls
-	// wait for another token when the one that replaced a rejected token is rejected too. A nanosecond is as good as none.
-	// A renewal that fails while the token is still valid is held off for 1 s to 1 min, and no call waits for it.
+	// TokenHold limits how long the next token request waits after a failed one. Default: 1 s. Meanwhile, if the credentials
+	// were refused, calls fail at once with that error; after any other failure they wait, at first 250 ms. If a token that
+	// replaced a rejected one is rejected too, calls wait as long, but at most 1 s, for another. A
+	// nanosecond means practically no wait. After a failed renewal of a token that is still valid, the next renewal waits 1 s
+	// to 1 min, and no call waits for it.
 	TokenHold time.Duration `json:"token_hold,omitzero" yaml:"token_hold,omitempty"`
 }
 
 // Credentials are the OAuth client credentials. ClientID is not the client_id of an account (see
-// [SearchAccountsParams].ProgramClientID). The zero value is no credentials.
+// [SearchAccountsParams].ProgramClientID).
 type Credentials struct {
-	// ClientID is the OAuth client id.
+	// ClientID is the OAuth client ID.
 	ClientID string `json:"client_id" yaml:"client_id"`
-	// ClientSecret is the OAuth client secret. It never prints.
+	// ClientSecret is the OAuth client secret. It is never printed.
 	ClientSecret Secret `json:"client_secret" yaml:"client_secret"`
 }
 
-// TokenSource supplies access tokens. Unlike oauth2.TokenSource it takes the caller's context and learns which
-// token was refused. A nil one leaves the built-in token manager in place.
+// TokenSource supplies access tokens. Unlike oauth2.TokenSource, it receives the caller's context and the token that was
+// refused.
 type TokenSource interface {
-	// Token returns a token to use now. When rejected is not nil, the service has just responded with 401 to it; returning
-	// the same token again ends the call with that 401.
+	// Token returns a token to use now. If rejected is not nil, the service has just responded to it with 401; if Token
+	// returns it again, the call ends with that 401.
 	Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error)
 }
 
-// Validate returns all faults of c at once as a *ValidationError.
+// Validate returns a *ValidationError that lists all faults of c, or nil.
 func (c Config) Validate() error {
 	v := validator{}
 	c.check(&v)
@@ -179,7 +177,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// withDefaults fills in what was left zero.
+// withDefaults returns c with the defaults set.
 func (c Config) withDefaults() Config {
 	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, 30*time.Second)
 	c.BodyIdleTimeout = cmp.Or(c.BodyIdleTimeout, 30*time.Second)
@@ -198,7 +196,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// MarshalJSON writes the fields that hold data: durations as text such as "30s", the secret as [REDACTED].
+// MarshalJSON writes the fields that hold data: durations as strings such as "30s", the secret as [REDACTED].
 func (c Config) MarshalJSON() ([]byte, error) {
 	type plain Config
 	return json.Marshal(plain(c), json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, d time.Duration) error {
@@ -206,9 +204,9 @@ func (c Config) MarshalJSON() ([]byte, error) {
 	})))
 }
 
-// UnmarshalJSON reads the fields that are there and leaves the others as they are. A member that is no field is
-// refused, since a setting with a typing error in its name would be no setting. Give a Config that stands in a struct
-// of your own a field name: embedded, this method would read the whole struct.
+// UnmarshalJSON sets the fields that are present and leaves the others unchanged. An unknown member is an error: otherwise a
+// mistyped setting would have no effect. In a struct of your own, give the Config a field name: if it is embedded, this
+// method reads the whole struct.
 //
 // Errors: a *[ValidationError] that names the member and the rule, never the value; [ErrRedactedSecret].
 func (c *Config) UnmarshalJSON(data []byte) error {
@@ -238,7 +236,7 @@ func readDuration(d *jsontext.Decoder, to *time.Duration) error {
 	return errors.New("not a text")
 }
 
-// configFault says which member could not be read and why, without its value.
+// configFault returns a fault with the member that could not be read and the reason, without its value.
 func configFault(err error) error {
 	fault := Fault{Field: "config", Rule: "must be a JSON object"}
 	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(wrong, jsontext.ErrDuplicateName) {
@@ -269,7 +267,7 @@ func fieldAt(pointer jsontext.Pointer) string {
 	return strings.Join(names, ".")
 }
 
-// ruleOf says in which form a setting of a type is written.
+// ruleOf returns the rule for the text form of a setting.
 func ruleOf(of reflect.Type) string {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -289,21 +287,22 @@ func ruleOf(of reflect.Type) string {
 	return "must be a whole number"
 }
 
-// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and that of the JSON field in
-// capitals, credentials without their group: PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test";
-// "production" when unset), PREPAID_INSECURE_HTTP, PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, when that is unset,
+// ConfigFromEnv reads a Config from the environment. The name of a variable is PREPAID_ and the name of the JSON field in
+// capitals, without the group credentials: PREPAID_BASE_URL, PREPAID_VENDOR, PREPAID_ENVIRONMENT ("test" or
+// "production", the default), PREPAID_INSECURE_HTTP, PREPAID_CLIENT_ID, PREPAID_CLIENT_SECRET or, if that is unset,
 // PREPAID_CLIENT_SECRET_FILE, which names a file with the secret; and, to change a default, PREPAID_USER_AGENT,
 // PREPAID_RATE_SHARE, PREPAID_ATTEMPT_TIMEOUT, PREPAID_BODY_IDLE_TIMEOUT, PREPAID_MAX_RESPONSE_BYTES,
 // PREPAID_RETRY_MAX_ATTEMPTS, PREPAID_RETRY_MIN_WAIT, PREPAID_RETRY_MAX_WAIT, PREPAID_RETRY_MAX_RETRY_AFTER,
 // PREPAID_RETRY_MAX_THROTTLE_WAIT, PREPAID_RETRY_IN_FLIGHT_WAIT, PREPAID_RETRY_TOKEN_HOLD, PREPAID_REFUSAL_CODES,
-// PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are texts such as "30s", and codes
-// are separated by commas. An empty variable is an unset one. Other variables are left alone, whatever their names begin with: mind the spelling.
+// PREPAID_SKIP_VALUE_CHECKS ("true") and PREPAID_SHOW_DESCRIPTIONS ("true"). Durations are written as "30s"; codes are
+// separated by commas. An empty variable counts as unset. Unknown variables are ignored, even if they begin with PREPAID_:
+// check the spelling.
 //
-// Without any variable of the credentials they stay empty, for a Config that gets a TokenSource; [NewClient] refuses one
-// that has neither.
+// If no variable of the credentials is set, Credentials stays empty, for a Config with a TokenSource; [NewClient] refuses a
+// Config that has neither.
 //
-// It returns all faults at once as a *[ValidationError] whose fields are the names of the variables: what is missing, what
-// cannot be read and what is not allowed. If there are any, missing credentials are among them.
+// The error is a *[ValidationError] with all faults: what is missing, cannot be read or is not allowed. Its fields are the
+// names of the variables. If there is any other fault, missing credentials are listed too.
 func ConfigFromEnv() (Config, error) {
 	config, unread := Config{}, validator{}
 	readEnv(&unread, "base_url", &config.BaseURL, asText)
@@ -360,7 +359,7 @@ func ConfigFromEnv() (Config, error) {
 	return config, nil
 }
 
-// readEnv sets to from the variable of a field, if there is one.
+// readEnv sets to from the variable of a field, if it is set.
 func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, error)) {
 	name := envName(field)
 	text := os.Getenv(name)
@@ -377,7 +376,7 @@ func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, er
 
 func asText(text string) (string, error) { return text, nil }
 
-// secretFromEnv returns the client secret, the variable it comes from, if any, and why that has none.
+// secretFromEnv returns the client secret, the variable that it comes from, and the rule that this variable breaks, if any.
 func secretFromEnv() (secret, from, rule string) {
 	if secret = os.Getenv("PREPAID_CLIENT_SECRET"); secret != "" {
 		return secret, "PREPAID_CLIENT_SECRET", ""

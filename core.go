@@ -21,21 +21,21 @@ import (
 	"github.com/cardprograms/prepaid/internal/turns"
 )
 
-// version is the SDK's own, in the User-Agent.
+// version is the SDK's version in the User-Agent.
 const version = "0.1.0"
 
-// core is what the calls of a client share: its settings, the way to the service, and what is known of earlier calls. It
-// does not know the services. NewClient writes it, and apart from closed and authorization it does not change.
+// core is what the calls of a client share: settings, transport, and state of earlier calls. It does not know the
+// services. NewClient sets it; only closed and authorization change later.
 type core struct {
 	config   Config
 	base     *url.URL // without a trailing slash
 	sender   *exchange.Sender
 	limiter  Limiter
 	tokens   TokenSource
-	manager  *tokenManager // tokens, when built in
+	manager  *tokenManager // same as tokens if built in, else nil
 	observer observer
 	closed   atomic.Bool
-	turns    *turns.Guard // of keyed calls
+	turns    *turns.Guard // for keyed calls
 	repeats  *repeatRule
 
 	mediaType   string
@@ -44,10 +44,10 @@ type core struct {
 	contentType []string
 	userAgent   []string
 
-	authorization atomic.Pointer[bearerHeader] // of the last token sent
+	authorization atomic.Pointer[bearerHeader] // for the last token sent
 }
 
-// begin fills in all but the tokens. config has its defaults, and base is its address.
+// begin sets everything except tokens and manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
 	c.config, c.base, c.limiter, c.tokens = config, base, config.Limiter, config.TokenSource
 	c.repeats = config.repeatRule()
@@ -67,7 +67,7 @@ func (c *core) begin(config Config, base *url.URL) {
 	}
 }
 
-// ended is why nothing may be sent any more.
+// ended returns why nothing may be sent any more, or nil.
 func (c *core) ended(ctx context.Context) error {
 	if c.closed.Load() {
 		return ErrClosed
@@ -81,7 +81,7 @@ type bearerHeader struct {
 	value []string
 }
 
-// bearer makes the header of a token once for all calls that send it.
+// bearer returns the header value of a token. It is built once per token.
 func (c *core) bearer(access string) []string {
 	header := c.authorization.Load()
 	if header == nil || header.token != access {
@@ -91,7 +91,7 @@ func (c *core) bearer(access string) []string {
 	return header.value
 }
 
-// validator returns the validator of a request whose values are checked only if the caller wants it.
+// validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
 // tokenManager is the built-in TokenSource.
@@ -109,7 +109,7 @@ func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth
 	return spare, closedAbove(err)
 }
 
-// closedAbove returns the client's own error for that of a closed manager.
+// closedAbove maps token.ErrClosed to ErrClosed.
 func closedAbove(err error) error {
 	if errors.Is(err, token.ErrClosed) {
 		return ErrClosed
@@ -117,17 +117,18 @@ func closedAbove(err error) error {
 	return err
 }
 
-// NewTransport returns a new transport like the client's own, to change before it becomes [Config.Transport]: a client
-// certificate, a proxy, an authority of your own. An &http.Transport{} in its place keeps only 2 idle connections to the
-// service and has no limit on any step.
+// NewTransport returns a transport with the client's default settings. Change it, for example to add a client certificate, a
+// proxy or your own certificate authority, and set it as [Config.Transport]. A plain &http.Transport{} keeps only 2 idle
+// connections to the service and has no timeout for any step.
 //
-// It keeps up to 128 idle connections to a host and 256 in all, each for 90 s; dials within 10 s, with keep-alives every
-// 30 s; shakes hands within 10 s, with TLS 1.2 or later; uses HTTP/2 where the service offers it; takes headers of up to
-// 1 MiB and proxies from the environment. There is no ResponseHeaderTimeout: [Config.AttemptTimeout] is that limit.
-// [Client.Close] leaves a transport of yours alone: call CloseIdleConnections when all that use it are closed.
+// The transport keeps up to 128 idle connections per host and 256 in total, each for 90 s. The dial timeout is 10 s, with
+// keep-alives every 30 s; the TLS handshake timeout is 10 s, with TLS 1.2 or later. It uses HTTP/2 if the service offers it,
+// accepts response headers of up to 1 MiB and takes proxies from the environment. There is no ResponseHeaderTimeout:
+// [Config.AttemptTimeout] is that limit. [Client.Close] does not close your transport: call CloseIdleConnections when all
+// clients that use it are closed.
 //
-// A [Client] uses kept connections for reads and transfers. Requests for a token, operations that are never repeated,
-// operations without a response body and polls of a report open a connection each, over HTTP/1.1.
+// A [Client] reuses connections for reads and transfers. Token requests, operations that are never repeated, operations
+// without a response body and polls of a report each open a new connection, over HTTP/1.1.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -136,16 +137,16 @@ func NewTransport() *http.Transport {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    128, // net/http keeps two, and churns through connections beyond that
+		MaxIdleConnsPerHost:    128, // the default, 2, would open and close connections all the time
 		IdleConnTimeout:        90 * time.Second,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 1 << 20,
 	}
 }
 
-// NotSent reports whether err, the error of a RoundTripper, says that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. So a transport that
-// tried two paths has to be certain of both. A [Client] applies this rule to a [Config].Transport that is not an
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
+// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
+// tried two paths must be certain of both. A [Client] applies this rule to a [Config].Transport that is not an
 // [*http.Transport]. For the error of a call use [OutcomeOf].
 func NotSent(err error) bool { return exchange.NotSent(err) }
 
@@ -153,10 +154,11 @@ func NotSent(err error) bool { return exchange.NotSent(err) }
 //
 //	config.Transport = otelhttp.NewTransport(prepaid.Wrappable(prepaid.NewTransport()))
 //
-// A wrapper hides from the [Client] what it knows of an [*http.Transport]. Wrappable keeps it: [NotSent] is true for an
-// error after which t asked for a connection and never got one, and such calls are not processed and are repeated, as
-// without the wrapper. A request with Close set opens its own connection, over HTTP/1.1 unless t speaks HTTP/2 only. The
-// wrapper must return errors unchanged or wrapped, and must not clear Close. A nil t is that of [NewTransport].
+// A wrapper hides from the [Client] whether an [*http.Transport] sent the request. Wrappable preserves this: [NotSent] is
+// true for the error of a request for which t asked for a connection and never got one. As without the wrapper, such a call
+// is not processed, and the client repeats it. A request with Close set opens its own connection, over HTTP/1.1 unless t
+// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil,
+// [NewTransport] is used.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	if t == nil {
 		t = NewTransport()
@@ -164,20 +166,20 @@ func Wrappable(t *http.Transport) http.RoundTripper {
 	return exchange.Wrappable(t)
 }
 
-// DropUnsolicited returns a writer for the standard logger that leaves out the lines in which net/http prints what followed
-// a complete response, and passes on all others to next:
+// DropUnsolicited returns a writer for the standard logger. It drops the lines in which net/http prints data that followed a
+// complete response, and writes all others to next:
 //
 //	log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
 //
-// When a service counts a Content-Length in characters, or sends a body with a 204, net/http prints the rest of it (a
-// name, a card number) through package log if the connection was kept. No setting of net/http prevents that. A [Client]
-// prevents it only for requests that open their own connection, see [NewTransport]. Call DropUnsolicited after
-// slog.SetDefault, which sets the output too.
+// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name, a
+// card number) through package log if the connection was kept. No setting of net/http prevents this. A [Client] prevents it
+// only for requests that open their own connection, see [NewTransport]. Call DropUnsolicited after slog.SetDefault, which
+// also sets the output.
 func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }
 
 type unsolicitedDropper struct{ next io.Writer }
 
-// Write takes one record, as log calls it.
+// Write handles one record: package log calls it once per record.
 func (d unsolicitedDropper) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte("Unsolicited response received on idle HTTP channel")) {
 		return len(line), nil

@@ -3,9 +3,9 @@
 //
 // # Quick start
 //
-//	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and its like
+//	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and similar
 //	if err != nil {
-//		return err // all faults at once
+//		return err // lists all faults
 //	}
 //	client, err := prepaid.NewClient(config)
 //	if err != nil {
@@ -14,20 +14,20 @@
 //	defer client.Close()
 //	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludePersonal)
 //
-// A [Client] is immutable and safe for concurrent use: make one per process. Each resource is a service on it, and each
-// method says which errors it has, whether it is repeated (Safety), and which operation it calls (API). [Client.Check]
-// proves at startup that the service can be reached and takes the credentials.
+// A [Client] is immutable and safe for concurrent use: create one per process. Each resource is a service of the client.
+// The comment of each method lists its errors, its safety class (Safety, see Retries) and the operation that it calls (API).
+// Use [Client.Check] at startup to verify that the service is reachable and accepts the credentials.
 //
 // # Authentication
 //
-// There is nothing to call. The client gets its access token with the client-credentials grant, uses it until 10 minutes
-// before its end (half of its life, for a short one), and renews it in the background while calls go on with the one
-// they have. After a 401 the token is renewed once and the call sent again. [Config].TokenSource replaces all of this,
-// and [TokenSourceFrom] takes a source of package oauth2.
+// Authentication is automatic. The client obtains its access token with the client-credentials grant and renews it in the
+// background 10 minutes before it expires (halfway through its lifetime if that is short); calls continue with the old token
+// meanwhile. After a 401 the client renews the token once and sends the call again. [Config].TokenSource replaces all of
+// this; [TokenSourceFrom] adapts a source of package oauth2.
 //
 // # Money
 //
-// Every error of every call is a [*CallError], and one question decides what to do next:
+// Every error of a call is a [*CallError]. Its outcome decides what to do next:
 //
 //	_, err := client.Accounts.Transfer(ctx, source, params)
 //	switch prepaid.OutcomeOf(err) {
@@ -41,41 +41,41 @@
 //		fmt.Println("it may have moved: resolve")
 //	}
 //
-// A rejected payment may succeed later under the same request id, when the cause goes away (a balance, a 409): whoever
-// pays another way must never send this request id again. One that was not processed may go again as it is, but not in
-// a loop: wrong credentials and a closed client do not pass by themselves.
+// A rejected payment may succeed later with the same request ID, when the cause is gone (a balance, a 409). If you pay some
+// other way instead, never send this request ID again. A payment that was not processed can be sent again unchanged, but not
+// in a loop: wrong credentials and a closed client do not fix themselves.
 //
-// An unknown outcome is resolved in one of two ways. Make it so: send a keyed transfer again with the same params. Or
-// look, which never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or reading back what
-// was set. For payments in bulk, package journal keeps what must be known after a crash. There, too, a
-// rejected payment is sent again when it is called again: take out of the list what was paid another way.
+// There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or search, which
+// never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or read back what was set. For
+// payments in bulk, package journal records what is needed after a crash. It, too, sends a rejected payment again when called
+// again: remove what you paid some other way from the list.
 //
 // # Retries
 //
 // Whether a call may be sent again is fixed per operation, not per HTTP method:
 //
-//   - read: changes nothing, sent again after trouble;
-//   - repeated: fails safe when it arrives late (a block, a deletion), sent again after trouble;
-//   - keyed: carries a [RequestID], sent again with the same bytes after a pause when it was cut off or met a 502, 503 or
-//     504, because the service returns the cached response for a finished request id for 30 days. It is not sent again after a
-//     500, which ends the call at once with [OutcomeUnknown];
+//   - read: changes nothing. Sent again after failures.
+//   - repeated: fails safe if it arrives late (a block, a deletion). Sent again after failures.
+//   - keyed: has a [RequestID]. Sent again with the same bytes, after a pause, if the exchange broke off or returned 502, 503
+//     or 504: the service returns the cached response for a finished request ID for 30 days. A 500 ends the call at once
+//     with [OutcomeUnknown].
 //   - never repeated: not sent again once it may have arrived.
 //
-// A call of any class is sent again when it certainly was not processed: no connection was made, 429, or 401 once, with
-// a new token. Once one attempt may have been applied, only a success makes the outcome known again, or for a keyed call
-// the service's own refusal of a later sending ([SettlesDoubt]). A keyed call is not sent again before
-// [AccountsService.NotBefore]. [RetryPolicy] bounds the attempts and the pauses. A context bounds the whole call, and a wait
-// that would outlast its deadline is not begun.
+// A call of any class is sent again if it certainly was not processed: no connection was made, a 429, or one 401, which is
+// followed by a new token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed
+// call, the service's own refusal of a later sending ([SettlesDoubt]). A keyed call is not sent again before
+// [AccountsService.NotBefore]. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would
+// outlast its deadline does not start.
 //
 // # Rate limit
 //
-// The service allows 1,000 requests per 10 seconds from each address. The built-in [Limiter] keeps to it without a single
-// 429 from one process; several processes behind one address share it by [Config].RateShare. Money goes before other
-// calls, and those before prefetched pages. A 429 pauses the whole client.
+// The service allows 1,000 requests per 10 seconds from each address. The built-in [Limiter] keeps one process within
+// the limit, without a single 429. Several processes that share an address split the limit with [Config].RateShare. Money has
+// priority over other calls, and those over prefetched pages. A 429 pauses the whole client.
 //
 // # Paging
 //
-// Paged operations are iterators, which read one page at a time or, with [Paging].Prefetch, some ahead and in order:
+// Paged operations return iterators. They read one page at a time or, with [Paging].Prefetch, several ahead, in order:
 //
 //	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{From: from}) {
 //		if err != nil {
@@ -84,28 +84,28 @@
 //		fmt.Println(transaction.Amount)
 //	}
 //
-// Each has a ...Page twin that reads a single [Page], and [Collect] reads a bounded number of items into a slice.
+// For each there is a ...Page method that reads a single [Page]. [Collect] reads a limited number of items into a slice.
 //
 // # Errors
 //
 //	_, err := client.Accounts.Get(ctx, id)
 //	switch invalid, ok := errors.AsType[*prepaid.ValidationError](err); {
 //	case ok:
-//		fmt.Println("mend", invalid.Faults) // each a field and a rule, never the value; nothing was sent
+//		fmt.Println("fix", invalid.Faults) // each a field and a rule, never the value; nothing was sent
 //	case errors.Is(err, prepaid.ErrNotFound):
 //		fmt.Println("no such account")
 //	}
 //
 // errors.Is finds sentinels such as [ErrNotFound] and the service's own codes such as [CodeInvalidURI]; errors.As and
-// errors.AsType find *[APIError], *[ValidationError] and the other typed causes. A method's comment names the errors of
-// its own. Beside them every method may return *[ValidationError] before anything is sent; *[TokenError],
+// errors.AsType find *[APIError], *[ValidationError] and the other typed causes. The comment of a method lists the errors
+// specific to it. In addition, every method may return *[ValidationError] before anything is sent; *[TokenError],
 // *[TransportError], *[DecodeError], *[ThrottledError]; [ErrBadRequest], [ErrUnauthorized], [ErrForbidden],
-// [ErrRateLimited], [ErrServer] by the status that came; [ErrClosed]; and the context's error.
+// [ErrRateLimited], [ErrServer], by status; [ErrClosed]; and the context's error.
 //
-// What an error or a log record prints never holds personal data, amounts, references or the service's own text, unless
-// [Config].ShowDescriptions adds that in the test environment; a correlation id may appear. The rest stays in fields: an
-// [APIError] prints as status and code, and keeps the response's header and body in its fields, a [CallError] keeps account
-// and request id.
+// The text of an error or log record never contains personal data, amounts, references or the service's own text. Only
+// [Config].ShowDescriptions adds the latter, in the test environment. A correlation ID may appear. Everything else is in
+// fields: an [APIError] prints as status and code and has the response's header and body in its fields; a [CallError] has
+// account and request ID.
 //
 // # Amounts and times
 //
@@ -113,21 +113,21 @@
 //	total, err := price.Mul(3) // 76.50, or ErrAmountRange: never rounded
 //	fmt.Println(total == prepaid.Cents(7650), err)
 //
-// An [Amount] is an exact decimal number of currency units, never a float. Times are time.Time, sent in UTC to the
-// second; a birthday is a [Date], which stays the same day in every zone.
+// An [Amount] is an exact decimal number of currency units, never a float. Times are time.Time, sent in UTC with a resolution
+// of one second. A birthday is a [Date], which is the same day in every time zone.
 //
 // # Secrets and personal data
 //
-// A [Secret] prints nowhere, JSON included. Types that hold personal data print which fields are set, in fmt and
-// slog; their JSON is left as it is, because a queue between two services must not receive the mask as the name. Log
-// such values one by one: a slice inside a JSON log is written as JSON.
+// A [Secret] is never printed, not even in JSON. In fmt and slog, types that hold personal data print only which fields
+// are set. Their JSON is not redacted: a queue between two services must not receive the mask instead of the name. Log such
+// values one by one: a JSON log writes a slice as JSON.
 //
 // # Observing
 //
-// [Config].Logger gets a record of each call and of each repeated attempt. A [Trace], for a client or for one context,
-// sees every attempt, pause and token; a [Capture] keeps the last answer, for a field that this version does not know.
-// Operations are named by method and path template, without ids, so that they suit metrics. A context may observe a
-// call, and never changes what is sent.
+// [Config].Logger receives one record per call and one per repeated attempt. A [Trace], for a client or for one context,
+// observes every attempt, pause and token. A [Capture] keeps the last response, for fields that this version does not know.
+// Operations are named by method and path template, without IDs, so that they can be used as metric labels. A context may
+// observe a call; it never changes what is sent.
 //
 // # Testing
 //
@@ -139,20 +139,19 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
-// Package prepaidtest answers all operations over HTTP and keeps balances, histories and hooks behind them. Its faults,
-// such as an answer lost after the money moved, show what code does on a bad day, and its clock moves on demand. The
-// examples of this page run on it.
+// Package prepaidtest emulates all operations over HTTP, with balances, histories and hooks. It can inject faults, such as a
+// response that is lost after the money moved, and its clock can be moved. The examples on this page run on it.
 //
-// # Beside the client
+// # Related packages
 //
-// Package webhook is the receiving side of webhooks, package journal a file from which a run of payments can be resumed.
+// Package webhook receives webhooks. Package journal keeps a file from which a run of payments can be resumed.
 package prepaid
 
 //go:generate go run ./internal/wiregen -w
 
-// What is read and written on the fast path of JSON: what arrives in lists or in large numbers, and payments. wire_gen.go is
-// made for these types, and for the structs in them, from their tags. Types whose form is more than their
-// members have a method of their own.
+// These types are read and written on the fast path: those that arrive in lists or in large numbers, and payments. From their
+// tags, wiregen generates wire_gen.go for them and for the structs in them. A type that is more than its members has
+// hand-written methods.
 var (
 	_ = []wireReadable{
 		(*Account)(nil), (*AccountSummary)(nil), (*plainCardholder)(nil), (*Transaction)(nil), (*transferResponse)(nil),

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The code of the package comment, section by section, as a program would have it.
+// The code of the package comment, section by section, as in a program.
 func Example() {
 	for _, section := range []func(context.Context) error{storyStart, storyMoney, storyPaging, storyErrors, storyAmounts, storyTesting} {
 		if err := section(context.Background()); err != nil {
@@ -27,7 +27,7 @@ func Example() {
 	// the response of the next transfer gets lost
 }
 
-// setEnvironment sets what ConfigFromEnv reads, for the emulator, and returns what takes it away again.
+// setEnvironment sets the environment that ConfigFromEnv reads, for the emulator. The returned function removes it.
 func setEnvironment(srv *prepaidtest.Server) func() {
 	config := srv.Config()
 	variables := map[string]string{
@@ -51,9 +51,9 @@ func storyStart(ctx context.Context) error {
 	defer restore()
 	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "25.50"})
 
-	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and its like
+	config, err := prepaid.ConfigFromEnv() // PREPAID_BASE_URL and similar
 	if err != nil {
-		return err // all faults at once
+		return err // lists all faults
 	}
 	client, err := prepaid.NewClient(config)
 	if err != nil {
@@ -115,7 +115,7 @@ func storyErrors(ctx context.Context) error {
 	_, err := client.Accounts.Get(ctx, id)
 	switch invalid, ok := errors.AsType[*prepaid.ValidationError](err); {
 	case ok:
-		fmt.Println("mend", invalid.Faults) // each a field and a rule, never the value; nothing was sent
+		fmt.Println("fix", invalid.Faults) // each a field and a rule, never the value; nothing was sent
 	case errors.Is(err, prepaid.ErrNotFound):
 		fmt.Println("no such account")
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 // Capture receives the last complete response of the calls made with its context: for fields that this version
-// does not know, and for support cases. Safe for concurrent use; the zero value is ready.
+// does not know, and for support cases. It is safe for concurrent use; the zero value is ready to use.
 type Capture struct{ last atomic.Pointer[Response] }
 
-// Last returns the last response, or nil when there was none.
+// Last returns the last response, or nil if there was none.
 func (c *Capture) Last() *Response { return c.last.Load() }
 
-// Response is one response as received, for [Capture]. It prints without header and body. The zero value is not used.
+// Response is one response as received, for [Capture]. It prints without header and body.
 type Response struct {
 	// Operation is the Go name of the call.
 	Operation string
@@ -29,7 +29,7 @@ type Response struct {
 	Header http.Header `redact:"content"`
 	// Body is the response's body; nil for streamed reports and for tokens.
 	Body []byte `redact:"content"`
-	// Attempts counts the requests of the call that may have left.
+	// Attempts is the number of the call's requests that may have left.
 	Attempts int
 	// Duration is the time of all attempts and waits.
 	Duration time.Duration
@@ -43,7 +43,7 @@ func (r Response) LogValue() slog.Value { return redact.LogValue(r) }
 
 type captureKey struct{}
 
-// WithCapture returns a context whose calls fill c. It changes nothing that is sent.
+// WithCapture returns a context whose calls store their response in c. It does not change what is sent.
 func WithCapture(ctx context.Context, c *Capture) context.Context {
 	return context.WithValue(ctx, captureKey{}, c)
 }
@@ -54,32 +54,31 @@ func captureOf(ctx context.Context) *Capture {
 	return seen
 }
 
-// Trace observes calls. Nil fields are skipped; a panic in one is recovered and logged. The zero value observes
-// nothing. New fields may be added.
+// Trace observes calls. Nil hooks are skipped; a panic in a hook is recovered and logged. New fields may be added.
 type Trace struct {
-	// CallStart is called before anything else of a call, its validation included; the context it returns, which must
-	// be made of ctx, is the whole call's and reaches every later hook.
+	// CallStart is called first in a call, before validation. The whole call and all later hooks use the context that it
+	// returns, which must be derived from ctx.
 	CallStart func(ctx context.Context, op Operation) context.Context
-	// Throttled is called when an attempt had to wait for the limiter.
+	// Throttled is called if an attempt had to wait for the limiter.
 	Throttled func(ctx context.Context, op Operation, waited time.Duration)
-	// AttemptStart is called before a request leaves; the context it returns, which must be made of ctx, is the
-	// request's.
+	// AttemptStart is called before a request is sent. The request uses the context that it returns, which must be derived
+	// from ctx.
 	AttemptStart func(ctx context.Context, op Operation, attempt int) context.Context
-	// AttemptDone is called after a request that left or tried to, with the context that AttemptStart returned.
+	// AttemptDone is called after a request was sent or could not be sent, with the context that AttemptStart returned.
 	AttemptDone func(ctx context.Context, op Operation, a Attempt)
-	// CallDone is called once per call, also when nothing was sent.
+	// CallDone is called once per call, even if nothing was sent.
 	CallDone func(ctx context.Context, op Operation, c CallSummary)
-	// TokenRenewed is called after each token request of the built-in token manager. Only Config.Trace gets it.
+	// TokenRenewed is called after each token request of the built-in token manager, in Config.Trace only.
 	TokenRenewed func(ctx context.Context, took time.Duration, err error)
 
 	joined []*Trace // instead of the fields
 }
 
-// JoinTraces makes one Trace of several, for [Config].Trace: their hooks are called in the given order, and a panic in
-// one keeps no other from being called. Nil ones are left out. The result is for a [Client]; its own fields are nil.
+// JoinTraces combines several traces into one, for [Config].Trace. Their hooks are called in the given order; a panic in one
+// does not prevent the others. Nil traces are ignored. The fields of the result are nil: only a [Client] can call its hooks.
 func JoinTraces(traces ...*Trace) *Trace { return &Trace{joined: slices.Clone(traces)} }
 
-// flat is t without joints, in order.
+// flat returns t or, recursively, the traces joined in it, in order.
 func (t *Trace) flat() []*Trace {
 	if t == nil {
 		return nil
@@ -94,27 +93,27 @@ func (t *Trace) flat() []*Trace {
 	return all
 }
 
-// Attempt is one request of a call. The zero value is not used.
+// Attempt is one request of a call.
 type Attempt struct {
-	// Number counts from 1.
+	// Number is the attempt's number, from 1.
 	Number int
 	// StatusCode is the HTTP status; zero without a response.
 	StatusCode int
 	// Duration is the time from sending to the end of the body.
 	Duration time.Duration
-	// WillWait is the pause before the next attempt; zero when this was the last one.
+	// WillWait is the pause before the next attempt; zero if this is the last one.
 	WillWait time.Duration
-	// WillRetry reports that another attempt follows.
+	// WillRetry reports whether another attempt follows.
 	WillRetry bool
 	// Err is why the attempt failed; nil after a success.
 	Err error
 }
 
-// CallSummary is a finished call. The zero value is not used.
+// CallSummary is a finished call.
 type CallSummary struct {
 	// Outcome is what is known about the effect.
 	Outcome Outcome
-	// Attempts counts the requests that may have left.
+	// Attempts is the number of requests that may have left.
 	Attempts int
 	// Duration is the time of all attempts and waits.
 	Duration time.Duration
@@ -124,7 +123,7 @@ type CallSummary struct {
 
 type traceKey struct{}
 
-// WithTrace adds t to the calls of a context, after Config.Trace. It changes nothing that is sent.
+// WithTrace returns a context whose calls are also observed by t, after Config.Trace. It does not change what is sent.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if t == nil {
 		return ctx
@@ -133,13 +132,13 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, append(slices.Clip(outer), t.flat()...))
 }
 
-// observer reports to a caller's hooks and log.
+// observer reports to the caller's traces and log.
 type observer struct {
 	log    *slog.Logger
 	traces []*Trace
 }
 
-// of returns o with the traces of a context.
+// of returns o with the traces of a context added.
 func (o observer) of(ctx context.Context) observer {
 	if added, _ := ctx.Value(traceKey{}).([]*Trace); len(added) > 0 {
 		o.traces = append(slices.Clip(o.traces), added...)
@@ -147,10 +146,10 @@ func (o observer) of(ctx context.Context) observer {
 	return o
 }
 
-// hooked reports whether there is any Trace.
-func (o observer) hooked() bool { return len(o.traces) > 0 }
+// traced reports whether there is any Trace.
+func (o observer) traced() bool { return len(o.traces) > 0 }
 
-// guarded runs a caller's hook; its panic must not reach a payment.
+// guarded runs a caller's hook. A panic in it must not stop a payment.
 func (o observer) guarded(hook func()) {
 	defer func() {
 		if recover() != nil {
@@ -174,7 +173,7 @@ func (o observer) callStart(ctx context.Context, op Operation) context.Context {
 	return ctx
 }
 
-// leastThrottled is a wait for the limiter that is worth reporting.
+// leastThrottled is the shortest wait for the limiter that is reported.
 const leastThrottled = time.Millisecond
 
 func (o observer) throttled(ctx context.Context, op Operation, waited time.Duration) {
@@ -204,12 +203,13 @@ func (o observer) attemptStart(ctx context.Context, op Operation, number int) co
 	return ctx
 }
 
-// wantsAttempts reports whether an attempt is reported to anybody: to each Trace, and in the log if another one follows.
+// wantsAttempts reports whether an attempt is observed: by a Trace, or in the log if another attempt follows.
 func (o observer) wantsAttempts(ctx context.Context, again bool) bool {
-	return o.hooked() || again && o.log.Enabled(ctx, slog.LevelWarn)
+	return o.traced() || again && o.log.Enabled(ctx, slog.LevelWarn)
 }
 
-// attemptDone reports with report, which knows the context that AttemptStart returned, if that is not nil.
+// attemptDone reports an attempt: to each Trace with report if it is not nil (it holds the context that AttemptStart
+// returned).
 func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, report func(*Trace, Attempt)) {
 	if seen.WillRetry {
 		o.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: attempt failed",
@@ -227,7 +227,7 @@ func (o observer) attemptDone(ctx context.Context, op Operation, seen Attempt, r
 	}
 }
 
-// callDone reports a call that began then, with the number of requests that may have left and the last status, if any.
+// callDone reports a call that began at began. attempts counts the requests that may have left; status is the last one or 0.
 func (o observer) callDone(ctx context.Context, op Operation, began time.Time, attempts, status int, err error) {
 	level := slog.LevelDebug
 	outcome := OutcomeOf(err)
@@ -238,7 +238,7 @@ func (o observer) callDone(ctx context.Context, op Operation, began time.Time, a
 		level = slog.LevelInfo
 	}
 	logs := o.log.Enabled(ctx, level)
-	if !logs && !o.hooked() {
+	if !logs && !o.traced() {
 		return
 	}
 	duration := time.Since(began)

@@ -9,29 +9,29 @@ import (
 	"github.com/cardprograms/prepaid/internal/address"
 )
 
-// Outcome says what is known about the effect of a call. The zero value is OutcomeUnknown.
+// Outcome is what is known about the effect of a call. The zero value is OutcomeUnknown.
 type Outcome uint8
 
 const (
-	// OutcomeUnknown is the zero value: the call may have been applied. It is also the outcome of an error that
-	// is not of this package. Resolve it; never send an unkeyed call again blindly.
+	// OutcomeUnknown: the call may have been applied. It is also the outcome of an error that is not from this package.
+	// Resolve it; never send an unkeyed call again blindly.
 	OutcomeUnknown Outcome = iota
-	// OutcomeApplied: it happened. The error is nil, or the response came but could not be used ([*DecodeError],
-	// [*TransportError]), or a later step failed (Issue, Reporting.Run), or the client remembers that an earlier call with
-	// the same request id and params moved the money; there is no result then.
+	// OutcomeApplied: the call took effect. Either the error is nil, or there is no result: the response arrived but could not
+	// be used ([*DecodeError], [*TransportError]), a later step failed (Issue, Reporting.Run), or the client remembers that
+	// an earlier call with the same request ID and params moved the money.
 	OutcomeApplied
-	// OutcomeRejected: the service or a check refused it (validation, a failed transfer, or 400, 403, 404, 409 in the
-	// service's own form; a gateway's page is unknown), and nothing happened. It may succeed later under the same request
-	// id, when the cause goes away (a balance, a 409): whoever pays another way must never send this request id again.
-	// After [ErrRequestIDReused] nobody may pay another way.
+	// OutcomeRejected: the service or a check refused the call, and nothing happened: validation, a failed transfer, or 400,
+	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). It may succeed later with the
+	// same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this request
+	// ID again. After [ErrRequestIDReused], do not pay some other way.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
-	// limit, cancelled before sending, client closed): send the same params again once the cause is gone. For a read
-	// it also stands for a response that never came or could not be read to its end: a read changes nothing.
+	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read
+	// it also means that no response arrived or that it could not be read to its end.
 	OutcomeNotProcessed
 )
 
-// String names the outcome.
+// String returns the outcome in words.
 func (o Outcome) String() string {
 	switch o {
 	case OutcomeUnknown:
@@ -46,9 +46,10 @@ func (o Outcome) String() string {
 	return "outcome invalid"
 }
 
-// OutcomeOf classifies err. It is the only question a payment loop needs to ask: nil is [OutcomeApplied], an
-// error that holds no [*CallError] is [OutcomeUnknown], except that a [*ValidationError] is [OutcomeRejected]: nothing
-// was sent. Of several joined errors an unknown one decides, otherwise the first.
+// OutcomeOf returns the outcome of the call that returned err; a payment loop needs no other classification. It returns
+// [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] (nothing was sent), and [OutcomeUnknown] for any other
+// error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of
+// the first.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -86,25 +87,25 @@ func outcomeIn(err error) (Outcome, bool) {
 	return OutcomeUnknown, false
 }
 
-// Operation describes a call to observers. It is of low cardinality: no id, no query. The zero value is not used.
+// Operation describes a call to observers. It has low cardinality: no ID, no query.
 type Operation struct {
 	// Name is the Go name, such as "Accounts.Transfer".
 	Name string
 	// Method is the HTTP method.
 	Method string
-	// Path is the template, such as "/accounts/{id}/transfer".
+	// Path is the path template, such as "/accounts/{id}/transfer".
 	Path string
 }
 
-// class is the safety class of an operation, not of its HTTP method: GET of a report template starts a run.
+// class is the safety class of an operation, which its HTTP method does not determine: GET of a report template starts a run.
 type class uint8
 
 const (
-	// classRead changes nothing: repeated whenever no response came or the service was in trouble.
+	// classRead changes nothing. It is repeated if no response arrived or the service failed.
 	classRead class = iota
-	// classReplayable fails safe when it is repeated late: a hook is gone, an account or its plastic is blocked.
+	// classReplayable fails safe if it is repeated late: a hook is gone, an account or its plastic is blocked.
 	classReplayable
-	// classKeyed carries a request id: the service returns the cached response of a finished one.
+	// classKeyed has a request ID: the service returns the cached response for a finished one.
 	classKeyed
 	// classNever must not be repeated once it may have arrived.
 	classNever
@@ -112,7 +113,7 @@ const (
 	classToken
 )
 
-// String names the class as operations.txt does.
+// String returns the name of the class in operations.txt.
 func (c class) String() string {
 	return [...]string{"read", "replayable", "keyed", "never", "token"}[c]
 }
@@ -126,10 +127,10 @@ const (
 	responseText                       // an octet-stream string
 	responseData                       // octet-stream data, returned as it arrives
 	responseStream                     // a JSON object read by the caller
-	responseRaw                        // not shown by the reference
+	responseRaw                        // unspecified by the reference
 )
 
-// operation is the contract of one operation: everything that the core decides by.
+// operation is the contract of one operation: everything that the core's decisions depend on.
 type operation struct {
 	Operation
 	class   class
@@ -137,35 +138,35 @@ type operation struct {
 	success []int // expected statuses
 	lane    Lane
 
-	// modelsFailure: a success may carry a refusal in its body (an empty transaction id of a transfer, a declined
-	// funding), so an unusable body proves nothing.
+	// modelsFailure: a success may contain a refusal (an empty transaction ID of a transfer, a declined funding), so an
+	// unusable body proves nothing.
 	modelsFailure bool
 	// failedOn500: a 500 is final for this read.
 	failedOn500 bool
-	// tokenOn400: a 400 may mean the token.
+	// tokenOn400: a 400 may be due to the token.
 	tokenOn400 bool
 	// inputStatus: a 404 may mean bad input.
 	inputStatus bool
-	// bodyAfter204: its 204 is known to come with a body.
+	// bodyAfter204: the service is known to send a body with its 204.
 	bodyAfter204 bool
 }
 
-// ownConnection reports whether a request opens its own connection, which is closed after it. The service may be closing
+// ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing
 // a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
-// read it. On a kept connection net/http also reads bytes that follow a response without a body as the next response, or
-// prints them, and prints what follows a token.
+// read it. On a kept connection, net/http also reads bytes after a response without a body as the next response or logs
+// them, and it logs bytes that follow a token.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }
 
-// query is the query of a request, sorted by name; pathValues are those of a path template's parameters, in order.
+// query is the query of a request, sorted by name; pathValues are the values of the path template's parameters, in order.
 type (
 	query      = address.Query
 	pathValues = address.Values
 )
 
-// request is what a service method describes: everything that is sent, and what the error should name.
-// Nothing changes it afterwards.
+// request is what a service method describes: everything that is sent, and what a CallError names. It does not change
+// afterwards.
 type request struct {
 	op    operation
 	path  pathValues
@@ -173,17 +174,17 @@ type request struct {
 	body  any // encoded once; nil for none
 	form  string
 	basic string // Authorization of the token request
-	// encoded is body on the wire, when it is known before the call; notBefore is when an earlier movement of unknown outcome
-	// under the same request id may be repeated.
+	// encoded is the encoded body, if it is known before the call; notBefore is when an earlier movement of unknown outcome
+	// with the same request ID may be repeated.
 	encoded   []byte
 	notBefore time.Time
-	moved     bool // by an earlier call with this request id and the same params
+	moved     bool // an earlier call with this request ID and the same params moved the money
 
-	faults    []Fault // found while describing; nothing is sent when there are any
+	faults    []Fault // found while describing; if there are any, nothing is sent
 	account   AccountID
 	requestID RequestID
-	bulk      bool // waits after everything else in the limiter
-	// correlationID is the caller's own, for funding.
+	bulk      bool // has the lowest priority in the limiter
+	// correlationID is the caller's, for funding.
 	correlationID string
 }
 
@@ -191,22 +192,22 @@ type request struct {
 type verdict struct {
 	outcome Outcome
 	again   bool // another attempt cannot apply the call twice
-	renew   bool // ... with another token
-	spare   bool // ... that replaces the shared one only if it succeeds
+	renew   bool // the same, with another token
+	spare   bool // that token replaces the shared one only if it succeeds
 }
 
-// evidence is what is known of an attempt without a usable success.
+// evidence is what is known about an attempt without a usable success.
 type evidence struct {
 	status        int
-	notSent       bool // for certain
-	connectFailed bool // ... and another attempt may make a connection
-	complete      bool // the response arrived to its end
+	notSent       bool // it is certain that nothing was sent
+	connectFailed bool // no connection was made; another attempt may make one
+	complete      bool // the response was read to its end
 	declared      bool // its media type is one that the reference declares for a success
 	serviceForm   bool // it is an error in the service's own form
 	code          ErrorCode
 }
 
-// judge is the whole table of DESIGN.md, "Outcomes": what an attempt without a usable success means.
+// judge returns what an attempt without a usable success means. It is the whole table of DESIGN.md, "Outcomes".
 func (o *operation) judge(e evidence) verdict {
 	if e.notSent {
 		return verdict{outcome: OutcomeNotProcessed, again: e.connectFailed}
@@ -218,7 +219,7 @@ func (o *operation) judge(e evidence) verdict {
 			case o.class == classToken:
 				return verdict{outcome: OutcomeRejected}
 			case e.serviceForm && e.code == CodeUnauthorized && strings.HasPrefix(o.Path, "/hooks"):
-				return verdict{outcome: OutcomeRejected, renew: true} // the scope, or the token
+				return verdict{outcome: OutcomeRejected, renew: true} // due to the scope or the token
 			}
 			return verdict{outcome: OutcomeNotProcessed, renew: true}
 		case http.StatusTooManyRequests:
@@ -236,22 +237,22 @@ func (o *operation) judge(e evidence) verdict {
 	if !e.complete && expected && e.declared && o.class == classNever && o.kind != responseNone && !o.modelsFailure {
 		return verdict{outcome: OutcomeApplied} // the status arrived, its body did not
 	}
-	// From here on the attempt may have taken effect: cut off, 408 and the 4xx of a gateway, 3xx, 5xx, other statuses, a
-	// success status with an error or with a body where none is due.
-	trouble := !e.complete || slices.Contains([]int{
+	// From here on the attempt may have taken effect: a broken exchange, 408 and the 4xx of a gateway, 3xx, 5xx, other
+	// statuses, a success status with an error or with an unexpected body.
+	temporary := !e.complete || slices.Contains([]int{
 		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	}, e.status)
 	switch o.class {
 	case classRead, classToken:
 		if e.status == http.StatusInternalServerError && e.complete {
-			trouble = !o.failedOn500
+			temporary = !o.failedOn500
 		}
-		return verdict{outcome: OutcomeNotProcessed, again: trouble || expected || e.status == http.StatusRequestTimeout}
+		return verdict{outcome: OutcomeNotProcessed, again: temporary || expected || e.status == http.StatusRequestTimeout}
 	case classReplayable:
-		return verdict{outcome: OutcomeUnknown, again: trouble || expected || e.status/100 == 4 ||
+		return verdict{outcome: OutcomeUnknown, again: temporary || expected || e.status/100 == 4 ||
 			e.status == http.StatusInternalServerError}
 	case classKeyed:
-		return verdict{outcome: OutcomeUnknown, again: trouble}
+		return verdict{outcome: OutcomeUnknown, again: temporary}
 	}
 	return verdict{outcome: OutcomeUnknown}
 }

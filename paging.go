@@ -16,42 +16,42 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// defaultPageSize is asked for when Paging.Size is zero. Version 1.0 of the service requires a page size (9.3).
+// defaultPageSize is requested if Paging.Size is zero. Version 1.0 of the service requires a page size (9.3).
 const defaultPageSize = 100
 
 // Paging controls a paged operation. The zero value starts at page 1 with 100 items a page, one page at a time.
 type Paging struct {
-	// Page is the first page to read, from 1; the only one for the ...Page methods. 1 when zero.
+	// Page is the first page to read, or the only one for the ...Page methods; pages count from 1. Default: 1.
 	Page int
-	// Size is the requested page size, in items: 100 when zero. The service applies another when it is outside its own
-	// limits, which the reference does not state; [Page].Size reports the one applied.
+	// Size is the requested page size, in items. Default: 100. If it is outside the service's limits, which the reference does
+	// not state, the service applies another; [Page].Size is the one applied.
 	Size int
-	// Prefetch is the number of pages fetched ahead, in order, while the caller works on one: 0 fetches none. The
-	// ...Page methods ignore it.
+	// Prefetch is the number of pages to fetch ahead, in order, while you work on one. Default: 0. The ...Page methods
+	// ignore it.
 	Prefetch int
 }
 
-// Page is one page of a result. The zero value is an empty page.
+// Page is one page of a result.
 type Page[T any] struct {
 	// Items are the page's items.
 	Items []T
 	// Number is the page's number, from 1.
 	Number int
-	// Size is the page size as applied by the service; 0 when not reported.
+	// Size is the page size that the service applied; 0 if not reported.
 	Size int
-	// TotalPages is the number of pages; 0 when not reported.
+	// TotalPages is the number of pages; 0 if not reported.
 	TotalPages int
-	// TotalItems is the number of items on all pages; 0 when not reported.
+	// TotalItems is the number of items on all pages; 0 if not reported.
 	TotalItems int
 
-	reported bool // X-TotalPages was there
-	counted  bool // X-TotalItems was there
-	bare     bool // one object in place of a list
-	received int  // items before any was dropped here
+	reported bool // the response had X-TotalPages
+	counted  bool // the response had X-TotalItems
+	bare     bool // one object instead of a list
+	received int  // number of items before filtering
 	skew     time.Duration
 }
 
-// Last reports whether no page follows: by the service's count, or because this page is empty.
+// Last reports whether this is the last page: by the service's count or, without one, because the page is empty.
 func (p *Page[T]) Last() bool {
 	if p.reported || p.TotalPages > 0 {
 		return p.Number >= p.TotalPages
@@ -62,26 +62,25 @@ func (p *Page[T]) Last() bool {
 // Format prints the page; items with personal data redact themselves.
 func (p Page[T]) Format(f fmt.State, verb rune) { redact.Format(f, verb, p) }
 
-// LogValue logs the numbers, not the items: a JSON log would write them out whole.
+// LogValue logs the counts, not the items: a JSON log would write them unredacted.
 func (p Page[T]) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("number", p.Number), slog.Int("items", len(p.Items)),
 		slog.Int("total_pages", p.TotalPages), slog.Int("total_items", p.TotalItems))
 }
 
-// IncompleteListError means that a list ended before everything was seen that the service had reported. The items seen
+// IncompleteListError means that a list ended before all items that the service had reported were seen. The items seen
 // are delivered before it. It matches [ErrListIncomplete].
 //
 // A search over such a list proves nothing. In a list that items may leave while it is read (accounts by status,
-// undeliverable messages) it may be harmless: an item that left moved another one to a page that had been read. The
-// zero value is not used.
+// undeliverable messages), the error may be harmless: when an item leaves, another one moves to a page already read.
 type IncompleteListError struct {
 	// Seen is the number of distinct items that the service returned, from Paging.Page on.
 	Seen int
-	// Total is the number that was due, from Paging.Page on; 0 when the service reported pages but no number of items.
+	// Total is the expected number, from Paging.Page on; 0 if the service reported pages but no number of items.
 	Total int
 }
 
-// Error gives both numbers.
+// Error returns both numbers.
 func (e *IncompleteListError) Error() string {
 	if e.Total == 0 {
 		return fmt.Sprintf("prepaid: list incomplete: %d items seen, and a page is missing", e.Seen)
@@ -92,9 +91,9 @@ func (e *IncompleteListError) Error() string {
 // Is matches [ErrListIncomplete].
 func (e *IncompleteListError) Is(target error) bool { return target == ErrListIncomplete }
 
-// Collect reads at most limit items into a slice. It returns what it had with the first error, and [ErrTooMany]
-// when there are more: a plain error, not a [*CallError], so [OutcomeOf] calls it unknown as it does any other; but it
-// comes after reading, and no outcome is unknown. The rows of a report share one slice and are not for Collect.
+// Collect reads at most limit items into a slice. On an error it returns the items read so far and the error; if there are
+// more items, the error is [ErrTooMany]. That is not a [*CallError], so [OutcomeOf] returns unknown, although reading changes
+// nothing. Do not use Collect for the rows of a report: they share one slice.
 func Collect[T any](seq iter.Seq2[T, error], limit int) ([]T, error) {
 	var items []T
 	for item, err := range seq {

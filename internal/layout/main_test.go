@@ -20,7 +20,7 @@ var small = map[string]string{
 	"internal/low/low.go":    "package low\n\n// One is 1.\nconst One = 1\n",
 	"internal/tests/t/t.go":  "package t\n\nimport _ \"example.com/small\"\n",
 	"cmd/run/main.go":        "package main\n\nfunc main() {}\n",
-	"DESIGN.md":              "# Design\n\n```text\n" + "small        -> internal/low\n\ninternal/low\n" + "```\n",
+	"DESIGN.md":              "# Design\n\n```text\n" + "small -> low\n\nlow\n" + "```\n",
 	"internal/low/more.go":   "package low\n",
 	"internal/low/l_test.go": "package low\n",
 }
@@ -49,7 +49,7 @@ c.go -> a.go: T f
 
 	out.Reset()
 	require.Zero(t, run([]string{"-packages"}, &out, &problems))
-	require.Equal(t, "small        -> internal/low\n\ninternal/low\n", out.String())
+	require.Equal(t, "small -> low\n\nlow\n", out.String())
 	require.Zero(t, run([]string{"internal/low"}, &out, &problems))
 	require.Equal(t, 2, run([]string{"a", "b"}, &out, &problems))
 	require.Equal(t, 2, run([]string{"-more"}, &out, &problems))

@@ -25,8 +25,12 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// ErrOtherPayment means that the id stands for another payment, which was made or whose outcome is unknown.
-var ErrOtherPayment = errors.New("request id of another payment")
+var (
+	// ErrOtherPayment means that the id stands for another payment, which was made or whose outcome is unknown.
+	ErrOtherPayment = errors.New("request id of another payment")
+	// ErrInFlight is why a call is not sent whose wait for its turn, or until it may repeat an earlier one, was cut short.
+	ErrInFlight = errors.New("a call with this request id may still be in flight")
+)
 
 // Payment is what a call sends under an id. Neither Operation nor Source holds a NUL.
 type Payment struct {
@@ -88,8 +92,8 @@ type Turn struct {
 	payment digest
 }
 
-// Enter waits for the turn of a call. The error is [ErrOtherPayment] or the context's; after the latter, NotBefore is when
-// to try again. After an error there is no turn to leave.
+// Enter waits for the turn of a call. The error is [ErrOtherPayment] or the context's, which leaves
+// [ErrInFlight] as its reason and sets NotBefore, when to try again. After an error there is no turn to leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	t := Turn{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {

@@ -1,8 +1,10 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,4 +31,24 @@ func TestREADMEIsShort(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(text), 8000)
+}
+
+// The files that CONTRIBUTING.md and DESIGN.md send readers to exist.
+func TestDocumentFilesExist(t *testing.T) {
+	t.Parallel()
+	known := make(map[string]bool)
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		known[filepath.Base(path)] = true
+		return err
+	}))
+	name := regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+	for _, document := range []string{"CONTRIBUTING.md", "DESIGN.md"} {
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		names := name.FindAllString(string(text), -1)
+		require.NotEmpty(t, names)
+		for _, file := range names {
+			require.True(t, known[file], "%s names %s", document, file)
+		}
+	}
 }

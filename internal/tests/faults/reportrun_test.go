@@ -322,7 +322,7 @@ func TestReportStreamPauses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = reader.Report()
 	require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
-	require.ErrorContains(t, err, "no answer (body): attempt timed out")
+	require.ErrorContains(t, err, "no complete response (body): attempt timed out")
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }
 

@@ -103,7 +103,7 @@ func TestTokenResponses(t *testing.T) {
 			require.NotErrorIs(t, err, prepaid.ErrUnauthorized)
 			require.NotContains(t, err.Error(), "issued")
 			require.Empty(t, service.Calls.Requests())
-			require.Len(t, service.Tokens.Requests(), 1, "an undecodable answer is not asked for again at once")
+			require.Len(t, service.Tokens.Requests(), 1, "an undecodable response is not asked for again at once")
 		})
 	}
 }

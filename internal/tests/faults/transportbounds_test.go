@@ -180,7 +180,7 @@ func TestTrickle(t *testing.T) {
 			"HTTP/1.1 200 X\r\nContent-Type: " + harness.VendorJSON + "\r\nContent-Length: 1000\r\n\r\n", harness.OpGet(),
 			func(t *testing.T, err error) {
 				t.Helper()
-				require.ErrorContains(t, err, "no answer (body): attempt timed out")
+				require.ErrorContains(t, err, "no complete response (body): attempt timed out")
 				require.Equal(t, prepaid.OutcomeNotProcessed, harness.CallError(t, err).Outcome)
 			},
 		},
@@ -196,7 +196,7 @@ func TestTrickle(t *testing.T) {
 			"HTTP/1.1 200 X\r\nX-Slow: ", harness.OpCreate(),
 			func(t *testing.T, err error) {
 				t.Helper()
-				require.ErrorContains(t, err, "no answer (answer): attempt timed out")
+				require.ErrorContains(t, err, "no complete response (answer): attempt timed out")
 				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
 			},
 		},
