@@ -20,26 +20,27 @@ import (
 
 const maxErrorBody = 64 << 10
 
-// attempt is one request of a call and what came of it.
+// attempt is one request of a call and its result.
 type attempt struct {
 	response
 	number        int
 	sent          bool                  // something may have reached the service
-	connectFailed bool                  // certain: no connection was made; another attempt may make one
-	api           *APIError             // of an error status
-	unusable      error                 // of any other response that is no success
-	err           error                 // no complete response
-	report        func(*Trace, Attempt) // to a trace, in the context that AttemptStart gave; nil when none did
-	exchange      *exchange.Exchange    // may outlive the attempt, which may not outlive its call
+	connectFailed bool                  // it is certain that no connection was made; another attempt may make one
+	api           *APIError             // for an error status
+	unusable      error                 // for any other response that is not a success
+	err           error                 // if there is no complete response
+	report        func(*Trace, Attempt) // reports to a trace with the context that AttemptStart returned; may be nil
+	exchange      *exchange.Exchange    // may outlive the attempt; the attempt never outlives its call
 }
 
-// succeeded reports an expected status with a complete response that is no error, and has no body where none is due.
+// succeeded reports whether the response is complete, has an expected status, is not an error and has no unexpected body.
 func (a *attempt) succeeded(op *operation) bool {
 	return a.err == nil && a.unusable == nil && slices.Contains(op.success, a.status) &&
 		(op.kind != responseNone || a.fromService() && a.empty())
 }
 
-// cause is the error of an attempt that did not succeed, the same one each time, which distinguishes attempts.
+// cause returns the error of an attempt that did not succeed. It returns the same value each time, so that errors.Is can tell
+// attempts apart.
 func (a *attempt) cause() error {
 	switch {
 	case a.err != nil:
@@ -52,7 +53,7 @@ func (a *attempt) cause() error {
 	return a.unusable
 }
 
-// evidence is what operation.judge decides by.
+// evidence returns the input for operation.judge.
 func (a *attempt) evidence(kind responseKind) evidence {
 	e := evidence{
 		status: a.status, complete: a.err == nil, notSent: a.err != nil && !a.sent, connectFailed: a.connectFailed,
@@ -64,15 +65,15 @@ func (a *attempt) evidence(kind responseKind) evidence {
 	return e
 }
 
-// serviceForm reports an error in the form of section 7: a JSON object with a non-empty string `error`, under the media type
-// of the service or application/json, which proxies put in its place. Any other 4xx may be a gateway's own, given before or
-// after the service took the request, and so may one whose code is the status in words, as many frameworks write it.
+// serviceForm reports whether the error has the form of section 7: a JSON object with a non-empty string `error`, with the
+// service's media type or application/json, which proxies substitute. Any other 4xx may come from a gateway, before or after
+// the service accepted the request. So may one whose code is the status text, which many frameworks send.
 func (a *attempt) serviceForm() bool {
 	return a.declared(responseJSON) && a.api.Code != "" && string(a.api.Code) != http.StatusText(a.status)
 }
 
-// attempts makes the attempts of one call, one after the other. Its fields are set when the call begins, and those of the
-// second group change with each attempt; only the methods of attempts change them.
+// attempts makes the attempts of one call, one after the other. Its fields are set when the call begins; those of the second
+// group change with each attempt, by methods of attempts only.
 type attempts struct {
 	request
 	core     *core
@@ -82,29 +83,29 @@ type attempts struct {
 	content  []byte // the body of every attempt; nil for none
 	buffer   *exchange.Buffer
 
-	space  [2]attempt // for the last attempt and the one before
+	space  [2]attempt // the last attempt and the one before
 	last   *attempt
 	made   int           // attempts begun, sent or not
 	token  *oauth2.Token // of the last attempt
 	sent   sentRecord
-	gaveUp bool // no attempt was made, for want of another token
+	gaveUp bool // no attempt was made, because there is no other token
 }
 
-// sentRecord is what was sent, or may have been.
+// sentRecord counts the requests that may have been sent, with the times of the first and last.
 type sentRecord struct {
 	attempts    int
 	first, last time.Time
 }
 
-// manner is how the next attempt differs from an ordinary one.
-type manner struct {
+// attemptOptions are how the next attempt differs from the first.
+type attemptOptions struct {
 	fresh    bool          // it opens its own connection
-	rejected *oauth2.Token // refused with 401; another one is sent
-	suspect  *oauth2.Token // to which a 400 may have been due; another one is tried
+	rejected *oauth2.Token // refused with 401; send another one
+	suspect  *oauth2.Token // may have caused a 400; try another one
 }
 
-// attempt makes one attempt, which is then c.last: authorize, take a slot, send once, read bounded.
-func (c *attempts) attempt(ctx context.Context, how *manner) {
+// attempt makes one attempt and sets c.last: authorize, take a slot, send once, read up to a limit.
+func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	previous := c.last
 	a := &c.space[c.made%len(c.space)]
 	if c.made >= len(c.space) {
@@ -113,7 +114,7 @@ func (c *attempts) attempt(ctx context.Context, how *manner) {
 	c.made++
 	a.number, a.vendor, c.last = c.made, c.core.mediaType, a
 	if c.op.class != classToken {
-		if a.err = c.authorize(ctx, how); a.err != nil {
+		if a.err = c.authorize(ctx, options); a.err != nil {
 			if errors.Is(a.err, errSameToken) {
 				c.last, c.gaveUp = previous, true
 			}
@@ -140,12 +141,12 @@ func (c *attempts) attempt(ctx context.Context, how *manner) {
 		a.report = func(t *Trace, seen Attempt) { t.AttemptDone(observed, c.op.Operation, seen) }
 		a.started = time.Now()
 	}
-	if a.err = c.core.ended(observed); a.err != nil { // while it waited for its slot
+	if a.err = c.core.ended(observed); a.err != nil { // ended while waiting for the slot
 		slot.Release(Feedback{NotSent: true})
 		return
 	}
 	a.exchange = exchange.New(c.content != nil)
-	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, how.fresh)
+	c.send(a.exchange.Begin(observed, c.core.config.AttemptTimeout), a, slot, options.fresh)
 	if a.sent {
 		c.sent.count(a.started, c.core.config.AttemptTimeout)
 	}
@@ -154,8 +155,8 @@ func (c *attempts) attempt(ctx context.Context, how *manner) {
 	}
 }
 
-// count takes in an attempt that may have left. One that outlasted its limit, since its RoundTripper disregards the
-// context or the process stood still, may have left as late as its end.
+// count adds an attempt that may have left. If it outlasted its limit, because the RoundTripper ignores the context or the
+// process was suspended, the request may have left as late as its end; last is then limit before that.
 func (s *sentRecord) count(at time.Time, limit time.Duration) {
 	if s.attempts++; s.attempts == 1 {
 		s.first = at
@@ -166,7 +167,7 @@ func (s *sentRecord) count(at time.Time, limit time.Duration) {
 	}
 }
 
-// limiterError keeps a limiter's own refusal and the context's error, and makes anything else a refusal.
+// limiterError returns a limiter's refusal and the context's error unchanged, and wraps anything else.
 func limiterError(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*ThrottledError](err); ok || ctx.Err() != nil || errors.Is(err, ErrClosed) {
 		return err
@@ -174,7 +175,7 @@ func limiterError(ctx context.Context, err error) error {
 	return fmt.Errorf("prepaid: limiter: %w", err)
 }
 
-// send makes the exchange and fills a.
+// send makes the exchange and sets the fields of a.
 func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) {
 	header := c.header()
 	c.propagate(ctx, header)
@@ -205,10 +206,10 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	c.read(ctx, response, a)
 }
 
-// brokenBody is the error of a body that broke off.
+// brokenBody returns the error of a body that ended early.
 func brokenBody(err error) error { return &TransportError{Sent: true, Step: "body", Err: err} }
 
-// read takes the body, bounded, and makes the error of an error status.
+// read reads the body up to the limit and, for an error status, sets a.api.
 func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt) {
 	success := slices.Contains(c.op.success, a.status)
 	limit := c.core.config.MaxResponseBytes
@@ -219,11 +220,11 @@ func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt
 	switch {
 	case err == nil:
 	case errors.Is(err, exchange.ErrTooLarge) && !success:
-		// What matters of an error response is its status.
+		// The start is enough: what matters is the status.
 	case errors.Is(err, exchange.ErrTooLarge):
 		a.oversize = true
 	case !success && a.status >= 300:
-		// The status came whole: an error response that breaks off is still that error.
+		// The status arrived: an error response whose body ends early is still that error.
 	default:
 		a.err = brokenBody(err)
 		return
@@ -233,13 +234,13 @@ func (c *attempts) read(ctx context.Context, response *http.Response, a *attempt
 	case a.status >= 300:
 		a.api = c.apiError(a)
 	case success:
-		if code := a.saysError(c.op.kind); code != "" {
+		if code := a.errorCode(c.op.kind); code != "" {
 			a.unusable = a.undecodable(ErrorCode(printableCode(code)))
 		}
 	}
 }
 
-// apiError reads an error response; whatever its body is, the status counts.
+// apiError returns the error of an error status. The body may have any form.
 func (c *attempts) apiError(a *attempt) *APIError {
 	failure := &APIError{
 		StatusCode:   a.status,
@@ -256,8 +257,7 @@ func (c *attempts) apiError(a *attempt) *APIError {
 	return failure
 }
 
-// header returns the header of one attempt. The value slices are shared between requests: a RoundTripper may not
-// change them.
+// header returns the header of one attempt. The value slices are shared by all requests: a RoundTripper must not change them.
 func (c *attempts) header() http.Header {
 	h := make(http.Header, 4)
 	h["User-Agent"] = c.core.userAgent
@@ -301,8 +301,8 @@ func (c *attempts) propagate(ctx context.Context, header http.Header) {
 	}
 }
 
-// isTraceHeader reports whether a header may come from outside. The others are the client's own or the connection's;
-// with an idempotency key net/http would repeat a POST by itself.
+// isTraceHeader reports whether the caller may set a header. The others belong to the client or the connection; with an
+// idempotency key, net/http would repeat a POST by itself.
 func isTraceHeader(name string) bool {
 	if name == "" || !ascii.IsName(name) {
 		return false
@@ -319,24 +319,24 @@ func isTraceHeader(name string) bool {
 	return !strings.Contains(name, "idempotency") && !strings.Contains(name, "http-method")
 }
 
-// isHeaderValue reports whether net/http would send a value as it is.
+// isHeaderValue reports whether net/http sends a value unchanged.
 func isHeaderValue(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// authorize gets the token for this attempt; after a 401 it asks for another one.
-func (c *attempts) authorize(ctx context.Context, how *manner) error {
-	if err := c.core.ended(ctx); err != nil { // during a pause; a token source of the caller's does not know
+// authorize sets the token for this attempt; after a 401, a new one.
+func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error {
+	if err := c.core.ended(ctx); err != nil { // ended during a pause; the caller's token source does not know about Close
 		return err
 	}
-	if how.suspect != nil && c.token != how.suspect { // a further attempt with the spare token
+	if options.suspect != nil && c.token != options.suspect { // a further attempt with the spare token
 		return nil
 	}
-	rejected := how.rejected
-	if c.token != rejected { // it was replaced
+	rejected := options.rejected
+	if c.token != rejected { // already replaced
 		rejected = nil
 	}
-	token, err := c.anyToken(ctx, rejected, how.suspect)
+	token, err := c.requestToken(ctx, rejected, options.suspect)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -349,19 +349,20 @@ func (c *attempts) authorize(ctx context.Context, how *manner) error {
 	case !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
 	case rejected != nil && token.AccessToken == rejected.AccessToken,
-		how.suspect != nil && token.AccessToken == how.suspect.AccessToken:
+		options.suspect != nil && token.AccessToken == options.suspect.AccessToken:
 		return errSameToken
 	}
 	c.token = token
 	return nil
 }
 
-// anyToken asks for the shared token, or for a spare one. Without a spare one the response to the other stands.
-func (c *attempts) anyToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
+// requestToken returns the shared token or, if there is a suspect, a spare one. If it returns suspect itself, the response to it
+// is final.
+func (c *attempts) requestToken(ctx context.Context, rejected, suspect *oauth2.Token) (*oauth2.Token, error) {
 	if suspect == nil {
 		return c.core.tokens.Token(ctx, rejected)
 	}
-	if c.core.manager == nil { // a source of the caller's own is asked again after a 401 only
+	if c.core.manager == nil { // the caller's source is called again only after a 401
 		return suspect, nil
 	}
 	token, err := c.core.manager.Spare(ctx, suspect)
@@ -372,12 +373,12 @@ func (c *attempts) anyToken(ctx context.Context, rejected, suspect *oauth2.Token
 }
 
 var (
-	errSameToken = errors.New("the rejected token again")
+	errSameToken = errors.New("the token source returned the rejected token")
 	errNoToken   = errors.New("the token source returned no token")
 	errTokenText = errors.New("the token source returned a token with white space or control characters")
 )
 
-// tokenError wraps err once, without the parts of x/oauth2's errors that hold the credentials.
+// tokenError wraps err once, without the parts of x/oauth2's errors that may contain the credentials.
 func tokenError(err error) error {
 	if already, ok := errors.AsType[*TokenError](err); ok {
 		return already
@@ -393,13 +394,13 @@ func tokenError(err error) error {
 		err = inner.Err
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // of a foreign source
+		err = wrapped.Err // from the caller's source
 	}
 	return &TokenError{Err: err}
 }
 
-// isHeaderText reports whether a token can stand in the Authorization header: net/http would refuse anything else
-// in a way that looks like a broken exchange.
+// isHeaderText reports whether a token is valid in the Authorization header. For any other, net/http returns an error that
+// looks like a broken exchange.
 func isHeaderText(token string) bool {
 	for i := range len(token) {
 		if token[i] <= ' ' || token[i] > '~' {
@@ -409,7 +410,7 @@ func isHeaderText(token string) bool {
 	return true
 }
 
-// printableText makes one line of a text, of at most longest characters: nothing in it moves a cursor or hides.
+// printableText returns text as one line of at most longest printable characters.
 func printableText(text string) string {
 	const longest = 200
 	characters := []rune(strings.Join(strings.Fields(text), " "))

@@ -14,8 +14,9 @@ import (
 	"github.com/cardprograms/prepaid/internal/token"
 )
 
-// TokenSourceFrom adapts an oauth2.TokenSource. It is asked once more after a 401; the same token again ends the
-// call with [ErrUnauthorized]. A call that waits in source ends with its context, and leaves source to finish.
+// TokenSourceFrom adapts an oauth2.TokenSource. After a 401 the client calls source once more; if it returns the same token,
+// the call ends with [ErrUnauthorized]. If its context ends, a call does not wait for source any longer, and source
+// finishes in the background.
 func TokenSourceFrom(source oauth2.TokenSource) TokenSource { return &foreignSource{source: source} }
 
 type foreignSource struct{ source oauth2.TokenSource }
@@ -48,13 +49,13 @@ var opToken = operation{
 	class:     classToken, kind: responseJSON, success: []int{200}, lane: laneToken,
 }
 
-// fetchToken makes one POST /token, in as many attempts as Retry allows. It is the token manager's only way out.
+// fetchToken calls POST /token, in as many attempts as Retry allows. The token manager sends nothing else.
 func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	credentials := c.config.Credentials
 	described := request{
 		op:   opToken,
 		form: "grant_type=client_credentials",
-		// Plain, as the reference wants it: x/oauth2 would query-escape both first.
+		// Not escaped, as the reference requires: x/oauth2 would query-escape both.
 		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
 	}
 	var granted struct {
@@ -88,8 +89,8 @@ func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
 	}, nil
 }
 
-// tokenSeconds is a token's lifetime in whole seconds. The reference has a number there: a fraction is cut off, and
-// anything beyond token.MaxLife counts as that.
+// tokenSeconds is a token's lifetime in whole seconds. The reference says number: fractions are truncated, and the value is
+// limited to token.MaxLife.
 type tokenSeconds int64
 
 // UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
@@ -104,12 +105,12 @@ func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
 	if _, err := number.Parse(text, true); errors.Is(err, number.ErrSyntax) {
 		return errNotANumber
 	}
-	seconds, _ := strconv.ParseFloat(string(text), 64) // of JSON's grammar; too large is infinite
+	seconds, _ := strconv.ParseFloat(string(text), 64) // the syntax was checked; if too large, it is +Inf
 	*s = tokenSeconds(max(0, min(seconds, token.MaxLife.Seconds())))
 	return nil
 }
 
-// newTokenManager returns a manager that fetches with c and reports to its log and traces.
+// newTokenManager returns a manager that fetches tokens with c and reports to its log and traces.
 func (c *core) newTokenManager() *tokenManager {
 	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
 		Hold:               c.config.Retry.TokenHold,

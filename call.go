@@ -11,21 +11,21 @@ import (
 	"github.com/cardprograms/prepaid/internal/exchange"
 )
 
-// call is one operation under way.
+// call is one operation in progress.
 type call struct {
 	retries
 	began time.Time
 }
 
-// buffers holds responses while they are decoded. A body never outlives its call.
+// buffers hold response bodies while they are decoded. A body never outlives its call.
 var buffers = sync.Pool{New: func() any { return new(exchange.Buffer) }}
 
-// calls are used again once they are over. What may outlive a call (hooks of the transport, a streamed body) holds on
-// to the attempt's Exchange, never to the attempt or the call.
+// calls are reused. What may outlive a call (transport hooks, a streamed body) refers to the attempt's Exchange, never to the
+// attempt or the call.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// do takes a request through the whole of DESIGN.md's "Follow one call": validate, encode once, attempt
-// loop, decode. Every error it returns is a *CallError.
+// do runs a request as DESIGN.md describes in "Follow one call": validate, encode once, attempt loop, decode. Every error that
+// it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
 	k.request, k.core, k.lane, k.began, k.observer = *r, c, r.op.lane, time.Now(), c.observer.of(ctx) // the rest is zero
@@ -35,7 +35,7 @@ func (c *core) do(ctx context.Context, r *request, decode func(*response) error)
 	}
 	ctx = k.observer.callStart(ctx, r.op.Operation)
 	err := k.run(ctx, decode)
-	if c.closed.Load() { // meanwhile: a transport that was used since keeps connections again
+	if c.closed.Load() { // closed meanwhile: the transport has kept connections since then
 		c.sender.CloseIdle()
 	}
 	k.observe(ctx, err)
@@ -66,7 +66,7 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	return c.conclude(ctx, decode)
 }
 
-// observe reports the end of the call.
+// observe reports the end of the call to traces and log.
 func (c *call) observe(ctx context.Context, err error) {
 	status := 0
 	if c.last != nil {
@@ -114,7 +114,7 @@ func (c *call) conclude(ctx context.Context, decode func(*response) error) error
 	return c.fail(c.effect.outcome, err)
 }
 
-// before is the attempt before the last one, when it reached the service.
+// before returns the attempt before the last one if it may have reached the service, else nil.
 func (c *call) before() *attempt {
 	if c.made < 2 {
 		return nil
@@ -125,7 +125,7 @@ func (c *call) before() *attempt {
 	return nil
 }
 
-// outcomeOfResponse is what a success status means whose body was refused by the decoder.
+// outcomeOfResponse returns the outcome of a response with a success status whose body the decoder refused.
 func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 	switch {
 	case errors.Is(err, ErrTransferFailed):
@@ -140,8 +140,8 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 	return OutcomeApplied
 }
 
-// fail makes the CallError. Once an attempt of this call, or of an earlier one with its request id, may have been applied,
-// the outcome stays unknown until a success or a refusal that settles it.
+// fail returns the CallError. Once an attempt of this call, or of an earlier one with its request ID, may have been applied,
+// the outcome stays unknown until a success or a refusal settles it.
 func (c *call) fail(outcome Outcome, err error) error {
 	if c.moved {
 		outcome = OutcomeApplied
@@ -180,7 +180,7 @@ func (c *call) fail(outcome Outcome, err error) error {
 	return failure
 }
 
-// capture fills the Capture of the context, if any, with the last response.
+// capture stores the last response in the Capture of the context, if any.
 func (c *call) capture(ctx context.Context) {
 	seen := captureOf(ctx)
 	if seen == nil || c.last.status == 0 || c.op.class == classToken {

@@ -19,8 +19,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// encodeOptions are how requests are written: date-times in UTC to the second, secrets revealed. Nowhere else
-// does a secret leave its closure.
+// encodeOptions are the options for requests: date-times in UTC with a resolution of one second, secrets revealed. A secret is
+// revealed nowhere else.
 var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, t time.Time) error {
 		return e.WriteToken(jsontext.String(t.UTC().Format(wire.TimeLayout)))
@@ -31,7 +31,7 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, value selfEncoder) error { return value.encode(e) }),
 ))
 
-// scalars are how values of the plain types are read, see tolerant.
+// scalars read values of the basic types, see tolerant.
 var scalars = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
@@ -41,27 +41,27 @@ var scalars = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeCode),
 )
 
-// tolerant are how values are read: never refused for form (a number in quotes or a string without them, 12.0 for 12, a
-// date-time without its zone), always refused for a value that would be wrong.
+// tolerant read values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a zone),
+// but never as a wrong value.
 var tolerant = json.JoinUnmarshalers(scalars, json.UnmarshalFromFunc(decodeListed))
 
-// callerOptions are how a value of the caller's own is read.
+// callerOptions are the options for a value of the caller's type.
 var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
 
-// decodeOptions are how responses are read. They differ from callerOptions in amounts that must not read as zero when
-// they are missing or null: these start out as amountUnset, and null leaves them so (see incomplete). The library goes on
-// with the same options, in a type that has no rule here.
+// decodeOptions are the options for responses. They differ from callerOptions for amounts that must not become zero if
+// missing or null: these start as amountUnset, and null leaves them unchanged (see incomplete). For types without a rule
+// here, the library uses the same options for the members.
 var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value selfDecoder) error { return value.decode(d) }),
 	tolerant,
 )))
 
-// selfEncoder is a type with a form of its own.
+// selfEncoder is a type that encodes itself.
 type selfEncoder interface {
 	encode(e *jsontext.Encoder) error
 }
 
-// selfDecoder is a type with a form of its own.
+// selfDecoder is a type that decodes itself.
 type selfDecoder interface {
 	decode(d *jsontext.Decoder) error
 }
@@ -69,21 +69,20 @@ type selfDecoder interface {
 // wireReadable is a type that can be read on the fast path.
 type wireReadable interface{ readWire(r *wire.Reader) }
 
-// wireWritable is a type that can be written on it.
+// wireWritable is a type that can be written on the fast path.
 type wireWritable interface{ writeWire(w *wire.Writer) }
 
-// incomplete is a type some of whose members must be there: those whose zero would be taken for a value of the service,
-// and those that identify something. The rest of what the reference requires may be missing or null, which reads as the
-// zero value.
+// incomplete is a type with members that must be present: those whose zero value would look like a value of the service, and
+// those that identify something. Other members that the reference requires may be missing or null: they become the zero value.
 type incomplete interface{ missing() bool }
 
-// complete reports whether item has all members that must be there.
+// complete reports whether item has all members that must be present.
 func complete[T any](item *T) bool {
 	checked, ok := any(item).(incomplete)
 	return !ok || !checked.missing()
 }
 
-// encode writes a request body. It cannot fail for the types of this package, whose text was validated.
+// encode returns a request body. It cannot fail for the types of this package, because their text was validated.
 func encode(body any) ([]byte, error) {
 	if written, ok := writeBody(body); ok {
 		return written, nil
@@ -129,8 +128,8 @@ func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) err
 	return nil
 }
 
-// decodeListed reads a value of a type whose values the reference lists, as decodeString and decodeInteger do. A caller's own
-// type is left to the library.
+// decodeListed reads a value of an enumeration type of this package, like decodeString and decodeInteger. The library reads
+// the caller's types.
 func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 	to := reflect.ValueOf(listed).Elem()
 	switch {
@@ -168,7 +167,7 @@ func decodeTime(d *jsontext.Decoder, t *time.Time) error {
 	return nil
 }
 
-// decodeInteger reads 12, "12", 12.0 and null; anything that is not a whole number in range is an error.
+// decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything else than a whole number in range is an error.
 func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	text, kind, err := readScalar(d, errNotAnInteger)
 	if err != nil || kind == 'n' {
@@ -182,7 +181,7 @@ func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
 	return nil
 }
 
-// parseInteger also reads what only a string can hold, such as 007.
+// parseInteger also accepts what only a string can contain, such as 007.
 func parseInteger(text string) (int64, bool) {
 	if value, ok := number.Int64([]byte(text)); ok {
 		return value, true
@@ -191,13 +190,14 @@ func parseInteger(text string) (int64, bool) {
 	return value, err == nil
 }
 
-// readItem reads body's one value on the fast path. False means that nothing is known of it, and that item holds rubbish.
+// readItem reads body's single value on the fast path. If it returns false, body must be read again from the start, and item
+// is undefined.
 func readItem(body []byte, item any) bool {
 	plain, ok := item.(wireReadable)
 	return ok && wire.Read(body, plain.readWire)
 }
 
-// readItems reads body, an array, in the same way.
+// readItems does the same for an array.
 func readItems[T any](body []byte) ([]T, bool) {
 	if _, ok := any((*T)(nil)).(wireReadable); !ok {
 		return nil, false
@@ -205,7 +205,7 @@ func readItems[T any](body []byte) ([]T, bool) {
 	return wire.ReadItems(body, func(item *T, r *wire.Reader) { any(item).(wireReadable).readWire(r) })
 }
 
-// writeBody writes a body on the fast path, if it can.
+// writeBody writes a body on the fast path. If it returns false, encode it with the library.
 func writeBody(body any) ([]byte, bool) {
 	plain, ok := body.(wireWritable)
 	if !ok {
@@ -214,7 +214,7 @@ func writeBody(body any) ([]byte, bool) {
 	return wire.Write(plain.writeWire)
 }
 
-// decodeJSON reads a response's one JSON value into out.
+// decodeJSON reads the single JSON value of a response into out.
 func decodeJSON[T any](r *response, out *T) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
@@ -235,7 +235,7 @@ func decodeJSON[T any](r *response, out *T) error {
 	return nil
 }
 
-// decodeItems reads a response's array of JSON values, each with its required members.
+// decodeItems reads a response's JSON array and checks the required members of each element.
 func decodeItems[T any](r *response, items *[]T) error {
 	var ok bool
 	if *items, ok = readItems[T](bytes.TrimSpace(r.body)); !ok {
@@ -252,14 +252,14 @@ func decodeItems[T any](r *response, items *[]T) error {
 	return nil
 }
 
-// response is what the service returned to one request, as the decoders read it. It is valid until its call returns, and
-// so is its body; stream may outlive it.
+// response is what the service returned for one request, as the decoders read it. It and its body are valid until the call
+// returns; stream may outlive it.
 type response struct {
-	started    time.Time // of the request
+	started    time.Time // when the request was sent
 	status     int       // 0 without a response
 	header     http.Header
 	mediaType  string
-	vendor     string // the media type that the service should respond with
+	vendor     string // the service's media type
 	body       []byte
 	stream     io.ReadCloser // instead of body
 	oversize   bool          // a success longer than MaxResponseBytes
@@ -274,12 +274,12 @@ var (
 	errNotANumber         = errors.New("not a number")
 	errNotATime           = errors.New("not an ISO 8601 date-time")
 	errUnexpectedBody     = errors.New("not a response of the service")
-	errNotATransactionID  = errors.New("a transaction id that is not digits above zero")
-	errUnexpectedResponse = errors.New("unexpected status, or a body where none is due")
+	errNotATransactionID  = errors.New("the transaction ID is not a whole number above zero")
+	errUnexpectedResponse = errors.New("unexpected status or unexpected body")
 )
 
-// fromService reports whether the response's media type can be the service's; proxies put application/json in its
-// place, or a page of their own.
+// fromService reports whether the response may come from the service, by its media type. Proxies substitute application/json,
+// or send their own page.
 func (r *response) fromService() bool {
 	switch r.mediaType {
 	case r.vendor, "application/json", "application/octet-stream":
@@ -290,8 +290,8 @@ func (r *response) fromService() bool {
 	return false
 }
 
-// declared reports whether the media type is one that the reference declares, or application/json in its place. With any
-// other, a success that cannot be read proves nothing.
+// declared reports whether the media type is one that the reference declares, or application/json instead. With any other, a
+// success that cannot be read proves nothing.
 func (r *response) declared(kind responseKind) bool {
 	switch r.mediaType {
 	case r.vendor, "application/json":
@@ -302,7 +302,7 @@ func (r *response) declared(kind responseKind) bool {
 	return false
 }
 
-// empty reports a whole body that says nothing: blank, null or {}.
+// empty reports whether the complete body is blank, null or {}.
 func (r *response) empty() bool {
 	body := bytes.TrimSpace(r.body)
 	inner, object := bytes.CutPrefix(body, []byte("{"))
@@ -315,9 +315,9 @@ func (r *response) empty() bool {
 	return len(body) == 0 || string(body) == "null"
 }
 
-// saysError returns the code of an error that came with a success status. Left out are the 204 of a report that is not
-// ready, which has that shape, and bodies that are the caller's to read.
-func (r *response) saysError(kind responseKind) ErrorCode {
+// errorCode returns the code of an error sent with a success status, or "". It ignores the 204 of a report that is not ready,
+// which has this shape, and bodies that only the caller can interpret.
+func (r *response) errorCode(kind responseKind) ErrorCode {
 	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData || !bytes.Contains(r.body, []byte(`"error"`)) {
 		return ""
 	}
@@ -325,11 +325,11 @@ func (r *response) saysError(kind responseKind) ErrorCode {
 	return code
 }
 
-// syntaxOptions are how anything is read: with duplicate names and bad UTF-8.
+// syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
 var syntaxOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// errorShape reads the shape of section 7, and that strictly: it is evidence of who sent the response. Any other body has no
-// code; a description of another type is no description.
+// errorShape reads the error shape of section 7. It is strict about the code, which is evidence of who sent the response: in
+// any other shape, the code is empty. A description of another type is ignored.
 func (r *response) errorShape() (code ErrorCode, description string) {
 	var shape struct {
 		Error       ErrorCode      `json:"error"`
@@ -347,13 +347,13 @@ func (r *response) errorShape() (code ErrorCode, description string) {
 	return shape.Error, description
 }
 
-// undecodable makes the DecodeError of r, without the content that json quotes in its errors.
+// undecodable returns the DecodeError of r, without the content that json quotes in its errors.
 func (r *response) undecodable(err error) error {
 	failure := &DecodeError{StatusCode: r.status, MediaType: printableMediaType(r.mediaType), Err: err}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		failure.Offset, failure.Err = semantic.ByteOffset, errWrongType
 		if semantic.Err != nil {
-			failure.Err = quiet(semantic.Err)
+			failure.Err = withoutContent(semantic.Err)
 		}
 	}
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -370,8 +370,8 @@ var (
 	errNotJSON   = errors.New("not JSON")
 )
 
-// quiet keeps an error of this package and replaces any other, whose text may quote the body.
-func quiet(err error) error {
+// withoutContent returns an error of this package unchanged and replaces any other, whose text may quote the body.
+func withoutContent(err error) error {
 	for _, known := range []error{
 		errMissingMember, errNull, errNotAnInteger, errNotANumber, errNotATime, ErrAmountSyntax, ErrAmountRange, ErrDateSyntax,
 	} {
@@ -382,7 +382,7 @@ func quiet(err error) error {
 	return errWrongType
 }
 
-// mediaTypeOf returns the type without parameters, in lower case; empty when there is none.
+// mediaTypeOf returns the media type without parameters, in lower case; empty if there is none.
 func mediaTypeOf(contentType string) string {
 	if contentType == "" || strings.IndexByte(contentType, ';') < 0 {
 		return strings.ToLower(strings.TrimSpace(contentType))
@@ -394,7 +394,7 @@ func mediaTypeOf(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(mediaType))
 }
 
-// printableMediaType does the same for a Content-Type without parameters.
+// printableMediaType returns mediaType, or "?" if it does not have the form of a media type.
 func printableMediaType(mediaType string) string {
 	const longest = 100
 	kind, subtype, slash := strings.Cut(mediaType, "/")

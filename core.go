@@ -100,17 +100,17 @@ type tokenManager struct{ *token.Manager }
 // Token implements TokenSource.
 func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
 	current, err := m.Manager.Token(ctx, rejected)
-	return current, closedAbove(err)
+	return current, mapClosed(err)
 }
 
 // Spare returns a token other than suspect.
 func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	spare, err := m.Manager.Spare(ctx, suspect)
-	return spare, closedAbove(err)
+	return spare, mapClosed(err)
 }
 
-// closedAbove maps token.ErrClosed to ErrClosed.
-func closedAbove(err error) error {
+// mapClosed maps token.ErrClosed to ErrClosed.
+func mapClosed(err error) error {
 	if errors.Is(err, token.ErrClosed) {
 		return ErrClosed
 	}

@@ -383,7 +383,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 		return errNull
 	}
 	if err := jsonv2.Unmarshal(data, &envelope, decodeOptions); err != nil {
-		return quiet(err)
+		return withoutContent(err)
 	}
 	*m = Message(envelope)
 	m.Raw = bytes.Clone(data)

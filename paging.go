@@ -114,15 +114,15 @@ type pageList[T any] struct {
 	paging  Paging
 	// identity distinguishes the items of the list.
 	identity func(*T) string
-	// leaves: items may leave the list while it is read, so a page that was promised may legitimately be gone.
+	// leaves: items may leave the list while it is read, so an expected page may legitimately be gone.
 	leaves bool
-	// keep drops items that were not asked for; nil keeps all. What it drops still counts as seen.
+	// keep filters the items; nil keeps all. Dropped items still count as seen.
 	keep func(*T) bool
-	// opened sees the first page before its items are delivered; false ends the iteration. May be nil.
+	// opened receives the first page before its items are delivered; false ends the iteration. May be nil.
 	opened func(*Page[T]) bool
 }
 
-// page reads the page that Paging names.
+// page reads the page Paging.Page.
 func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 	page, err := l.fetch(ctx, c, l.paging.Page, false)
 	if err == nil && l.keep != nil {
@@ -137,7 +137,7 @@ func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 	return page, err
 }
 
-// all iterates over the items of all pages from Paging.Page on, as internal/pages promises.
+// all iterates over the items of all pages from Paging.Page on, with the promises of internal/pages.
 func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		start := max(l.paging.Page, 1)
@@ -178,7 +178,7 @@ func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	}
 }
 
-// endOfList decides what a failed page means: a refusal may be of a page number beyond the last.
+// endOfList decides what a failed page means: the service may have refused a page number beyond the last.
 func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 	refusal, ok := errors.AsType[*APIError](err)
 	if !ok || refusal.StatusCode != http.StatusBadRequest || refusal.Code == "" || refusal.Code == CodeInvalidHookID {
@@ -187,7 +187,7 @@ func endOfList(read *pages.Progress, err error) (ended bool, incomplete error) {
 	return read.Refused()
 }
 
-// error returns what is wrong with the list.
+// error returns the CallError for an error of the list.
 func (l pageList[T]) error(err error) error {
 	if incomplete, ok := errors.AsType[*pages.Incomplete](err); ok {
 		err = &IncompleteListError{Seen: incomplete.Seen, Total: incomplete.Total}
@@ -204,7 +204,7 @@ func (p *Page[T]) head() pages.Head {
 	}
 }
 
-// fetch reads one page. 204 is an empty one.
+// fetch reads one page. 204 means an empty page.
 func (l pageList[T]) fetch(ctx context.Context, c *core, number int, bulk bool) (*Page[T], error) {
 	page := &Page[T]{Number: max(number, 1)}
 	r := l.request
@@ -224,7 +224,7 @@ func (p *Page[T]) decode(a *response) error {
 		return nil
 	}
 	body := bytes.TrimSpace(a.body)
-	if p.bare = len(body) > 0 && body[0] == '{'; p.bare { // company search: one account may come bare
+	if p.bare = len(body) > 0 && body[0] == '{'; p.bare { // company search: a single account may arrive without a list
 		p.Items = make([]T, 1)
 		if err := decodeJSON(a, &p.Items[0]); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (p *Page[T]) decode(a *response) error {
 	return nil
 }
 
-// readHeader reads the three paging headers, of which a malformed one is treated as absent, and the service's clock.
+// readHeader reads the three paging headers and the service's clock. Malformed headers are treated as absent.
 func (p *Page[T]) readHeader(a *response) {
 	number := func(name string) (int, bool) {
 		if n, err := strconv.Atoi(a.header.Get(name)); err == nil && n >= 0 {
@@ -263,7 +263,7 @@ func (v *validator) paging(p Paging) {
 	}
 }
 
-// skew is the service's clock, reported in whole seconds, minus the local one; 0 when they agree to a second.
+// skew returns the service's clock, which is reported in whole seconds, minus the local one; 0 if they agree to a second.
 func skew(service, local time.Time) time.Duration {
 	difference := service.Sub(local.Truncate(time.Second))
 	if difference.Abs() <= time.Second {

@@ -15,37 +15,37 @@ import (
 	"github.com/cardprograms/prepaid/internal/exchange"
 )
 
-// retries makes the attempts of one call until another one could apply the call twice, would find no time or is one too
-// many. do sets where it begins; after that only the methods of retries change its own fields.
+// retries makes the attempts of one call until another one might apply the call twice, would not finish before the deadline or
+// would exceed MaxAttempts. do sets its start values; after that, only the methods of retries change its own fields.
 type retries struct {
 	attempts
 	effect effect
 
-	how       manner        // of the next attempt
-	wait      time.Duration // before it
-	tried     int           // attempts that count against MaxAttempts
-	throttled time.Time     // of the first 429
-	renewed   bool          // another token was asked for
-	resent    bool          // after a kept connection broke
+	options   attemptOptions // for the next attempt
+	wait      time.Duration  // before the next attempt
+	tried     int            // attempts that count against MaxAttempts
+	throttled time.Time      // when the first 429 arrived
+	renewed   bool           // another token was requested
+	resent    bool           // sent again after a kept connection broke
 }
 
-// effect is what is known of what the call did.
+// effect is what is known about the effect of the call.
 type effect struct {
 	outcome   Outcome   // of the last attempt
 	unknown   error     // cause of the first attempt that may have been applied
-	notBefore time.Time // when a movement of unknown outcome may be repeated; that of an earlier call at first
+	notBefore time.Time // when a movement of unknown outcome may be repeated; at first that of an earlier call
 }
 
-// loop makes the attempts. Nearly every call ends with its first, which needs no loop around it.
+// loop makes the attempts. Nearly every call ends with the first, so only further ones pay for the retry library.
 func (c *retries) loop(ctx context.Context) {
-	if c.attempt(ctx, &c.how); c.decide(ctx) {
+	if c.attempt(ctx, &c.options); c.decide(ctx) {
 		c.repeat(ctx)
 	}
 }
 
-// repeat drives the further attempts with go-retryablehttp, which is shown the first one as the failure that it was.
-// One small client per call: its hooks see this call's deadline, outcome and last response, and its shared habits
-// (logging URLs, closing the pool's idle connections, following redirects) have nothing to act on.
+// repeat makes the further attempts with go-retryablehttp, which sees the first one as a failure. Each call has its own
+// client, so that the hooks see this call's deadline, outcome and last response, and what the library does by default
+// (logging URLs, closing idle connections, following redirects) has no effect.
 func (c *retries) repeat(ctx context.Context) {
 	bare := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: http.Header{}}).WithContext(ctx)
 	req, err := retryablehttp.FromRequest(bare)
@@ -66,27 +66,27 @@ func (c *retries) repeat(ctx context.Context) {
 		Backoff:      func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.wait },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	_, _ = retry.Do(req) //nolint:bodyclose // the response is a bare acknowledgement; c.last holds the real one
+	_, _ = retry.Do(req) //nolint:bodyclose // the response is a placeholder; c.last holds the real one
 }
 
-// furtherAttempts is the RoundTripper of a call's own retry loop, so that each decision sees what the last attempt met.
+// furtherAttempts is the RoundTripper of a call's retry loop.
 type furtherAttempts struct {
 	*retries
-	begun bool // the loop has been shown the first attempt
+	begun bool // the loop has seen the first attempt
 }
 
-// RoundTrip makes one attempt for go-retryablehttp. The loop decides by c.last; the response it gets carries nothing,
-// so that net/http has nothing to redirect.
+// RoundTrip makes one attempt for go-retryablehttp. The loop decides by c.last; the response is empty, so that net/http has
+// nothing to redirect.
 func (c *furtherAttempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	if c.begun {
-		c.attempt(req.Context(), &c.how)
+		c.attempt(req.Context(), &c.options)
 	}
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: req}, nil
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// decide reads the last attempt, keeps what is known of the effect, and reports whether another one follows.
+// decide evaluates the last attempt, updates the effect, and reports whether another attempt follows.
 func (c *retries) decide(ctx context.Context) bool {
 	again := c.next(ctx)
 	c.observe(ctx, again)
@@ -101,8 +101,8 @@ func (c *retries) next(ctx context.Context) bool {
 	}
 	if a.succeeded(&c.op) {
 		c.effect.outcome = OutcomeApplied
-		if c.how.suspect != nil {
-			c.core.manager.Adopt(c.token, c.how.suspect)
+		if c.options.suspect != nil {
+			c.core.manager.Adopt(c.token, c.options.suspect)
 		}
 		return false
 	}
@@ -124,15 +124,15 @@ func (c *retries) next(ctx context.Context) bool {
 	switch {
 	case v.renew:
 		if c.renewed = true; v.spare {
-			c.how.suspect = c.token
+			c.options.suspect = c.token
 		} else {
-			c.how.rejected = c.token
+			c.options.rejected = c.token
 		}
-		c.tried-- // a lapsed token is no failed attempt, and one renewal bounds it
+		c.tried-- // an expired token is not a failed attempt; there is at most one renewal
 		c.wait = 0
 	case errors.Is(a.err, exchange.ErrRepeated) && !c.resent:
-		// The repeat that net/http would have made: at once, but with a slot, and not on another kept connection.
-		c.resent, c.how.fresh = true, !a.exchange.HTTP2()
+		// net/http would repeat this by itself. Repeat it at once, but with a slot, and not on another kept connection.
+		c.resent, c.options.fresh = true, !a.exchange.HTTP2()
 		if c.op.class == classRead {
 			c.tried--
 		}
@@ -141,7 +141,7 @@ func (c *retries) next(ctx context.Context) bool {
 		if c.throttled.IsZero() {
 			c.throttled = now
 		}
-		c.tried-- // a 429 costs time, not one of the attempts
+		c.tried-- // a 429 costs time, not an attempt
 		c.wait = policy.throttleWait(a.retryAfter)
 		if now.Add(c.wait).Sub(c.throttled) > policy.MaxThrottleWait {
 			return false
@@ -156,12 +156,12 @@ func (c *retries) next(ctx context.Context) bool {
 		return false
 	}
 	if deadline, ok := ctx.Deadline(); ok && !now.Add(c.wait).Before(deadline) {
-		return false // sleeping into the deadline would only lose the response that is there
+		return false // waiting for the deadline would only hide the error of this attempt
 	}
 	return true
 }
 
-// observe reports the last attempt, unless none was made since the last report.
+// observe reports the last attempt to traces and log, unless none was made since the last report.
 func (c *retries) observe(ctx context.Context, again bool) {
 	a := c.last
 	if c.gaveUp || a.started.IsZero() || !c.observer.wantsAttempts(ctx, again) {
@@ -177,19 +177,20 @@ func (c *retries) observe(ctx context.Context, again bool) {
 	c.observer.attemptDone(ctx, c.op.Operation, seen, a.report)
 }
 
-// backoff doubles from MinWait to MaxWait, half of it jitter; a Retry-After is the least.
-func (p *RetryPolicy) backoff(tried int, asked time.Duration) time.Duration {
+// backoff returns the pause after a number of attempts: doubled from MinWait up to MaxWait, half of it jitter, and at least
+// retryAfter.
+func (p *RetryPolicy) backoff(tried int, retryAfter time.Duration) time.Duration {
 	ceiling := p.MinWait << min(tried-1, 20)
 	if ceiling > p.MaxWait || ceiling <= 0 {
 		ceiling = p.MaxWait
 	}
-	return max(ceiling/2+rand.N(ceiling/2+1), asked)
+	return max(ceiling/2+rand.N(ceiling/2+1), retryAfter)
 }
 
-// throttleWait is what a 429 asks for or, when it asks for nothing, 2.5 to 10 s: the service refuses for up to 10.
-func (p *RetryPolicy) throttleWait(asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
+// throttleWait returns the wait that a 429 requests or, if unspecified, 2.5 to 10 s: the service refuses for up to 10 s.
+func (p *RetryPolicy) throttleWait(retryAfter time.Duration) time.Duration {
+	if retryAfter > 0 {
+		return retryAfter
 	}
 	low, high := min(minThrottlePause, p.MaxWait), min(maxThrottlePause, p.MaxWait)
 	return low + rand.N(high-low+1)
@@ -200,9 +201,9 @@ const (
 	maxThrottlePause = 10 * time.Second
 )
 
-// repeatRule is the one place that says when a request may be sent again under its request id, and which refusal of the
-// repeat settles the unknown outcome of the first. A client's rule is that of its [Config]; an error that no client made
-// is judged by the default one.
+// repeatRule decides when a request may be sent again with its request ID, and which refusal of the repeat settles the
+// unknown outcome of the first. A client's rule follows its [Config]; for an error that no client returned, the default
+// Config applies.
 type repeatRule struct {
 	wait  time.Duration
 	codes []ErrorCode // that settle, in addition to CodeInvalidRequest
@@ -211,16 +212,16 @@ type repeatRule struct {
 func (c Config) repeatRule() *repeatRule {
 	whole := c.withDefaults()
 	wait := whole.AttemptTimeout + whole.Retry.InFlightWait
-	if wait < 0 { // out of range: both are at least zero
+	if wait < 0 { // overflow: neither is negative
 		wait = math.MaxInt64
 	}
 	return &repeatRule{wait: wait, codes: slices.Clone(whole.RefusalCodes)}
 }
 
-// errEarlierCall is the cause of an unknown outcome that a call takes over from one before it.
-var errEarlierCall = errors.New("a call before this one, whose outcome is unknown")
+// errEarlierCall is the cause of an unknown outcome that a call inherits from an earlier one.
+var errEarlierCall = errors.New("an earlier call with unknown outcome")
 
-// notBefore is zero when nothing was sent.
+// notBefore returns when a request sent at lastSent may be sent again; zero if lastSent is zero.
 func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	if lastSent.IsZero() {
 		return time.Time{}
@@ -228,8 +229,8 @@ func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	return lastSent.Add(r.wait)
 }
 
-// settles reports whether a refusal of a request that was sent then proves that what was sent before it, and could still
-// be under way until notBefore, moved no money. A zero notBefore means that this is not known.
+// settles reports whether the refusal of a request proves that an earlier sending, which may have been in progress until
+// notBefore, moved no money. sent is when the refused request was sent. A zero notBefore means unknown.
 func (r *repeatRule) settles(outcome Outcome, refusal error, sent, notBefore time.Time) bool {
 	if outcome != OutcomeRejected || notBefore.IsZero() || sent.Before(notBefore) {
 		return false
@@ -240,28 +241,30 @@ func (r *repeatRule) settles(outcome Outcome, refusal error, sent, notBefore tim
 	response, ok := errors.AsType[*APIError](refusal)
 	return ok && response.StatusCode == http.StatusBadRequest &&
 		(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code)) &&
-		// Gateways send an invalid_request of their own as application/json.
+		// Gateways send their own invalid_request as application/json.
 		strings.HasPrefix(mediaTypeOf(response.Header.Get("Content-Type")), "application/vnd.")
 }
 
-// settledBy is settles for a refusal that was returned to a caller.
+// settledBy is settles for an error that was returned to a caller.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 	return r.settles(refusal.Outcome, refusal.Err, refusal.LastSent, r.notBefore(lastSent))
 }
 
-// SettlesDoubt reports whether err, the result of sending a transfer or direct entry out again under its request id,
-// proves that no earlier sending moved the money. lastSent is the time of the last sending before it,
-// [CallError].LastSent. The service returns the cached response for a request id that it has carried out (section 8), so
-// its own refusal of the same params proves that it has not, under two conditions. The refused request, err's own LastSent,
-// was sent no earlier than [AccountsService.NotBefore] of lastSent. And the refusal is a failed transfer
-// ([ErrTransferFailed]), or a 400 in the service's own form with the code invalid_request or one of [Config].RefusalCodes,
-// as application/vnd.<vendor>+json. Anything else proves nothing: another status or another code, such as one that refuses
-// the repeat because the first is still under way, a refusal that a gateway may have sent, a request that was not
-// processed, a fault found before sending.
+// SettlesDoubt reports whether err, the result of sending a transfer or direct entry out again with the same request ID and
+// the same params, proves that no earlier sending moved the money. lastSent is the [CallError].LastSent of the sending before.
 //
-// A zero lastSent means that the time is not known: nothing settles. The params must be those of the earlier sending. An
-// error of a [Client] is judged by the client's own Config, any other by the defaults. The client applies this rule to
-// the calls that it has made itself; what was sent by another process is for its caller to judge.
+// The service returns the cached response for a request ID that it has carried out (section 8), so its own refusal proves that
+// it has not, under two conditions:
+//
+//   - The refused request (LastSent of err) was sent no earlier than [AccountsService.NotBefore] of lastSent.
+//   - The refusal is a failed transfer ([ErrTransferFailed]), or a 400 in the service's own form, sent as
+//     application/vnd.<vendor>+json, with the code invalid_request or one of [Config].RefusalCodes.
+//
+// Anything else proves nothing: another status or code (which may refuse the repeat because the first is still in progress), a
+// refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
+//
+// A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, for any other the
+// defaults. A client applies this rule itself to its own calls; use it for what another process sent.
 func SettlesDoubt(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

@@ -22,32 +22,32 @@ const (
 	ruleUTF8     = "must be valid UTF-8"
 	ruleDigits4  = "must be four digits (ISO 18245)"
 	ruleUUID     = "must be a UUID"
-	rulePath     = `must not be ".", ".." or hold a slash or a control character`
+	rulePath     = `must not be "." or ".." or contain a slash or a control character`
 )
 
-// validator collects the faults of a request. A rule names what is wrong with a field and never its value. Each method of a
-// service lists the rules of all its fields, in their order, also where another has the same: a row is a row of the reference.
+// validator collects the faults of a request. A rule says what is wrong with a field, never its value. Each method of a service
+// lists the rules of all its fields, in their order, even where another method has the same: a row is a row of the reference.
 type validator struct {
 	faults []Fault
 	lax    bool // Config.SkipValueChecks
-	// isEmail knows the forms that isPlainEmail does not. What is read is held to the plain form: a program that sends no
-	// registration does without the parser.
+	// isEmail accepts the forms that isPlainEmail does not. It is a field so that a program which sends no registration does
+	// not link the parser.
 	isEmail func(string) bool
 }
 
-// fault notes what is never sent.
+// fault adds a fault. The request is not sent.
 func (v *validator) fault(field, rule string) {
 	v.faults = append(v.faults, Fault{Field: field, Rule: rule})
 }
 
-// value notes what the service would refuse, as far as this package knows.
+// value adds a fault unless SkipValueChecks is set: as far as this version knows, the service would refuse the value.
 func (v *validator) value(field, rule string) {
 	if !v.lax {
 		v.fault(field, rule)
 	}
 }
 
-// required checks a text without which a request says something else, such as an id.
+// required checks a text without which the request would mean something else, such as an ID.
 func (v *validator) required(field, value string) bool {
 	if value == "" {
 		v.fault(field, ruleRequired)
@@ -56,7 +56,7 @@ func (v *validator) required(field, value string) bool {
 	return v.text(field, value, 0)
 }
 
-// text checks an optional text of at most longest code points; 0 means any length.
+// text checks an optional text of at most longest code points; 0 means unlimited.
 func (v *validator) text(field, value string, longest int) bool {
 	if !utf8.ValidString(value) {
 		v.fault(field, ruleUTF8)
@@ -78,15 +78,15 @@ func (v *validator) requiredText(field, value string, longest int) {
 	v.text(field, value, longest)
 }
 
-// noControl refuses what an editor or echo leaves at the end of a line, which nobody sees.
+// noControl refuses control characters, such as a line break that an editor or echo has added.
 func (v *validator) noControl(field, value string) {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		v.fault(field, "must not hold a line break or another control character")
+		v.fault(field, "must not contain a line break or another control character")
 	}
 }
 
-// pathID checks a value that becomes one segment of the path: url.PathEscape leaves ".." alone, and an empty
-// segment makes another operation of it.
+// pathID checks a value that becomes one segment of the path: url.PathEscape does not change "..", and an empty segment would
+// call another operation.
 func (v *validator) pathID(field, value string) {
 	if !v.required(field, value) {
 		return
@@ -97,7 +97,7 @@ func (v *validator) pathID(field, value string) {
 	}
 }
 
-// accountID checks an EAID in a body, where no form is prescribed.
+// accountID checks an EAID in a body, where the reference specifies no form.
 func (v *validator) accountID(field string, id AccountID) { v.required(field, string(id)) }
 
 func (v *validator) companyID(field string, id CompanyID) {
@@ -118,17 +118,17 @@ func (v *validator) notNegative(field string, amount Amount) {
 	}
 }
 
-// meant distinguishes an amount of zero from a forgotten one.
+// meant checks that an amount is zero only if ZeroAmount is set.
 func (v *validator) meant(field string, amount Amount, zero bool) {
 	switch {
 	case zero && !amount.IsZero():
 		v.fault(field, "must be zero when ZeroAmount is set")
 	case !zero && amount.IsZero():
-		v.fault(field, "is required: set ZeroAmount if zero is meant")
+		v.fault(field, "is required; for zero, set ZeroAmount")
 	}
 }
 
-// oneOf checks a value that is set against those the reference lists.
+// oneOf checks that a value, if set, is one that the reference lists.
 func oneOf[T ~string](v *validator, field string, value T, allowed ...T) {
 	if value == "" || slices.Contains(allowed, value) || v.lax && v.text(field, string(value), 0) {
 		return
@@ -148,7 +148,7 @@ func requiredOneOf[T ~string](v *validator, field string, value T, allowed ...T)
 	oneOf(v, field, value, allowed...)
 }
 
-// match checks the characters and the length of a value that is set.
+// match checks the characters and the length of a value, if set.
 func (v *validator) match(field, value, rule string, shortest, longest int, allowed func(r rune) bool) {
 	if value == "" || v.lax && v.text(field, value, 0) {
 		return
@@ -183,11 +183,11 @@ func (v *validator) email(field, value string) {
 }
 
 func isEmail(value string) bool {
-	address, err := mail.ParseAddress(value) // it also takes "Name <address>", and unquotes a local part
+	address, err := mail.ParseAddress(value) // also accepts "Name <address>", and unquotes the local part
 	return err == nil && (address.Address == value || address.String() == "<"+value+">")
 }
 
-// isPlainEmail knows the usual form, which is read with every registration, without the cost of a parser.
+// isPlainEmail accepts the usual form without a parser.
 func isPlainEmail(value string) bool {
 	last, at := byte('.'), false
 	for _, c := range []byte(value) {
@@ -243,7 +243,7 @@ func (v *validator) key256(field, value string) {
 		return
 	}
 	if key, err := base64.StdEncoding.DecodeString(value); err != nil || len(key) != 32 || len(value) != 44 {
-		v.fault(field, "must be 32 bytes in Base64") // the decoder passes over line ends
+		v.fault(field, "must be 32 bytes in Base64") // the decoder ignores line ends, hence the check of the length
 	}
 }
 
@@ -290,14 +290,14 @@ func (v *validator) date(field string, date Date) bool {
 	case date.IsZero():
 		v.value(field, ruleRequired)
 		return false
-	case !date.valid(): // it has no form on the wire
+	case !date.valid(): // it cannot be encoded
 		v.fault(field, "must be a day of the calendar")
 		return false
 	}
 	return true
 }
 
-// faultsOf returns the faults inside err.
+// faultsOf returns the faults of a ValidationError in err.
 func faultsOf(err error) []Fault {
 	if invalid, ok := errors.AsType[*ValidationError](err); ok {
 		return invalid.Faults
@@ -307,18 +307,18 @@ func faultsOf(err error) []Fault {
 
 func (v *validator) acquirer(field string, id int64) {
 	if id <= 0 {
-		v.fault(field, "is required, a number above zero")
+		v.fault(field, "is required and must be above zero")
 	}
 }
 
-// numericID checks an id that the operation sends as a JSON number, when it is set.
+// numericID checks an ID, if set, that the operation sends as a JSON number.
 func (v *validator) numericID(field string, id TransactionID) {
 	if id != "" && !id.numeric() {
 		v.fault(field, "must be a whole number")
 	}
 }
 
-// index names a field of a list's element: "add[2].terminal_id".
+// index returns the path of a field of a list's element: "add[2].terminal_id".
 func index(list string, i int, field string) string {
 	path := list + "[" + strconv.Itoa(i) + "]"
 	if field != "" {
@@ -338,12 +338,12 @@ func (c Config) check(v *validator) {
 		v.fault("environment", `must be "test" or "production"`)
 	}
 	if c.InsecureHTTP && c.Environment != EnvironmentTest {
-		v.fault("insecure_http", `needs environment "test"`)
+		v.fault("insecure_http", `requires environment "test"`)
 	}
 	if c.TokenSource == nil {
 		v.required("credentials.client_id", c.Credentials.ClientID)
 		if strings.ContainsRune(c.Credentials.ClientID, ':') {
-			v.fault("credentials.client_id", "must not hold a colon")
+			v.fault("credentials.client_id", "must not contain a colon")
 		}
 		v.noControl("credentials.client_id", c.Credentials.ClientID)
 		v.required("credentials.client_secret", c.Credentials.ClientSecret.Reveal())
@@ -376,7 +376,7 @@ func (c Config) check(v *validator) {
 	}
 	for _, code := range c.RefusalCodes {
 		if !isCodeWord(string(code)) {
-			v.fault("refusal_codes", "must be codes of lower-case letters, digits and '_'")
+			v.fault("refusal_codes", "must consist of lower-case letters, digits and '_'")
 			break
 		}
 	}
@@ -384,11 +384,11 @@ func (c Config) check(v *validator) {
 		v.fault("rate_share", "must be above 0 and at most 1")
 	}
 	if c.ShowDescriptions && c.Environment != EnvironmentTest {
-		v.fault("show_descriptions", "is for the test environment only")
+		v.fault("show_descriptions", `requires environment "test"`)
 	}
 }
 
-// isCodeWord reports whether code has the form of all codes that the reference shows.
+// isCodeWord reports whether code has the form of the codes in the reference.
 func isCodeWord(code string) bool {
 	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
 }
@@ -402,18 +402,18 @@ func (c Config) checkBaseURL(v *validator) {
 	}
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
-		v.fault("base_url", "must be an absolute address")
+		v.fault("base_url", "must be an absolute URL")
 		return
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname()) && !c.InsecureHTTP) {
 		rule := "must be https, or http on loopback"
 		if c.Environment == EnvironmentTest {
-			rule += " or with insecure_http"
+			rule += ", or http with insecure_http"
 		}
 		v.fault("base_url", rule)
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		v.fault("base_url", "must have no user, query or fragment")
+		v.fault("base_url", "must not have a user, query or fragment")
 	}
 	if !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/3.0") {
 		v.fault("base_url", "must end in /3.0/")

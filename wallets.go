@@ -37,7 +37,7 @@ func (d WalletDevice) LogValue() slog.Value { return redact.LogValue(d) }
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
 	var members walletDeviceMembers
 	if err := json.Unmarshal(data, &members, decodeOptions); err != nil {
-		return quiet(err)
+		return withoutContent(err)
 	}
 	*d = members.device()
 	return nil

@@ -28,7 +28,7 @@ func configLimits() []limit[prepaid.Config] {
 		form("", "environment", `must be "test" or "production"`, func(p *P) *prepaid.Environment { return &p.Environment }, "QZXWV", ""),
 		form("", "environment", `must be "test" or "production"`, func(p *P) *prepaid.Environment { return &p.Environment }, "TEST", "test"),
 		needed("4.1", "credentials.client_id", func(p *P) *string { return &p.Credentials.ClientID }),
-		form("4.1", "credentials.client_id", "must not hold a colon", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x:", "a b;é"),
+		form("4.1", "credentials.client_id", "must not contain a colon", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x:", "a b;é"),
 		form("4.1", "credentials.client_id", "valid UTF-8", func(p *P) *string { return &p.Credentials.ClientID }, "qZ7x\xff", "%"),
 		{
 			ref: "4.1", field: "credentials.client_secret", rule: "is required", bad: func(p *P) { p.Credentials.ClientSecret = prepaid.Secret{} },
@@ -47,10 +47,10 @@ func configLimits() []limit[prepaid.Config] {
 	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be https, or http on loopback", base,
 		[2]string{"http://qzxwv.example/3.0/", "https://h.example/3.0/"}, [2]string{"ftp://qzxwv.example/3.0", "http://localhost:8080/3.0/"},
 		[2]string{"http://localhost.qzxwv.example/3.0", "http://127.8.9.1/3.0"}, [2]string{"http://10.0.0.1/qzxwv/3.0", "http://[::1]:99/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be an absolute address", base,
+	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must be an absolute URL", base,
 		[2]string{"qzxwv.example/3.0/", "https://h/3.0"}, [2]string{"https:qzxwv/3.0", "https://h/3.0"}, [2]string{"https:///qzxwv/3.0/", "https://h/3.0"},
 		[2]string{"https://:443/qzxwv/3.0/", "https://h:443/3.0"}, [2]string{"https://qzxwv.example/\n/3.0", "https://h/%20/3.0"})...)...)
-	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must have no user, query or fragment", base,
+	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must not have a user, query or fragment", base,
 		[2]string{"https://user:qzxwv@h.example/3.0", "https://h/3.0"}, [2]string{"https://h.example/3.0/?qzxwv=1", "https://h/3.0"},
 		[2]string{"https://h.example/3.0/?", "https://h/3.0"}, [2]string{"https://h.example/3.0#qzxwv", "https://h/3.0"})...)...)
 	rows = append(rows, showing("qzxwv", forms("9", "base_url", "must end in /3.0/", base,
@@ -69,7 +69,7 @@ func configLimits() []limit[prepaid.Config] {
 	}
 	for _, bad := range []prepaid.ErrorCode{"", "QZXWV", "qzxwv code", "qzxwv-1"} {
 		rows = append(rows, limit[P]{
-			field: "refusal_codes", rule: "must be codes of lower-case letters", shown: "qzxwv",
+			field: "refusal_codes", rule: "must consist of lower-case letters", shown: "qzxwv",
 			bad: func(p *P) { p.RefusalCodes = []prepaid.ErrorCode{"a", bad} }, good: func(p *P) { p.RefusalCodes = []prepaid.ErrorCode{"a_1"} },
 		})
 	}
@@ -87,7 +87,7 @@ func configLimits() []limit[prepaid.Config] {
 	}
 	for _, e := range []prepaid.Environment{prepaid.EnvironmentProduction, "production"} {
 		rows = append(rows, limit[P]{
-			field: "insecure_http", rule: `needs environment "test"`, bad: func(p *P) { p.InsecureHTTP, p.Environment = true, e },
+			field: "insecure_http", rule: `requires environment "test"`, bad: func(p *P) { p.InsecureHTTP, p.Environment = true, e },
 			good: func(p *P) {
 				p.InsecureHTTP, p.Environment, p.BaseURL = true, prepaid.EnvironmentTest, "http://emulator:8480/3.0/"
 			},
@@ -95,7 +95,7 @@ func configLimits() []limit[prepaid.Config] {
 	}
 	return append(rows,
 		limit[P]{
-			field: "show_descriptions", rule: "is for the test environment only",
+			field: "show_descriptions", rule: `requires environment "test"`,
 			bad: func(p *P) { p.ShowDescriptions, p.Environment = true, prepaid.EnvironmentProduction }, good: func(p *P) { p.ShowDescriptions = true },
 		},
 		limit[P]{field: "max_response_bytes", rule: "must not be negative", bad: func(p *P) { p.MaxResponseBytes = -1 }, good: func(p *P) { p.MaxResponseBytes = 1 }},
@@ -139,7 +139,7 @@ func TestValidationConfigAllFaults(t *testing.T) {
 		Retry:        prepaid.RetryPolicy{MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: -1, TokenHold: -1},
 		InsecureHTTP: true,
 	}
-	harness.RequireFaults(t, bad.Validate(), "h.example", harness.Fault{Field: "base_url", Rule: "no user"}, harness.Fault{Field: "base_url", Rule: "/3.0/"},
+	harness.RequireFaults(t, bad.Validate(), "h.example", harness.Fault{Field: "base_url", Rule: "not have a user"}, harness.Fault{Field: "base_url", Rule: "/3.0/"},
 		harness.Fault{Field: "vendor", Rule: ""}, harness.Fault{Field: "environment", Rule: ""}, harness.Fault{Field: "insecure_http", Rule: ""}, harness.Fault{Field: "credentials.client_id", Rule: ""}, harness.Fault{Field: "credentials.client_secret", Rule: ""},
 		harness.Fault{Field: "user_agent", Rule: ""}, harness.Fault{Field: "attempt_timeout", Rule: ""}, harness.Fault{Field: "body_idle_timeout", Rule: ""}, harness.Fault{Field: "max_response_bytes", Rule: ""},
 		harness.Fault{Field: "retry.max_attempts", Rule: ""}, harness.Fault{Field: "retry.min_wait", Rule: ""}, harness.Fault{Field: "retry.max_wait", Rule: ""}, harness.Fault{Field: "retry.max_retry_after", Rule: ""},
@@ -177,7 +177,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 		{map[string]string{"PREPAID_VENDOR": "qzxwv/"}, []harness.Fault{{Field: "PREPAID_VENDOR", Rule: "must be letters, digits"}}},
 		{map[string]string{"PREPAID_ENVIRONMENT": "qzxwv"}, []harness.Fault{{Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`}}},
 		{map[string]string{"PREPAID_CLIENT_ID": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "is required"}}},
-		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "must not hold a colon"}}},
+		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv:"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "must not contain a colon"}}},
 		{map[string]string{"PREPAID_CLIENT_ID": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_ID", Rule: "valid UTF-8"}}},
 		{map[string]string{"PREPAID_CLIENT_SECRET": ""}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "is required"}}},
 		{map[string]string{"PREPAID_CLIENT_SECRET": "qzxwv\xff"}, []harness.Fault{{Field: "PREPAID_CLIENT_SECRET", Rule: "valid UTF-8"}}},
@@ -206,7 +206,7 @@ func TestValidationConfigFromEnv(t *testing.T) {
 			},
 			[]harness.Fault{
 				{Field: "PREPAID_BASE_URL", Rule: "is required"}, {Field: "PREPAID_ENVIRONMENT", Rule: `must be "test" or "production"`},
-				{Field: "PREPAID_INSECURE_HTTP", Rule: "needs environment"}, {Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must be a duration"},
+				{Field: "PREPAID_INSECURE_HTTP", Rule: "requires environment"}, {Field: "PREPAID_RETRY_MIN_WAIT", Rule: "must be a duration"},
 				{Field: "PREPAID_CLIENT_ID", Rule: "is required"}, {Field: "PREPAID_CLIENT_SECRET", Rule: "is required"},
 			},
 		},

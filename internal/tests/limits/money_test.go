@@ -24,7 +24,7 @@ func amountAboveZero[P any](ref string, at func(*P) *prepaid.Amount) []limit[P] 
 func amountMeant[P any](ref string, at func(*P) *prepaid.Amount, zero func(*P) *bool) []limit[P] {
 	return []limit[P]{
 		{
-			ref: ref, field: "amount", rule: "is required: set ZeroAmount if zero is meant",
+			ref: ref, field: "amount", rule: "is required; for zero, set ZeroAmount",
 			bad: put(at, prepaid.Amount{}), good: func(p *P) { *at(p), *zero(p) = prepaid.Amount{}, true },
 		},
 		{

@@ -126,7 +126,7 @@ func pathCalls() []pathCall {
 // An id that could climb out of its segment, or leave it empty, would call another operation.
 func TestValidationPathIDs(t *testing.T) {
 	t.Parallel()
-	const rule = `must not be ".", ".." or hold a slash or a control character`
+	const rule = `must not be "." or ".." or contain a slash or a control character`
 	for _, p := range pathCalls() {
 		t.Run(p.name+" "+p.field, func(t *testing.T) {
 			t.Parallel()

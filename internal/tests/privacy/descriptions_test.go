@@ -97,5 +97,5 @@ func TestE2EDescriptionsShowOnTheEmulator(t *testing.T) {
 	config := srv.Config()
 	config.ShowDescriptions = true
 	_, err = prepaid.NewClient(config)
-	require.ErrorContains(t, err, "show_descriptions is for the test environment only")
+	require.ErrorContains(t, err, `show_descriptions requires environment "test"`)
 }
