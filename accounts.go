@@ -14,15 +14,15 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// AccountsService manages card accounts, their transfers, wallets and key exchange. It is reached through
-// [Client].Accounts; its zero value is not usable.
+// AccountsService manages card accounts, their transfers, wallets and key exchange. Use [Client].Accounts; the zero
+// value is not usable.
 type AccountsService struct{ client *Client }
 
-// AccountStatus is one of the eleven states of reference section 3.1. A state that the reference does not list is
-// kept as it came. The zero value is no status.
+// AccountStatus is one of the eleven states of reference section 3.1. A state that the reference does not list is kept
+// as received.
 type AccountStatus string
 
-// The account states. Which moves SetStatus permits is the service's decision.
+// The account states. The service decides which transitions SetStatus permits.
 const (
 	// AccountStatusActive: in use.
 	AccountStatusActive AccountStatus = "active"
@@ -32,7 +32,7 @@ const (
 	AccountStatusInactive AccountStatus = "inactive"
 	// AccountStatusDeactivated: taken out of use.
 	AccountStatusDeactivated AccountStatus = "deactivated"
-	// AccountStatusLostOrStolen: reported; the only state that can be replaced.
+	// AccountStatusLostOrStolen: reported lost or stolen; the only state that can be replaced.
 	AccountStatusLostOrStolen AccountStatus = "lost_or_stolen"
 	// AccountStatusExpired: past its expiry.
 	AccountStatusExpired AccountStatus = "expired"
@@ -40,7 +40,7 @@ const (
 	AccountStatusSuspectedFraud AccountStatus = "suspected_fraud"
 	// AccountStatusClosed: closed.
 	AccountStatusClosed AccountStatus = "closed"
-	// AccountStatusInactivePINTriesExceeded: blocked by wrong PINs.
+	// AccountStatusInactivePINTriesExceeded: blocked after too many wrong PINs.
 	AccountStatusInactivePINTriesExceeded AccountStatus = "inactive_pin_tries_exceeded"
 	// AccountStatusVendorInactive: blocked by the operator.
 	AccountStatusVendorInactive AccountStatus = "vendor_inactive"
@@ -59,11 +59,11 @@ func accountStatuses() []AccountStatus {
 // Known reports whether the reference lists the status.
 func (s AccountStatus) Known() bool { return slices.Contains(accountStatuses(), s) }
 
-// ProductType is the kind of product. The zero value is none.
+// ProductType is the kind of product.
 type ProductType string
 
 const (
-	// ProductTypeReloadable can be loaded again.
+	// ProductTypeReloadable is a card that can be loaded again.
 	ProductTypeReloadable ProductType = "reloadable"
 	// ProductTypeGift is a gift card.
 	ProductTypeGift ProductType = "gift"
@@ -76,7 +76,7 @@ func (t ProductType) Known() bool {
 	return slices.Contains([]ProductType{ProductTypeReloadable, ProductTypeGift, ProductTypeLoyalty}, t)
 }
 
-// AccountType tells a proxy card from a salary-packaging ledger. The zero value is none.
+// AccountType distinguishes a proxy card from a salary-packaging ledger.
 type AccountType string
 
 const (
@@ -91,13 +91,13 @@ func (t AccountType) Known() bool {
 	return slices.Contains([]AccountType{AccountTypeProxy, AccountTypeLedger}, t)
 }
 
-// CardholderType says whose card it is. The zero value is not told.
+// CardholderType distinguishes primary from secondary cards.
 type CardholderType int
 
 const (
 	// CardholderTypePrimary is the first card of an account.
 	CardholderTypePrimary CardholderType = 1
-	// CardholderTypeSecondary is a further card.
+	// CardholderTypeSecondary is an additional card.
 	CardholderTypeSecondary CardholderType = 2
 )
 
@@ -106,31 +106,31 @@ func (t CardholderType) Known() bool {
 	return t == CardholderTypePrimary || t == CardholderTypeSecondary
 }
 
-// Include asks for an optional group of account fields; without it the fields are absent. The zero value is no
-// group, and is refused.
+// Include requests an optional group of account fields. Fields of groups that are not requested are absent.
 type Include string
 
 const (
-	// IncludePersonal asks for Account.Personal.
+	// IncludePersonal requests Account.Personal.
 	IncludePersonal Include = "with_personal"
-	// IncludeDirectEntry asks for Account.DirectEntryBSB and DirectEntryAccountNumber.
+	// IncludeDirectEntry requests Account.DirectEntryBSB and DirectEntryAccountNumber.
 	IncludeDirectEntry Include = "with_directentry"
-	// IncludeFreeText asks for Account.FreeText.
+	// IncludeFreeText requests Account.FreeText.
 	IncludeFreeText Include = "with_freetext"
-	// IncludeBPay asks for Account.BPayBillerCode and BPayReferenceNumber.
+	// IncludeBPay requests Account.BPayBillerCode and BPayReferenceNumber.
 	IncludeBPay Include = "with_bpay"
-	// IncludeTokenInfo asks for Account.MDESConfigID. Get only.
+	// IncludeTokenInfo requests Account.MDESConfigID. Get only.
 	IncludeTokenInfo Include = "with_tokeninfo"
-	// IncludeCorrespondingAccountID asks for Account.CorrespondingAccountID. Get only.
+	// IncludeCorrespondingAccountID requests Account.CorrespondingAccountID. Get only.
 	IncludeCorrespondingAccountID Include = "with_correspondingaccountid"
-	// IncludeCardholderType asks for Account.CardholderType. Get only.
+	// IncludeCardholderType requests Account.CardholderType. Get only.
 	IncludeCardholderType Include = "with_cardholdertype"
 )
 
 // Account is a card account (reference section 2.2). It round-trips through JSON; fmt and slog hide card and bank
-// numbers, names and the personal group. The zero value is no account.
+// numbers, names and the personal group.
 type Account struct {
-	// ID is the EAID, the id that every operation takes. A response without it is an error.
+	// ID is the EAID (External Account ID), which identifies the account in every operation. A response without it is
+	// an error.
 	ID AccountID `json:"account_id"`
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
@@ -152,19 +152,19 @@ type Account struct {
 	PlasticEnabled bool `json:"is_plastic_enabled"`
 	// AccountType is proxy or ledger.
 	AccountType AccountType `json:"account_type"`
-	// FirstTransactionOccurredAt is the first balance-affecting event; zero when there was none.
+	// FirstTransactionOccurredAt is the first balance-affecting event; zero if there was none.
 	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"`
-	// LastTransactionOccurredAt is the last balance-affecting event; zero when there was none.
+	// LastTransactionOccurredAt is the last balance-affecting event; zero if there was none.
 	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
-	// DisplayName was supplied by the client; for salary packaging it holds employer and benefit type.
+	// DisplayName was supplied by the client. For salary packaging it holds the employer and benefit type.
 	DisplayName string `json:"display_name,omitzero" redact:"personal"`
 	// NameOnCard is engraved on the physical card.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
-	// Compliant is nil when the service does not say.
+	// Compliant is nil when the service does not report it.
 	Compliant *bool `json:"is_compliant,omitzero"`
 	// ProgramClientID is the client_id to search by, not an OAuth client id.
 	ProgramClientID string `json:"client_id,omitzero"`
-	// ClientAccountKey is the caller's own key (salary packaging): at most 255 characters, ASCII 0x20 to 0x7E.
+	// ClientAccountKey is your own key (salary packaging): at most 255 characters, ASCII 0x20 to 0x7E.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// BPayBillerCode needs IncludeBPay.
 	BPayBillerCode string `json:"bpay_biller_code,omitzero"`
@@ -192,8 +192,8 @@ func accountIdentity(a *Account) string { return string(a.ID) }
 
 func (a *Account) startUnset() { a.Balance = amountUnset() }
 
-// missing also refuses an account without its id or company: nothing could be done with it, and Issue would take it
-// for another one.
+// missing also refuses an account without ID or company: it would be unusable, and Issue would mistake it for another
+// one.
 func (a *Account) missing() bool {
 	return a.Balance.unset() || a.Status == "" || a.ID == "" || a.CompanyID == 0
 }
@@ -204,8 +204,8 @@ func (a Account) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 // LogValue logs a without personal data.
 func (a Account) LogValue() slog.Value { return redact.LogValue(a) }
 
-// AccountSummary is the reduced account that Create and Status return. It has no account id: see
-// [AccountsService.Issue]. The zero value is no account.
+// AccountSummary is the reduced account that Create and Status return. It has no account ID: see
+// [AccountsService.Issue].
 type AccountSummary struct {
 	// ExternalAccountID is an external reference, not the EAID.
 	ExternalAccountID string `json:"external_account_id"`
@@ -223,9 +223,9 @@ type AccountSummary struct {
 	Status AccountStatus `json:"status"`
 	// PlasticEnabled allows physical-card and online card-detail transactions.
 	PlasticEnabled bool `json:"is_plastic_enabled"`
-	// FirstTransactionOccurredAt comes from Create only.
+	// FirstTransactionOccurredAt is set by Create only.
 	FirstTransactionOccurredAt time.Time `json:"first_transaction_occurred_at,omitzero"`
-	// LastTransactionOccurredAt comes from Create only.
+	// LastTransactionOccurredAt is set by Create only.
 	LastTransactionOccurredAt time.Time `json:"last_transaction_occurred_at,omitzero"`
 }
 
@@ -244,7 +244,7 @@ var opGetAccount = operation{
 	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
-// Get returns an account with the groups asked for; all seven are taken.
+// Get returns an account with the requested groups. It accepts all seven.
 //
 // Errors: [ErrNotFound]. Safety: read.
 //
@@ -259,7 +259,7 @@ func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Incl
 	})
 }
 
-// includeQuery sets each group's parameter to a non-blank value.
+// includeQuery sets each group's parameter. Any value that is not blank selects the group.
 func includeQuery(include []Include) query {
 	q := make(query, 0, len(include))
 	for _, group := range include {
@@ -273,7 +273,7 @@ var opAccountStatus = operation{
 	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
-// Status returns the reduced account, without first and last transaction.
+// Status returns the reduced account, without the times of the first and last transaction.
 //
 // Errors: [ErrNotFound]. Safety: read.
 //
@@ -293,9 +293,9 @@ var opSetStatus = operation{
 
 // SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
 //
-// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again; [AccountStatusActive] and
-// [AccountStatusPreActive], which the cardholder can activate, are never repeated once they may have arrived: a late repeat
-// could lift a block that someone else has set meanwhile.
+// Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive], and
+// [AccountStatusPreActive], which the cardholder can activate, are never repeated once they may have arrived: a late
+// repeat could lift a block set in the meantime.
 //
 // API: PUT /accounts/{id}/status.
 func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {
@@ -312,11 +312,12 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status Ac
 	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: body, faults: v.faults})
 }
 
-// SetPlasticEnabledParams switches physical-card and online card-detail use. The zero value switches it off.
+// SetPlasticEnabledParams enables or disables physical-card and online card-detail transactions. The zero value
+// disables them.
 type SetPlasticEnabledParams struct {
 	// Enabled is always sent.
 	Enabled bool `json:"plastic_enabled"`
-	// InitiatingUserID says who asked; optional.
+	// InitiatingUserID identifies the user who asked; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
@@ -327,8 +328,8 @@ var opSetPlasticEnabled = operation{
 
 // SetPlasticEnabled sets the plastic flag of an account. Read it back with Status after [OutcomeUnknown].
 //
-// Errors: [ErrNotFound]. Safety: switching it off is repeated; switching it on is never repeated once it may have
-// arrived, since a late repeat could lift a block that someone else has set meanwhile.
+// Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
+// repeat could lift a block set in the meantime.
 //
 // API: PUT /accounts/{id}/plastic.
 func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, params SetPlasticEnabledParams) error {
@@ -348,19 +349,19 @@ func (v *validator) includes(include []Include, allowed ...Include) {
 	for i, group := range include {
 		field := "include[" + strconv.Itoa(i) + "]"
 		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
-			v.value(field, "is not taken by this operation")
+			v.value(field, "is not accepted by this operation")
 		}
 	}
 }
 
-// decode reads an account whose balance must not read as zero for want of one.
+// decode reads an account. A missing balance must not become zero.
 func (a *Account) decode(d *jsontext.Decoder) error {
 	type plain Account
 	a.startUnset()
 	return json.UnmarshalDecode(d, (*plain)(a))
 }
 
-// decode is that of an Account.
+// decode reads a summary, as decode of Account does.
 func (a *AccountSummary) decode(d *jsontext.Decoder) error {
 	type plain AccountSummary
 	a.startUnset()

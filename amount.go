@@ -16,21 +16,21 @@ import (
 )
 
 var (
-	// ErrAmountSyntax means that a text or JSON value is not an amount in one of the forms that [ParseAmount],
-	// [Amount.UnmarshalJSON] or [Amount.Scan] read.
+	// ErrAmountSyntax means that a string or JSON value is not an amount in a form that [ParseAmount],
+	// [Amount.UnmarshalJSON] or [Amount.Scan] accepts.
 	ErrAmountSyntax = errors.New("prepaid: amount: not a plain decimal number")
-	// ErrAmountRange means that an amount needs more than 19 digits, or 19 decimals, and would have to be rounded.
+	// ErrAmountRange means that an amount needs more than 19 digits or 19 decimals and would have to be rounded.
 	ErrAmountRange = errors.New("prepaid: amount: needs more than 19 digits")
 )
 
-// Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits in all, before and
-// after the point together, and at most 19 decimals; leading zeros and trailing zeros after the point do not count. It
-// is never rounded: what does not fit is [ErrAmountRange].
+// Amount is an exact decimal number of currency units, such as dollars. It holds up to 19 digits in total, before and
+// after the point, and at most 19 decimals; leading zeros, and trailing zeros after the point, do not count. It is
+// never rounded: a value that does not fit is [ErrAmountRange].
 //
-// Amounts with the same value are equal under ==, however they were written, so an Amount can be a map key and
-// be compared in tests. The zero value is 0. Currency is not part of it.
+// Amounts with the same value are equal under ==, however they were written, so an Amount can be a map key and be
+// compared in tests. The zero value is 0. An Amount has no currency.
 //
-// In JSON it is a number; in text, in fmt (verbs v, s and q) and in databases it is the same digits as text.
+// In JSON it is a number. As text, in fmt (verbs v, s and q) and in databases it has the same digits.
 type Amount struct {
 	value decimal.Decimal // no trailing zeros after the point; see amountUnset for the one exception
 }
@@ -46,8 +46,8 @@ var (
 	_ driver.Valuer            = Amount{}
 )
 
-// amountUnset marks an Amount that nothing was decoded into: JSON null and a missing member leave it as it is.
-// It is a zero with a scale, which no other way of making an Amount gives.
+// amountUnset marks an Amount before decoding: JSON null and a missing member leave it unchanged. It is a zero with a
+// scale, which no other function returns.
 func amountUnset() Amount { return Amount{decimal.MustNew(0, decimal.MaxScale)} }
 
 // unset reports whether a is still amountUnset.
@@ -64,7 +64,7 @@ func ParseAmount(s string) (Amount, error) {
 	return a, err
 }
 
-// MustAmount is [ParseAmount] for constants and tests. It panics where ParseAmount returns an error.
+// MustAmount is [ParseAmount] for constants and tests. It panics if ParseAmount returns an error.
 func MustAmount(s string) Amount {
 	a, err := ParseAmount(s)
 	if err != nil {
@@ -76,8 +76,8 @@ func MustAmount(s string) Amount {
 // Cents returns n hundredths: Cents(2550) is 25.50. Every n fits.
 func Cents(n int64) Amount { return Amount{decimal.MustNew(n, 2).Trim(0)} }
 
-// Cents returns a in hundredths: 2550 for 25.50. It returns false when a has a part finer than a hundredth, or
-// more hundredths than an int64 holds.
+// Cents returns a in hundredths: 2550 for 25.50. It returns false if a has more than two decimals, or more hundredths
+// than an int64 holds.
 func (a Amount) Cents() (int64, bool) {
 	scale := a.value.Scale()
 	if scale > 2 {
@@ -101,7 +101,7 @@ func (a Amount) Add(b Amount) (Amount, error) {
 	if err != nil {
 		return Amount{}, ErrAmountRange // the library's message shows the values
 	}
-	// A sum that was too long has lost decimals. It is right only if taking a away again gives b.
+	// A sum that was too long has lost decimals. It is exact only if subtracting a again gives b.
 	if scale := max(a.value.Scale(), b.value.Scale()); sum.Scale() < scale {
 		back, err := sum.SubExact(a.value, scale)
 		if err != nil || back.Cmp(b.value) != 0 {
@@ -137,20 +137,21 @@ func (a Amount) Mul(n int64) (Amount, error) {
 // Neg returns -a.
 func (a Amount) Neg() Amount { return Amount{a.value.Neg()} }
 
-// Abs returns a without its sign.
+// Abs returns the absolute value of a.
 func (a Amount) Abs() Amount { return Amount{a.value.Abs()} }
 
-// Cmp returns -1 if a is less than b, 0 if they are equal, and +1 if a is greater. It suits [slices.SortFunc].
+// Cmp returns -1 if a is less than b, 0 if they are equal, and +1 if a is greater. It can be used with
+// [slices.SortFunc].
 func (a Amount) Cmp(b Amount) int { return a.value.Cmp(b.value) }
 
 // Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
 func (a Amount) Sign() int { return a.value.Sign() }
 
-// IsZero reports whether a is 0. JSON's omitzero asks it: a member that must be sent when it is 0 must not carry
-// that option.
+// IsZero reports whether a is 0. The JSON option omitzero uses it: do not set that option on a member that must be sent
+// when it is 0.
 func (a Amount) IsZero() bool { return a.value.IsZero() }
 
-// String returns the shortest plain form with at least two decimals: "25.50", "-3.00", "0.125".
+// String returns the shortest decimal form with at least two decimals: "25.50", "-3.00", "0.125".
 func (a Amount) String() string {
 	var buffer [24]byte
 	return string(a.appendPlain(buffer[:0]))
@@ -159,12 +160,12 @@ func (a Amount) String() string {
 // GoString returns the Go expression for a, for the verb %#v and test failures.
 func (a Amount) GoString() string { return `prepaid.MustAmount("` + a.String() + `")` }
 
-// MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point, because the
-// service takes a number with a point for decimal, whereas it tells the base of one without by its first digits.
+// MarshalJSON writes the form of [Amount.String] as a JSON number. It always has a point: the service reads a number
+// with a point as decimal, but determines the base of one without by its first digits.
 func (a Amount) MarshalJSON() ([]byte, error) { return a.MarshalText() }
 
-// UnmarshalJSON reads a JSON number, with an exponent too when it converts exactly, or a JSON string in the form
-// of [ParseAmount]. JSON null leaves a as it is.
+// UnmarshalJSON reads a JSON number, also with an exponent if it converts exactly, or a JSON string in the form of
+// [ParseAmount]. JSON null leaves a unchanged.
 //
 // Errors: [ErrAmountSyntax], [ErrAmountRange].
 func (a *Amount) UnmarshalJSON(data []byte) error {
@@ -190,12 +191,12 @@ func (a Amount) MarshalText() ([]byte, error) { return a.appendPlain(make([]byte
 // [encoding.TextUnmarshaler].
 func (a *Amount) UnmarshalText(text []byte) error { return a.set(number.Parse(text, false)) }
 
-// Value returns the form of [Amount.String] for a database, best kept in a NUMERIC, DECIMAL or text column. It
+// Value returns the form of [Amount.String] for a database, best stored in a NUMERIC, DECIMAL or text column. It
 // implements [driver.Valuer].
 func (a Amount) Value() (driver.Value, error) { return a.String(), nil }
 
-// Scan reads a text in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may
-// have been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. It implements [database/sql.Scanner].
+// Scan reads a string in the form of [ParseAmount] or an int64 of whole units. It refuses a float64, which may have
+// been rounded, and NULL: use sql.Null[Amount] for a column that can be NULL. It implements [database/sql.Scanner].
 //
 // Errors: [ErrAmountSyntax], [ErrAmountRange].
 func (a *Amount) Scan(src any) error {
@@ -211,7 +212,7 @@ func (a *Amount) Scan(src any) error {
 	}
 }
 
-// set stores what number.Parse returned, or says why it cannot.
+// set stores the result of number.Parse, or converts its error.
 func (a *Amount) set(value decimal.Decimal, err error) error {
 	switch {
 	case err == nil:
@@ -243,7 +244,7 @@ func power10(n int) uint64 {
 	return p
 }
 
-// readWire reads a number, or one in quotes. Null leaves what is there.
+// readWire reads a number, or one in quotes. Null leaves a unchanged.
 func (a *Amount) readWire(r *wire.Reader) {
 	if r.Null() {
 		return

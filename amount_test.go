@@ -24,7 +24,7 @@ func rat(t testing.TB, a Amount) *big.Rat {
 	return r
 }
 
-// requireCanonical fails when a value could be held in two ways, which would break ==.
+// requireCanonical fails if a value has two representations, which would break ==.
 func requireCanonical(t testing.TB, a Amount) {
 	t.Helper()
 	require.Equal(t, a.value.Trim(0), a.value, "trailing zeros")

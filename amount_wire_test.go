@@ -54,7 +54,7 @@ func TestAmountJSON(t *testing.T) {
 			require.NotContains(t, err.Error(), "1234", "the message shows the value")
 			require.Equal(t, MustAmount("42"), a, "%s changed the amount", in)
 		}
-		for _, in := range []string{`010`, `+1`, `.5`, `5.`, `0x1F`, `1e`, ``} { // no JSON at all
+		for _, in := range []string{`010`, `+1`, `.5`, `5.`, `0x1F`, `1e`, ``} { // not JSON
 			require.Error(t, lib.unmarshal([]byte(in), new(Amount)), in)
 		}
 
@@ -78,7 +78,7 @@ func TestAmountJSON(t *testing.T) {
 	})
 }
 
-// UnmarshalJSON is exported, so it must stand what no JSON decoder passes on.
+// UnmarshalJSON is exported, so it must handle input that no JSON decoder passes on.
 func TestAmountUnmarshalJSONDirectly(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{``, ` `, `010`, `-`, `1 `, `0x10`, `5.`, `.5`, `"`, `"1`, `1"`, `nullx`, `"1"1"`, `1e5x`, `--1`} {

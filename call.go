@@ -24,8 +24,8 @@ var buffers = sync.Pool{New: func() any { return new(exchange.Buffer) }}
 // attempt or the call.
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// do runs a request as DESIGN.md describes in "One request, in order": validate, encode once, attempt loop, decode. Every
-// error that it returns is a *CallError.
+// do runs a request as DESIGN.md describes in "Follow one call": validate, encode once, attempt loop, decode. Every error that
+// it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
 	k.request, k.core, k.lane, k.began, k.observer = *r, c, r.op.lane, time.Now(), c.observer.of(ctx) // the rest is zero

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// Sex is M or F; an unlisted value is kept as it came. The zero value is not told.
+// Sex is M or F. Unlisted values are kept as received.
 type Sex string
 
 const (
@@ -29,14 +29,14 @@ const (
 // Known reports whether the reference lists the value.
 func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 
-// Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through
-// JSON; fmt and slog print only which fields are set. The zero value lacks the required fields.
+// Cardholder is the personal (registration) data of an account (reference section 2.3). It round-trips through JSON;
+// fmt and slog print only which fields are set.
 //
-// The limits below are those for new values. A Cardholder that the client read, and each copy of it, also keeps what the
-// service sent, so that it can be put back: a field that was not changed is not checked, and is sent as it was received,
-// such as a postcode with a space, an expired passport, or a date of birth with a time. JSON holds the values alone: after
-// it, as in a Cardholder built from single fields, every value is a new one, and a date of birth has lost its time. Members
-// that the reference does not list are not kept.
+// The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON
+// that the service sent, so that it can be sent back: an unchanged field is not checked and is sent as received, such
+// as a postcode with a space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the
+// values only: a Cardholder read back from it, like one built from fields, has only new values, and a date of birth
+// without a time. Members that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero" redact:"personal"`
@@ -56,7 +56,7 @@ type Cardholder struct {
 	MobileNumber string `json:"mobile_number,omitzero" redact:"personal"`
 	// PhoneNumber is at most 50 characters.
 	PhoneNumber string `json:"phone_number,omitzero" redact:"personal"`
-	// DateOfBirth is required. What it shows of a date-time is the day as written; see [Date].
+	// DateOfBirth is required. For a date-time, it is the day as written; see [Date].
 	DateOfBirth Date `json:"date_of_birth" redact:"personal"`
 	// EmailAddress is an e-mail address; optional (required by version 1.0 of the service). It is needed to reveal a
 	// PIN or to tokenise a card.
@@ -66,7 +66,8 @@ type Cardholder struct {
 	// Passport is optional.
 	Passport *Passport `json:"passport,omitzero" redact:"personal"`
 
-	// received is the JSON object that the service sent, if the fields cannot be written as that; as text, so that == holds.
+	// received is the JSON object that the service sent, if the fields alone cannot reproduce it. It is a string so
+	// that == works.
 	received string
 }
 
@@ -76,7 +77,7 @@ func (c Cardholder) Format(f fmt.State, verb rune) { redact.Format(f, verb, c) }
 // LogValue logs which fields are set.
 func (c Cardholder) LogValue() slog.Value { return redact.LogValue(c) }
 
-// check refuses what is missing or has the wrong form, but for members that still are as the service sent them.
+// check refuses missing and malformed members, except those that are unchanged since they were received.
 func (c *Cardholder) check(v *validator, path string) {
 	if c == nil {
 		v.fault(path, ruleRequired)
@@ -115,7 +116,7 @@ func (c *Cardholder) checkMembers(v *validator) {
 	}
 }
 
-// Address is a primary address (reference section 2.4). The zero value lacks state and country.
+// Address is a primary address (reference section 2.4).
 type Address struct {
 	// Line1 is at most 50 characters.
 	Line1 string `json:"address_line1,omitzero" redact:"personal"`
@@ -150,7 +151,7 @@ func (a Address) check(v *validator) {
 	v.postcode("primary_address.postcode", a.Postcode)
 }
 
-// AlternateAddress is an address without a third line; every field is optional. The zero value is empty.
+// AlternateAddress is an address without a third line; every field is optional.
 type AlternateAddress struct {
 	// Line1 is at most 50 characters.
 	Line1 string `json:"address_line1,omitzero" redact:"personal"`
@@ -181,7 +182,7 @@ func (a AlternateAddress) check(v *validator) {
 	v.postcode("alternate_address.postcode", a.Postcode)
 }
 
-// Passport is a cardholder's passport (reference section 2.5); all fields are required. The zero value lacks them.
+// Passport is a cardholder's passport (reference section 2.5); all fields are required.
 type Passport struct {
 	// Number is at most 10 characters.
 	Number string `json:"passport_number" redact:"personal"`
@@ -204,8 +205,8 @@ func (p Passport) check(v *validator) {
 	v.countryAlpha3("passport.passport_issuing_country", p.IssuingCountry)
 }
 
-// FreeText is the program's own data on an account (reference section 2.6); all fields come together. fmt and slog
-// print only which fields are set: what a program keeps here is not known. The zero value has twelve empty texts.
+// FreeText is the program's own data on an account (reference section 2.6). The service sends all fields together. fmt
+// and slog print only which fields are set, since they may hold anything.
 type FreeText struct {
 	// Text1 is the program's own.
 	Text1 string `json:"free_text1" redact:"content"`
@@ -239,8 +240,7 @@ func (t FreeText) Format(f fmt.State, verb rune) { redact.Format(f, verb, t) }
 // LogValue logs which fields are set.
 func (t FreeText) LogValue() slog.Value { return redact.LogValue(t) }
 
-// PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required. The zero value
-// lacks them.
+// PortalIdentifier identifies a cardholder in the portal (reference section 2.7); all fields are required.
 type PortalIdentifier struct {
 	// ClientID is the portal's client.
 	ClientID string `json:"client_id"`
@@ -259,28 +259,28 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 	v.requiredText(path+".cardholder_id", p.CardholderID, 0)
 }
 
-// What the service holds must be possible to put back, also what it would refuse today and what this package would
-// write in another way. So a Cardholder that was read keeps the JSON object it came in when there is such a value in
-// it; members that still have the value that was read are then not checked, and are written as they came.
+// Everything the service holds can be sent back, including values that it would refuse today or that this package would
+// write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
+// are then not checked, and are written as received.
 
 // passportHorizon is how long after it was read a Cardholder may be put back with a passport that has expired since.
 const passportHorizon = 366 * 24 * time.Hour
 
-// plainCardholder is read without regard to what was received.
+// plainCardholder is a Cardholder without the methods that keep and write received JSON.
 type plainCardholder Cardholder
 
-// keep sets what was received, raw, if the values of c as new ones would be refused or written differently. exact
-// says that the latter is not so.
-func (c *Cardholder) keep(raw []byte, exact bool) {
+// retain keeps raw, the JSON that c was read from, if the values of c would be refused as new ones or written
+// differently. exact means that they would not be written differently.
+func (c *Cardholder) retain(raw []byte, exact bool) {
 	var v validator
 	c.checkMembers(&v)
 	expires := c.Passport != nil && !c.Passport.Expiry.Time(time.UTC).After(time.Now().Add(passportHorizon))
 	if c.received = ""; !exact || len(v.faults) > 0 || expires {
-		c.received = string([]rune(string(raw))) // with U+FFFD for each byte that is not UTF-8, as the values have
+		c.received = string([]rune(string(raw))) // with U+FFFD for invalid UTF-8, as in the values
 	}
 }
 
-// asReceived is c as it was read.
+// asReceived returns c as it was read.
 func (c *Cardholder) asReceived() *Cardholder {
 	was := &Cardholder{}
 	// It was read from this text before, with the same options.
@@ -295,7 +295,7 @@ func (c *Cardholder) decode(d *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
-	*c = Cardholder{} // the member may have come before
+	*c = Cardholder{} // the member may be repeated
 	if readItem(raw, c) {
 		return nil
 	}
@@ -306,21 +306,22 @@ func (c *Cardholder) decode(d *jsontext.Decoder) error {
 		}
 		return err
 	}
-	c.keep(raw, false)
+	c.retain(raw, false)
 	return nil
 }
 
 // encode writes a Cardholder, each unchanged member as it was received.
 func (c *Cardholder) encode(e *jsontext.Encoder) error {
 	if c.received == "" {
-		return json.MarshalEncode(e, (*plainCardholder)(c)) // nothing is special about it
+		return json.MarshalEncode(e, (*plainCardholder)(c))
 	}
-	return putBack(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
+	return writeUnchanged(e, reflect.ValueOf(c).Elem(), reflect.ValueOf(c.asReceived()).Elem(), jsontext.Value(c.received))
 }
 
-// putBack writes the struct now, which was read as was from the object received.
-func putBack(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Value) error {
-	came := membersOf(received)
+// writeUnchanged writes the struct now. Members that equal those of was, which was read from received, are written as
+// received.
+func writeUnchanged(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Value) error {
+	members := membersOf(received)
 	err := e.WriteToken(jsontext.BeginObject)
 	for field, content := range now.Fields() {
 		name, optional := jsonName(field)
@@ -328,11 +329,11 @@ func putBack(e *jsontext.Encoder, now, was reflect.Value, received jsontext.Valu
 			continue
 		}
 		old := was.FieldByIndex(field.Index)
-		raw, present := came[name]
+		raw, present := members[name]
 		same := reflect.DeepEqual(content.Interface(), old.Interface())
 		switch inner, before := reflect.Indirect(content), reflect.Indirect(old); {
 		case present && raw.Kind() == jsontext.KindBeginObject && inner.IsValid() && before.IsValid():
-			err = errors.Join(err, e.WriteToken(jsontext.String(name)), putBack(e, inner, before, raw))
+			err = errors.Join(err, e.WriteToken(jsontext.String(name)), writeUnchanged(e, inner, before, raw))
 		case optional && content.IsZero() && (!same || !present || raw.Kind() == jsontext.KindNull):
 		case same && !present && content.IsZero():
 		case same && present && raw.IsValid():
@@ -361,7 +362,7 @@ func unchanged(now, was reflect.Value, path string) bool {
 	return false
 }
 
-// jsonName is the name of a field's member, empty for none, and whether the member is left out when it is zero.
+// jsonName returns the JSON name of a field, or "", and whether the member is omitted when zero.
 func jsonName(field reflect.StructField) (name string, optional bool) {
 	if !field.IsExported() {
 		return "", false
@@ -370,7 +371,7 @@ func jsonName(field reflect.StructField) (name string, optional bool) {
 	return name, options == "omitzero"
 }
 
-// membersOf returns the members of a JSON object; of two with one name the last counts.
+// membersOf returns the members of a JSON object. If a name is repeated, the last value counts.
 func membersOf(object jsontext.Value) map[string]jsontext.Value {
 	members := map[string]jsontext.Value{}
 	d := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -390,12 +391,12 @@ func membersOf(object jsontext.Value) map[string]jsontext.Value {
 	return members
 }
 
-// readWire reads a registration, of which more may have to be kept than its values.
+// readWire reads a registration and retains its JSON where needed.
 func (c *Cardholder) readWire(r *wire.Reader) {
 	r.Record(receivedCardholder{c}, (*plainCardholder)(c).readWire)
 }
 
-// receivedCardholder keeps what a registration was read from.
+// receivedCardholder retains the JSON that a registration was read from.
 type receivedCardholder struct{ *Cardholder }
 
-func (c receivedCardholder) Record(raw []byte, exact bool) { c.keep(raw, exact) }
+func (c receivedCardholder) Record(raw []byte, exact bool) { c.retain(raw, exact) }

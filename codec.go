@@ -92,19 +92,26 @@ func encode(body any) ([]byte, error) {
 
 // decodeString reads a string, or a number as it was written. Null is the empty string.
 func decodeString[T ~string](d *jsontext.Decoder, to *T) error {
+	text, _, err := readScalar(d, errWrongType)
+	if err == nil {
+		*to = T(text)
+	}
+	return err
+}
+
+// readScalar reads a string, or a number as it was written, and its kind. Null has no text; anything else is the error other.
+func readScalar(d *jsontext.Decoder, other error) (text string, kind jsontext.Kind, err error) {
 	token, err := d.ReadToken()
 	if err != nil {
-		return err
+		return "", 0, err
 	}
-	switch token.Kind() {
+	switch kind = token.Kind(); kind {
 	case 'n':
-		*to = ""
+		return "", kind, nil
 	case '0', '"':
-		*to = T(token.String())
-	default:
-		return errWrongType
+		return token.String(), kind, nil
 	}
-	return nil
+	return "", kind, other
 }
 
 // decodeCode reads a code; one that arrives as a number may have lost its leading zeros.
@@ -148,43 +155,30 @@ func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
 // and null are the zero time.
 func decodeTime(d *jsontext.Decoder, t *time.Time) error {
-	token, err := d.ReadToken()
+	text, kind, err := readScalar(d, errNotATime)
 	if err != nil {
 		return err
 	}
-	switch token.Kind() {
-	case 'n':
-		*t = time.Time{}
-		return nil
-	case '"':
-		parsed, ok := wire.ParseTime(token.String())
-		if !ok {
-			return errNotATime
-		}
-		*t = parsed
-		return nil
+	parsed, ok := wire.ParseTime(text)
+	if !ok || kind == '0' {
+		return errNotATime
 	}
-	return errNotATime
+	*t = parsed
+	return nil
 }
 
 // decodeInteger reads 12, "12" and 12.0. Null leaves n unchanged. Anything else than a whole number in range is an error.
 func decodeInteger[T ~int | ~int64](d *jsontext.Decoder, n *T) error {
-	token, err := d.ReadToken()
-	if err != nil {
+	text, kind, err := readScalar(d, errNotAnInteger)
+	if err != nil || kind == 'n' {
 		return err
 	}
-	switch token.Kind() {
-	case 'n':
-		return nil
-	case '0', '"':
-		value, ok := parseInteger(token.String())
-		if !ok || int64(T(value)) != value {
-			return errNotAnInteger
-		}
-		*n = T(value)
-		return nil
+	value, ok := parseInteger(text)
+	if !ok || int64(T(value)) != value {
+		return errNotAnInteger
 	}
-	return errNotAnInteger
+	*n = T(value)
+	return nil
 }
 
 // parseInteger also accepts what only a string can contain, such as 007.

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,36 +179,24 @@ func (c Config) Validate() error {
 
 // withDefaults returns c with the defaults set.
 func (c Config) withDefaults() Config {
-	orDuration(&c.AttemptTimeout, 30*time.Second)
-	orDuration(&c.BodyIdleTimeout, 30*time.Second)
-	orDuration(&c.Retry.MinWait, 250*time.Millisecond)
-	orDuration(&c.Retry.MaxWait, 10*time.Second)
-	orDuration(&c.Retry.MaxRetryAfter, 15*time.Second)
-	orDuration(&c.Retry.MaxThrottleWait, time.Minute)
-	orDuration(&c.Retry.InFlightWait, 10*time.Second)
-	orDuration(&c.Retry.TokenHold, token.DefaultHold)
-	if c.MaxResponseBytes == 0 {
-		c.MaxResponseBytes = 32 << 20
-	}
-	if c.Retry.MaxAttempts == 0 {
-		c.Retry.MaxAttempts = 4
-	}
-	if c.RateShare == 0 {
-		c.RateShare = 1
-	}
+	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, 30*time.Second)
+	c.BodyIdleTimeout = cmp.Or(c.BodyIdleTimeout, 30*time.Second)
+	c.Retry.MinWait = cmp.Or(c.Retry.MinWait, 250*time.Millisecond)
+	c.Retry.MaxWait = cmp.Or(c.Retry.MaxWait, 10*time.Second)
+	c.Retry.MaxRetryAfter = cmp.Or(c.Retry.MaxRetryAfter, 15*time.Second)
+	c.Retry.MaxThrottleWait = cmp.Or(c.Retry.MaxThrottleWait, time.Minute)
+	c.Retry.InFlightWait = cmp.Or(c.Retry.InFlightWait, 10*time.Second)
+	c.Retry.TokenHold = cmp.Or(c.Retry.TokenHold, token.DefaultHold)
+	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, 32<<20)
+	c.Retry.MaxAttempts = cmp.Or(c.Retry.MaxAttempts, 4)
+	c.RateShare = cmp.Or(c.RateShare, 1)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
 
-func orDuration(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
-}
-
-// MarshalJSON writes the fields that hold data: durations as strings such as "30s", the secret as [REDACTED].
+// MarshalJSON writes the fields that hold data: durations as text such as "30s", the secret as [REDACTED].
 func (c Config) MarshalJSON() ([]byte, error) {
 	type plain Config
 	return json.Marshal(plain(c), json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, d time.Duration) error {
@@ -277,8 +266,6 @@ func fieldAt(pointer jsontext.Pointer) string {
 	}
 	return strings.Join(names, ".")
 }
-
-func ruleOfType[T any]() string { return ruleOf(reflect.TypeFor[T]()) }
 
 // ruleOf returns the rule for the text form of a setting.
 func ruleOf(of reflect.Type) string {
@@ -381,7 +368,7 @@ func readEnv[T any](v *validator, field string, to *T, parse func(string) (T, er
 	}
 	value, err := parse(text)
 	if err != nil {
-		v.fault(name, ruleOfType[T]())
+		v.fault(name, ruleOf(reflect.TypeFor[T]()))
 		return
 	}
 	*to = value

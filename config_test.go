@@ -117,7 +117,7 @@ func TestConfigIsWrittenWithoutItsSecret(t *testing.T) {
 	}
 	var got prepaid.Config
 	require.ErrorIs(t, json.Unmarshal(asJSON, &got), prepaid.ErrRedactedSecret)
-	require.ErrorContains(t, yaml.Unmarshal(asYAML, &got), "redacted")
+	require.ErrorContains(t, yaml.Unmarshal(asYAML, &got), "[REDACTED]")
 	again := strings.Replace(string(asJSON), "[REDACTED]", "s3cret", 1)
 	got = prepaid.Config{}
 	require.NoError(t, json.Unmarshal([]byte(again), &got))

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// RequestType says whether a creation is a new card or a replacement. The zero value is the service's default, new.
+// RequestType says whether Create makes a new card or a replacement. Empty means new, the service's default.
 type RequestType string
 
 const (
@@ -26,23 +26,23 @@ const (
 // Known reports whether the reference lists the type.
 func (t RequestType) Known() bool { return t == RequestTypeNew || t == RequestTypeReplace }
 
-// CreateAccountParams describes a new account (reference section 4.4). The zero value lacks CompanyID and
-// Registration.
+// CreateAccountParams describes a new account (reference section 4.4).
 type CreateAccountParams struct {
 	// CompanyID is the program in which the account is created. Required.
 	CompanyID CompanyID `json:"company_id"`
-	// InitialLoadAmount is zero or more currency units; always sent.
+	// InitialLoadAmount is in currency units, zero or more. It is always sent.
 	InitialLoadAmount Amount `json:"initial_load_amount"`
 	// Registration is the cardholder. Required.
 	Registration *Cardholder `json:"registration"`
-	// NameOnCard is engraved: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop. No space, no small letter.
+	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop. No spaces or
+	// lower-case letters.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
-	// ClientAccountKey is the caller's own key, at most 255 printable ASCII characters. Search and Issue find by it:
-	// without it an account whose creation's answer was lost cannot be found.
+	// ClientAccountKey is your own key, at most 255 printable ASCII characters. Search and Issue use it: without it, an
+	// account cannot be found if the response to its creation was lost.
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters, for a fringe-benefit card program.
 	DisplayName string `json:"display_name,omitzero" redact:"personal"`
-	// InitiatingUserID says who asked.
+	// InitiatingUserID identifies the user who asked.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// PlasticEnabled allows physical-card and online card-detail transactions; nil means true.
 	PlasticEnabled *bool `json:"is_plastic_enabled,omitzero"`
@@ -52,17 +52,17 @@ type CreateAccountParams struct {
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 	// MDESConfigID is the wallet token-service product configuration, at most 10 characters.
 	MDESConfigID string `json:"mdes_config_id,omitzero"`
-	// GiftCardExpiry is set for gift cards. A digital gift card that is active at once must set it here: the operation
-	// that sets it later is not described by the reference and not offered.
+	// GiftCardExpiry is set for gift cards. A digital gift card that is active immediately needs it here: the reference
+	// does not describe the operation that sets it later.
 	GiftCardExpiry time.Time `json:"gift_card_expiry,omitzero"`
-	// CorrespondingAccountID is the EAID of the card being replaced, needed when the activation portal activates the
-	// new card; the old one is then closed if its balance is zero.
+	// CorrespondingAccountID is the EAID of the card being replaced. It is needed if the activation portal activates
+	// the new card; the old one is then closed if its balance is zero.
 	CorrespondingAccountID AccountID `json:"corresponding_account_id,omitzero"`
-	// CardholderType is primary or secondary; not sent when zero.
+	// CardholderType is primary or secondary; omitted when zero.
 	CardholderType CardholderType `json:"card_holder_type,omitzero"`
 	// RequestType is new when empty.
 	RequestType RequestType `json:"request_type,omitzero"`
-	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace; sent whenever it is set.
+	// AccountIDToReplace is the lost or stolen account. Required with RequestTypeReplace; sent whenever set.
 	AccountIDToReplace AccountID `json:"account_id_to_replace,omitzero"`
 
 	// AccountExpiry is when the account expires.
@@ -104,7 +104,8 @@ var opCreateAccount = operation{
 	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall, inputStatus: true,
 }
 
-// Create makes an account. The answer has no account id; [AccountsService.Issue] creates and finds it.
+// Create makes an account. The response has no account ID. [AccountsService.Issue] creates the account and returns its
+// ID.
 //
 // Errors: a 404 may mean bad input or an unknown account to replace, so it is not [ErrNotFound]. After
 // [OutcomeUnknown] look with [AccountsService.FindCreated]. Safety: never repeated once it may have arrived.
@@ -118,19 +119,19 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 	})
 }
 
-// UpdateAccountParams replaces registration data. Whether the service keeps or clears what is left out is not in
-// the reference: read with IncludePersonal, change, and put the whole back, which is possible whatever the service
-// holds (see [Cardholder]). The zero value lacks Registration.
+// UpdateAccountParams replaces registration data. The reference does not say whether omitted members are kept or
+// cleared: read the account with IncludePersonal, change the cardholder, and send all of it back. That works for any
+// data the service holds (see [Cardholder]).
 type UpdateAccountParams struct {
 	// Registration is the whole cardholder. Required.
 	Registration *Cardholder `json:"registration"`
-	// ClientAccountKey is at most 255 printable ASCII characters; nil leaves it out, a pointer to "" sends an empty one.
+	// ClientAccountKey is at most 255 printable ASCII characters; nil omits it, a pointer to "" sends an empty one.
 	ClientAccountKey *string `json:"client_account_key,omitzero"`
-	// DisplayName is at most 100 characters; nil leaves it out.
+	// DisplayName is at most 100 characters; nil omits it.
 	DisplayName *string `json:"display_name,omitzero" redact:"personal"`
-	// InitiatingUserID says who asked; optional.
+	// InitiatingUserID identifies the user who asked; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
-	// PortalIdentifier links the account to the portal; nil leaves it out.
+	// PortalIdentifier links the account to the portal; nil omits it.
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
 }
 
@@ -145,8 +146,8 @@ var opUpdateAccount = operation{
 	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal], and
-// put it again only if it is still what the account should have.
+// Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal].
+// Update again only if your data is still current.
 //
 // Errors: [ErrNotFound]. Safety: never repeated once it may have arrived: a late repeat would overwrite a newer change.
 //
@@ -168,25 +169,25 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	})
 }
 
-// IssueParams is a creation that can be found again. The zero value lacks the required fields.
+// IssueParams is a creation that can be found again.
 type IssueParams struct {
-	// Account is what Create takes; ClientAccountKey is required, and unique within the program.
+	// Account is the input of Create. ClientAccountKey is required and must be unique within the program.
 	Account CreateAccountParams
-	// ProgramClientID is the client_id of the program, under which the account will be searched. Required. With a wrong one
-	// the account is created and then not seen.
+	// ProgramClientID is the client_id of the program, used to search for the account. Required. If it is wrong, the
+	// account is created and then not found.
 	ProgramClientID string
-	// Settle is how long to look for an account that does not show up yet: 30 s when zero.
+	// Settle is how long to look for an account that is not visible yet. Zero means 30 s.
 	Settle time.Duration
-	// Again says that an earlier run may have created the account: the first look then takes as long as Settle before
-	// anything is created. Set it whenever you run Issue again.
+	// Again says that an earlier run may have created the account: Issue then looks for it for up to Settle before it
+	// creates anything. Set it whenever you run Issue again.
 	Again bool
 }
 
-// Issued is an account that exists. The zero value is none.
+// Issued is an account that exists.
 type Issued struct {
 	// Account is the account with its id.
 	Account *Account
-	// Created is false when the account was there before, from an earlier run.
+	// Created is false if the account existed before, from an earlier run.
 	Created bool
 }
 
@@ -208,17 +209,18 @@ const (
 	lastLookPause  = 5 * time.Second
 )
 
-// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account id, also
-// when the creation's own answer was lost. Run it by one process at a time per key, and with Again after an error: an
-// account that takes longer than Settle to show up would be created a second time. So keep InitialLoadAmount zero and
-// load by keyed Transfer, or wait with [AccountsService.FindCreated] after [ErrNotSeen], instead of running Issue again.
-// With RequestTypeReplace neither the account being replaced nor any that is lost, replaced or closed is a match.
+// Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
+// the response to the creation was lost. Only one process at a time may run it for a key. After an error, run it with
+// Again. An account that takes longer than Settle to become visible would be created a second time: keep
+// InitialLoadAmount zero and load with a keyed Transfer, or, after [ErrNotSeen], wait with
+// [AccountsService.FindCreated] instead of running Issue again. With RequestTypeReplace, accounts that are lost or
+// stolen, replaced or closed do not match, nor does the account being replaced.
 //
-// Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was
-// created and does not show up within Settle, or shows up in the company under another client_id, which ends the wait: it
-// names ProgramClientID and company. Then fix the client_id before anything else. With Again, a key that the company has
-// under another client_id is ErrNotSeen too, and nothing is created: if that account belongs to another program, run Issue
-// without Again. Safety: the creation is never repeated once it may have arrived.
+// Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was created
+// and is not visible within Settle, or is found in the company under another client_id, which ends the wait. The error
+// names ProgramClientID and the company; fix the client_id first. With Again, a key that the company has under another
+// client_id is ErrNotSeen too, and nothing is created: if that account belongs to another program, run Issue without
+// Again. Safety: the creation is never repeated once it may have arrived.
 //
 // API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
@@ -254,7 +256,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
 	find.Settle, look = params.Settle, s.findIssued
-	if find.ExternalAccountID == "" { // an account under another client_id may be another program's, and this one be late
+	if find.ExternalAccountID == "" { // an account under another client_id may belong to another program
 		look = s.findCreated
 	}
 	account, err := look(ctx, find)
@@ -267,13 +269,13 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	return nil, issueError(outcome, err, failure)
 }
 
-// findIssued is findCreated that ends at once when the account is in the company under another client_id.
+// findIssued is findCreated, but ends at once if the account is in the company under another client_id.
 func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams) (*Account, error) {
 	account, err := s.look(ctx, find)
 	if err == nil || !errors.Is(err, ErrNotSeen) {
 		return account, err
 	}
-	// One page is enough to notice a wrong setting early; if this look fails, the ones by key still decide.
+	// One page is enough to notice a wrong setting early. If this search fails, the searches by key still decide.
 	page, failed := s.SearchCompanyPage(ctx, find.CompanyID, SearchCompanyParams{Paging: Paging{Size: elsewherePage}})
 	if failed == nil && slices.ContainsFunc(page.Items, find.isElsewhere) {
 		if find.ExternalAccountID != "" {
@@ -286,33 +288,33 @@ func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams
 
 const elsewherePage = 500
 
-// FindCreatedParams says which account to look for: by ProgramClientID and ClientAccountKey, or by CompanyID and
-// ExternalAccountID. With all of them, every one must match. The zero value lacks both.
+// FindCreatedParams selects an account by ProgramClientID and ClientAccountKey, or by CompanyID and ExternalAccountID.
+// If all are set, all must match.
 type FindCreatedParams struct {
 	// ProgramClientID is the client_id of the program; needed with ClientAccountKey.
 	ProgramClientID string
-	// ClientAccountKey is the key given at creation. After a lost answer it is all there is to find the account by.
+	// ClientAccountKey is the key given at creation. After a lost response, it is the only way to find the account.
 	ClientAccountKey string
-	// CompanyID is the program; needed when there is no ClientAccountKey.
+	// CompanyID is the program; needed without ClientAccountKey.
 	CompanyID CompanyID
-	// ExternalAccountID is the one that Create returned; a lost answer did not bring one.
+	// ExternalAccountID is the one that Create returned.
 	ExternalAccountID string
-	// Replacing passes over accounts that are lost or stolen, replaced or closed.
+	// Replacing ignores accounts that are lost or stolen, replaced or closed.
 	Replacing bool
-	// Settle is how long to look for what does not show up yet: 30 s when zero.
+	// Settle is how long to look for an account that is not visible yet. Zero means 30 s.
 	Settle time.Duration
 }
 
-// isElsewhere reports whether a is the account of this creation, or has its key at least, under another client_id.
+// isElsewhere reports whether a matches, but has another client_id.
 func (p FindCreatedParams) isElsewhere(a Account) bool {
 	return a.ProgramClientID != "" && a.ProgramClientID != p.ProgramClientID && a.ClientAccountKey == p.ClientAccountKey && p.matches(&a)
 }
 
-// notSeenError is ErrNotSeen with the settings that decide where the look goes.
+// notSeenError is ErrNotSeen with the settings that were searched with.
 type notSeenError struct {
 	program   string
 	company   CompanyID
-	elsewhere string // what the company has under another client_id; empty for nothing
+	elsewhere string // what the company has under another client_id, if anything
 }
 
 func (e *notSeenError) Error() string {
@@ -340,8 +342,8 @@ func seenElsewhere(err error) bool {
 	return ok && e.elsewhere != ""
 }
 
-// issueError puts what is known of the creation in front of what a look for it met; sent is the call whose times
-// count.
+// issueError returns err, from looking for the account, with the outcome of the creation and the times of the call
+// sent.
 func issueError(outcome Outcome, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
 	if call, ok := errors.AsType[*CallError](sent); ok {
@@ -353,12 +355,13 @@ func issueError(outcome Outcome, err, sent error) error {
 	return failure
 }
 
-// FindCreated looks for an account that a creation may have made, and never makes one: evidence after an unknown
-// outcome of Create. It returns the one account that matches, and [ErrNotSeen] or [ErrAmbiguous] when there is none or
-// more; [AccountsService.FindMovement], which looks for money, returns a verdict and all that it saw instead.
+// FindCreated looks for an account after an unknown outcome of Create. It never creates one. It returns the account if
+// exactly one matches. [AccountsService.FindMovement], which looks for money, returns a verdict and all matches
+// instead.
 //
-// Errors: [ErrNotSeen] when nothing matched within Settle, which is no proof that nothing was made: its outcome is
-// unknown; [ErrAmbiguous] when several match; the context's beside ErrNotSeen when it ended the look. Safety: read.
+// Errors: [ErrNotSeen] when nothing matched within Settle: its outcome is unknown, as the account may still exist;
+// [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search.
+// Safety: read.
 //
 // API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
@@ -380,7 +383,7 @@ func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedPar
 
 const opFindCreated = "Accounts.FindCreated"
 
-// findCreated looks again and again.
+// findCreated searches repeatedly until Settle has passed.
 func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	settle := params.Settle
 	if settle <= 0 {
@@ -393,7 +396,7 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 			return account, err
 		}
 		if ended := pause.For(ctx, wait); ended != nil {
-			return nil, cutShort(ended, err)
+			return nil, interrupted(ended, err)
 		}
 	}
 }

@@ -90,17 +90,17 @@ func issue(t *testing.T, service *register, adjust func(*prepaid.IssueParams)) (
 	return harness.NewClient(t, harness.ClockConfig(service)).Accounts.Issue(t.Context(), params)
 }
 
-// An account is created once and found, also when it shows up late or the creation's own response was lost; run again,
-// the same call finds what is there.
+// An account is created once and found, even if it becomes visible late or the response to its creation is lost. If the
+// call runs again, it finds the existing account.
 func TestIssue(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]func(harness.Step) harness.Step{
-		"answered": nil,
-		"lost":     func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) },
-		"503":      func(harness.Step) harness.Step { return harness.Respond(503, "", "") },
-		"500":      func(harness.Step) harness.Step { return harness.ServiceError(500, "server_error") },
-		"garbage":  func(harness.Step) harness.Step { return harness.Respond(201, harness.VendorJSON, "{") },
-		"a proxy":  func(harness.Step) harness.Step { return harness.Respond(201, "text/html", harness.HTMLPage) },
+		"no failure": nil,
+		"lost":       func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) },
+		"503":        func(harness.Step) harness.Step { return harness.Respond(503, "", "") },
+		"500":        func(harness.Step) harness.Step { return harness.ServiceError(500, "server_error") },
+		"garbage":    func(harness.Step) harness.Step { return harness.Respond(201, harness.VendorJSON, "{") },
+		"a proxy":    func(harness.Step) harness.Step { return harness.Respond(201, "text/html", harness.HTMLPage) },
 	} {
 		for _, delay := range []time.Duration{0, 9 * time.Second} {
 			t.Run(fmt.Sprint(name, " ", delay), func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestIssue(t *testing.T) {
 	}
 }
 
-// A creation that was refused is that refusal; one that could not be sent may be sent later. Nothing is looked for.
+// After a refused creation, or one that could not be sent, Issue returns that error and does not search.
 func TestIssueRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -154,15 +154,15 @@ func TestIssueRefused(t *testing.T) {
 	}
 }
 
-// An account that never shows up is reported with what is known of its creation, and no second one is made.
+// If the account never becomes visible, the error has the outcome of its creation, and no second one is created.
 func TestIssueNotSeen(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		response func(harness.Step) harness.Step
 		outcome  prepaid.Outcome
 	}{
-		"answered": {nil, prepaid.OutcomeApplied},
-		"lost":     {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
+		"no failure": {nil, prepaid.OutcomeApplied},
+		"lost":       {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
 	} {
 		for settle, least := range map[time.Duration]time.Duration{0: 25 * time.Second, time.Minute: 55 * time.Second} {
 			t.Run(fmt.Sprint(name, " ", settle), func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestIssueNotSeen(t *testing.T) {
 	}
 }
 
-// A key is unique within its program only: after a lost response, an account of another program with the same key does not
-// end the wait for the new one.
+// A key is unique only within its program: after a lost response, an account of another program with the same key does
+// not end the wait for the new one.
 func TestIssueLostBesideAnotherProgram(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestIssueLostBesideAnotherProgram(t *testing.T) {
 	})
 }
 
-// Nothing is created when a look before it fails, finds several, or the parameters are wrong.
+// Nothing is created if the search before it fails or finds several accounts, or if the parameters are invalid.
 func TestIssueCreatesNothing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -246,7 +246,7 @@ func TestIssueCreatesNothing(t *testing.T) {
 	}
 }
 
-// A replacement carries the key of the lost card: cards that are gone do not count as the new one.
+// A replacement has the key of the lost card: lost, replaced and closed cards do not match.
 func TestIssueReplacement(t *testing.T) {
 	t.Parallel()
 	replace := func(p *prepaid.IssueParams) {
@@ -273,7 +273,7 @@ func TestIssueReplacement(t *testing.T) {
 	}
 }
 
-// An account of another company under the same key is not the one.
+// An account of another company with the same key does not match.
 func TestIssueInAnotherCompany(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestIssueInAnotherCompany(t *testing.T) {
 	})
 }
 
-// FindCreated looks by key or through the company, and never creates.
+// FindCreated searches by key or through the company, and never creates.
 func TestFindCreated(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -332,7 +332,7 @@ func TestFindCreated(t *testing.T) {
 	}
 }
 
-// The context ends the looking, with what was seen so far.
+// When the context ends, so does the search; the error has both causes.
 func TestFindCreatedEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -354,7 +354,8 @@ func TestFindCreatedEndsWithContext(t *testing.T) {
 	})
 }
 
-// A creation whose response was lost and that shows up late is not made twice by an Issue with Again set.
+// Issue with Again does not create an account twice if the first response was lost and the account becomes visible
+// late.
 func TestIssueAgainLooksFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -369,7 +370,7 @@ func TestIssueAgainLooksFirst(t *testing.T) {
 	})
 }
 
-// A cancelled look says that it was cancelled.
+// A cancelled search returns the context's error.
 func TestCancelledLooksSaySo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -416,7 +417,7 @@ func (s *lateCard) RoundTrip(r *http.Request) (*http.Response, error) {
 	return harness.Respond(200, harness.VendorJSON, "["+row+"]", "X-TotalPages: 1")(r)
 }
 
-// A card that takes longer than Issue looks is waited for, and never created a second time.
+// FindCreated waits for a card that becomes visible after Issue has given up. It is never created a second time.
 func TestIssueAndLoadCardSeenLate(t *testing.T) {
 	t.Parallel()
 	for delay, want := range map[time.Duration]error{

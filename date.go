@@ -14,17 +14,17 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// ErrDateSyntax means that a text, or the fields of a [Date], are not a real calendar day from 0001-01-01 to
+// ErrDateSyntax means that a string, or the fields of a [Date], are not an existing calendar day from 0001-01-01 to
 // 9999-12-31.
 var ErrDateSyntax = errors.New("prepaid: date: not a calendar day as YYYY-MM-DD")
 
-// Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in
-// London. Dates can be compared with == and be map keys. The zero value means no date.
+// Date is a calendar day without time and zone, such as a date of birth: it is the same day in Sydney and in London.
+// Dates can be compared with == and be map keys. The zero Date means no date.
 //
-// The service has date-times only, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z, and read from any
-// date-time by the day as written, without shifting it to another zone. A service that holds midnight in Sydney and
-// writes it in UTC, 1990-05-03T14:00:00Z for 4 May, is therefore read as 3 May: which zone it means is not in the
-// reference. A [Cardholder] that was read keeps the date-time, and puts it back unchanged.
+// The service has only date-times, so a Date is sent as midnight UTC, <YYYY-MM-DD>T00:00:00Z. From any date-time, it
+// takes the day as written, without converting the zone. If the service stores midnight in Sydney and writes it in UTC,
+// 1990-05-03T14:00:00Z for 4 May, the Date is therefore 3 May: the reference does not specify the zone. A [Cardholder]
+// that was read keeps the date-time, and sends it back unchanged.
 type Date struct {
 	// Year is the year, 1 to 9999.
 	Year int
@@ -63,8 +63,8 @@ func DateOf(t time.Time) Date {
 	return Date{Year: year, Month: month, Day: day}
 }
 
-// Time returns the first moment of d in loc, which is midnight unless the clocks change then. A nil loc means
-// UTC. The zero Date gives the zero time; fields out of range are normalised as by [time.Date].
+// Time returns the first moment of d in loc, which is midnight unless the clocks change then. A nil loc means UTC. The
+// zero Date gives the zero time. Fields out of range are normalised as by [time.Date].
 func (d Date) Time(loc *time.Location) time.Time {
 	if d.IsZero() {
 		return time.Time{}
@@ -73,14 +73,14 @@ func (d Date) Time(loc *time.Location) time.Time {
 		loc = time.UTC
 	}
 	t := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
-	if t.Hour() > 12 { // the clocks skip midnight, and t is in the evening before
+	if t.Hour() > 12 { // the clocks skip midnight, and t is on the evening before
 		_, t = t.ZoneBounds()
 	}
 	return t
 }
 
-// Compare returns -1 if d is before other, 0 if they are the same day, and +1 if d is after. The zero Date is
-// before every other. It suits [slices.SortFunc].
+// Compare returns -1 if d is before other, 0 if they are the same day, and +1 if d is after. The zero Date is before
+// every other. It can be used with [slices.SortFunc].
 func (d Date) Compare(other Date) int {
 	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
 }
@@ -116,14 +116,13 @@ func (d Date) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the wire form, <YYYY-MM-DD>T00:00:00Z, or nothing for the zero Date. It implements
 // [encoding.TextMarshaler], which covers JSON.
 //
-// Errors: [ErrDateSyntax] when the fields are no real day.
+// Errors: [ErrDateSyntax] when the fields are not an existing day.
 func (d Date) MarshalText() ([]byte, error) {
 	return d.AppendText(make([]byte, 0, len("YYYY-MM-DDT00:00:00Z")))
 }
 
-// UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and
-// offset, and keeps the day as written. An empty text is the zero Date. It implements
-// [encoding.TextUnmarshaler].
+// UnmarshalText reads YYYY-MM-DD or a date-time that begins with it, with or without seconds, fraction and offset, and
+// keeps the day as written. Empty text is the zero Date. It implements [encoding.TextUnmarshaler].
 //
 // Errors: [ErrDateSyntax].
 func (d *Date) UnmarshalText(text []byte) error {
@@ -156,7 +155,7 @@ func (d *Date) UnmarshalJSON(data []byte) error {
 
 // Value returns YYYY-MM-DD for a database, or NULL for the zero Date. It implements [driver.Valuer].
 //
-// Errors: [ErrDateSyntax] when the fields are no real day.
+// Errors: [ErrDateSyntax] when the fields are not an existing day.
 func (d Date) Value() (driver.Value, error) {
 	switch {
 	case d.IsZero():
@@ -167,8 +166,8 @@ func (d Date) Value() (driver.Value, error) {
 	return d.String(), nil
 }
 
-// Scan reads a time by its day in its own location, a text as [Date.UnmarshalText] does, and NULL as the zero
-// Date. It implements [database/sql.Scanner].
+// Scan reads the day of a time in its own location, a string as [Date.UnmarshalText] does, and NULL as the zero Date.
+// It implements [database/sql.Scanner].
 //
 // Errors: [ErrDateSyntax].
 func (d *Date) Scan(src any) error {
@@ -188,14 +187,14 @@ func (d *Date) Scan(src any) error {
 	}
 }
 
-// valid reports whether d is a real day that the wire form can hold.
+// valid reports whether d is an existing day that the wire format can represent.
 func (d Date) valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 &&
 		time.January <= d.Month && d.Month <= time.December &&
 		1 <= d.Day && d.Day <= time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// cutDate reads YYYY-MM-DD from the beginning of s and returns what follows it.
+// cutDate reads YYYY-MM-DD from the beginning of s and returns the rest.
 func cutDate(s string) (d Date, rest string, ok bool) {
 	const length = len("YYYY-MM-DD")
 	if len(s) < length || s[4] != '-' || s[7] != '-' ||
@@ -213,7 +212,7 @@ func cutDate(s string) (d Date, rest string, ok bool) {
 // twoDigits returns the number in the first two bytes of s, which must be digits.
 func twoDigits(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
 
-// isTimeOfDay reports whether s is what follows the day in an ISO 8601 date-time: T or a space, hh:mm, then
+// isTimeOfDay reports whether s is the part of an ISO 8601 date-time after the day: T or a space, hh:mm, then
 // optionally :ss with a fraction, then optionally Z or an offset (+hh, +hhmm, +hh:mm).
 func isTimeOfDay(s string) bool {
 	if s[0] != 'T' && s[0] != 't' && s[0] != ' ' {

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Groups such as the cardholder come only when asked for.
+// Groups such as the cardholder are returned only on request.
 func ExampleAccountsService_Get() {
 	srv := emulator()
 	defer srv.Close()
@@ -32,7 +32,7 @@ func ExampleAccountsService_Get() {
 	// Ada 1990-05-01 true
 }
 
-// An unknown account is an error to compare with.
+// An unknown account is ErrNotFound.
 func ExampleAccountsService_Get_notFound() {
 	srv := emulator()
 	defer srv.Close()
@@ -47,7 +47,7 @@ func ExampleAccountsService_Get_notFound() {
 	// prepaid: Accounts.Get: rejected: status 404 (account_not_found): the account does not exist
 }
 
-// Status is the small form of Get, for a look at state and balance.
+// Status is the short form of Get, for state and balance.
 func ExampleAccountsService_Status() {
 	srv := emulator()
 	defer srv.Close()
@@ -69,9 +69,9 @@ func ExampleAccountsService_Status() {
 	// do not pay to this card
 }
 
-// Setting the same state twice does no harm, so the client sends it again when a response is lost, and the caller does
-// not notice. The one exception is the state active.
-func ExampleAccountsService_SetStatus_answerLost() {
+// Setting the same state twice does no harm, so the client repeats it if a response is lost. The only exceptions are
+// the states active and pre_active.
+func ExampleAccountsService_SetStatus_responseLost() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
@@ -81,9 +81,9 @@ func ExampleAccountsService_SetStatus_answerLost() {
 	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusClosed), srv.Status(string(id)))
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
-	err := client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusActive) // might lift a block set meanwhile: not repeated
+	err := client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusActive) // could lift a newer block: not repeated
 	fmt.Println(prepaid.OutcomeOf(err))
-	account, err := client.Accounts.Status(ctx, id) // so read back
+	account, err := client.Accounts.Status(ctx, id) // read it back instead
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -95,7 +95,7 @@ func ExampleAccountsService_SetStatus_answerLost() {
 	// active
 }
 
-// Plastic must be enabled for shops, online card details and the simulator. Transfers do not ask for it.
+// Plastic must be enabled for shops, online card details and the simulator. Transfers do not need it.
 func ExampleAccountsService_SetPlasticEnabled() {
 	srv := emulator()
 	defer srv.Close()
@@ -122,7 +122,7 @@ func ExampleAccountsService_SetPlasticEnabled() {
 	// true true Approved
 }
 
-// Update replaces the registration: read it, change it, and put the whole back.
+// Update replaces the registration: read it, change it, and send all of it back.
 func ExampleAccountsService_Update() {
 	srv := emulator()
 	defer srv.Close()
@@ -154,7 +154,8 @@ func ExampleAccountsService_Update() {
 	// Melbourne VIC
 }
 
-// A single page of the history, for a screen that shows one at a time. Credits are positive and debits negative.
+// A single page of the history, for a user interface that shows one at a time. Credits are positive and debits
+// negative.
 func ExampleAccountsService_TransactionsPage() {
 	srv := emulator()
 	defer srv.Close()
@@ -187,7 +188,7 @@ func ExampleAccountsService_TransactionsPage() {
 	// 3900 -3.00 94.00
 }
 
-// Leaving the loop ends the reading: later pages are never requested.
+// Leaving the loop stops reading: later pages are never requested.
 func ExampleAccountsService_Transactions_break() {
 	srv := emulator(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)))
 	defer srv.Close()
@@ -220,7 +221,7 @@ func ExampleAccountsService_Transactions_break() {
 	// 3 of 4 pages read
 }
 
-// Issue creates a card and finds its account id. It can be run again after any error.
+// Issue creates a card and returns its account ID. It can be run again after any error.
 func ExampleAccountsService_Issue() {
 	srv := emulator()
 	defer srv.Close()
@@ -232,7 +233,7 @@ func ExampleAccountsService_Issue() {
 			CompanyID:         42,
 			ClientAccountKey:  "emp-7",
 			InitialLoadAmount: prepaid.MustAmount("25.50"),
-			NameOnCard:        "A LOVELACE", // the service allows no space
+			NameOnCard:        "A LOVELACE", // no spaces
 			PlasticEnabled:    new(false),
 			Registration: &prepaid.Cardholder{
 				FirstName:      "Ada",
@@ -260,7 +261,7 @@ func ExampleAccountsService_Issue() {
 	// true pre_active 25.50 false
 }
 
-// One page of the accounts with a key of yours, and what the service says of the rest.
+// One page of the accounts with your key, and the number of accounts on all pages.
 func ExampleAccountsService_SearchPage() {
 	srv := emulator()
 	defer srv.Close()
@@ -285,7 +286,7 @@ func ExampleAccountsService_SearchPage() {
 	// page 3 of 3, 5 accounts in all
 }
 
-// A card that was reported lost is stopped, and keeps its money.
+// A card that was reported lost is blocked and keeps its money.
 func ExampleAccountsService_SetStatus() {
 	srv := emulator()
 	defer srv.Close()
@@ -305,7 +306,7 @@ func ExampleAccountsService_SetStatus() {
 	// Output: lost_or_stolen 100.00
 }
 
-// A month in the program's own time zone, with pages fetched ahead.
+// A month in the program's own time zone, with prefetched pages.
 func ExampleAccountsService_Transactions() {
 	srv := emulator(prepaidtest.FrozenClock(), prepaidtest.StartAt(time.Date(2026, 9, 30, 12, 0, 0, 0, time.UTC)))
 	defer srv.Close()
@@ -342,7 +343,7 @@ func ExampleAccountsService_Transactions() {
 	// fees 0.00
 }
 
-// A bounded list in one slice, where a loop would be in the way.
+// A list of limited length in one slice, instead of a loop.
 func ExampleCollect() {
 	srv := emulator()
 	defer srv.Close()
@@ -356,13 +357,13 @@ func ExampleCollect() {
 	// Output: 3 <nil>
 }
 
-// Issue run again after any error: it looks for the whole of Settle before it creates anything.
+// Issue is run again after any error: it looks for the account for up to Settle before it creates anything.
 func ExampleIssueParams_again() {
 	srv := emulator()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	issue := func(params prepaid.IssueParams) (*prepaid.Issued, error) {
-		params.Settle = time.Second // the default of 30 s suits the real service
+		params.Settle = time.Second // keep the default of 30 s for the real service
 		return client.Accounts.Issue(ctx, params)
 	}
 	account := prepaid.CreateAccountParams{
@@ -374,9 +375,9 @@ func ExampleIssueParams_again() {
 	}
 
 	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
-	srv.Inject("GET /accounts", prepaidtest.Fault{}, prepaidtest.Answer(400, "invalid_request")) // the second look fails
+	srv.Inject("GET /accounts", prepaidtest.Fault{}, prepaidtest.Answer(400, "invalid_request")) // the second search fails
 	issued, err := issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme"})
-	if err != nil { // whatever it was: a second account is worse than a wait of half a minute
+	if err != nil { // any error: waiting half a minute is better than a second account
 		issued, err = issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme", Again: true})
 	}
 	if err != nil {

@@ -10,45 +10,45 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// issueAndLoad issues a card, activates it, loads it from a float account, and lists what happened on it. The day is that
-// of the order, however often and whenever it is run.
+// issueAndLoad issues a card, activates it, loads it from a float account, and lists its transactions. The day is that
+// of the order, whenever and however often it runs.
 func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.AccountID, day time.Time, again bool) error {
 	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
-		ProgramClientID: "acme", // client_id of the program: the operator tells it, as the company's id
+		ProgramClientID: "acme", // client_id of the program; ask the operator, as for the company's ID
 		Account: prepaid.CreateAccountParams{
 			CompanyID:        42,
-			ClientAccountKey: "emp-7", // yours, one for each card: the card is found by it
+			ClientAccountKey: "emp-7", // your own, unique for each card, to find it by
 			Registration: &prepaid.Cardholder{
 				FirstName: "Ada", LastName: "Lovelace",
 				DateOfBirth:    prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 			},
 		},
-		Again: again, // after an error: look longer before creating anything
+		Again: again, // after an error: search longer before creating anything
 	})
-	if errors.Is(err, prepaid.ErrNotSeen) { // created, and slow to show: to issue again could create a second card
+	if errors.Is(err, prepaid.ErrNotSeen) { // created, not visible yet: issuing again could create a second card
 		issued = &prepaid.Issued{Created: true}
 		issued.Account, err = client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
 			ProgramClientID: "acme", ClientAccountKey: "emp-7", CompanyID: 42, Settle: 10 * time.Minute,
 		})
 	}
 	if err != nil {
-		return err // still ErrNotSeen: see first that the client_id is right
+		return err // still ErrNotSeen: first check the client_id
 	}
 	card := issued.Account.ID
-	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked since stays blocked
+	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked in the meantime stays blocked
 		if err := client.Accounts.SetStatus(ctx, card, prepaid.AccountStatusActive); err != nil {
 			return err
 		}
 	}
 	_, err = client.Accounts.Transfer(ctx, float, prepaid.TransferParams{
-		// The day is fixed and stored with the order, never time.Now(): the same id when run again, also after midnight.
+		// The day is stored with the order, never time.Now(): the ID is the same when run again, even after midnight.
 		RequestID: prepaid.DeriveRequestID(day, "first load", "emp-7"),
 		Amount:    prepaid.MustAmount("25.50"), DestinationAccountID: card, Type: prepaid.TransferTypeLoad,
 		SourceReference: "first load", DestinationReference: "first load",
 	})
 	if err != nil {
-		return err // OutcomeOf says whether to send it again
+		return err // OutcomeOf reports whether to send it again
 	}
 	for transaction, err := range client.Accounts.Transactions(ctx, card, prepaid.ListTransactionsParams{}) {
 		if err != nil {
@@ -59,13 +59,13 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 	return nil
 }
 
-// The main job from end to end. Run twice, it issues one card and loads it once.
+// The main job from end to end. If it runs twice, it issues one card and loads it once.
 func Example_card() {
-	srv := emulator() // has company 42, whose client_id is acme
+	srv := emulator() // with company 42, whose client_id is acme
 	defer srv.Close()
 	float := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"}))
 
-	day := time.Now() // once, when the order is made: a program stores it with the order
+	day := time.Now() // once per order: a program stores it with the order
 	for _, again := range []bool{false, true} {
 		if err := issueAndLoad(context.Background(), srv.Client(), float, day, again); err != nil {
 			fmt.Println(prepaid.OutcomeOf(err), err)

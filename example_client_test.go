@@ -21,7 +21,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The token that a call made now would use. The client gets and renews it by itself; this is for a request of your own.
+// The token that a call would use now. The client gets and renews it automatically; use this for your own requests.
 func ExampleClient_Token() {
 	srv := emulator()
 	defer srv.Close()
@@ -35,7 +35,7 @@ func ExampleClient_Token() {
 	// Output: Bearer 1h0m0s
 }
 
-// Calls leave through a proxy, and show a client certificate.
+// Calls use a proxy and a client certificate.
 func ExampleNewTransport() {
 	var certificate tls.Certificate // from tls.LoadX509KeyPair
 	egress, err := url.Parse("http://egress.example:3128")
@@ -58,13 +58,13 @@ func ExampleNewTransport() {
 		fmt.Println(err)
 		return
 	}
-	defer transport.CloseIdleConnections() // the client closes those of its own transport only
+	defer transport.CloseIdleConnections() // the client closes only those of its own transport
 	defer client.Close()
 	fmt.Println(transport.MaxIdleConnsPerHost, transport.ForceAttemptHTTP2)
 	// Output: 128 true
 }
 
-// An access token that the service no longer takes is renewed once, and the call is sent again.
+// An access token that the service no longer accepts is renewed once, and the call is sent again.
 func ExampleClient_Token_rejected() {
 	srv := emulator()
 	defer srv.Close()
@@ -93,7 +93,7 @@ func ExampleClient_Token_rejected() {
 	// 2 tokens
 }
 
-// Wrong credentials: the call was never sent.
+// With wrong credentials the call is never sent.
 func ExampleTokenError() {
 	srv := emulator()
 	defer srv.Close()
@@ -115,7 +115,7 @@ func ExampleTokenError() {
 	// prepaid: Accounts.Status: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
-// A closed client fails every later call, and says that nothing was done.
+// Every call of a closed client fails with the outcome not processed.
 func ExampleClient_Close() {
 	srv := emulator()
 	defer srv.Close()
@@ -129,7 +129,7 @@ func ExampleClient_Close() {
 	// true not processed
 }
 
-// What Check says when something is wrong with a deployment: here another program responds at the address.
+// Check reports what is wrong with a deployment: here another program responds at the address.
 func ExampleClient_Check_notTheService() {
 	srv := emulator()
 	defer srv.Close()
@@ -142,7 +142,7 @@ func ExampleClient_Check_notTheService() {
 	// Output: 200 text/html
 }
 
-// Validate finds every fault at once, before anything is built, as a configuration check in CI would.
+// Validate reports all faults of a configuration at once, for example in CI.
 func ExampleConfig_Validate() {
 	config := prepaid.Config{
 		BaseURL: "https://api.example.com/", Vendor: "vendor", RateShare: 4,
@@ -158,7 +158,7 @@ func ExampleConfig_Validate() {
 	// rate_share must be above 0 and at most 1
 }
 
-// Tokens can come from elsewhere, such as a sidecar or a source shared with other clients.
+// Tokens can have another source, such as a sidecar, or one that several clients share.
 func ExampleTokenSourceFrom() {
 	srv := emulator()
 	defer srv.Close()
@@ -186,7 +186,7 @@ func ExampleTokenSourceFrom() {
 	// Output: 100.00
 }
 
-// A limiter of your own, such as (*rate.Limiter).Wait. Here nothing is admitted, and the service is not asked.
+// Your own limiter, such as (*rate.Limiter).Wait. This one admits nothing, so no request is sent.
 func ExampleLimiterFunc() {
 	srv := emulator()
 	defer srv.Close()
@@ -204,8 +204,8 @@ func ExampleLimiterFunc() {
 	// Output: true not processed 0
 }
 
-// A program's own configuration file with the client's settings in it. The secret is not in the file but in one of its
-// own, as secret stores mount it.
+// A program's own configuration file contains the client's settings. The secret is in a separate file, as secret stores
+// mount it.
 func ExampleConfig_yaml() {
 	type file struct {
 		Listen  string         `yaml:"listen"`
@@ -214,7 +214,7 @@ func ExampleConfig_yaml() {
 	load := func(text, secret string) (file, error) {
 		var f file
 		decoder := yaml.NewDecoder(strings.NewReader(text))
-		decoder.KnownFields(true) // a setting with a typing error in its name would be no setting
+		decoder.KnownFields(true) // otherwise a misspelt setting would be ignored
 		if err := decoder.Decode(&f); err != nil {
 			return file{}, err
 		}
@@ -243,7 +243,7 @@ prepaid:
 	// prepaid: invalid input: base_url must end in /3.0/; credentials.client_id is required; credentials.client_secret is required
 }
 
-// In JSON a setting that does not exist is refused by itself, and no error shows a value.
+// In JSON a setting that does not exist is always refused, and no error shows a value.
 func ExampleConfig_UnmarshalJSON() {
 	var config prepaid.Config
 	fmt.Println(json.Unmarshal([]byte(`{"retry": {"max_wait": "5s"}, "attempt_timeout": "1m"}`), &config))
@@ -257,7 +257,7 @@ func ExampleConfig_UnmarshalJSON() {
 	// prepaid: invalid input: attempt_timeout must be a duration such as "30s"
 }
 
-// What is written of a Config shows every setting that was made, and not the secret.
+// A marshalled Config contains every setting that was set, except the secret.
 func ExampleConfig_MarshalJSON() {
 	config := prepaid.Config{
 		BaseURL: "https://test.example.com/3.0/", Vendor: "vendor", AttemptTimeout: 20 * time.Second,
@@ -268,10 +268,10 @@ func ExampleConfig_MarshalJSON() {
 	// Output: {"base_url":"https://test.example.com/3.0/","vendor":"vendor","credentials":{"client_id":"acme","client_secret":"[REDACTED]"},"attempt_timeout":"20s"} <nil>
 }
 
-// counters stand for the program's metrics.
+// counters represents the program's metrics.
 type counters struct{ unknown, throttled, renewalsFailed atomic.Int64 }
 
-// trace counts what somebody must be woken for.
+// trace counts the events to alert on.
 func (c *counters) trace() *prepaid.Trace {
 	return &prepaid.Trace{
 		CallDone: func(_ context.Context, _ prepaid.Operation, done prepaid.CallSummary) {
@@ -292,7 +292,7 @@ func (c *counters) trace() *prepaid.Trace {
 	}
 }
 
-// start returns a client that has been proved to work, or says what is wrong with the deployment.
+// start returns a client that passed Check, or an error that says what is wrong with the deployment.
 func start(ctx context.Context, config prepaid.Config, log *slog.Logger, c *counters) (*prepaid.Client, error) {
 	config.Logger, config.Trace = log, c.trace()
 	client, err := prepaid.NewClient(config)
@@ -311,7 +311,7 @@ func start(ctx context.Context, config prepaid.Config, log *slog.Logger, c *coun
 	return client, nil
 }
 
-// The start of a program: settings, a proof that they work, and counters to alert on.
+// The start of a program: settings, a check that they work, and counters to alert on.
 func Example_start() {
 	srv := emulator()
 	defer srv.Close()
@@ -341,7 +341,8 @@ func Example_start() {
 	// prepaid: Token: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
-// A run that is asked to end takes nothing new and finishes what it has begun: a call cut off in the middle is a doubt.
+// A run that is told to stop finishes the current payment and starts no other: interrupting a call leaves its outcome
+// unknown.
 func Example_shutdown() {
 	srv := emulator()
 	defer srv.Close()
@@ -353,7 +354,7 @@ func Example_shutdown() {
 			SourceReference: "payroll", DestinationReference: "salary",
 		}
 	}
-	ctx, stop := context.WithCancel(context.Background()) // a program: signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background()) // in a program: signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
 	paid := 0
@@ -369,15 +370,15 @@ func Example_shutdown() {
 			continue
 		}
 		if paid++; paid == 2 {
-			stop() // the signal comes
+			stop() // the signal arrives
 		}
 	}
 	fmt.Println(paid, "paid,", len(payments)-paid, "left for the next run,", srv.Balance(string(from)), "on the account")
 	// Output: 2 paid, 1 left for the next run, 80.00 on the account
 }
 
-// A deadline that leaves no room for a repeat makes a doubt of a lost response. This one leaves the attempt its time, and
-// not the pause before the second one.
+// If the deadline leaves no time for a repeat, a lost response leaves the outcome unknown. This one is long enough for
+// an attempt, but not for the pause before the second one.
 func Example_deadline() {
 	srv := emulator()
 	defer srv.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A CallError says what was tried, what is known of its effect, and when it may have left. It prints without names,
-// amounts and addresses.
+// A CallError holds the operation, its outcome and the times of sending. It prints without names, amounts and
+// addresses.
 func ExampleCallError() {
 	srv := emulator()
 	defer srv.Close()
@@ -34,7 +34,7 @@ func ExampleCallError() {
 	// may have arrived: true
 }
 
-// The service's own words may repeat what was sent, so they are in a field and not in the text of the error.
+// The service's description may repeat what was sent, so it is in a field and not in the text of the error.
 func ExampleAPIError() {
 	srv := emulator()
 	defer srv.Close()
@@ -44,9 +44,9 @@ func ExampleAPIError() {
 
 	err := client.Policy.ChangeCategories(context.Background(), 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
 	fmt.Println(err)
-	if answer, ok := errors.AsType[*prepaid.APIError](err); ok {
-		fmt.Println(answer.StatusCode, answer.Code, answer.Code.Known())
-		fmt.Println(answer.Description)
+	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
+		fmt.Println(apiError.StatusCode, apiError.Code, apiError.Code.Known())
+		fmt.Println(apiError.Description)
 	}
 	// Output:
 	// prepaid: Policy.ChangeCategories: rejected: status 400 (invalid_request): category 7995 is not for this program
@@ -54,7 +54,7 @@ func ExampleAPIError() {
 	// category 7995 is not for this program
 }
 
-// The context bounds a call with all its attempts and pauses. A wait that would outlast it is not begun.
+// The context limits a call with all its attempts and pauses. A wait that would outlast it is not started.
 func ExampleOutcomeOf_deadline() {
 	srv := emulator()
 	defer srv.Close()
@@ -65,15 +65,15 @@ func ExampleOutcomeOf_deadline() {
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.TooManyRequests(2*time.Second).Always())
 	_, err := client.Accounts.Status(ctx, id)
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err))
-	if answer, ok := errors.AsType[*prepaid.APIError](err); ok {
-		fmt.Println("come back in", answer.RetryAfter)
+	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
+		fmt.Println("come back in", apiError.RetryAfter)
 	}
 	// Output:
 	// true not processed
 	// come back in 2s
 }
 
-// A test of your own payment code needs no service to build an error of any outcome.
+// A test of your payment code can make an error of any outcome without a service.
 func ExampleCallError_inTests() {
 	pay := func(transfer func() error) string {
 		if errors.Is(transfer(), prepaid.ErrOutcomeUnknown) {
@@ -90,15 +90,15 @@ func ExampleCallError_inTests() {
 	// settled
 }
 
-// What settles an outcome that another process has left unknown: only the service's own refusal of the same params, sent
-// when the first can no longer be under way. A gateway's refusal proves nothing, since it was given before the service
-// looked.
+// When a refusal settles an outcome that another process has left unknown: only if the service itself refuses the same
+// params, sent when the first request can no longer be in flight. A refusal by a gateway proves nothing, since it never
+// reached the service.
 func ExampleSettlesDoubt() {
 	srv := emulator()
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
 
-	again := func() error { // the params of a payment that a process had sent before it died
+	again := func() error { // a payment that another process sent before it died
 		_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 			RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("25.50"), DestinationAccountID: to,
 			SourceReference: "invoice 7", DestinationReference: "invoice 7",
@@ -116,8 +116,8 @@ func ExampleSettlesDoubt() {
 	// rejected true
 }
 
-// What a support engineer needs of a failed call, in one log record: when, what, how far it came, and the ids to ask
-// the operator with. Nothing personal is in it.
+// One log record with what a support engineer needs to know about a failed call: when, what, its outcome, and the IDs
+// to ask the operator about. It contains no personal data.
 func ExampleCallError_support() {
 	report := func(log *slog.Logger, err error) {
 		call, ok := errors.AsType[*prepaid.CallError](err)
@@ -130,8 +130,8 @@ func ExampleCallError_support() {
 			"request_id", string(call.RequestID), "correlation_id", call.CorrelationID,
 			"attempts", call.Attempts, "first_sent", call.FirstSent, "last_sent", call.LastSent,
 		)
-		if answer, ok := errors.AsType[*prepaid.APIError](err); ok {
-			log = log.With("status", answer.StatusCode, "code", string(answer.Code)) // not Description, not Body
+		if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
+			log = log.With("status", apiError.StatusCode, "code", string(apiError.Code)) // not Description, not Body
 		}
 		log.Error("call failed", "cause", call.Err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A part of a redemption is given back. ParentTransactionID ties the refund to it, so that no more than the
-// redemption can be refunded.
+// Part of a redemption is refunded. ParentTransactionID links the refund to it, so that no more than the redemption can
+// be refunded.
 func ExampleFundingService_Refund() {
 	srv := emulator()
 	defer srv.Close()
@@ -42,7 +42,7 @@ func ExampleFundingService_Refund() {
 	// declined 85.00
 }
 
-// A reversal undoes a whole redemption, named by the transaction id that it returned.
+// A reversal undoes a complete redemption, identified by the transaction ID that it returned.
 func ExampleFundingService_Reverse() {
 	srv := emulator()
 	defer srv.Close()
@@ -74,7 +74,7 @@ func ExampleFundingService_Reverse() {
 	// reversal approved, left: 100.00
 }
 
-// The response of a redemption was lost: the history around the call shows whether the money was taken.
+// The response to a redemption was lost: the history around the time of the call shows whether the money was taken.
 func ExampleFundingService_Redeem_unknown() {
 	srv := emulator()
 	defer srv.Close()

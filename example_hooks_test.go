@@ -43,7 +43,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error)
 	if err == nil {
 		down.Store(true)
 		for range count {
-			seed(srv, "25.50") // a load, which the hook reports
+			seed(srv, "25.50") // a load, of which the hook is notified
 		}
 		err = srv.WaitIdle(context.Background())
 	}
@@ -53,7 +53,7 @@ func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error)
 	return srv, created.ID, nil
 }
 
-// A hook as it stands. The secret of its key is never returned.
+// Get returns a hook. The secret of its key is never returned.
 func ExampleHooksService_Get() {
 	srv := emulator()
 	defer srv.Close()
@@ -76,7 +76,7 @@ func ExampleHooksService_Get() {
 	// missed anything: false
 }
 
-// The ping of an enabled hook must get its response while the registration waits, or nothing is registered.
+// If the receiver does not respond to the ping of an enabled hook, nothing is registered.
 func ExampleHooksService_Create_noResponse() {
 	receiver := httptest.NewTLSServer(http.NotFoundHandler()) // not the right path
 	defer receiver.Close()
@@ -121,7 +121,7 @@ func ExampleHooksService_List() {
 	// registered true
 }
 
-// One page of the hooks, and how many there are.
+// One page of the hooks, and the number of all hooks.
 func ExampleHooksService_ListPage() {
 	srv := emulator()
 	defer srv.Close()
@@ -142,7 +142,7 @@ func ExampleHooksService_ListPage() {
 	// Output: 1 of 3 https://cards.example.com/c true
 }
 
-// What is not set stays as it is. A key is rotated by sending its id and secret together.
+// Fields that are not set do not change. To rotate a key, send its ID and secret together.
 func ExampleHooksService_Update() {
 	srv := emulator()
 	defer srv.Close()
@@ -172,7 +172,7 @@ func ExampleHooksService_Update() {
 	// https://cards.example.com/hooks k2
 }
 
-// Deleting is safe to repeat, and the client does so by itself when a response is lost.
+// Deleting is safe to repeat, and the client repeats it if a response is lost.
 func ExampleHooksService_Delete() {
 	srv := emulator()
 	defer srv.Close()
@@ -193,7 +193,7 @@ func ExampleHooksService_Delete() {
 	// gone: true
 }
 
-// What could not be delivered is stored, for a hook that asks for it, and comes as it was sent.
+// Messages that cannot be delivered are stored if the hook says so, and are returned as they were sent.
 func ExampleHooksService_Undeliverable() {
 	srv, hook, err := missedMessages(2)
 	if err != nil {
@@ -207,7 +207,7 @@ func ExampleHooksService_Undeliverable() {
 			fmt.Println(err)
 			return
 		}
-		var body struct { // the operator specifies the shape; this is the emulator's
+		var body struct { // the operator specifies the format; this is the emulator's
 			Transaction prepaid.Transaction `json:"transaction"`
 		}
 		if err := message.Decode(&body); err != nil {
@@ -221,7 +221,7 @@ func ExampleHooksService_Undeliverable() {
 	// transaction true 25.50
 }
 
-// How much is waiting, from one small page.
+// The number of stored messages, from one small page.
 func ExampleHooksService_UndeliverablePage() {
 	srv, hook, err := missedMessages(3)
 	if err != nil {
@@ -241,8 +241,8 @@ func ExampleHooksService_UndeliverablePage() {
 	// Output: 3 messages wait, the first of type transaction
 }
 
-// Dismiss what was dealt with, the first page again and again: dismissing while iterating would shift the pages.
-// Package webhook's Drain does this for you.
+// Dismiss handled messages, always from the first page: dismissing while iterating would shift the pages. Package
+// webhook's Drain does this for you.
 func ExampleHooksService_Dismiss() {
 	srv, hook, err := missedMessages(3)
 	if err != nil {
@@ -262,7 +262,7 @@ func ExampleHooksService_Dismiss() {
 			break
 		}
 		var done []string
-		for _, message := range page.Items { // deal with each here
+		for _, message := range page.Items { // handle each here
 			done = append(done, message.ID)
 		}
 		if err := client.Hooks.Dismiss(ctx, hook, done...); err != nil {
@@ -276,7 +276,7 @@ func ExampleHooksService_Dismiss() {
 	// 1 dismissed
 }
 
-// A message read without a handler, from a queue for example. What this version does not know is kept.
+// A message is read without a handler, for example from a queue. Unknown members are kept.
 func ExampleParseMessage() {
 	message, err := prepaid.ParseMessage([]byte(
 		`{"id":"m-1","hook_id":"h-1","timestamp":"2026-11-20T01:02:03Z","type":"transaction","transaction":{"amount":-9.50}}`))
@@ -297,7 +297,7 @@ func ExampleParseMessage() {
 	// Output: m-1 transaction 2026-11-20 01:02:03 +0000 UTC -9.50
 }
 
-// Registering an enabled hook has the service ping the receiver, which must be listening by then.
+// When an enabled hook is registered, the service pings the receiver, which must already be listening.
 func ExampleHooksService_Create() {
 	key := prepaid.NewSecret(strings.Repeat("0f", 32))
 	handler, err := webhook.NewHandler(webhook.Config{
@@ -330,7 +330,7 @@ func ExampleHooksService_Create() {
 		return
 	}
 	fmt.Println("registered", created.ID != "")
-	seed(srv, "25.50") // a load, which the hook reports
+	seed(srv, "25.50") // a load, of which the hook is notified
 	fmt.Println(srv.WaitIdle(ctx))
 	// Output:
 	// registered true

@@ -17,7 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// printLogger logs to standard output, without what differs from run to run.
+// printLogger logs to standard output, without times and other values that differ from run to run.
 func printLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -29,7 +29,7 @@ func printLogger() *slog.Logger {
 	}))
 }
 
-// A logger gets one record a repeated attempt and, at debug level, one a call: path templates, no ids, no amounts.
+// A logger gets one record per repeated attempt and, at debug level, one per call: path templates, no IDs, no amounts.
 func ExampleConfig_logger() {
 	srv := emulator()
 	defer srv.Close()
@@ -51,7 +51,7 @@ func ExampleConfig_logger() {
 	// <nil>
 }
 
-// Counting all calls by operation and outcome, for a metric of few labels.
+// Count all calls by operation and outcome, for a metric with few labels.
 func ExampleTrace() {
 	srv := emulator()
 	defer srv.Close()
@@ -81,7 +81,7 @@ func ExampleTrace() {
 	// map[Accounts.Status applied:2 Accounts.Status rejected:1 Token applied:1]
 }
 
-// A slow call explained: each attempt of one call, with the pause after it.
+// Why a call is slow: each attempt of one call, with the pause after it.
 func ExampleWithTrace_pauses() {
 	srv := emulator()
 	defer srv.Close()
@@ -106,7 +106,7 @@ func ExampleWithTrace_pauses() {
 	// 100.00
 }
 
-// A member that this version does not know can be read from the captured body.
+// An unknown member can be read from the captured body.
 func ExampleCapture_Last() {
 	srv := emulator()
 	defer srv.Close()
@@ -131,7 +131,7 @@ func ExampleCapture_Last() {
 	// Output: 200 apac
 }
 
-// Values with personal data log which fields are set and never what is in them.
+// Values with personal data log which fields are set, never their content.
 func ExampleCardholder_LogValue() {
 	person := prepaid.Cardholder{
 		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
@@ -144,7 +144,7 @@ func ExampleCardholder_LogValue() {
 	// Address{State:[REDACTED] Country:[REDACTED]}
 }
 
-// An account logs what support needs: its id, state and balance.
+// An account logs what support needs: its ID, state and balance.
 func ExampleAccount_LogValue() {
 	account := prepaid.Account{
 		ID: "EA52174568995001", CardNumber: "520000******0042", Status: prepaid.AccountStatusActive,
@@ -154,7 +154,7 @@ func ExampleAccount_LogValue() {
 	// Output: level=INFO msg=issued account.ID=EA52174568995001 account.Balance=25.50 account.CardNumber=[REDACTED] account.Status=active account.NameOnCard=[REDACTED]
 }
 
-// Two observers of one client: one counts, one logs. A panic in one keeps the other working.
+// Two observers of one client: one counts, one logs. If one panics, the other still works.
 func ExampleJoinTraces() {
 	srv := emulator()
 	defer srv.Close()
@@ -192,7 +192,7 @@ func ExampleJoinTraces() {
 	// to be resolved: 1
 }
 
-// signing adds a header to every request. It hands errors on as they came.
+// signing adds a header to every request. It returns errors unchanged.
 type signing struct{ next http.RoundTripper }
 
 func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -201,10 +201,10 @@ func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(signed)
 }
 
-// A transport of your own stands on one that says what it knows.
+// Your own transport wraps one whose errors say whether the request was sent.
 func ExampleWrappable() {
 	config := prepaid.Config{
-		BaseURL:     "https://127.0.0.1:1/3.0/", // nobody is there
+		BaseURL:     "https://127.0.0.1:1/3.0/", // nothing listens here
 		Vendor:      "vendor",
 		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
 		Retry:       prepaid.RetryPolicy{MaxAttempts: 1},
@@ -222,7 +222,7 @@ func ExampleWrappable() {
 	// Output: true
 }
 
-// failover goes a second way only when the request did not leave by the first.
+// failover uses a second transport only if the first did not send the request.
 type failover struct{ first, second http.RoundTripper }
 
 func (f failover) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -236,12 +236,12 @@ func (f failover) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	response, failed := f.second.RoundTrip(again)
 	if failed != nil {
-		return nil, errors.Join(err, failed) // not sent when both say so
+		return nil, errors.Join(err, failed) // not sent if both say so
 	}
 	return response, nil
 }
 
-// A transport with two ways asks the error of the first.
+// A transport with a fallback checks the error of the first attempt.
 func ExampleNotSent() {
 	away := prepaid.Wrappable(&http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no route")
@@ -256,7 +256,7 @@ func ExampleNotSent() {
 	// Output: true false
 }
 
-// What a service sends past the end of a response does not get into the log.
+// Bytes that a service sends past the end of a response do not appear in the log.
 func ExampleDropUnsolicited() {
 	log.SetFlags(0)
 	log.SetOutput(os.Stdout)

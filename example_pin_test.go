@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// sealOnDevice is what the cardholder's device does: it turns one-time password and PIN into an envelope.
+// sealOnDevice runs on the cardholder's device: it seals the one-time password and the PIN in an envelope.
 func sealOnDevice(certificate []byte, otp, pin string) (prepaid.PINEnvelope, error) {
 	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{})
 	if err != nil {
@@ -25,8 +25,8 @@ func sealOnDevice(certificate []byte, otp, pin string) (prepaid.PINEnvelope, err
 	return *envelope, nil
 }
 
-// Initiate has the service send the cardholder a one-time password. The reference does not show the response's shape, so
-// it comes as it is, to be read into a struct of your own.
+// Initiate makes the service send the cardholder a one-time password. The reference does not specify the response, so
+// decode it into your own struct.
 func ExamplePINService_Initiate() {
 	srv := emulator()
 	defer srv.Close()
@@ -39,19 +39,19 @@ func ExamplePINService_Initiate() {
 		fmt.Println(err, prepaid.OutcomeOf(err))
 		return
 	}
-	var answer struct { // the operator specifies the shape; this is the emulator's
+	var response struct { // the operator specifies the format; this is the emulator's
 		OperationID string `json:"operation_id"`
 		Status      string `json:"status"`
 	}
-	if err := started.Decode(&answer); err != nil {
+	if err := started.Decode(&response); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(started.StatusCode, answer.Status, len(srv.OTP(answer.OperationID)), "digits sent")
+	fmt.Println(started.StatusCode, response.Status, len(srv.OTP(response.OperationID)), "digits sent")
 	// Output: 200 initiated 6 digits sent
 }
 
-// Validate checks the one-time password before the PIN is set. Each try needs an envelope of its own.
+// Validate checks the one-time password before the PIN is set. Each attempt needs a new envelope.
 func ExamplePINService_Validate() {
 	srv := emulator()
 	defer srv.Close()
@@ -65,21 +65,21 @@ func ExamplePINService_Validate() {
 		fmt.Println(err)
 		return
 	}
-	var answer struct {
+	var response struct {
 		OperationID string `json:"operation_id"`
 	}
-	if err := started.Decode(&answer); err != nil {
+	if err := started.Decode(&response); err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, otp := range []string{"wrong", srv.OTP(answer.OperationID)} {
+	for _, otp := range []string{"wrong", srv.OTP(response.OperationID)} {
 		envelope, err := sealOnDevice(srv.PINCertificate(), otp, "4921")
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		_, err = client.PIN.Validate(ctx, prepaid.SealedPINParams{
-			OperationID: answer.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
+			OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 		})
 		fmt.Println(err)
 	}
@@ -90,7 +90,7 @@ func ExamplePINService_Validate() {
 	// PIN set: false
 }
 
-// Execute sets the PIN, once for an operation.
+// Execute sets the PIN, once per operation.
 func ExamplePINService_Execute() {
 	srv := emulator()
 	defer srv.Close()
@@ -104,21 +104,21 @@ func ExamplePINService_Execute() {
 		fmt.Println(err)
 		return
 	}
-	var answer struct {
+	var response struct {
 		OperationID string `json:"operation_id"`
 	}
-	if err := started.Decode(&answer); err != nil {
+	if err := started.Decode(&response); err != nil {
 		fmt.Println(err)
 		return
 	}
 	for range 2 {
-		envelope, err := sealOnDevice(srv.PINCertificate(), srv.OTP(answer.OperationID), "4921")
+		envelope, err := sealOnDevice(srv.PINCertificate(), srv.OTP(response.OperationID), "4921")
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		_, err = client.PIN.Execute(ctx, prepaid.SealedPINParams{
-			OperationID: answer.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
+			OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 		})
 		fmt.Println(err, srv.PINOf(string(id)) == "4921")
 	}
@@ -127,7 +127,7 @@ func ExamplePINService_Execute() {
 	// prepaid: PIN.Execute: rejected: status 400 (invalid_operation): operation_id is unknown, finished or expired true
 }
 
-// The certificate is checked when it is read, and the key says when it ends, so that a service can warn in time.
+// NewPINKey checks the certificate. NotAfter returns when it expires, so that you can warn in time.
 func ExampleNewPINKey() {
 	srv := emulator()
 	defer srv.Close()
@@ -173,7 +173,7 @@ func ExamplePINKey_Seal() {
 	// Output: SHA256 32 true
 }
 
-// A whole PIN change. Each step gets an envelope of its own.
+// A complete PIN change. Each step needs a new envelope.
 func ExamplePINService() {
 	srv := emulator()
 	defer srv.Close()
@@ -187,19 +187,19 @@ func ExamplePINService() {
 		if err != nil {
 			return err
 		}
-		var answer struct { // the operator specifies the shape
+		var response struct { // the operator specifies the format
 			OperationID string `json:"operation_id"`
 		}
-		if err := started.Decode(&answer); err != nil {
+		if err := started.Decode(&response); err != nil {
 			return err
 		}
 		for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){client.PIN.Validate, client.PIN.Execute} {
-			envelope, err := seal(answer.OperationID)
+			envelope, err := seal(response.OperationID)
 			if err != nil {
 				return err
 			}
 			if _, err := step(ctx, prepaid.SealedPINParams{
-				OperationID: answer.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: *envelope,
+				OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: *envelope,
 			}); err != nil {
 				return err
 			}
@@ -217,7 +217,7 @@ func ExamplePINService() {
 	// Output: <nil> true
 }
 
-// The wallets in which a card is. An account without any gives an empty list.
+// The wallets that hold a card. The list is empty for an account without any.
 func ExampleAccountsService_WalletTokens() {
 	srv := emulator()
 	defer srv.Close()
@@ -242,7 +242,7 @@ func ExampleAccountsService_WalletTokens() {
 	// 0043 watch2 suspended false
 }
 
-// What goes back to the wallet app on the phone. Two of the three wallets need no input.
+// The data to return to the wallet app on the phone. Two of the three wallets need no input.
 func ExampleAccountsService_ProvisionWallet() {
 	srv := emulator()
 	defer srv.Close()
@@ -255,7 +255,7 @@ func ExampleAccountsService_ProvisionWallet() {
 		return
 	}
 	fmt.Println(wallet.Provider, wallet.ProductType, wallet.IssuerInitiatedDigitizationData != "")
-	fmt.Println(wallet.PANLastFour != "", wallet.Registration.EmailAddress != "") // neither shows in a log
+	fmt.Println(wallet.PANLastFour != "", wallet.Registration.EmailAddress != "") // neither appears in a log
 	// Output:
 	// mastercard reloadable true
 	// true true
@@ -286,7 +286,7 @@ func ExampleAccountsService_ProvisionWallet_certificates() {
 	// prepaid: Accounts.ProvisionWallet: rejected: status 404 (unsupported_provider): the wallet provider is not supported false
 }
 
-// The ephemeral key is 256 random bits and good for one call: after an unknown outcome make a new one.
+// The ephemeral key is 256 random bits for one call: after an unknown outcome make a new one.
 func ExampleAccountsService_ExchangeKey() {
 	srv := emulator()
 	defer srv.Close()

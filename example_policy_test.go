@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The whole policy of a program. Whether a rule allows or blocks follows from the default action.
+// The complete policy of a program. The default action determines whether rules allow or block.
 func ExamplePolicyService_Get() {
 	srv := emulator()
 	defer srv.Close()
@@ -43,7 +43,7 @@ func ExamplePolicyService_Get_none() {
 	// Output: true prepaid: Policy.Get: rejected: status 404 (policy_not_found): the company has no configured policy
 }
 
-// The categories with a rule. Codes keep their leading zeros.
+// The categories that have a rule. Codes keep their leading zeros.
 func ExamplePolicyService_Categories() {
 	srv := emulator()
 	defer srv.Close()
@@ -68,7 +68,8 @@ func ExamplePolicyService_Categories() {
 	// true
 }
 
-// A change has no request id and is not repeated. After an unknown outcome read back and send what is missing.
+// A change has no request ID and is not repeated. After an unknown outcome read the policy back and send what is
+// missing.
 func ExamplePolicyService_ChangeCategories_unknown() {
 	srv := emulator()
 	defer srv.Close()
@@ -88,7 +89,7 @@ func ExamplePolicyService_ChangeCategories_unknown() {
 	// [{7995}]
 }
 
-// The service gives each merchant rule an internal id, which is never sent back.
+// The service gives each merchant rule an internal ID, which is never sent back.
 func ExamplePolicyService_Merchants() {
 	srv := emulator()
 	defer srv.Close()
@@ -111,7 +112,7 @@ func ExamplePolicyService_Merchants() {
 	// Output: 100001 CASINO Casino of Sydney true
 }
 
-// A closed program becomes usable at one merchant, then at none. The reason is kept with each change.
+// A closed program becomes usable at one merchant, then at none. The reason is stored with each change.
 func ExamplePolicyService_ChangeMerchants() {
 	srv := emulator()
 	defer srv.Close()
@@ -193,7 +194,7 @@ func ExamplePolicyService_ChangeTerminals() {
 	// 1 T2
 }
 
-// The old view of a policy, for programs that still read it. Merchant rules have no place in it: prefer Get.
+// The old format of a policy, for programs that still read it. It has no merchant rules: prefer Get.
 func ExamplePolicyService_Restrictions() {
 	srv := emulator()
 	defer srv.Close()
@@ -212,7 +213,7 @@ func ExamplePolicyService_Restrictions() {
 	// Output: open [{must_block 7995}]
 }
 
-// All codes the service knows. It sends them as numbers; here they have their four digits.
+// All codes that the service knows. It sends them as numbers; here they have four digits.
 func ExamplePolicyService_MerchantCategoryCodes() {
 	srv := emulator()
 	defer srv.Close()
@@ -233,7 +234,7 @@ func ExamplePolicyService_MerchantCategoryCodes() {
 	// 5411 Grocery stores and supermarkets
 }
 
-// The service may apply another page size than the one asked for, and says so.
+// The service may use another page size than requested, and reports it.
 func ExamplePolicyService_MerchantCategoryCodesPage() {
 	srv := emulator(prepaidtest.PageSizes(5, 50, 500))
 	defer srv.Close()
@@ -252,7 +253,7 @@ func ExamplePolicyService_MerchantCategoryCodesPage() {
 	// 1731 Electrical contractors
 }
 
-// In an open loop an added category is blocked; in a closed one it is allowed.
+// In an open loop, adding a category blocks it; in a closed loop, it allows it.
 func ExamplePolicyService_ChangeCategories() {
 	srv := emulator()
 	defer srv.Close()

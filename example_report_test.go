@@ -15,7 +15,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A template takes one run at a time: a second start before the first is generated is a conflict.
+// A template has one run at a time: a second start before the first has finished is a conflict.
 func ExampleReportingService_Start() {
 	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
 	if err != nil {
@@ -38,7 +38,7 @@ func ExampleReportingService_Start() {
 	// true prepaid: Reporting.Start: rejected: status 409 (duplicate_request): a run of the template has not finished
 }
 
-// Result asks once, for callers with a schedule of their own.
+// Result requests a report once, for callers with their own schedule.
 func ExampleReportingService_Result() {
 	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
 	if err != nil {
@@ -71,7 +71,7 @@ func ExampleReportingService_Result() {
 	// EA2,0.00
 }
 
-// A run that was stored can be opened by another process, until four hours after its start.
+// Another process can open a stored run until four hours after its start.
 func ExampleReportingService_Open() {
 	srv := emulator()
 	defer srv.Close()
@@ -111,7 +111,7 @@ func ExampleReportingService_Open() {
 	// EA2 0.00
 }
 
-// A template that still has an unfinished run, perhaps of another process, is waited for.
+// If the template has an unfinished run, perhaps of another process, Run waits for it.
 func ExampleReportingService_Run_waitForPrevious() {
 	srv := emulator()
 	defer srv.Close()
@@ -128,7 +128,7 @@ func ExampleReportingService_Run_waitForPrevious() {
 		return
 	}
 	defer report.Close()
-	whole, err := report.Report() // Rows and Read take no memory for it
+	whole, err := report.Report() // Rows and Read use constant memory instead
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -140,8 +140,8 @@ func ExampleReportingService_Run_waitForPrevious() {
 	// Report{Data: 10 bytes, TotalRecords: 1}
 }
 
-// Rows are good when the loop ends without an error, and not before: the service counts the records, and fewer or
-// more than it counted is an error at the end.
+// Rows are valid only when the loop ends without an error: the service counts the records, and fewer or more than it
+// counted is an error at the end.
 func ExampleReportReader_Rows() {
 	srv := emulator()
 	defer srv.Close()
@@ -178,7 +178,7 @@ func ExampleReportReader_Rows() {
 	// 25.50 true
 }
 
-// Read is for whatever takes an io.Reader. The bytes are good when it ends with io.EOF, and not before.
+// Read makes a report an io.Reader. The bytes are valid only when it ends with io.EOF.
 func ExampleReportReader_Read() {
 	srv := emulator()
 	defer srv.Close()
@@ -198,7 +198,7 @@ func ExampleReportReader_Read() {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // what was read is not the whole
+		if err != nil { // the report is incomplete
 			fmt.Println(err)
 			return
 		}
@@ -209,7 +209,7 @@ func ExampleReportReader_Read() {
 	// EA2,74.50
 }
 
-// WriteTo writes the report as it comes. Keep what was written when there is no error, and not before.
+// WriteTo writes the report while it arrives. Keep what was written only if there is no error.
 func ExampleReportReader_WriteTo() {
 	srv := emulator()
 	defer srv.Close()
@@ -229,7 +229,7 @@ func ExampleReportReader_WriteTo() {
 	// 20 <nil>
 }
 
-// A report of any size goes to a file in constant memory, and the file gets its name only when it is complete.
+// A report of any size is saved to a file in constant memory. The file gets its name only when it is complete.
 func ExampleReportingService_Run() {
 	srv := emulator()
 	defer srv.Close()
@@ -257,7 +257,7 @@ func ExampleReportingService_Run() {
 			return err
 		}
 		defer file.Close()
-		if _, err := io.Copy(file, report); err != nil { // EOF only after the rows were counted
+		if _, err := io.Copy(file, report); err != nil { // EOF only after the rows have been counted
 			return err
 		}
 		if err := file.Close(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// Accounts are found by the key that the caller gave them. The service does not promise that a key is unique.
+// Search finds accounts by your own key. The service does not promise that a key is unique.
 func ExampleAccountsService_Search() {
 	srv := emulator()
 	defer srv.Close()
@@ -22,7 +22,7 @@ func ExampleAccountsService_Search() {
 	for account, err := range client.Accounts.Search(context.Background(), prepaid.SearchAccountsParams{
 		ProgramClientID: "acme", ClientAccountKey: "emp-7",
 	}) {
-		if err != nil { // always the last round
+		if err != nil { // always in the last iteration
 			fmt.Println(err)
 			return
 		}
@@ -33,7 +33,7 @@ func ExampleAccountsService_Search() {
 	// emp-7 active 25.50
 }
 
-// All active accounts of a program, read in pages of two with the next page fetched ahead.
+// All active accounts of a program, read in pages of two with the next page prefetched.
 func ExampleAccountsService_SearchCompany() {
 	srv := emulator()
 	defer srv.Close()
@@ -61,7 +61,7 @@ func ExampleAccountsService_SearchCompany() {
 	// Output: 3 active accounts hold 8.30
 }
 
-// The filters of the company search. Names and numbers that were searched for stay out of logs and errors.
+// The filters of the company search. Names and numbers in filters never appear in logs and errors.
 func ExampleAccountsService_SearchCompanyPage() {
 	srv := emulator()
 	defer srv.Close()
@@ -89,8 +89,8 @@ func ExampleAccountsService_SearchCompanyPage() {
 	// 1 true
 }
 
-// The response of a creation has no account id, so most callers want Issue instead. A wrong registration is refused
-// before it is sent, with every fault at once.
+// The response of Create has no account ID, so most callers need Issue instead. An invalid registration is refused
+// before it is sent, with all faults at once.
 func ExampleAccountsService_Create() {
 	srv := emulator()
 	defer srv.Close()
@@ -136,7 +136,7 @@ func ExampleAccountsService_Create_replacement() {
 	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
 		CompanyID: account.CompanyID, Registration: account.Personal, ClientAccountKey: account.ClientAccountKey,
 		RequestType: prepaid.RequestTypeReplace, AccountIDToReplace: old,
-		CorrespondingAccountID: old, // so that activation closes the old card, if nothing is left on it
+		CorrespondingAccountID: old, // so that activation closes the old card if its balance is zero
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -149,7 +149,7 @@ func ExampleAccountsService_Create_replacement() {
 	// old card: lost_or_stolen
 }
 
-// After a creation whose response was lost, look for the account by the key it was given: never create it again blindly.
+// If the response to a creation is lost, look for the account by its key: never create it again blindly.
 func ExampleAccountsService_FindCreated() {
 	srv := emulator()
 	defer srv.Close()
@@ -171,7 +171,7 @@ func ExampleAccountsService_FindCreated() {
 	account, err := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
 		ProgramClientID: "acme", ClientAccountKey: params.ClientAccountKey,
 	})
-	if err != nil { // ErrNotSeen is no proof that nothing was made
+	if err != nil { // ErrNotSeen does not prove that no account exists
 		fmt.Println(err)
 		return
 	}
@@ -181,9 +181,9 @@ func ExampleAccountsService_FindCreated() {
 	// found: true pre_active
 }
 
-// Run again after a crash, Issue finds the account instead of making a second one, even when the first response never
-// came.
-func ExampleAccountsService_Issue_answerLost() {
+// If Issue runs again after a crash, it finds the account instead of creating a second one, even if the first response
+// was lost.
+func ExampleAccountsService_Issue_responseLost() {
 	srv := emulator()
 	defer srv.Close()
 	client := srv.Client()
@@ -207,7 +207,7 @@ func ExampleAccountsService_Issue_answerLost() {
 	// Output: true true 1
 }
 
-// A limit keeps a filter that is wider than expected from filling the memory.
+// A limit keeps a filter that matches more than expected from filling the memory.
 func ExampleCollect_tooMany() {
 	srv := emulator()
 	defer srv.Close()

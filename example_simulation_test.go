@@ -9,7 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// printHistory shows what the simulator has booked.
+// printHistory prints what the simulator has booked.
 func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
 	for _, tx := range srv.Transactions(string(id)) {
 		fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)
@@ -38,7 +38,7 @@ func ExampleSimulationService_Transact_withdrawal() {
 	// true Approved
 }
 
-// In production every call of the simulator fails before anything is sent.
+// In production every simulator call fails before anything is sent.
 func ExampleSimulationService_Transact_production() {
 	srv := emulator(prepaidtest.Production())
 	defer srv.Close()
@@ -48,7 +48,7 @@ func ExampleSimulationService_Transact_production() {
 	// Output: true rejected 0 requests sent
 }
 
-// A hotel authorised 30 and takes 42: the authorisation is reversed and the new amount stands in its place.
+// A hotel authorised 30 and charges 42: the authorisation is reversed and replaced by the new amount.
 func ExampleSimulationService_Advise() {
 	srv := emulator()
 	defer srv.Close()
@@ -80,7 +80,7 @@ func ExampleSimulationService_Advise() {
 	// 1118 -42.00 58.00
 }
 
-// A purchase that was called off. Reversing what was never authorised is a result, not an error.
+// A cancelled purchase. Reversing a purchase that was never authorised gives a result, not an error.
 func ExampleSimulationService_Reverse() {
 	srv := emulator()
 	defer srv.Close()
@@ -142,7 +142,7 @@ func ExampleSimulationService_Clear() {
 	// 1115 -30.00 70.00
 }
 
-// A clearing that should not have been, such as a forced posting without an authorisation, is taken back.
+// A clearing made by mistake, such as a forced post without an authorisation, is reversed.
 func ExampleSimulationService_ReverseClear() {
 	srv := emulator()
 	defer srv.Close()
@@ -172,7 +172,7 @@ func ExampleSimulationService_ReverseClear() {
 	// 1125 30.00 100.00
 }
 
-// The simulator makes card activity in the test environment. Leave 30 to 90 seconds between related calls there.
+// The simulator makes card activity in the test environment. Wait 30 to 90 seconds between related calls there.
 func ExampleSimulationService_Transact() {
 	srv := emulator()
 	defer srv.Close()

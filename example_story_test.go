@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The code of the package comment, section by section, as a program would have it.
+// The code of the package comment, section by section, as in a program.
 func Example() {
 	for _, section := range []func(context.Context) error{storyStart, storyMoney, storyPaging, storyErrors, storyAmounts, storyTesting} {
 		if err := section(context.Background()); err != nil {
@@ -27,7 +27,7 @@ func Example() {
 	// the response of the next transfer gets lost
 }
 
-// setEnvironment sets what ConfigFromEnv reads, for the emulator, and returns what takes it away again.
+// setEnvironment sets the environment that ConfigFromEnv reads, for the emulator. The returned function removes it.
 func setEnvironment(srv *prepaidtest.Server) func() {
 	config := srv.Config()
 	variables := map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// emulator starts the service that the examples call: close it at the end. Reports and clearings take no time.
+// emulator starts the service that the examples call. Close it at the end. Reports and clearings take no time.
 func emulator(options ...prepaidtest.Option) *prepaidtest.Server {
 	options = append(options, prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0))
 	srv, err := prepaidtest.Start(options...)
@@ -26,7 +26,7 @@ func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
 }
 
-// A client is made once a process. What is wrong with its configuration is reported all at once, before any I/O.
+// Make one client per process. All faults of its configuration are reported at once, before any I/O.
 func ExampleNewClient() {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL:     "https://api.example.com/3.0/",
@@ -48,7 +48,7 @@ func ExampleNewClient() {
 	// prepaid: invalid input: base_url must be https, or http on loopback; base_url must end in /3.0/; vendor is required; credentials.client_id is required; credentials.client_secret is required
 }
 
-// Everything from the environment, as a container is given it. The secret never prints.
+// Read the configuration from the environment, as in a container. The secret never prints.
 func ExampleConfigFromEnv() {
 	environment := map[string]string{
 		"PREPAID_BASE_URL": "https://test.example.com/3.0/", "PREPAID_VENDOR": "vendor", "PREPAID_ENVIRONMENT": "test",
@@ -67,7 +67,7 @@ func ExampleConfigFromEnv() {
 	// Output: https://test.example.com/3.0/ test [REDACTED] <nil>
 }
 
-// A proof at startup that address, credentials, whitelist, media type and clock are right.
+// Check at startup that address, credentials, whitelist, media type and clock are right.
 func ExampleClient_Check() {
 	srv := emulator()
 	defer srv.Close()
@@ -82,7 +82,7 @@ func ExampleClient_Check() {
 	// Output: application/vnd.vendor+json 0s 1h0m0s
 }
 
-// A loop over payments asks one question of any error.
+// A loop over payments needs only the outcome of an error.
 func ExampleOutcomeOf() {
 	srv := emulator()
 	defer srv.Close()
@@ -121,7 +121,7 @@ func ExampleOutcomeOf() {
 	// closed: nothing moved, and the request is not at fault: the same params again, once the cause is gone
 }
 
-// Every code of the service is an error to compare with.
+// Every code of the service can be compared with errors.Is.
 func ExampleErrorCode() {
 	srv := emulator()
 	defer srv.Close()
@@ -131,8 +131,8 @@ func ExampleErrorCode() {
 	if errors.Is(err, prepaid.CodeInvalidHookID) {
 		fmt.Println("register it first")
 	}
-	if answer, ok := errors.AsType[*prepaid.APIError](err); ok {
-		fmt.Println(answer.StatusCode, answer.Code)
+	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
+		fmt.Println(apiError.StatusCode, apiError.Code)
 	}
 	fmt.Println(err)
 	// Output:
@@ -141,7 +141,7 @@ func ExampleErrorCode() {
 	// prepaid: Hooks.Get: rejected: status 400 (invalid_hook_id): the hook does not exist
 }
 
-// A capture shows the response itself, for a field that this version does not know.
+// A capture gives access to the response itself, for fields that this version does not know.
 func ExampleWithCapture() {
 	srv := emulator()
 	defer srv.Close()
@@ -153,8 +153,8 @@ func ExampleWithCapture() {
 		fmt.Println(err)
 		return
 	}
-	answer := seen.Last()
-	fmt.Println(answer.Operation, answer.StatusCode, answer.Header.Get("Content-Type"), answer.Attempts, len(answer.Body) > 0)
+	response := seen.Last()
+	fmt.Println(response.Operation, response.StatusCode, response.Header.Get("Content-Type"), response.Attempts, len(response.Body) > 0)
 	// Output: Accounts.Status 200 application/vnd.vendor+json 1 true
 }
 
@@ -183,7 +183,7 @@ func ExampleWithTrace() {
 	// Accounts.Status applied 3
 }
 
-// Amounts from a file or a form: exact, or an error. There is one way to write each.
+// Amounts from a file or a form are exact, or an error. Each has only one spelling.
 func ExampleParseAmount() {
 	price, err := prepaid.ParseAmount("19.90")
 	if err != nil {
@@ -192,7 +192,7 @@ func ExampleParseAmount() {
 	}
 	total, err := price.Mul(3)
 	if err != nil {
-		fmt.Println(err) // never rounded: what does not fit is an error
+		fmt.Println(err) // never rounded: a value that does not fit is an error
 		return
 	}
 	fmt.Println(total, total == prepaid.Cents(5970))

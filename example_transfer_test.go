@@ -11,9 +11,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// When the response is lost, the client sends the same bytes again, and the service responds to the known request id with
+// If the response is lost, the client sends the same bytes again, and the service responds to the known request ID with
 // the first result: the money moves once.
-func ExampleAccountsService_Transfer_answerLost() {
+func ExampleAccountsService_Transfer_responseLost() {
 	srv := emulator()
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
@@ -35,8 +35,8 @@ func ExampleAccountsService_Transfer_answerLost() {
 	// 74.50 25.50 moved 1 time
 }
 
-// An unknown outcome is resolved by sending the same params again, today or within three weeks. So store them before
-// the first call: a new request id would be a second payment.
+// To resolve an unknown outcome, send the same params again within three weeks. Store them before the first call: a new
+// request ID would be a second payment.
 func ExampleAccountsService_Transfer_unknown() {
 	srv := emulator()
 	defer srv.Close()
@@ -52,7 +52,7 @@ func ExampleAccountsService_Transfer_unknown() {
 		return
 	}
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
-	for range 2 { // the second time could be after a restart
+	for range 2 { // the second time may be after a restart
 		var params prepaid.TransferParams
 		if err := json.Unmarshal(stored, &params); err != nil {
 			fmt.Println(err)
@@ -66,8 +66,8 @@ func ExampleAccountsService_Transfer_unknown() {
 	// applied 25.50
 }
 
-// The service refuses a transfer with a 200 that holds no transaction id. That is an error here, never a result:
-// nothing moved, and it is final.
+// The service refuses a transfer with a 200 that has no transaction ID. The client returns it as an error: nothing
+// moved, and that is final.
 func ExampleAccountsService_Transfer_refused() {
 	srv := emulator()
 	defer srv.Close()
@@ -88,14 +88,14 @@ func ExampleAccountsService_Transfer_refused() {
 	// 10.00
 }
 
-// The service forgets a request id after 30 days and would pay again. An id that is too old is therefore refused here,
-// and as an earlier call may have paid, the outcome is unknown: look.
+// The service forgets a request ID after 30 days and would pay again. The client therefore refuses an ID that is too
+// old. An earlier call may have paid, so the outcome is unknown: check the history.
 func ExampleAccountsService_Transfer_expired() {
 	srv := emulator()
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
-	payday := time.Now().AddDate(0, -2, 0) // of an order made two months ago
+	payday := time.Now().AddDate(0, -2, 0) // two months ago
 	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.MustAmount("25.50"),
 		DestinationAccountID: to, SourceReference: "payroll", DestinationReference: "salary",
@@ -104,7 +104,7 @@ func ExampleAccountsService_Transfer_expired() {
 	// Output: true outcome unknown 0 requests sent
 }
 
-// A payment to a bank account is as safe to repeat as a transfer: the same params twice pay once.
+// A payment to a bank account is as safe to repeat as a transfer: sending the same params twice pays once.
 func ExampleAccountsService_DirectEntryOut() {
 	srv := emulator()
 	defer srv.Close()
@@ -114,7 +114,7 @@ func ExampleAccountsService_DirectEntryOut() {
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("40.00"),
 		SourceReference: "cash out", DestinationReference: "card 7",
 		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "Ada Lovelace"},
-		BSB:         "062000", // ask the operator what it is to be
+		BSB:         "062000", // ask the operator what to send
 	}
 	var first prepaid.TransactionID
 	for range 2 {
@@ -141,7 +141,8 @@ func ExampleDirectEntryOutParams() {
 	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
 }
 
-// Looking never proves absence: a history can be late. VerdictUnseen sends a movement to a person, not to a repeat.
+// A search never proves absence: a history can be late. After VerdictUnseen a person decides; do not repeat the
+// movement.
 func ExampleAccountsService_FindMovement_unseen() {
 	srv := emulator()
 	defer srv.Close()
@@ -154,7 +155,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.FindMovementParams{
 			AccountID: id, Amount: prepaid.MustAmount(amount),
 			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
-			Settle: time.Millisecond, // the default of 2 min suits the real service
+			Settle: time.Millisecond, // keep the default of 2 min for the real service
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -167,7 +168,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 	// 45.60 not seen yet 0
 }
 
-// A program that keeps its payments in a store of its own waits before it sends one of unknown outcome again.
+// A program that stores its payments itself waits before it repeats one with unknown outcome.
 func ExampleAccountsService_NotBefore() {
 	srv := emulator()
 	defer srv.Close()
@@ -185,14 +186,14 @@ func ExampleAccountsService_NotBefore() {
 	// Output: 03:00:40
 }
 
-// A payroll run that can be killed and started again at any time: the request ids come from what is paid, so that
-// nobody is paid twice, and no journal is needed.
+// A payroll run that can be killed and restarted at any time: the request IDs are derived from the payments, so that
+// nobody is paid twice and no journal is needed.
 func ExampleAccountsService_Transfer() {
 	srv := emulator()
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
-	payday := time.Now() // once, when the order is made: a program stores it with the order
+	payday := time.Now() // once per order: a program stores it with the order
 
 	run := func(ctx context.Context) (paid int) {
 		for _, employee := range staff {
@@ -209,7 +210,7 @@ func ExampleAccountsService_Transfer() {
 				paid++
 			case prepaid.OutcomeRejected:
 				fmt.Println("for review:", err)
-			case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // sending it again is right in both
+			case prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown: // send it again in both cases
 				fmt.Println("next run:", prepaid.OutcomeOf(err))
 			}
 		}
@@ -226,7 +227,7 @@ func ExampleAccountsService_Transfer() {
 	// left on the float: 250.00
 }
 
-// A refund has no request id: after a lost response, look in the history and never send it again blindly.
+// A refund has no request ID: after a lost response, look in the history and never send it again blindly.
 func ExampleAccountsService_FindMovement() {
 	srv := emulator()
 	defer srv.Close()
@@ -262,7 +263,7 @@ func ExampleAccountsService_FindMovement() {
 	// Output: true <nil> 112.30
 }
 
-// Ids derived from what is paid are the same on every machine and after every crash.
+// IDs derived from a payment are the same on every machine and after every crash.
 func ExampleDeriveRequestID() {
 	payday := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
 	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-7"))

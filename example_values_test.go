@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// A birthday is the same day everywhere. It is sent as midnight UTC, the only form the service has.
+// A birthday is the same day everywhere. It is sent as midnight UTC, the only format of the service.
 func ExampleDate() {
 	born := prepaid.Date{Year: 1990, Month: time.May, Day: 1}
 	wire, err := json.Marshal(born)
@@ -35,14 +35,14 @@ func ExampleParseDate() {
 	//  true
 }
 
-// The day of a moment depends on where one stands, so say where.
+// The day of an instant depends on the time zone, so specify it.
 func ExampleDateOf() {
 	moment := time.Date(2026, time.October, 1, 20, 0, 0, 0, time.UTC)
 	fmt.Println(prepaid.DateOf(moment), prepaid.DateOf(moment.In(time.FixedZone("AEST", 10*60*60))))
 	// Output: 2026-10-01 2026-10-02
 }
 
-// From a day back to a moment: the bounds of a day's history in the program's own zone.
+// The instants at which a day starts and ends in the program's own zone, as bounds of a history.
 func ExampleDate_Time() {
 	sydney := time.FixedZone("AEST", 10*60*60)
 	day := prepaid.Date{Year: 2026, Month: time.October, Day: 1}
@@ -51,7 +51,7 @@ func ExampleDate_Time() {
 	// Output: 2026-09-30T14:00:00Z 2026-10-01T14:00:00Z
 }
 
-// A date-time of the service is read by the day as written, and not shifted to another zone.
+// A date-time of the service is read as the day as written. Its zone is not converted.
 func ExampleDate_UnmarshalText() {
 	var born prepaid.Date
 	for _, text := range []string{"1990-05-01", "1990-05-01T00:00:00Z", "1990-05-01T23:30:00+10:00"} {
@@ -67,7 +67,7 @@ func ExampleDate_UnmarshalText() {
 	// 1990-05-01
 }
 
-// A secret prints nowhere. Only Reveal gives it away, and is easy to find in a review.
+// A secret never prints. Only Reveal returns it, and is easy to find in a review.
 func ExampleSecret() {
 	credentials := prepaid.Credentials{ClientID: "acme", ClientSecret: prepaid.NewSecret("s3cret")}
 	fmt.Printf("%+v\n", credentials)
@@ -82,14 +82,14 @@ func ExampleSecret() {
 	// 6
 }
 
-// Secrets are compared with Equal, in a time that does not tell where they differ. They have no ==.
+// Secrets are compared with Equal, in a time that does not depend on where they differ. They have no ==.
 func ExampleSecret_Equal() {
 	stored, given := prepaid.NewSecret("s3cret"), prepaid.NewSecret("guess")
 	fmt.Println(stored.Equal(given), stored.Equal(prepaid.NewSecret("s3cret")), prepaid.Secret{}.IsZero())
 	// Output: false true true
 }
 
-// A configuration file can hold a secret, but a dumped one is not mistaken for it.
+// A configuration file can contain a secret. A redacted one is refused.
 func ExampleSecret_UnmarshalText() {
 	for _, file := range []string{`{"client_secret": "s3cret"}`, `{"client_secret": "[REDACTED]"}`} {
 		var credentials prepaid.Credentials
@@ -101,7 +101,7 @@ func ExampleSecret_UnmarshalText() {
 	// true true
 }
 
-// A random id for a payment that nothing else names. Store it with the params before the first call.
+// A random ID for a payment that has no identity of its own. Store it with the params before the first call.
 func ExampleNewRequestID() {
 	id := prepaid.NewRequestID()
 	day, ok := id.Time()
@@ -109,12 +109,12 @@ func ExampleNewRequestID() {
 	// Output: 36 true true true
 }
 
-// The day in an id says until when it can be sent: 22 days, well before the service forgets it.
+// The day in an ID determines how long it can be sent: 22 days, well before the service forgets it.
 func ExampleRequestID_Time() {
 	id := prepaid.DeriveRequestID(time.Date(2026, time.November, 20, 9, 30, 0, 0, time.UTC), "payroll-2026-11", "emp-7")
 	day, ok := id.Time()
 	fmt.Println(day, ok)
-	_, ok = prepaid.RequestID("invoice-7").Time() // your own form: allowed, and its age is yours to watch
+	_, ok = prepaid.RequestID("invoice-7").Time() // your own format: check its age yourself
 	fmt.Println(ok)
 	// Output:
 	// 2026-11-20 00:00:00 +0000 UTC true
@@ -133,7 +133,7 @@ func ExampleParseMCC() {
 	//  prepaid: merchant category code: not four digits
 }
 
-// A value that the reference does not list is kept as it came, and can be distinguished.
+// A value that the reference does not list is kept as received, and can be distinguished.
 func ExampleAccountStatus_Known() {
 	var account prepaid.AccountSummary
 	if err := json.Unmarshal([]byte(`{"status": "frozen", "balance": 1.00}`), &account); err != nil {
@@ -149,20 +149,20 @@ func ExampleAccountStatus_Known() {
 	// Output: for review: frozen
 }
 
-// Whole hundredths are the form in which many systems keep money.
+// Many systems store money as whole hundredths.
 func ExampleCents() {
 	fmt.Println(prepaid.Cents(2550), prepaid.Cents(-5), prepaid.Cents(0))
 	// Output: 25.50 -0.05 0.00
 }
 
-// MustAmount is for constants and tests: a text that is no amount panics. Use ParseAmount for input.
+// MustAmount is for constants and tests: it panics if the text is not an amount. Use ParseAmount for input.
 func ExampleMustAmount() {
 	fee := prepaid.MustAmount("0.125")
 	fmt.Println(fee, fee == prepaid.MustAmount("0.12500"))
 	// Output: 0.125 true
 }
 
-// An amount is exact and is its own map key. The zero value is 0 and can be added to.
+// An amount is exact and can be a map key. The zero value is 0 and can be added to.
 func ExampleAmount() {
 	var total prepaid.Amount
 	for range 10 {
@@ -205,14 +205,14 @@ func ExampleAmount_Sub() {
 	// Output: 37.50
 }
 
-// The cost of 250 cards at a price each.
+// The cost of 250 cards at a price per card.
 func ExampleAmount_Mul() {
 	cost, err := prepaid.MustAmount("3.95").Mul(250)
 	fmt.Println(cost, err)
 	// Output: 987.50 <nil>
 }
 
-// Cmp suits slices.SortFunc and slices.MaxFunc.
+// Cmp can be used with slices.SortFunc and slices.MaxFunc.
 func ExampleAmount_Cmp() {
 	balances := []prepaid.Amount{prepaid.MustAmount("9.50"), prepaid.MustAmount("-3"), prepaid.MustAmount("10.05")}
 	slices.SortFunc(balances, prepaid.Amount.Cmp)
@@ -220,7 +220,7 @@ func ExampleAmount_Cmp() {
 	// Output: [-3.00 9.50 10.05]
 }
 
-// Back to hundredths. The second value reports whether nothing was lost.
+// An amount in hundredths. The second value reports whether the conversion is exact.
 func ExampleAmount_Cents() {
 	for _, text := range []string{"25.50", "0.125"} {
 		cents, exact := prepaid.MustAmount(text).Cents()
@@ -249,7 +249,7 @@ func ExampleAmount_MarshalJSON() {
 	// 0.10 <nil>
 }
 
-// From a NUMERIC column, which drivers give as text. A float may have been rounded, and is refused.
+// An amount from a NUMERIC column, which drivers return as text. A float may have been rounded and is refused.
 func ExampleAmount_Scan() {
 	var balance prepaid.Amount
 	if err := balance.Scan("25.5000"); err != nil {

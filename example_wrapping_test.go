@@ -8,14 +8,14 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// payer is what the code below needs of the client, and no more. It is declared where it is used.
+// payer is the part of the client that the code below needs. It is declared where it is used.
 type payer interface {
 	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
 }
 
-var _ payer = (*prepaid.AccountsService)(nil) // so that a change of the client shows here, in one line
+var _ payer = (*prepaid.AccountsService)(nil) // a change of the client's method fails here
 
-// settle pays an invoice. It says whether the invoice is paid, open, or to be sent again with the same params.
+// settle pays an invoice. It returns whether the invoice is paid, open, or must be sent again with the same params.
 func settle(ctx context.Context, p payer, from, to prepaid.AccountID, invoice string, amount prepaid.Amount) (string, error) {
 	_, err := p.Transfer(ctx, from, prepaid.TransferParams{
 		RequestID: prepaid.RequestID("invoice-" + invoice), Amount: amount, DestinationAccountID: to,
@@ -31,7 +31,7 @@ func settle(ctx context.Context, p payer, from, to prepaid.AccountID, invoice st
 	return "again", err
 }
 
-// stub responds with what a test wants to see handled.
+// stub returns a fixed result or error.
 type stub struct {
 	result *prepaid.TransferResult
 	err    error
@@ -41,15 +41,15 @@ func (s stub) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParam
 	return s.result, s.err
 }
 
-// A small interface on the side of its user, and a stub for its tests: each outcome is one struct.
+// A small interface declared by its user, with a stub for tests: each outcome is one struct.
 func Example_consumerInterface() {
-	for _, answer := range []stub{
+	for _, response := range []stub{
 		{result: &prepaid.TransferResult{TransactionID: "77"}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.TransferFailedError{CorrelationID: "c-1"}}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.APIError{StatusCode: 429}}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: &prepaid.TransportError{Sent: true, Step: "answer", Err: errors.New("cut off")}}},
 	} {
-		state, err := settle(context.Background(), answer, "EA1", "EA2", "7", prepaid.Cents(2550))
+		state, err := settle(context.Background(), response, "EA1", "EA2", "7", prepaid.Cents(2550))
 		fmt.Println(state, errors.Is(err, prepaid.ErrTransferFailed), errors.Is(err, prepaid.ErrRateLimited), errors.Is(err, prepaid.ErrOutcomeUnknown))
 	}
 	// Output:

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// FundingService posts funding movements. It is reached through [Client].Funding; its zero value is not usable.
+// FundingService posts funding movements. Use [Client].Funding; the zero value is not usable.
 type FundingService struct{ client *Client }
 
-// FundingOutcome is approved or declined. The zero value is neither: an answer without an outcome is an error of unknown
-// outcome.
+// FundingOutcome is approved or declined. A response without an outcome is an error with [OutcomeUnknown].
 type FundingOutcome string
 
 const (
 	// FundingOutcomeApproved: the money moved.
 	FundingOutcomeApproved FundingOutcome = "approved"
-	// FundingOutcomeDeclined: it did not.
+	// FundingOutcomeDeclined: no money moved.
 	FundingOutcomeDeclined FundingOutcome = "declined"
 )
 
@@ -25,29 +24,29 @@ func (o FundingOutcome) Known() bool {
 	return o == FundingOutcomeApproved || o == FundingOutcomeDeclined
 }
 
-// FundingResult is the answer of the three calls. A decline is a result, not an error; an outcome that the reference
-// does not list is an error of unknown outcome, and so is a decline with a transaction id. The zero value is none.
+// FundingResult is the result of the three calls. A decline is a result, not an error. An outcome that the reference
+// does not list is an error with [OutcomeUnknown], and so is a decline with a transaction ID.
 type FundingResult struct {
 	// Outcome is approved or declined.
 	Outcome FundingOutcome `json:"outcome"`
-	// TransactionID is there when approved.
+	// TransactionID is set when approved.
 	TransactionID TransactionID `json:"transaction_id,omitzero"`
 }
 
 // Approved reports whether the money moved.
 func (r *FundingResult) Approved() bool { return r.Outcome == FundingOutcomeApproved }
 
-// missing also refuses an outcome that is not listed: read as "not approved" it could have the money moved again. So could
-// a decline with a transaction id, which is there only when approved.
+// missing also refuses an unlisted outcome: callers that read it as "not approved" could move the money again. The same
+// goes for a decline with a transaction ID, which only an approval has.
 func (r *FundingResult) missing() bool {
 	return !r.Outcome.Known() || !r.Approved() && strings.Trim(string(r.TransactionID), "0") != ""
 }
 
-// FundingException says why a redemption is exceptional. The zero value is refused: say FundingExceptionNone.
+// FundingException says why a redemption is exceptional. It is required: use FundingExceptionNone for an ordinary one.
 type FundingException string
 
 const (
-	// FundingExceptionNone: it is not.
+	// FundingExceptionNone: not exceptional.
 	FundingExceptionNone FundingException = "no_exception"
 	// FundingExceptionRestrictionsNotSatisfiable: the restrictions could not be met.
 	FundingExceptionRestrictionsNotSatisfiable FundingException = "restrictions_not_satisfiable"
@@ -60,12 +59,12 @@ func (e FundingException) Known() bool {
 	return slices.Contains([]FundingException{FundingExceptionNone, FundingExceptionRestrictionsNotSatisfiable, FundingExceptionExhausted}, e)
 }
 
-// RedeemFundingParams is a redemption; every field is required. The zero value lacks them.
+// RedeemFundingParams describes a redemption; every field is required.
 type RedeemFundingParams struct {
-	// Amount is in currency units, above zero or, with ZeroAmount, zero, as a clearing adjustment can be.
+	// Amount is in currency units, above zero. With ZeroAmount it may be zero, as in a clearing adjustment.
 	Amount Amount `json:"amount"`
-	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
-	// part of the JSON.
+	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
+	// not part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
@@ -73,7 +72,7 @@ type RedeemFundingParams struct {
 	Exception FundingException `json:"funding_exception"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused as forgotten.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused.
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
@@ -81,7 +80,7 @@ type RedeemFundingParams struct {
 	Currency string `json:"currency"`
 	// CardAcceptorID is card data element 42.
 	CardAcceptorID string `json:"card_acceptor_id"`
-	// CorrelationID is the caller's own id of the originating transaction.
+	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
 	// MerchantCategoryCode is four digits.
 	MerchantCategoryCode MCC `json:"merchant_category"`
@@ -104,10 +103,10 @@ var (
 	opRefund  = fundingOperation("Funding.Refund", "/funding/refunds")
 )
 
-// Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement];
-// correlation_id is not a key, so the same params again may take the money twice.
+// Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
+// CorrelationID is not a key: sending the same params again may take the money twice.
 //
-// Errors: none of its own. Safety: never repeated once it may have arrived.
+// Errors: none specific to this call. Safety: never repeated once it may have arrived.
 //
 // API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {
@@ -128,21 +127,21 @@ func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams)
 	return s.post(ctx, opRedeem, params.AccountID, params.CorrelationID, params, v)
 }
 
-// ReverseFundingParams undoes a redemption; every field is required. The zero value lacks them.
+// ReverseFundingParams describes the reversal of a redemption; every field is required.
 type ReverseFundingParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused as forgotten.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused.
 	OriginatingTransaction int64 `json:"originating_transaction"`
-	// CorrelationID is the caller's own id of the originating transaction.
+	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
-	// ParentTransactionID is the transaction id that the redemption returned.
+	// ParentTransactionID is the transaction ID that the redemption returned.
 	ParentTransactionID TransactionID `json:"parent_transaction_id"`
 	// ClearingAdjustment is always sent.
 	ClearingAdjustment bool `json:"clearing_adjustment"`
 }
 
-// Reverse posts a reversal of an earlier redemption. A decline is a result, and an unknown outcome is resolved as that of
+// Reverse posts a reversal of an earlier redemption. A decline is a result. Resolve an unknown outcome as for
 // [FundingService.Redeem].
 //
 // Errors and safety: as [FundingService.Redeem].
@@ -164,27 +163,26 @@ func (s *FundingService) Reverse(ctx context.Context, params ReverseFundingParam
 	return s.post(ctx, opReverse, params.AccountID, params.CorrelationID, body, v)
 }
 
-// RefundFundingParams credits an account; every field but ParentTransactionID is required. The zero value lacks
-// them.
+// RefundFundingParams describes a refund; every field except ParentTransactionID is required.
 type RefundFundingParams struct {
-	// Amount is the value to credit, in currency units, above zero or, with ZeroAmount, zero.
+	// Amount is the value to credit, in currency units, above zero. With ZeroAmount it may be zero.
 	Amount Amount `json:"amount"`
-	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
-	// part of the JSON.
+	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
+	// not part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AccountID is the EAID.
 	AccountID AccountID `json:"account_id"`
-	// ParentTransactionID is the transaction id that a redemption returned; optional.
+	// ParentTransactionID is the transaction ID that a redemption returned; optional.
 	ParentTransactionID TransactionID `json:"parent_transaction_id,omitzero"`
 	// MerchantNameLocation is card data element 43.
 	MerchantNameLocation string `json:"merchant_name_location"`
-	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused as forgotten.
+	// OriginatingTransaction is the sequence number of the proxy card transaction; 0 is refused.
 	OriginatingTransaction int64 `json:"originating_transaction"`
 	// Currency is ISO 4217 numeric: "036" for AUD.
 	Currency string `json:"currency"`
 	// CardAcceptorID is card data element 42.
 	CardAcceptorID string `json:"card_acceptor_id"`
-	// CorrelationID is the caller's own id of the originating transaction.
+	// CorrelationID is your own ID of the originating transaction.
 	CorrelationID string `json:"correlation_id"`
 	// MerchantCategoryCode is four digits.
 	MerchantCategoryCode MCC `json:"merchant_category"`
@@ -194,7 +192,7 @@ type RefundFundingParams struct {
 	AcquirerID string `json:"acquirer_id"`
 }
 
-// Refund posts a refund. A decline is a result, and an unknown outcome is resolved as that of [FundingService.Redeem].
+// Refund posts a refund. A decline is a result. Resolve an unknown outcome as for [FundingService.Redeem].
 //
 // Errors and safety: as [FundingService.Redeem].
 //
@@ -220,7 +218,7 @@ func (s *FundingService) Refund(ctx context.Context, params RefundFundingParams)
 	return s.post(ctx, opRefund, params.AccountID, params.CorrelationID, body, v)
 }
 
-// sequenceNumber refuses zero as forgotten: a movement that names no transaction cannot be traced.
+// sequenceNumber refuses zero: a movement that names no transaction cannot be traced.
 func (v *validator) sequenceNumber(field string, number int64) {
 	if number == 0 {
 		v.fault(field, ruleRequired)

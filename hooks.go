@@ -16,12 +16,12 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// HooksService manages webhooks; package webhook receives their messages. It is reached through [Client].Hooks; its
-// zero value is not usable.
+// HooksService manages webhooks. Package webhook receives their messages. Use [Client].Hooks; the zero value is not
+// usable.
 type HooksService struct{ client *Client }
 
-// ReliabilityMode says what happens to messages that cannot be delivered. The zero value is no mode: refused in Create,
-// left as it is in Update.
+// ReliabilityMode says what happens to messages that cannot be delivered. Create requires it. In Update, empty keeps
+// the current mode.
 type ReliabilityMode string
 
 const (
@@ -36,30 +36,31 @@ func (m ReliabilityMode) Known() bool {
 	return m == ReliabilityModeNone || m == ReliabilityModeStoreUndeliverable
 }
 
-// FilterAll is the filter_spec that matches every transaction. The grammar of other rules is not in the reference.
+// FilterAll is the filter_spec that matches every transaction. The reference does not specify the syntax of other
+// rules.
 const FilterAll = "*"
 
-// Hook is a registered webhook (reference section 2.13). The key's secret is never returned. The zero value is none.
+// Hook is a registered webhook (reference section 2.13). The key's secret is never returned.
 type Hook struct {
 	// ID is a UUID. A response without it is an error.
 	ID string `json:"id"`
-	// URI is the https address that receives messages. A response without it is an error. fmt and slog print it without its
+	// URI is the https address that receives messages. A response without it is an error. fmt and slog print it without
 	// user information.
 	URI string `json:"uri" redact:"user"`
-	// Scope are the companies monitored.
+	// Scope are the monitored companies.
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is the filter rule; FilterAll matches everything.
 	FilterSpec string `json:"filter_spec"`
-	// Enabled: a disabled hook receives nothing and stores nothing.
+	// Enabled is false for a hook that receives and stores nothing.
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode says what happens to messages that cannot be delivered.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
-	// LastUndeliverable is the latest undeliverable message that was not dismissed; empty for none, and when the mode is
-	// not store_undeliverable.
+	// LastUndeliverable is the latest undeliverable message that was not dismissed. It is empty if there is none or the
+	// mode is not store_undeliverable.
 	LastUndeliverable string `json:"last_undeliverable,omitzero"`
-	// LastUndeliverableAt is when that was; zero for none.
+	// LastUndeliverableAt is the time of LastUndeliverable; zero if there is none.
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
-	// HMACKeyID is the id of the current key.
+	// HMACKeyID is the ID of the current key.
 	HMACKeyID string `json:"hmac_key_id"`
 }
 
@@ -69,10 +70,10 @@ func (h Hook) Format(f fmt.State, verb rune) { redact.Format(f, verb, h) }
 // LogValue logs h without the user information of its address.
 func (h Hook) LogValue() slog.Value { return redact.LogValue(h) }
 
-// missing refuses a hook that cannot be addressed, or recognised after an unknown outcome of Create.
+// missing refuses a hook without ID, or without the URI by which to recognise it after an unknown outcome of Create.
 func (h *Hook) missing() bool { return h.ID == "" || h.URI == "" }
 
-// ListHooksParams pages the list. The zero value starts at page 1.
+// ListHooksParams pages the list.
 type ListHooksParams struct {
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -94,8 +95,9 @@ func (p ListHooksParams) list() pageList[Hook] {
 
 // List iterates over the hooks.
 //
-// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer hooks were seen than
-// the service counted, as when one is deleted meanwhile; [ErrPageRepeated] when it ignores the page number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received hooks, when fewer were seen than the
+// service counted, for example because one was deleted in the meantime; [ErrPageRepeated] when the service ignores the
+// page number. Safety: read.
 //
 // API: GET /hooks.
 func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Seq2[*Hook, error] {
@@ -104,7 +106,7 @@ func (s *HooksService) List(ctx context.Context, params ListHooksParams) iter.Se
 
 // ListPage returns one page of [HooksService.List].
 //
-// Errors: none of its own. Safety: read.
+// Errors: none specific to this call. Safety: read.
 //
 // API: GET /hooks.
 func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*Page[Hook], error) {
@@ -124,7 +126,7 @@ var opGetHook = operation{
 
 // Get returns a hook.
 //
-// Errors: none of its own; what an unknown id gives is not in the reference. Safety: read.
+// Errors: none specific to this call; the reference does not specify the response for an unknown ID. Safety: read.
 //
 // API: GET /hooks/{id}.
 func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
@@ -133,16 +135,15 @@ func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
 	return fetch[Hook](ctx, s.client, r)
 }
 
-// CreateHookParams registers a hook; all seven fields are required, and Enabled is always sent. The zero value lacks
-// them.
+// CreateHookParams registers a hook; all seven fields are required, and Enabled is always sent.
 type CreateHookParams struct {
-	// URI is an https address. User information in it is sent as it is; fmt and slog print the address without it.
+	// URI is an https address. User information in it is sent unchanged; fmt and slog print the address without it.
 	URI string `json:"uri" redact:"user"`
 	// Scope are the companies to monitor, at least one.
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is FilterAll to match everything.
 	FilterSpec string `json:"filter_spec"`
-	// Enabled true has the service ping URI before it answers; false registers without a ping.
+	// Enabled true makes the service ping URI before it responds; false registers the hook without a ping.
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode says what happens to messages that cannot be delivered.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
@@ -158,7 +159,7 @@ func (p CreateHookParams) Format(f fmt.State, verb rune) { redact.Format(f, verb
 // LogValue logs p without the user information of its address.
 func (p CreateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
-// CreatedHook is the answer of Create. The zero value is none.
+// CreatedHook is the result of Create.
 type CreatedHook struct {
 	// ID is the new hook's UUID.
 	ID string `json:"id"`
@@ -171,8 +172,8 @@ var opCreateHook = operation{
 	class:     classNever, kind: responseJSON, success: []int{201}, lane: LaneCall,
 }
 
-// Create registers a hook; the service pings an enabled one before it answers. After [OutcomeUnknown] look for its
-// URI with List.
+// Create registers a hook. If it is enabled, the service pings it before it responds. After [OutcomeUnknown] look for
+// its URI with List.
 //
 // Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
 // [CodeInvalidReliabilityMode], [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest],
@@ -197,16 +198,15 @@ func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*Cr
 	return fetch[CreatedHook](ctx, s.client, request{op: opCreateHook, body: params, faults: v.faults})
 }
 
-// UpdateHookParams changes a hook: what is zero or nil is not sent and stays as it is.
-// The zero value changes nothing.
+// UpdateHookParams changes a hook. Fields that are zero or nil are not sent and do not change.
 type UpdateHookParams struct {
-	// URI is an https address. User information in it is sent as it is; fmt and slog print the address without it.
+	// URI is an https address. User information in it is sent unchanged; fmt and slog print the address without it.
 	URI string `json:"uri,omitzero" redact:"user"`
 	// Scope are the companies to monitor; nil keeps them.
 	Scope []CompanyID `json:"scope,omitzero"`
 	// FilterSpec is the filter rule.
 	FilterSpec string `json:"filter_spec,omitzero"`
-	// Enabled true has the service ping the address before it answers; nil keeps the state.
+	// Enabled true makes the service ping the address before it responds; nil keeps the state.
 	Enabled *bool `json:"enabled,omitzero"`
 	// ReliabilityMode says what happens to messages that cannot be delivered.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode,omitzero"`
@@ -227,7 +227,8 @@ var opUpdateHook = operation{
 	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// Update changes a hook. Read it back with Get after [OutcomeUnknown]; a new HMACKeySecret shows by its HMACKeyID alone.
+// Update changes a hook. Read it back with Get after [OutcomeUnknown]. A new HMACKeySecret can be recognised only by
+// its HMACKeyID.
 //
 // Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated once it
 // may have arrived: a late repeat would overwrite a newer change.
@@ -254,8 +255,8 @@ var opDeleteHook = operation{
 
 // Delete removes a hook.
 //
-// Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else; one that finds nothing after a
-// cut-off attempt reports [OutcomeUnknown].
+// Errors: [ErrUnauthorized]. Safety: repeated, since a late repeat deletes nothing else. If a repeat after a cut-off
+// attempt finds no hook, the outcome is [OutcomeUnknown].
 //
 // API: DELETE /hooks/{id}.
 func (s *HooksService) Delete(ctx context.Context, id string) error {
@@ -264,7 +265,7 @@ func (s *HooksService) Delete(ctx context.Context, id string) error {
 	return send(ctx, s.client, r)
 }
 
-// ListUndeliverableParams pages the list. The zero value starts at page 1.
+// ListUndeliverableParams pages the list.
 type ListUndeliverableParams struct {
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -282,15 +283,16 @@ func (p ListUndeliverableParams) list(id string) pageList[Message] {
 	return pageList[Message]{request: r, paging: p.Paging, identity: messageIdentity, leaves: true}
 }
 
-// messageIdentity is the content of a message without an id, which a stored one should have but Drain reports.
+// messageIdentity returns the ID of a message, or its content if it has none: a stored one should have an ID, and Drain
+// reports it if not.
 func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
 
-// Undeliverable iterates over the stored messages of a hook. Dismissing while iterating shifts the pages: use
-// webhook.Drain for that.
+// Undeliverable iterates over the stored messages of a hook. Dismissing messages while iterating shifts the pages: use
+// webhook.Drain to do both.
 //
-// Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer
-// messages were seen than the service counted, as when some are dismissed meanwhile; [ErrPageRepeated] when it ignores
-// the page number. Safety: read.
+// Errors: [CodeInvalidHookID]; [ErrListIncomplete] as a *[IncompleteListError], after all received messages, when fewer
+// were seen than the service counted, for example because some were dismissed in the meantime; [ErrPageRepeated] when
+// the service ignores the page number. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
 func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {
@@ -313,7 +315,7 @@ var opDismiss = operation{
 
 // Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.
 //
-// Errors: [CodeInvalidHookID], [CodeInvalidMessageID] also for a message that was dismissed before. Safety: never
+// Errors: [CodeInvalidHookID], [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
 // repeated once it may have arrived.
 //
 // API: POST /hooks/{id}/undeliverable/dismiss.
@@ -332,8 +334,7 @@ func (s *HooksService) Dismiss(ctx context.Context, id string, messageIDs ...str
 	return send(ctx, s.client, r)
 }
 
-// MessageType is a message's type; of its values the reference names transaction only. Any other is kept as it came.
-// The zero value is no type.
+// MessageType is the type of a message. The reference names only transaction; other values are kept as received.
 type MessageType string
 
 // MessageTypeTransaction is a transaction on a company in the hook's scope.
@@ -342,22 +343,22 @@ const MessageTypeTransaction MessageType = "transaction"
 // Known reports whether the reference names the type.
 func (t MessageType) Known() bool { return t == MessageTypeTransaction }
 
-// Message is a webhook message (reference sections 2.14 and 6): the envelope, and everything as it came. fmt and
-// slog print the envelope only. The zero value is no message.
+// Message is a webhook message (reference sections 2.14 and 6): its envelope and its JSON as received. fmt and slog
+// print only the envelope.
 type Message struct {
 	// ID identifies the message; a ping may have none.
 	ID string
 	// HookID is the hook it was sent for.
 	HookID string
-	// Timestamp is when it was made, in UTC.
+	// Timestamp is when the message was created, in UTC.
 	Timestamp time.Time
-	// Type tells a transaction from the rest.
+	// Type is MessageTypeTransaction for a transaction.
 	Type MessageType
-	// Raw is the whole message: the payload beyond the envelope is not in the reference.
+	// Raw is the complete message. The reference does not specify the payload beyond the envelope.
 	Raw json.RawMessage `redact:"content"`
 }
 
-// messageEnvelope is what every message has: its members as JSON.
+// messageEnvelope is a Message with the JSON members that every message has.
 type messageEnvelope struct {
 	ID        string          `json:"id,omitzero"`
 	HookID    string          `json:"hook_id,omitzero"`
@@ -366,7 +367,7 @@ type messageEnvelope struct {
 	Raw       json.RawMessage `json:"-"`
 }
 
-// ParseMessage reads the envelope of a message and keeps a copy of the whole.
+// ParseMessage reads the envelope of a message and keeps a copy of the complete message.
 func ParseMessage(data []byte) (*Message, error) {
 	m := &Message{}
 	if err := m.UnmarshalJSON(data); err != nil {
@@ -375,7 +376,7 @@ func ParseMessage(data []byte) (*Message, error) {
 	return m, nil
 }
 
-// UnmarshalJSON reads the envelope and keeps a copy of the whole.
+// UnmarshalJSON reads the envelope and keeps a copy of the complete message.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var envelope messageEnvelope
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
@@ -389,7 +390,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the message as it came or, when Raw is empty, its envelope.
+// MarshalJSON writes the message as received or, if Raw is empty, its envelope.
 func (m Message) MarshalJSON() ([]byte, error) {
 	if len(m.Raw) > 0 {
 		return m.Raw, nil
@@ -397,7 +398,7 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return jsonv2.Marshal(messageEnvelope(m), encodeOptions)
 }
 
-// Decode reads the whole message as JSON into your own struct.
+// Decode unmarshals the complete message into your own struct.
 func (m *Message) Decode(into any) error {
 	if err := jsonv2.Unmarshal(m.Raw, into, callerOptions); err != nil {
 		return &DecodeError{Err: errNotJSON}
@@ -411,7 +412,7 @@ func (m Message) Format(f fmt.State, verb rune) { redact.Format(f, verb, m) }
 // LogValue logs the envelope.
 func (m Message) LogValue() slog.Value { return redact.LogValue(m) }
 
-// readWire reads the envelope and keeps a copy of the whole.
+// readWire reads the envelope and keeps a copy of the complete message.
 func (m *Message) readWire(r *wire.Reader) {
 	m.Raw = bytes.Clone(r.Raw((*messageEnvelope)(m).readWire))
 }

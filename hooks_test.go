@@ -12,7 +12,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// The envelope of a message is read, and the whole is kept as it came.
+// The envelope of a message is read, and the complete message is kept as received.
 func TestParseMessage(t *testing.T) {
 	t.Parallel()
 	raw := `{ "id":"m-1","hook_id":"h-1","timestamp":"2026-11-05T11:02:03.5+10:00","type":"transaction","amount":5.10,"note":"CANARY" }`
@@ -20,7 +20,7 @@ func TestParseMessage(t *testing.T) {
 	message, err := prepaid.ParseMessage(data)
 	require.NoError(t, err)
 	for i := range data {
-		data[i] = 'x' // the caller's buffer is the caller's
+		data[i] = 'x' // the caller reuses its buffer
 	}
 	require.Equal(t, "m-1", message.ID)
 	require.Equal(t, "h-1", message.HookID)
@@ -44,7 +44,7 @@ func TestParseMessage(t *testing.T) {
 	require.JSONEq(t, `{"id":"m-2","timestamp":"2026-11-05T01:02:03Z","type":"ping"}`, string(envelope))
 }
 
-// A ping may lack everything; what is not an object is no message.
+// A ping may have no members. A value that is not an object is refused.
 func TestParseMessageForms(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{

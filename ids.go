@@ -17,45 +17,46 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// ErrTransactionIDSyntax means that a transaction id came as a JSON value that is neither a number nor a string,
-// or that one was to be sent as a number and is none.
+// ErrTransactionIDSyntax means that a received transaction ID is a JSON value other than a number or string, or that an
+// ID must be sent as a number and is not one.
 var ErrTransactionIDSyntax = errors.New("prepaid: transaction id: not a number or string")
 
-// AccountID is the id of a card account: its External Account Id (EAID), account_id on the wire. It is not the
-// account's external_account_id. The zero value is no account.
+// AccountID identifies a card account: it is the External Account ID (EAID), account_id on the wire. It is not the
+// account's external_account_id.
 type AccountID string
 
-// CompanyID is the id of a program (company), the owner of card accounts and of one policy. The zero value is
-// none.
+// CompanyID identifies a program (company), which owns card accounts and one policy.
 type CompanyID int64
 
-// TransactionID is the id of a ledger transaction. The service gives it as a number in some answers and as a
-// string in others; both are read as text, so that no digit is lost whatever its length. Each call sends the
-// form that its operation asks for; on its own it is a JSON string. The zero value is no transaction.
+// TransactionID identifies a ledger transaction. The service sends it as a number in some responses and as a string in
+// others. Both are read as text, so that no digit is lost. Each call sends the form that its operation requires; by
+// itself it marshals as a JSON string.
 type TransactionID string
 
-// UnmarshalJSON reads a number or a string. An integer is kept in its plain form, 12 for 12.0 and 1.2e1; any
-// other text is kept as it came. JSON null is the empty id.
+// UnmarshalJSON reads a number or a string. An integer is stored in its plain form, 12 for 12.0 and 1.2e1. Other
+// numbers, and strings, are kept as received. JSON null is the empty ID.
 //
 // Errors: [ErrTransactionIDSyntax] for a boolean, array or object.
 func (id *TransactionID) UnmarshalJSON(data []byte) error {
-	switch kind, text := number.Scalar(data); kind {
-	case number.Null:
-		*id = ""
-		return nil
-	case number.String:
-		*id = TransactionID(text)
-		return nil
-	case number.Number:
-		if integer, ok := number.Integer(text); ok {
-			*id = TransactionID(integer)
-			return nil
-		}
+	text, ok := scalarText(data)
+	if !ok {
+		return ErrTransactionIDSyntax
 	}
-	return ErrTransactionIDSyntax
+	*id = TransactionID(text)
+	return nil
 }
 
-// numeric reports whether id can be sent as a JSON number and stay the same text.
+// scalarText returns the text of a JSON string, the plain form of a number, and nothing for null.
+func scalarText(data []byte) (text string, ok bool) {
+	kind, scalar := number.Scalar(data)
+	if kind == number.Number {
+		scalar, ok = number.Integer(scalar)
+		return string(scalar), ok
+	}
+	return string(scalar), kind != number.Other
+}
+
+// numeric reports whether id can be sent as a JSON number without changing its text.
 func (id TransactionID) numeric() bool {
 	digits := id
 	if len(id) > 0 && id[0] == '-' {
@@ -64,12 +65,12 @@ func (id TransactionID) numeric() bool {
 	return ascii.IsDigits(string(digits)) && (digits[0] != '0' || id == "0")
 }
 
-// transactionNumber is a TransactionID where the service wants a number. It refuses an id that is not numeric.
+// transactionNumber is a TransactionID where the service requires a number. It refuses an ID that is not numeric.
 type transactionNumber TransactionID
 
 var _ json.Marshaler = transactionNumber("")
 
-// MarshalJSON writes the id as a JSON number.
+// MarshalJSON writes the ID as a JSON number.
 func (n transactionNumber) MarshalJSON() ([]byte, error) {
 	if !TransactionID(n).numeric() {
 		return nil, ErrTransactionIDSyntax
@@ -77,47 +78,46 @@ func (n transactionNumber) MarshalJSON() ([]byte, error) {
 	return []byte(n), nil
 }
 
-// String returns the id in decimal.
+// String returns the ID in decimal.
 func (id CompanyID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 const (
-	// requestIDMaxAge is how old a request id may be when it is sent, and requestIDMaxAhead how far ahead of the
-	// clock the day of a derived one may be. The service remembers an answer for 30 days from the first sending and
-	// would then pay again. A run for Monday's payday is sent on Friday, under the id of Monday: so the two together
-	// stay a day below the 30, which is left for differing clocks, zones and the call itself.
+	// requestIDMaxAge is how old a request ID may be when it is sent. requestIDMaxAhead is how far the day of a derived
+	// one may be in the future: a run for Monday's payday is sent on Friday. The service remembers a response for 30
+	// days from the first request and would then pay again. The sum of both is a day less than that, for differing
+	// clocks, zones and the call itself.
 	requestIDMaxAge   = 22 * 24 * time.Hour
 	requestIDMaxAhead = 7 * 24 * time.Hour
 
-	// requestIDTag distinguishes this package's ids, which carry a day, from UUIDs made elsewhere.
+	// requestIDTag distinguishes this package's IDs, which contain a day, from other UUIDs.
 	requestIDTag = "7064"
 )
 
-// RequestID makes a transfer safe to send again: for 30 days the service answers a repeated id with the result
-// of the first, and moves nothing. It has at most 100 characters; make one with [NewRequestID] or
-// [DeriveRequestID], or bring your own. The zero value is no id, and is refused.
+// RequestID makes a transfer safe to repeat: for 30 days the service responds to a repeated ID with the first result,
+// and moves nothing. It has at most 100 characters. Make one with [NewRequestID] or [DeriveRequestID], or use your own.
 type RequestID string
 
-// NewRequestID returns a new random id that carries today's date (UTC). Store it, with everything else that is to be
-// sent, before the call: a second id is a second payment. It has the form of [DeriveRequestID], with 74 random bits:
-// among a million ids of one day, two are the same with a probability below 1 in 10^10.
+// NewRequestID returns a new random ID that contains today's date (UTC). Store it, with the other params, before the
+// call: a second ID is a second payment. It has the format of [DeriveRequestID], with 74 random bits: among a million
+// IDs of one day, the probability that two are equal is below 1 in 10^10.
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return formatRequestID(time.Now().UTC(), random)
 }
 
-// DeriveRequestID returns the same id for the same day and parts, on every machine and after every crash:
-// DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Together they must name one payment. The day is the
-// calendar day that date shows in its own location, so give a date in a fixed location. Take a day
-// that belongs to the payment and stays the same when the run is repeated, such as its payday: the id is accepted
-// from 7 days before it to 22 days after.
+// DeriveRequestID returns the same ID for the same day and parts, on every machine and after every crash:
+// DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. The day is the
+// calendar day of date in its own location, so use a fixed location. Choose a day that belongs to the payment and stays
+// the same when the run is repeated, such as its payday: the ID is accepted from 7 days before that day to 22 days
+// after.
 //
-// Parts are kept apart: ("ab", "c") and ("a", "bc") give different ids. If every part is empty the
-// id is empty, and a transfer refuses it; it also refuses the id of a zero date, as expired.
+// Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, the ID is empty and a
+// transfer refuses it. A transfer also refuses the ID of a zero date, as expired.
 //
-// The id is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
-// fixed tag, and in the other 74 bits the first ones of the SHA-256 of all parts, each with its length in bytes
-// (64 bits, big endian) before it.
+// The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
+// fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big
+// endian).
 func DeriveRequestID(date time.Time, parts ...string) RequestID {
 	if strings.Join(parts, "") == "" {
 		return ""
@@ -131,12 +131,12 @@ func DeriveRequestID(date time.Time, parts ...string) RequestID {
 	return formatRequestID(date, [10]byte(sum[:10]))
 }
 
-// Time returns midnight UTC of the day that an id of [NewRequestID] or [DeriveRequestID] carries, in lower or upper
-// case. It returns false for any other form: only this package's ids carry a day.
+// Time returns midnight UTC of the day in an ID made by [NewRequestID] or [DeriveRequestID], in lower or upper case. It
+// returns false for any other ID.
 //
-// A transfer refuses an id whose day began more than 22 days ago, or begins more than 7 days ahead, with
-// [ErrRequestIDExpired]: the service may have forgotten it, or would before the id expires here, and would pay again.
-// The age of ids in a form of your own is yours to watch.
+// A transfer refuses an ID whose day began more than 22 days ago, or begins more than 7 days from now, with
+// [ErrRequestIDExpired]: the service may have forgotten it, or would forget it before the ID expires here, and would
+// pay again. If you use IDs in your own format, check their age yourself.
 func (id RequestID) Time() (time.Time, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
 		return time.Time{}, false
@@ -154,14 +154,14 @@ func (id RequestID) Time() (time.Time, bool) {
 	return day, err == nil
 }
 
-// expired reports whether id carries its day and is too old, or too far ahead, to be sent.
+// expired reports whether id contains a day that is too old, or too far in the future, to be sent.
 func (id RequestID) expired(now time.Time) bool {
 	made, ok := id.Time()
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
 }
 
-// formatRequestID lays out a UUIDv8: the calendar day of date as eight decimal digits, the tag, then random, of which
-// version and variant replace six bits. A year that four digits cannot hold becomes the nearest one that they can.
+// formatRequestID returns a UUIDv8: the calendar day of date as eight decimal digits, the tag, then random, of which
+// version and variant replace six bits. A date outside the years 0 to 9999 becomes the nearest one inside.
 func formatRequestID(date time.Time, random [10]byte) RequestID {
 	year, month, day := date.Date()
 	switch {
@@ -175,18 +175,18 @@ func formatRequestID(date time.Time, random [10]byte) RequestID {
 	return RequestID(fmt.Sprintf("%04d%02d%02d-%s-%x-%x-%x", year, month, day, requestIDTag, random[:2], random[2:4], random[4:]))
 }
 
-// ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or came as a JSON value
-// that is neither a number nor a string.
+// ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or was received as a JSON value
+// other than a number or string.
 var ErrMCCSyntax = errors.New("prepaid: merchant category code: not four digits")
 
 // MCC is a four-digit ISO 18245 merchant category code, such as "5411" or "0742", leading zeros included.
 //
-// The service sends it as an integer in some places and as a string in others. Both are read into the one
-// four-digit form, and each call sends the form that its operation asks for. A received value that is no such
-// code is kept as it came. The zero value is no code.
+// The service sends it as an integer in some places and as a string in others. Both are read into the four-digit form,
+// and each call sends the form that its operation requires. A received value that is not such a code is kept as
+// received.
 type MCC string
 
-// ParseMCC reads one to four digits and fills them up with leading zeros: "742" is 0742.
+// ParseMCC reads one to four digits and adds leading zeros: "742" is 0742.
 //
 // Errors: [ErrMCCSyntax].
 func ParseMCC(s string) (MCC, error) {
@@ -196,31 +196,23 @@ func ParseMCC(s string) (MCC, error) {
 	return "", ErrMCCSyntax
 }
 
-// UnmarshalJSON reads a number or a string, either with or without leading zeros: 742, "742" and "0742" are one
-// code. JSON null is the empty code.
+// UnmarshalJSON reads a number or a string, with or without leading zeros: 742, "742" and "0742" are the same code.
+// JSON null is the empty code.
 //
 // Errors: [ErrMCCSyntax] for a boolean, array or object.
 func (m *MCC) UnmarshalJSON(data []byte) error {
-	switch kind, text := number.Scalar(data); kind {
-	case number.Null:
-		*m = ""
-		return nil
-	case number.String:
-		*m = MCC(padCode(string(text)))
-		return nil
-	case number.Number:
-		if integer, ok := number.Integer(text); ok {
-			*m = MCC(padCode(string(integer)))
-			return nil
-		}
+	text, ok := scalarText(data)
+	if !ok {
+		return ErrMCCSyntax
 	}
-	return ErrMCCSyntax
+	*m = MCC(padCode(text))
+	return nil
 }
 
-// valid reports whether m is four digits, as the service wants it.
+// valid reports whether m is four digits, as the service requires.
 func (m MCC) valid() bool { return len(m) == 4 && ascii.IsDigits(string(m)) }
 
-// padCode adds the leading zeros that a four-digit code has lost, and leaves everything else alone.
+// padCode adds the leading zeros that a four-digit code has lost. It returns anything else unchanged.
 func padCode(s string) string {
 	if len(s) < 4 && ascii.IsDigits(s) {
 		s = "0000"[len(s):] + s
@@ -228,7 +220,7 @@ func padCode(s string) string {
 	return s
 }
 
-// mccNumber is an MCC where the service wants an integer. It refuses a code that is not valid.
+// mccNumber is an MCC where the service requires an integer. It refuses a code that is not valid.
 type mccNumber MCC
 
 var _ json.Marshaler = mccNumber("")
@@ -250,7 +242,7 @@ func (id *TransactionID) readWire(r *wire.Reader) {
 	r.Set((*string)(id), text)
 }
 
-// readWire reads a string or a number, either of which may have lost its leading zeros.
+// readWire reads a string or a number and restores leading zeros.
 func (m *MCC) readWire(r *wire.Reader) {
 	text, _ := r.StringOrInteger()
 	setCode(r, (*string)(m), text)

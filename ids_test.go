@@ -38,7 +38,7 @@ func TestTransactionIDJSON(t *testing.T) {
 			{`12.5`, "12.5"},
 			{`1e400`, "1e400"},
 			{`"12"`, "12"},
-			{`"12.0"`, "12.0"}, // text is kept as it came
+			{`"12.0"`, "12.0"}, // text is kept as received
 			{`"00012"`, "00012"},
 			{`"9007199254740993"`, "9007199254740993"},
 			{`"b3f1-7\/x"`, "b3f1-7/x"},
@@ -155,7 +155,7 @@ func TestMCCJSON(t *testing.T) {
 			`"5411"`:           "5411",
 			`""`:               "",
 			`null`:             "",
-			`54111`:            "54111", // no code, kept as it came
+			`54111`:            "54111", // not a code: kept as received
 			`"54111"`:          "54111",
 			`-1`:               "-1",
 			`54.5`:             "54.5",
@@ -275,8 +275,8 @@ func TestNewRequestIDIsRandom(t *testing.T) {
 	}
 }
 
-// The expected ids were computed with another implementation. They must never change: a partner who upgrades
-// between two attempts would pay twice.
+// The expected IDs were computed with another implementation. They must never change: a partner that upgrades between
+// two attempts would pay twice.
 func TestDeriveRequestIDIsFixed(t *testing.T) {
 	t.Parallel()
 	payday := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
@@ -342,7 +342,7 @@ func TestDeriveRequestIDOutsideTheYearsOfFourDigits(t *testing.T) {
 	}
 }
 
-// Only this package's ids carry a day: not a UUIDv7 of the caller's, whatever its age.
+// Only this package's IDs contain a day: not the caller's UUIDv7, whatever its age.
 func TestRequestIDTime(t *testing.T) {
 	t.Parallel()
 	const own = "20261103-7064-8984-96cd-003f306b64be"
@@ -358,7 +358,7 @@ func TestRequestIDTime(t *testing.T) {
 		"20261103-7065-8984-96cd-003f306b64be",                                         // another tag
 		"20261103-7064-7984-96cd-003f306b64be", "20261103-7064-4984-96cd-003f306b64be", // other versions
 		"20261103-7064-8984-16cd-003f306b64be", "20261103-7064-8984-d6cd-003f306b64be", // other variants
-		"20261131-7064-8984-96cd-003f306b64be", "20260229-7064-8984-96cd-003f306b64be", "2026110a-7064-8984-96cd-003f306b64be", // no days
+		"20261131-7064-8984-96cd-003f306b64be", "20260229-7064-8984-96cd-003f306b64be", "2026110a-7064-8984-96cd-003f306b64be", // not days
 		"+0261103-7064-8984-96cd-003f306b64be", " 2261103-7064-8984-96cd-003f306b64be",
 		"20261103-7064-8g84-96cd-003f306b64be", "20261103-7064-8984-96cd-003f306b64bg",
 		"20261103_7064-8984-96cd-003f306b64be", "20261103-7064-8984-96cd_003f306b64be", "------------------------------------",

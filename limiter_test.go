@@ -71,7 +71,7 @@ func TestLimiterFuncErrors(t *testing.T) {
 	own := &ThrottledError{Wait: time.Minute}
 	tests := map[string]struct {
 		wait     func(context.Context) error
-		timeout  time.Duration // 0 for none
+		timeout  time.Duration // 0 means none
 		cancel   time.Duration // 0 for never
 		takes    time.Duration
 		is       []error
@@ -124,7 +124,7 @@ func TestLimiterFuncErrors(t *testing.T) {
 	}
 }
 
-// laneLimiter remembers the lane it was asked for, and may answer nothing at all.
+// laneLimiter records the requested lane, and may return a nil slot.
 type laneLimiter struct {
 	lane Lane
 	slot Slot
@@ -142,7 +142,7 @@ func TestAdmit(t *testing.T) {
 	slot, err := admit(t.Context(), foreign, laneToken)
 	require.NoError(t, err)
 	require.Equal(t, LaneMoney, foreign.lane, "laneToken must not leave the package")
-	slot.Release(Feedback{}) // not nil, although the limiter gave none
+	slot.Release(Feedback{}) // not nil, although the limiter returned nil
 
 	_, err = admit(t.Context(), foreign, LaneBulk)
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestAdmit(t *testing.T) {
 	require.ErrorIs(t, err, foreign.err)
 }
 
-// The built-in limiter has the service's limit, knows every lane, and refuses with a ThrottledError.
+// The built-in limiter has the service's limit, supports every lane, and refuses with a ThrottledError.
 func TestSlotLimiter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,19 +17,19 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// PINService changes PINs. It is reached through [Client].PIN; its zero value is not usable. The envelopes are made
-// by [PINKey], which needs no client: seal where the PIN is typed.
+// PINService changes PINs. Use [Client].PIN; the zero value is not usable. [PINKey] makes the envelopes. It needs no
+// client: seal where the PIN is typed.
 type PINService struct{ client *Client }
 
-// PINResponse is an answer whose shape the reference does not show. The zero value is none.
+// PINResponse is a response whose format the reference does not specify.
 type PINResponse struct {
 	// StatusCode is the HTTP status: 200, 201, 202 or 204.
 	StatusCode int
-	// Raw is the body as it came; not printed.
+	// Raw is the body as received. It is not printed.
 	Raw []byte `redact:"content"`
 }
 
-// Decode reads Raw as JSON into your own struct.
+// Decode unmarshals Raw, as JSON, into your own struct.
 func (r *PINResponse) Decode(into any) error {
 	if err := json.Unmarshal(r.Raw, into, callerOptions); err != nil {
 		return &DecodeError{StatusCode: r.StatusCode, Err: errNotJSON}
@@ -43,15 +43,16 @@ func (r PINResponse) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) 
 // LogValue logs r without its body.
 func (r PINResponse) LogValue() slog.Value { return redact.LogValue(r) }
 
-// InitiatePINParams starts a change; every field is required. The zero value lacks them.
+// InitiatePINParams starts a PIN change; every field is required.
 type InitiatePINParams struct {
 	// AccountID is the EAID.
 	AccountID AccountID `json:"eaid"`
 	// DeviceID is the cardholder's device.
 	DeviceID string `json:"device_id"`
-	// IPAddress is the cardholder's.
+	// IPAddress is the cardholder's IP address.
 	IPAddress string `json:"ip_address" redact:"personal"`
-	// CommunicationMethod is how the one-time password travels; its values are not in the reference: ask the operator.
+	// CommunicationMethod is how the one-time password is sent. The reference does not list its values: ask the
+	// operator.
 	CommunicationMethod string `json:"communication_method"`
 }
 
@@ -64,7 +65,7 @@ func (p InitiatePINParams) LogValue() slog.Value { return redact.LogValue(p) }
 func pinOperation(name, path string) operation {
 	return operation{
 		Operation: Operation{name, "POST", path},
-		// The reference shows no status: these are taken as success.
+		// The reference shows no status. These are accepted as success.
 		class: classNever, kind: responseRaw, success: []int{200, 201, 202, 204}, lane: LaneCall,
 	}
 }
@@ -76,10 +77,10 @@ var (
 )
 
 // Initiate starts a PIN change: the service sends the cardholder a one-time password. After [OutcomeUnknown] start
-// anew with the cardholder; a second password may arrive.
+// again with the cardholder, who may receive a second password.
 //
-// Errors: none of its own; the reference shows no statuses of the PIN operations. Safety: never repeated once it may have
-// arrived.
+// Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
+// repeated once it may have arrived.
 //
 // API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
@@ -91,15 +92,16 @@ func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*P
 	return s.post(ctx, request{op: opInitiatePIN, account: params.AccountID, body: params, faults: v.faults})
 }
 
-// SealedPINParams is the input of Validate and Execute; every field is required. The zero value lacks them.
+// SealedPINParams is the input of Validate and Execute; every field is required.
 type SealedPINParams struct {
-	// OperationID is a UUID, from the answer to Initiate.
+	// OperationID is a UUID, from the response to Initiate.
 	OperationID string `json:"operation_id"`
 	// DeviceID is the cardholder's device.
 	DeviceID string `json:"device_id"`
-	// IPAddress is the cardholder's.
+	// IPAddress is the cardholder's IP address.
 	IPAddress string `json:"ip_address" redact:"personal"`
-	// Envelope is what PINKey.Seal made; each envelope is used once. Its members stand beside the others on the wire.
+	// Envelope is the result of PINKey.Seal; use each envelope once. Its members are sent at the same level as the
+	// others.
 	Envelope PINEnvelope `json:"envelope"`
 }
 
@@ -116,10 +118,11 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PIN
 	return s.sealed(ctx, opValidatePIN, params)
 }
 
-// Execute changes the PIN. After [OutcomeUnknown] the cardholder tries the card: which PIN counts cannot be read.
+// Execute changes the PIN. After [OutcomeUnknown] the cardholder has to try the card: the service cannot be asked which
+// PIN is valid.
 //
-// Errors: none of its own; the reference shows no statuses of the PIN operations. Safety: never repeated once it may have
-// arrived.
+// Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
+// repeated once it may have arrived.
 //
 // API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
@@ -156,8 +159,8 @@ func (s *PINService) post(ctx context.Context, r request) (*PINResponse, error) 
 	return result, nil
 }
 
-// PINHash names the hash of RSA-OAEP, as it stands in oaep_hashing_algorithm. The zero value means PINHashSHA256, in
-// PINKeyOptions as in an envelope.
+// PINHash names the hash of RSA-OAEP, as in oaep_hashing_algorithm. Empty means PINHashSHA256, both in PINKeyOptions
+// and in an envelope.
 type PINHash string
 
 const (
@@ -172,26 +175,25 @@ func (h PINHash) Known() bool { return h == PINHashSHA256 || h == PINHashSHA512 
 
 const rulePINHash = "must be SHA256 or SHA512"
 
-// PINKeyOptions set what the service does not specify. The zero value is the usual choice; ask the operator before changing
-// it.
+// PINKeyOptions set what the service does not specify. The zero value is the usual choice. Ask the operator before you
+// change it.
 type PINKeyOptions struct {
-	// Hash is the OAEP hash: PINHashSHA256 when empty. It is always named in the envelope.
+	// Hash is the OAEP hash: PINHashSHA256 if empty. The envelope always names it.
 	Hash PINHash
-	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash when empty.
-	// The envelope does not carry it, so both sides must agree. Java's default provider uses "SHA1", which a Go
-	// program in FIPS 140-only mode refuses.
+	// MGF1Hash is the hash of OAEP's mask function: "SHA1", "SHA256" or "SHA512"; the same as Hash if empty. The
+	// envelope does not contain it, so both sides must agree. Java's default provider uses "SHA1", which a Go program
+	// in FIPS 140-only mode refuses.
 	MGF1Hash string
-	// Fingerprint returns the public_key_fingerprint of the certificate: SHA-256 over its DER form in lower-case
-	// hex when nil. It is called once, by NewPINKey, and must return a text that is not empty.
+	// Fingerprint returns the public_key_fingerprint of the certificate: SHA-256 of its DER form in lower-case hex if
+	// nil. NewPINKey calls it once. It must not return an empty string.
 	Fingerprint func(*x509.Certificate) string
-	// AllowExpired accepts a certificate that is expired or not yet valid. False refuses it, in NewPINKey and in
-	// Seal.
+	// AllowExpired accepts a certificate that is expired or not yet valid. If false, NewPINKey and Seal refuse it.
 	AllowExpired bool
 }
 
-// PINKey seals PINs for one operator certificate. It needs no Client: seal where the PIN is typed, so that your
-// backend sees only envelopes. It holds public data only and is safe for concurrent use. Make it with NewPINKey;
-// the zero value seals nothing.
+// PINKey seals PINs for one operator certificate. It needs no Client: seal where the PIN is typed, so that your backend
+// sees only envelopes. It holds only public data and is safe for concurrent use. Make it with NewPINKey; the zero value
+// cannot seal.
 type PINKey struct {
 	sealer       envelope.Key
 	hash         PINHash
@@ -201,13 +203,13 @@ type PINKey struct {
 	allowExpired bool
 }
 
-// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. Of a PEM file the first CERTIFICATE
-// block counts and other blocks are skipped. Every block must be well formed, with nothing but white space after
-// the last, so that a damaged certificate is never passed over for the next one in the file.
+// NewPINKey reads the operator's certificate, in PEM or DER form, for sealing. From a PEM file it takes the first
+// CERTIFICATE block and skips other blocks. Every block must be well-formed, with only white space after the last, so
+// that a damaged certificate is never skipped in favour of the next one in the file.
 //
 // The key must be RSA of at least 2,048 bits, and the certificate within its validity period unless
-// PINKeyOptions.AllowExpired is set. The issuer's signature is not checked: take the file from the operator by a
-// channel you trust.
+// PINKeyOptions.AllowExpired is set. The issuer's signature is not checked: get the file from the operator through a
+// channel that you trust.
 //
 // Errors: *ValidationError with all faults at once, on the fields certificate, hash, mgf1_hash and fingerprint.
 func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
@@ -242,14 +244,15 @@ func NewPINKey(certificate []byte, options PINKeyOptions) (*PINKey, error) {
 	return key, nil
 }
 
-// broken notes a rule that is broken; "" is none.
+// broken adds a fault unless rule, the rule that is broken, is empty.
 func (v *validator) broken(field, rule string) {
 	if rule != "" {
 		v.fault(field, rule)
 	}
 }
 
-// pinFingerprint calls the caller's function, or computes the default. The value of a panic is dropped: it may hold anything.
+// pinFingerprint calls the caller's function, or computes the default. The value of a panic is dropped: it may contain
+// anything.
 func pinFingerprint(v *validator, certificate *x509.Certificate, by func(*x509.Certificate) string) (fingerprint string) {
 	if by == nil {
 		return envelope.Fingerprint(certificate)
@@ -260,7 +263,7 @@ func pinFingerprint(v *validator, certificate *x509.Certificate, by func(*x509.C
 		}
 	}()
 	fingerprint = by(certificate)
-	v.required("fingerprint", fingerprint) // the form is between you and the operator
+	v.required("fingerprint", fingerprint) // you agree its format with the operator
 	return fingerprint
 }
 
@@ -285,8 +288,8 @@ func (k *PINKey) Fingerprint() string {
 	return k.fingerprint
 }
 
-// NotAfter returns the last instant at which the certificate is valid, so that a service can warn well before
-// Seal starts to refuse. It is the zero time for a zero PINKey.
+// NotAfter returns the last instant at which the certificate is valid, so that you can warn long before Seal starts to
+// refuse. It returns the zero time for a zero PINKey.
 func (k *PINKey) NotAfter() time.Time {
 	if k == nil {
 		return time.Time{}
@@ -294,7 +297,7 @@ func (k *PINKey) NotAfter() time.Time {
 	return k.notAfter
 }
 
-// String names hash and fingerprint, both public.
+// String returns the hash and the fingerprint, which are public.
 func (k *PINKey) String() string {
 	if !k.usable() {
 		return "PINKey(none)"
@@ -302,26 +305,26 @@ func (k *PINKey) String() string {
 	return "PINKey(" + string(k.hash) + " " + k.fingerprint + ")"
 }
 
-// usable reports whether NewPINKey made k: it leaves no key without a fingerprint.
+// usable reports whether NewPINKey made k: each of its keys has a fingerprint.
 func (k *PINKey) usable() bool { return k != nil && k.fingerprint != "" }
 
-// PINSecret is what gets encrypted. It prints and marshals as [REDACTED]. The zero value lacks both fields.
+// PINSecret is the data to encrypt. Its fields print and marshal as [REDACTED].
 type PINSecret struct {
 	// OTP is the one-time password that the cardholder received. Required.
 	OTP Secret
-	// PIN is the new PIN. Required; the service states no length or alphabet, so none is checked.
+	// PIN is the new PIN. Required. The service states no length or alphabet, so none is checked.
 	PIN Secret
 }
 
-// Seal encrypts secret with an AES key and vector that are fresh for each call: two envelopes of one secret share
-// only the fingerprint and the name of the hash.
+// Seal encrypts secret with a new AES key and initialisation vector for each call: two envelopes of one secret have
+// only the fingerprint and the name of the hash in common.
 //
-// The buffers that held the payload and the AES key are cleared afterwards. This is best effort: the strings
-// inside the Secrets, and what the crypto packages keep, stay until the garbage collector reuses the memory.
-// The format has no integrity check (CBC without a MAC), so a changed envelope is noticed only by the service.
+// Seal clears the buffers of the payload and the AES key afterwards. This is best effort: the strings inside the
+// Secrets, and copies in the crypto packages, remain until the garbage collector reuses the memory. The format has no
+// integrity check (CBC without a MAC), so only the service can detect a modified envelope.
 //
-// Errors: *ValidationError on the fields otp and pin, and on certificate once it has expired or when the PINKey
-// was not made by NewPINKey. Nothing of the secret is in an error.
+// Errors: *ValidationError on the fields otp and pin, and on certificate if it has expired or NewPINKey did not make
+// the key. An error never contains any of the secret.
 func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	var v validator
 	if k.usable() {
@@ -348,24 +351,24 @@ func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	}, nil
 }
 
-// PINEnvelope is the encrypted form of a PINSecret, made by PINKey.Seal. It holds nothing readable without the
-// operator's private key: safe to marshal, log, store and forward. The zero value is no envelope, and is refused.
+// PINEnvelope is the encrypted form of a PINSecret, made by PINKey.Seal. It cannot be decrypted without the operator's
+// private key: it is safe to marshal, log, store and forward.
 type PINEnvelope struct {
-	// EncryptedData is the payload under AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
+	// EncryptedData is the payload, encrypted by AES-128-CBC with PKCS#7 padding, in hex: whole blocks of 16 bytes.
 	EncryptedData string `json:"encrypted_data"`
 	// PublicKeyFingerprint identifies the operator's certificate, in the form agreed with the operator.
 	PublicKeyFingerprint string `json:"public_key_fingerprint"`
-	// EncryptedKey is the AES key under RSA-OAEP, in hex: at least 256 bytes.
+	// EncryptedKey is the AES key, encrypted by RSA-OAEP, in hex: at least 256 bytes.
 	EncryptedKey string `json:"encrypted_key"`
-	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always names it. An envelope made elsewhere may leave it out,
-	// which means SHA256 to the service; it is then sent without it.
+	// OAEPHashingAlgorithm is the OAEP hash. PINKey.Seal always sets it. An envelope made elsewhere may omit it, which
+	// the service takes as SHA256; it is then not sent.
 	OAEPHashingAlgorithm PINHash `json:"oaep_hashing_algorithm,omitzero"`
 	// IV is the initialisation vector of the payload, in hex: 16 bytes.
 	IV string `json:"iv"`
 }
 
-// faults checks the form of an envelope, which may have come from elsewhere; path stands before the field names
-// when it is not empty. Only the service can check that it decrypts.
+// faults checks the format of an envelope, which may have been made elsewhere. If path is not empty, it precedes the
+// field names. Only the service can check that the envelope decrypts.
 func (e PINEnvelope) faults(path string) []Fault {
 	if path != "" {
 		path += "."
@@ -384,7 +387,7 @@ func (e PINEnvelope) faults(path string) []Fault {
 	return v.faults
 }
 
-// hexBytes checks a required value in hex, of either case, whose count of bytes must fit.
+// hexBytes checks a required value in hex, in either case, and its number of bytes.
 func (v *validator) hexBytes(field, value, rule string, fits func(size int) bool) {
 	if !v.required(field, value) {
 		return

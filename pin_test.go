@@ -175,7 +175,7 @@ func TestPINKeyString(t *testing.T) {
 	require.Regexp(t, "^[0-9a-f]{64}$", key.Fingerprint())
 }
 
-// Each name of a hash leads to that hash: the operator opens the envelope with those two and with no others.
+// Each name of a hash selects that hash: the operator can open the envelope only with those two.
 func TestSealOpens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -302,7 +302,7 @@ func TestPINEnvelopeJSON(t *testing.T) {
 	t.Parallel()
 	const (
 		text    = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","oaep_hashing_algorithm":"SHA256","iv":"3d"}`
-		without = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","iv":"3d"}` // means SHA256, and stays so
+		without = `{"encrypted_data":"0a","public_key_fingerprint":"1b","encrypted_key":"2c","iv":"3d"}` // means SHA256, and is sent without it
 	)
 	for name, codec := range map[string]struct {
 		marshal   func(any) ([]byte, error)

@@ -5,11 +5,10 @@ import (
 	"iter"
 )
 
-// PolicyService manages the restriction policy of a program. It is reached through [Client].Policy; its zero value
-// is not usable.
+// PolicyService manages the restriction policy of a program. Use [Client].Policy; the zero value is not usable.
 type PolicyService struct{ client *Client }
 
-// MerchantCategory is a code with its description. The zero value is none.
+// MerchantCategory is a merchant category code with its description.
 type MerchantCategory struct {
 	// Code is the four-digit ISO 18245 code.
 	Code MCC `json:"code"`
@@ -19,7 +18,7 @@ type MerchantCategory struct {
 
 func (c *MerchantCategory) missing() bool { return c.Code == "" }
 
-// ListMerchantCategoryCodesParams pages the list. The zero value starts at page 1.
+// ListMerchantCategoryCodesParams pages the list.
 type ListMerchantCategoryCodesParams struct {
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -39,10 +38,10 @@ func (p ListMerchantCategoryCodesParams) list() pageList[MerchantCategory] {
 	}
 }
 
-// MerchantCategoryCodes iterates over all codes the service knows.
+// MerchantCategoryCodes iterates over all merchant category codes that the service knows.
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer codes were seen than the service counted;
-// [ErrPageRepeated] when it ignores the page number. Safety: read.
+// [ErrPageRepeated] when the service ignores the page number. Safety: read.
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMerchantCategoryCodesParams) iter.Seq2[*MerchantCategory, error] {
@@ -51,28 +50,27 @@ func (s *PolicyService) MerchantCategoryCodes(ctx context.Context, params ListMe
 
 // MerchantCategoryCodesPage returns one page of [PolicyService.MerchantCategoryCodes].
 //
-// Errors: none of its own. Safety: read.
+// Errors: none specific to this call. Safety: read.
 //
 // API: GET /policy/mccodes.
 func (s *PolicyService) MerchantCategoryCodesPage(ctx context.Context, params ListMerchantCategoryCodesParams) (*Page[MerchantCategory], error) {
 	return params.list().page(ctx, &s.client.core)
 }
 
-// PolicyAction is what a policy does with everything that no rule names. The zero value is none.
+// PolicyAction is what a policy does with transactions that no rule matches.
 type PolicyAction string
 
 const (
-	// PolicyActionAllow is an open loop: rules block.
+	// PolicyActionAllow is for an open loop: rules block.
 	PolicyActionAllow PolicyAction = "allow"
-	// PolicyActionDeny is a closed loop: rules allow.
+	// PolicyActionDeny is for a closed loop: rules allow.
 	PolicyActionDeny PolicyAction = "deny"
 )
 
 // Known reports whether the reference lists the action.
 func (a PolicyAction) Known() bool { return a == PolicyActionAllow || a == PolicyActionDeny }
 
-// Policy is a program's policy (reference section 2.10). The lists that the call does not return are nil; the zero
-// value is no policy.
+// Policy is a program's policy (reference section 2.10). Lists that the call does not return are nil.
 type Policy struct {
 	// DefaultAction is allow for an open loop and deny for a closed one.
 	DefaultAction PolicyAction `json:"default_action"`
@@ -88,13 +86,13 @@ type Policy struct {
 
 func (p *Policy) missing() bool { return p.DefaultAction == "" }
 
-// CategoryRule names a category. The zero value is none.
+// CategoryRule is a rule for a merchant category.
 type CategoryRule struct {
 	// MerchantCategoryCode is the four-digit ISO 18245 code.
 	MerchantCategoryCode MCC `json:"merchant_category_code"`
 }
 
-// MerchantRule names a merchant (card acceptor). The zero value is none.
+// MerchantRule is a rule for a merchant (card acceptor).
 type MerchantRule struct {
 	// ID is the service's internal merchant identifier; never sent.
 	ID int64 `json:"id,omitzero"`
@@ -106,7 +104,7 @@ type MerchantRule struct {
 	Description string `json:"description"`
 }
 
-// TerminalRule names a terminal. The zero value is none.
+// TerminalRule is a rule for a terminal.
 type TerminalRule struct {
 	// ID is the service's internal terminal identifier; never sent.
 	ID int64 `json:"id,omitzero"`
@@ -122,7 +120,7 @@ type TerminalRule struct {
 	Description string `json:"description,omitzero"`
 }
 
-// Operations that read a policy differ in their last segment only.
+// Operations that read a policy differ only in their last path segment.
 var (
 	opPolicy           = policyRead("Policy.Get", "/policy/{id}/policy")
 	opPolicyCategories = policyRead("Policy.Categories", "/policy/{id}/categories")
@@ -146,7 +144,7 @@ func policyRequest(op operation, company CompanyID) request {
 
 // Get returns the whole policy: categories, merchants and terminals.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
 // which. Safety: read.
 //
 // API: GET /policy/{id}/policy.
@@ -156,7 +154,7 @@ func (s *PolicyService) Get(ctx context.Context, company CompanyID) (*Policy, er
 
 // Categories returns the policy with its categories only.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
 // which. Safety: read.
 //
 // API: GET /policy/{id}/categories.
@@ -166,7 +164,7 @@ func (s *PolicyService) Categories(ctx context.Context, company CompanyID) (*Pol
 
 // Merchants returns the policy with its merchants only.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
 // which. Safety: read.
 //
 // API: GET /policy/{id}/merchants.
@@ -176,7 +174,7 @@ func (s *PolicyService) Merchants(ctx context.Context, company CompanyID) (*Poli
 
 // Terminals returns the policy with its terminals only.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
 // which. Safety: read.
 //
 // API: GET /policy/{id}/terminals.
@@ -184,7 +182,7 @@ func (s *PolicyService) Terminals(ctx context.Context, company CompanyID) (*Poli
 	return fetch[Policy](ctx, s.client, policyRequest(opPolicyTerminals, company))
 }
 
-// policyChange is the wire form of the three changes.
+// policyChange is the body of the three changes.
 type policyChange[Add, Remove any] struct {
 	Reason          string   `json:"reason,omitzero"`
 	RequireApproval bool     `json:"require_approval,omitzero"`
@@ -205,16 +203,16 @@ var (
 	opChangeTerminals  = policyWrite("Policy.ChangeTerminals", "/policy/{id}/terminals")
 )
 
-// ChangeCategoriesParams adds and removes category rules. What an added rule does depends on the program: it blocks
-// in an open loop and allows in a closed one. The zero value changes nothing.
+// ChangeCategoriesParams adds and removes category rules. A rule blocks in an open loop and allows in a closed one. The
+// zero value changes nothing.
 type ChangeCategoriesParams struct {
-	// Reason is kept with the change; optional.
+	// Reason is stored with the change; optional.
 	Reason string
 	// RequireApproval is reserved by the service: keep it false.
 	RequireApproval bool
 	// Add are the categories that get a rule.
 	Add []MCC
-	// Remove are the categories that lose theirs; the code itself stays.
+	// Remove are the categories that lose their rule.
 	Remove []MCC
 }
 
@@ -244,7 +242,7 @@ func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID,
 	return send(ctx, s.client, r)
 }
 
-// MerchantKey identifies a merchant for removal; both fields are required. The zero value lacks them.
+// MerchantKey identifies a merchant for removal; both fields are required.
 type MerchantKey struct {
 	// AcquirerID is the merchant's acquirer.
 	AcquirerID int64 `json:"acquirer_id"`
@@ -252,16 +250,16 @@ type MerchantKey struct {
 	CardAcceptorID string `json:"card_acceptor_id"`
 }
 
-// ChangeMerchantsParams adds and removes merchant rules. Rules read with Get can be added as they are. The zero
-// value changes nothing.
+// ChangeMerchantsParams adds and removes merchant rules. Rules read with Get can be added unchanged. The zero value
+// changes nothing.
 type ChangeMerchantsParams struct {
-	// Reason is kept with the change; optional.
+	// Reason is stored with the change; optional.
 	Reason string
 	// RequireApproval is reserved by the service: keep it false.
 	RequireApproval bool
 	// Add are the merchants that get a rule; their ID is not sent.
 	Add []MerchantRule
-	// Remove are the merchants that lose theirs.
+	// Remove are the merchants that lose their rule.
 	Remove []MerchantKey
 }
 
@@ -293,7 +291,7 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 	return send(ctx, s.client, r)
 }
 
-// TerminalKey identifies a terminal for removal; all fields are required. The zero value lacks them.
+// TerminalKey identifies a terminal for removal; all fields are required.
 type TerminalKey struct {
 	// AcquirerID is the terminal's acquirer.
 	AcquirerID int64 `json:"acquirer_id"`
@@ -305,14 +303,14 @@ type TerminalKey struct {
 
 // ChangeTerminalsParams adds and removes terminal rules. The zero value changes nothing.
 type ChangeTerminalsParams struct {
-	// Reason is kept with the change; optional.
+	// Reason is stored with the change; optional.
 	Reason string
 	// RequireApproval is reserved by the service: keep it false.
 	RequireApproval bool
 	// Add are the terminals that get a rule; their ID is not sent.
 	Add []TerminalRule
-	// Remove are the terminals that lose theirs. The service's text speaks of an id here; its request shape, which is
-	// the contract, wants these three fields.
+	// Remove are the terminals that lose their rule. The reference's text mentions an ID here; its request format,
+	// which this package follows, has these three fields.
 	Remove []TerminalKey
 }
 
@@ -347,7 +345,7 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 	return send(ctx, s.client, r)
 }
 
-// orNil makes an empty list one that is left out.
+// orNil returns nil for an empty list, so that it is omitted.
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -355,7 +353,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// RestrictionType is the kind of an old ruleset. The zero value is none.
+// RestrictionType is the kind of an old ruleset.
 //
 // Deprecated: use PolicyAction.
 type RestrictionType string
@@ -370,7 +368,7 @@ const (
 // Known reports whether the reference lists the type.
 func (t RestrictionType) Known() bool { return t == RestrictionTypeOpen || t == RestrictionTypeClose }
 
-// RestrictionRuleType is what an old rule does. The zero value is nothing.
+// RestrictionRuleType is what an old rule does.
 //
 // Deprecated: use Policy.
 type RestrictionRuleType string
@@ -387,21 +385,21 @@ func (t RestrictionRuleType) Known() bool {
 	return t == RestrictionRuleTypeMustAllow || t == RestrictionRuleTypeMustBlock
 }
 
-// Restrictions is the old ruleset of a program. The zero value is none.
+// Restrictions is the old ruleset of a program.
 //
 // Deprecated: use Policy.
 type Restrictions struct {
 	// Type is open or close.
 	Type RestrictionType `json:"type"`
-	// TerminalRules name terminals.
+	// TerminalRules are the rules for terminals.
 	TerminalRules []RestrictionTerminalRule `json:"terminal_rules"`
-	// CategoryRules name categories.
+	// CategoryRules are the rules for categories.
 	CategoryRules []RestrictionCategoryRule `json:"category_rules"`
 }
 
 func (r *Restrictions) missing() bool { return r.Type == "" }
 
-// RestrictionTerminalRule is an old terminal rule. The zero value is none.
+// RestrictionTerminalRule is an old terminal rule.
 //
 // Deprecated: use TerminalRule.
 type RestrictionTerminalRule struct {
@@ -415,7 +413,7 @@ type RestrictionTerminalRule struct {
 	Terminal string `json:"terminal"`
 }
 
-// RestrictionCategoryRule is an old category rule. The zero value is none.
+// RestrictionCategoryRule is an old category rule.
 //
 // Deprecated: use CategoryRule.
 type RestrictionCategoryRule struct {
@@ -427,7 +425,7 @@ type RestrictionCategoryRule struct {
 
 // Restrictions returns the old ruleset.
 //
-// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read gets
+// Errors: [ErrNotFound] for a company without a policy, [ErrForbidden]; the reference does not say when a read returns
 // which. Safety: read.
 //
 // API: GET /policy/{id}/restrictions.

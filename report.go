@@ -21,17 +21,17 @@ const (
 	reportCopySize     = 256 << 10 // of the blocks that WriteTo reads and writes
 )
 
-// ReportProgress is how far a run is. The zero value is the start.
+// ReportProgress is the progress of a run.
 type ReportProgress struct {
-	// Polls is how many times the report was requested so far.
+	// Polls is how often the report has been requested.
 	Polls int
-	// Bytes is how many bytes of decoded CSV text were read so far.
+	// Bytes is how many bytes of decoded CSV text have been read.
 	Bytes int64
-	// Records is how many CSV rows were read so far, the header row included.
+	// Records is how many CSV rows have been read, including the header row.
 	Records int64
 }
 
-// Report is a whole result in memory. It prints without its data; JSON keeps all of it. The zero value is an empty one.
+// Report is a complete report in memory. fmt and slog print only its size; JSON contains all of it.
 type Report struct {
 	// Data is the CSV text, as the service wrote it.
 	Data string `json:"reportdata"`
@@ -39,38 +39,37 @@ type Report struct {
 	TotalRecords int64 `json:"totalrecords"`
 }
 
-// Format implements fmt.Formatter: the sizes, for every verb.
+// Format implements fmt.Formatter. It prints the sizes, whatever the verb.
 func (r Report) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "Report{Data: %d bytes, TotalRecords: %d}", len(r.Data), r.TotalRecords)
 }
 
-// LogValue implements slog.LogValuer: the sizes.
+// LogValue implements slog.LogValuer. It logs the sizes.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
 
-// ReportRun is a started run. Keep it to open the report later: it is there for 4 hours from RequestedAt. The zero
-// value is no run.
+// ReportRun is a started run. Store it to open the report later, within 4 hours of RequestedAt.
 type ReportRun struct {
 	// Template is the name of the report's template.
 	Template string `json:"template"`
-	// ID is the report id that the start answered.
+	// ID is the report ID that the start returned.
 	ID string `json:"id"`
-	// RequestedAt is just before the run was asked for.
+	// RequestedAt is the local time just before the run was requested.
 	RequestedAt time.Time `json:"requested_at"`
-	// ColumnHeaders says whether a header row was asked for.
+	// ColumnHeaders reports whether a header row was requested.
 	ColumnHeaders bool `json:"column_headers"`
 }
 
-// ReportReader streams one report in constant memory, however large it is. Use Rows, Read (or io.Copy) or Report: one of
-// them, once; anything else returns ErrReportUsed. Close it.
+// ReportReader streams one report in constant memory, whatever its size. Use one of Rows, Read (or io.Copy) and Report,
+// once; any other use returns ErrReportUsed. Close the reader.
 //
-// All three succeed only after the whole response was read and is well-formed, and the CSV rows were counted. Their number must
-// be the service's totalrecords or, when column headers were requested, one more, since it is not specified whether the service
-// counts the header row. Until then the report can still fail with a *ReportError: do not act on a part of a report as if it
-// were the whole.
+// All three succeed only if the complete response is well-formed and the number of CSV rows is the service's
+// totalrecords. If column headers were requested, it may be one more: the reference does not specify whether the
+// service counts the header row. Until the end, the report can still fail with a *ReportError: do not treat a part of a
+// report as complete.
 //
-// A ReportReader is for one goroutine; only Close may be called from any. The zero value returns ErrReportUsed.
+// Use a ReportReader from one goroutine; only Close may be called from any.
 type ReportReader struct {
 	run        ReportRun
 	mediaType  string // of the response, for errors
@@ -86,7 +85,7 @@ type ReportReader struct {
 	err      error // final result of Read
 }
 
-// reportUse is the way in which a reader is used.
+// reportUse is how a reader is used.
 type reportUse uint8
 
 const (
@@ -96,8 +95,8 @@ const (
 	reportByReport
 )
 
-// newReportReader reads run's report from body, the body of a 200, which it closes. onProgress may be nil; it is called with
-// Polls 0 after each MiB of text and at the end, from the goroutine that reads.
+// newReportReader returns a reader of run's report from body, the body of a 200. The reader closes body. If onProgress
+// is not nil, the reading goroutine calls it after each MiB of text and at the end, with Polls 0.
 func newReportReader(run ReportRun, body io.ReadCloser, onProgress func(ReportProgress)) *ReportReader {
 	return &ReportReader{
 		run:        run,
@@ -110,7 +109,8 @@ func newReportReader(run ReportRun, body io.ReadCloser, onProgress func(ReportPr
 // Run returns the run being read.
 func (r *ReportReader) Run() ReportRun { return r.run }
 
-// TotalRecords is the service's count of records; false until it was read, which may be at the very end.
+// TotalRecords returns the service's count of records. It returns false until the count has been read, which may be at
+// the very end.
 func (r *ReportReader) TotalRecords() (int64, bool) {
 	if r.decoder == nil {
 		return 0, false
@@ -118,8 +118,8 @@ func (r *ReportReader) TotalRecords() (int64, bool) {
 	return r.decoder.Total()
 }
 
-// Close ends the download. It may be called more than once, and while another goroutine reads. Closing before
-// the end is not an error.
+// Close ends the download. It may be called repeatedly, and while another goroutine reads. Closing before the end is
+// not an error.
 func (r *ReportReader) Close() error {
 	if r == nil || r.closeBody == nil {
 		return nil
@@ -128,13 +128,13 @@ func (r *ReportReader) Close() error {
 	return r.closeBody()
 }
 
-// Rows iterates over the CSV rows, the header row first if one was requested. The slice is valid until the next row; its strings
-// may be kept (the fields of a row share memory). Rows are read as encoding/csv does, except that they may have different
-// numbers of fields and that a byte order mark at the start is dropped. A row has at most 1 MiB and 65,536 fields. Leaving the
-// loop early ends the download.
+// Rows iterates over the CSV rows, starting with the header row if one was requested. The slice is valid until the next
+// row; its strings may be kept (the fields of a row share memory). Rows are parsed as by encoding/csv, except that they
+// may have different numbers of fields and that a byte order mark at the start is dropped. A row has at most 1 MiB and
+// 65,536 fields. Leaving the loop early ends the download.
 //
-// The last pair may hold an error instead of a row, a *CallError with a *ReportError in it: malformed CSV, a download that broke
-// off, or a number of rows that does not agree with TotalRecords.
+// The last pair may be an error instead of a row, a *CallError that wraps a *ReportError: malformed CSV, an interrupted
+// download, or a number of rows that does not match TotalRecords.
 func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		if err := r.begin(reportByRows); err != nil {
@@ -165,9 +165,9 @@ func (r *ReportReader) Rows() iter.Seq2[[]string, error] {
 	}
 }
 
-// Read returns the decoded CSV text, as the service wrote it. It returns io.EOF only after the whole response was checked; every
-// other error is a *CallError with a *ReportError in it. Malformed quoting is not an error here, unless the text ends inside
-// quotes.
+// Read returns the decoded CSV text, as the service wrote it. It returns io.EOF only after the complete response has
+// been checked. Any other error is a *CallError that wraps a *ReportError. Malformed quoting is not an error here,
+// unless the text ends inside quotes.
 func (r *ReportReader) Read(p []byte) (int, error) {
 	if r.use != reportByRead {
 		if err := r.begin(reportByRead); err != nil {
@@ -177,8 +177,8 @@ func (r *ReportReader) Read(p []byte) (int, error) {
 	return r.read(p)
 }
 
-// WriteTo implements io.WriterTo, so that io.Copy moves the decoded CSV text in large blocks. It succeeds only where Read would
-// return io.EOF; its errors are those of Read, or w's own. A failed write ends the download.
+// WriteTo implements io.WriterTo, so that io.Copy copies the decoded CSV text in large blocks. It succeeds only where
+// Read would return io.EOF. Its errors are those of Read and of w. A failed write ends the download.
 func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 	if r.use != reportByRead {
 		if err := r.begin(reportByRead); err != nil {
@@ -209,7 +209,7 @@ func (r *ReportReader) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// Report reads all of it into memory. See Read for its errors.
+// Report reads the complete report into memory. Its errors are those of Read.
 func (r *ReportReader) Report() (*Report, error) {
 	if err := r.begin(reportByReport); err != nil {
 		return nil, err
@@ -230,12 +230,13 @@ func (r *ReportReader) Report() (*Report, error) {
 	}
 }
 
-// Format implements fmt.Formatter: the run's template and id, for every verb. The buffers inside hold data.
+// Format implements fmt.Formatter. It prints the run's template and ID, whatever the verb, because the buffers inside
+// hold data.
 func (r *ReportReader) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "ReportReader{Template: %s, ID: %s}", r.run.Template, r.run.ID)
 }
 
-// begin takes the reader for one way of use.
+// begin reserves the reader for one use.
 func (r *ReportReader) begin(use reportUse) error {
 	if r.decoder == nil || r.use != reportUnused || r.closed.Load() {
 		return readerError(ErrReportUsed)
@@ -247,7 +248,7 @@ func (r *ReportReader) begin(use reportUse) error {
 	return nil
 }
 
-// read is Read without the question of use.
+// read is Read without the check of use.
 func (r *ReportReader) read(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
@@ -284,18 +285,18 @@ func (r *ReportReader) checkText() error {
 	return io.EOF
 }
 
-// check compares the rows with the service's count, once everything else was checked. It is not specified whether totalrecords
-// counts the header row: with one, both readings are accepted.
+// check compares the rows with the service's count, after all other checks. The reference does not specify whether
+// totalrecords counts the header row: if there is one, both are accepted.
 func (r *ReportReader) check(rows int64) error {
 	total, _ := r.decoder.Total()
 	if rows != total && !(r.run.ColumnHeaders && rows == total+1) {
-		return fmt.Errorf("%d rows do not agree with totalrecords %d", rows, total)
+		return fmt.Errorf("%d rows, but totalrecords is %d", rows, total)
 	}
 	r.notify(rows)
 	return nil
 }
 
-// progress reports each full step.
+// progress reports each complete step.
 func (r *ReportReader) progress(rows int64) {
 	if steps := r.bytes / reportProgressStep; steps > r.reported {
 		r.reported = steps
@@ -309,7 +310,7 @@ func (r *ReportReader) notify(rows int64) {
 	}
 }
 
-// fail makes the error of a download. Reading changes nothing: the report can be opened again.
+// fail returns the error of a download. Reading changes nothing: the report can be opened again.
 func (r *ReportReader) fail(rows int64, err error) error {
 	if body, ok := errors.AsType[*report.Malformed](err); ok {
 		err = &DecodeError{StatusCode: http.StatusOK, MediaType: r.mediaType, Offset: body.Offset, Err: body.Err}
@@ -321,30 +322,28 @@ func readerError(err error) error {
 	return &CallError{Operation: "Reporting.Open", Outcome: OutcomeNotProcessed, Err: err}
 }
 
-// Sentinels of a report download, for errors.Is.
+// Errors of a report download, for errors.Is.
 var (
-	// ErrReportIncomplete: the report could not be read to its checked end. Every *ReportError matches it.
+	// ErrReportIncomplete: the report could not be read and checked to its end. Every *ReportError matches it.
 	ErrReportIncomplete = errors.New("prepaid: report incomplete")
-	// ErrReportUsed: the ReportReader has been used in another way, a second time, or after Close.
+	// ErrReportUsed: the ReportReader was already used, or is closed.
 	ErrReportUsed = errors.New("prepaid: report reader already used or closed")
 )
 
-// ReportError means that a report could not be read to its checked end: the download broke off, the response is not a report,
-// the CSV text is malformed, or the number of rows does not agree with the service's count. What was read before is correct as
-// far as it goes, but it is not the report. It matches ErrReportIncomplete. The zero value means a failure before the first
-// row, without a cause.
+// ReportError means that a report could not be read and checked to its end: the download was interrupted, the response
+// is not a report, the CSV text is malformed, or the number of rows does not match the service's count. The rows read
+// so far are correct but may be incomplete. It matches ErrReportIncomplete.
 type ReportError struct {
-	// Rows is how many whole rows were read before the failure, the header row included.
+	// Rows is how many complete rows were read before the failure, including the header row.
 	Rows int64
-	// Bytes is how many bytes of decoded CSV text were read before the failure: for Rows those of the whole rows, for Read and
-	// Report all that were read.
+	// Bytes is how many bytes of decoded CSV text were read before the failure. With Rows, only complete rows count.
 	Bytes int64
-	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the connection
-	// or context, ErrReportUsed after Close, or the count that does not agree.
+	// Err is the cause: a *DecodeError, an error of encoding/csv (csv.ErrQuote, csv.ErrBareQuote), the error of the
+	// connection or context, ErrReportUsed after Close, or the mismatch of the row count.
 	Err error
 }
 
-// Error gives the rows, the bytes and the cause, never the content.
+// Error returns the rows, the bytes and the cause, never the content.
 func (e *ReportError) Error() string {
 	return fmt.Sprintf("%v after %d rows (%d bytes): %v", ErrReportIncomplete, e.Rows, e.Bytes, e.Err)
 }

@@ -25,7 +25,7 @@ func reportBody(t testing.TB, rows string, total int64) string {
 	return string(body)
 }
 
-// closeCounter is a response body that counts how often it is closed.
+// closeCounter is a response body that counts calls of Close.
 type closeCounter struct {
 	io.Reader
 	closed int
@@ -131,7 +131,7 @@ func TestReportRowsAgree(t *testing.T) {
 				require.True(t, ok)
 				require.Equal(t, test.rows, failure.Rows)
 				require.Equal(t, int64(len(test.text)), failure.Bytes)
-				require.ErrorContains(t, err, fmt.Sprintf("totalrecords %d", test.total))
+				require.ErrorContains(t, err, fmt.Sprintf("totalrecords is %d", test.total))
 			})
 		}
 	}
@@ -377,7 +377,7 @@ func TestReportWriteTo(t *testing.T) {
 	body := &closeCounter{Reader: strings.NewReader(reportBody(t, text, 40_000))}
 	r := newReportReader(ReportRun{}, body, nil)
 	head := make([]byte, 100)
-	_, err := io.ReadFull(r, head) // what was read before is not written again
+	_, err := io.ReadFull(r, head) // text that was already read is not written again
 	require.NoError(t, err)
 	var rest strings.Builder
 	n, err := io.Copy(&rest, r)

@@ -14,13 +14,12 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// ReportingService runs reports from templates. It is reached through [Client].Reporting; its zero value is not
-// usable.
+// ReportingService runs reports from templates. Use [Client].Reporting; the zero value is not usable.
 type ReportingService struct{ client *Client }
 
-// StartReportParams is the input of a run. The zero value asks for rows only.
+// StartReportParams is the input of a run.
 type StartReportParams struct {
-	// IncludeColumnHeaders asks for a header row; always sent.
+	// IncludeColumnHeaders requests a header row. It is always sent.
 	IncludeColumnHeaders bool
 }
 
@@ -29,13 +28,14 @@ var opStartReport = operation{
 	class:     classNever, kind: responseText, success: []int{200}, lane: LaneCall, tokenOn400: true,
 }
 
-// Start starts a run. It is a GET that has an effect: each start counts, and the template takes no other until the
-// run is generated.
+// Start starts a run. Although it is a GET, it has an effect: each start makes a run, and the template accepts no other
+// until that run has finished.
 //
 // Errors: [ErrConflict] while the template's last run is unfinished; [ErrBadRequest] for a wrong template name. A 400
-// may also mean the token (section 4.2): the built-in token manager fetches another one, at most one a second, and the
-// start is sent once more. The new token replaces the shared one only if that succeeds. After [OutcomeUnknown] the run's id is lost:
-// Run with WaitForPrevious waits the lost run out and starts anew. Safety: never repeated once it may have started a run.
+// may also be about the token (section 4.2): the built-in token manager then fetches a new one, at most one per second,
+// and the start is sent once more. The new token replaces the shared one only if that succeeds. After [OutcomeUnknown]
+// the run's ID is lost: Run with WaitForPrevious waits until the lost run has finished and starts a new one. Safety:
+// never repeated once it may have started a run.
 //
 // API: GET /reporting/templates/{templatename}.
 func (s *ReportingService) Start(ctx context.Context, template string, params StartReportParams) (*ReportRun, error) {
@@ -53,7 +53,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 		}
 		var v validator
 		v.pathID("id", id)
-		if len(v.faults) > 0 || id[0] == '{' || id[0] == '[' { // an object is no id: the polls would ask for nonsense
+		if len(v.faults) > 0 || id[0] == '{' || id[0] == '[' { // an object or array is not an ID
 			return a.undecodable(errUnexpectedBody)
 		}
 		run.ID = id
@@ -65,7 +65,7 @@ func (s *ReportingService) Start(ctx context.Context, template string, params St
 	return run, nil
 }
 
-// decodeReportID reads the octet-stream string, bare or JSON-quoted.
+// decodeReportID reads the ID, which is plain text or a JSON string.
 func decodeReportID(a *response) (string, error) {
 	body := bytes.TrimSpace(a.body)
 	if len(body) == 0 {
@@ -102,11 +102,11 @@ func resultRequest(run ReportRun, kind responseKind) request {
 	return request{op: op, path: pathValues{run.Template, run.ID}, faults: v.faults, bulk: true}
 }
 
-// Result asks once for a report and holds it in memory, bounded by Config.MaxResponseBytes; Open streams it. It checks
-// what [ReportReader.Read] checks: the report is whole, and has as many rows as the service counted.
+// Result requests a report once and returns it in memory, limited by Config.MaxResponseBytes. Open streams it instead.
+// Result checks what [ReportReader.Read] checks: the report is complete and has as many rows as the service counted.
 //
-// Errors: a *[ReportError] when it is not, [ErrReportNotReady] while the run is processing, [ErrReportFailed] when it
-// must be requested again, [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
+// Errors: a *[ReportError] when that check fails, [ErrReportNotReady] while the run is processing, [ErrReportFailed]
+// when the report must be started again, [ErrBadRequest] when it is unknown or older than 4 hours. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, error) {
@@ -131,11 +131,11 @@ func (s *ReportingService) Result(ctx context.Context, run ReportRun) (*Report, 
 	return report, nil
 }
 
-// WaitOptions controls polling. The zero value polls after 1 s, then ever slower, up to every 15 s.
+// WaitOptions controls polling. The zero value is a useful default.
 type WaitOptions struct {
-	// Interval is the pause between polls; zero grows from 1 s to 15 s.
+	// Interval is the pause between polls. Zero means a pause that grows from 1 s to 15 s.
 	Interval time.Duration
-	// OnProgress is told of each poll and, while the report is read, about once a MiB. Nil is skipped.
+	// OnProgress, if not nil, is called after each poll and, while the report is read, about once per MiB.
 	OnProgress func(ReportProgress)
 }
 
@@ -144,7 +144,7 @@ const (
 	lastPollWait  = 15 * time.Second
 )
 
-// pause is the wait after the given poll, counted from 1.
+// pause returns the pause after the given poll, counted from 1.
 func (w WaitOptions) pause(poll int) time.Duration {
 	if w.Interval > 0 {
 		return w.Interval
@@ -152,11 +152,11 @@ func (w WaitOptions) pause(poll int) time.Duration {
 	return min(firstPollWait<<min(poll-1, 10), lastPollWait)
 }
 
-// Open waits until a run is ready and streams its report. Close the reader. Opening again, within 4 hours of the
-// start, begins at the first row.
+// Open waits until a run is ready and streams its report. Close the reader. A report can be opened again within 4 hours
+// of the start; it then begins at the first row.
 //
-// Errors: [ErrReportFailed] when it must be requested again, [ErrReportNotReady] when the deadline would pass before
-// the next poll, [ErrBadRequest] when it is unknown or too old. Safety: read.
+// Errors: [ErrReportFailed] when the report must be started again, [ErrReportNotReady] when the deadline would pass
+// before the next poll, [ErrBadRequest] when the report is unknown or too old. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {
@@ -169,7 +169,7 @@ func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOpt
 			wait.OnProgress(ReportProgress{Polls: poll})
 		}
 		if ended := pause.For(ctx, wait.pause(poll)); ended != nil {
-			return nil, cutShort(ended, err)
+			return nil, interrupted(ended, err)
 		}
 	}
 }
@@ -195,15 +195,16 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 	return reader, err
 }
 
-// RunReportParams is Start and Open in one. The zero value asks for rows only and fails on a conflict.
+// RunReportParams is the input of Run.
 type RunReportParams struct {
-	// IncludeColumnHeaders asks for a header row.
+	// IncludeColumnHeaders requests a header row.
 	IncludeColumnHeaders bool
-	// WaitForPrevious waits out the template's unfinished run instead of failing with [ErrConflict].
+	// WaitForPrevious waits until the template's unfinished run has finished, instead of returning [ErrConflict].
 	WaitForPrevious bool
 	// Wait controls polling.
 	Wait WaitOptions
-	// OnStart is given the run before waiting, to store it; its error ends Run. Nil is skipped.
+	// OnStart, if not nil, is called with the run before waiting, so that you can store it. If it returns an error, Run
+	// ends.
 	OnStart func(ReportRun) error
 }
 
@@ -225,7 +226,7 @@ func (s *ReportingService) Run(ctx context.Context, template string, params RunR
 	return s.Open(ctx, *run, params.Wait)
 }
 
-// startInTurn starts a run, after the one before when asked to.
+// startInTurn starts a run, after the previous one if WaitForPrevious is set.
 func (s *ReportingService) startInTurn(ctx context.Context, template string, params RunReportParams) (*ReportRun, error) {
 	for poll := 1; ; poll++ {
 		run, err := s.Start(ctx, template, StartReportParams{IncludeColumnHeaders: params.IncludeColumnHeaders})
@@ -233,14 +234,14 @@ func (s *ReportingService) startInTurn(ctx context.Context, template string, par
 			return run, err
 		}
 		if ended := pause.For(ctx, params.Wait.pause(poll)); ended != nil {
-			return nil, cutShort(ended, err)
+			return nil, interrupted(ended, err)
 		}
 	}
 }
 
-// cutShort is the last answer of a series of calls whose next pause the context did not allow: what was seen last is
-// no longer what was found out in full.
-func cutShort(ended, last error) error {
+// interrupted returns last, the error of the latest of a series of calls, with ended, the reason why the pause before
+// the next one was cut off.
+func interrupted(ended, last error) error {
 	failure := &CallError{Outcome: OutcomeOf(last), Err: &bothCauses{last: ended, earlier: last}}
 	if call, ok := errors.AsType[*CallError](last); ok {
 		*failure = *call

@@ -91,7 +91,7 @@ func TestReportMemoryIsConstant(t *testing.T) {
 	}
 }
 
-// reportGenerator makes a report of any number of rows while it is read, and never holds it.
+// reportGenerator generates a report of any number of rows while it is read.
 type reportGenerator struct {
 	rows  int64
 	line  int    // bytes of a line

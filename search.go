@@ -13,13 +13,13 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// SearchAccountsParams finds accounts by the caller's own key. The zero value lacks both required fields.
+// SearchAccountsParams selects accounts by your own key.
 type SearchAccountsParams struct {
 	// ProgramClientID is the client_id of the program. Required. It is not Credentials.ClientID.
 	ProgramClientID string
 	// ClientAccountKey is the key given at creation. Required.
 	ClientAccountKey string
-	// Include asks for groups: personal, direct entry, free text, BPAY.
+	// Include requests groups: personal, direct entry, free text, BPAY.
 	Include []Include
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -43,10 +43,11 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	}
 }
 
-// Search iterates over the accounts that match, from Paging.Page on. Uniqueness of a key is not promised.
+// Search iterates over the matching accounts, starting at Paging.Page. The service does not promise that keys are
+// unique.
 //
 // Errors: [ErrListIncomplete] as a *[IncompleteListError] when fewer accounts were seen than the service counted;
-// [ErrPageRepeated] when it ignores the page number. Safety: read.
+// [ErrPageRepeated] when the service ignores the page number. Safety: read.
 //
 // API: GET /accounts.
 func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParams) iter.Seq2[*Account, error] {
@@ -55,7 +56,7 @@ func (s *AccountsService) Search(ctx context.Context, params SearchAccountsParam
 
 // SearchPage returns one page of [AccountsService.Search].
 //
-// Errors: none of its own. Safety: read.
+// Errors: none specific to this call. Safety: read.
 //
 // API: GET /accounts.
 func (s *AccountsService) SearchPage(ctx context.Context, params SearchAccountsParams) (*Page[Account], error) {
@@ -76,7 +77,7 @@ type SearchCompanyParams struct {
 	LastName string `redact:"personal"`
 	// Mobile filters by the cardholder's mobile number.
 	Mobile string `redact:"personal"`
-	// Include asks for groups: personal only.
+	// Include requests groups: personal only.
 	Include []Include
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -114,13 +115,13 @@ func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Accou
 	}
 }
 
-// SearchCompany iterates over the accounts of a company, from Paging.Page on. The reference shows no paging
-// headers here: without them the iteration ends at an empty page, one shorter than the first, or a later one that the
-// service itself refuses with 400. One account in place of a list is the whole list.
+// SearchCompany iterates over the accounts of a company, starting at Paging.Page. The reference shows no paging headers
+// here. Without them the iteration ends at an empty page, at one shorter than the first, or when the service refuses a
+// later page with 400. A single account instead of a list is the whole list.
 //
-// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all that was received, when fewer accounts were seen than
-// the service counted, as when some change to another status meanwhile; [ErrPageRepeated] when it ignores the page
-// number. Safety: read.
+// Errors: [ErrListIncomplete] as a *[IncompleteListError], after all received accounts, when fewer were seen than the
+// service counted, for example because some changed status in the meantime; [ErrPageRepeated] when the service ignores
+// the page number. Safety: read.
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, params SearchCompanyParams) iter.Seq2[*Account, error] {
@@ -129,21 +130,21 @@ func (s *AccountsService) SearchCompany(ctx context.Context, company CompanyID, 
 
 // SearchCompanyPage returns one page of [AccountsService.SearchCompany].
 //
-// Errors: none of its own. Safety: read.
+// Errors: none specific to this call. Safety: read.
 //
 // API: GET /accounts/company/{companyid}.
 func (s *AccountsService) SearchCompanyPage(ctx context.Context, company CompanyID, params SearchCompanyParams) (*Page[Account], error) {
 	return params.list(s.client.validator(), company).page(ctx, &s.client.core)
 }
 
-// FindMovementParams describes a movement to look for in an account's history, which carries neither request_id nor
-// correlation_id. Empty fields match everything; the zero value lacks the required ones.
+// FindMovementParams describes a movement to look for in an account's history, which has neither request_id nor
+// correlation_id. Empty optional fields match everything.
 type FindMovementParams struct {
 	// AccountID is the account whose history is read. Required.
 	AccountID AccountID
 	// Amount is compared without its sign. Required, not zero.
 	Amount Amount
-	// Types are the transaction types that count.
+	// Types are the transaction types to match.
 	Types []TransactionType
 	// Reference is compared exactly.
 	Reference string
@@ -151,19 +152,19 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, by the local clock. Required; Around sets it. FindMovement allows for a service
-	// whose clock is behind.
+	// From is the start of the search, in local clock time. Required; Around sets it. FindMovement allows for a service
+	// whose clock is slow.
 	From time.Time
-	// To is the end of the search, by the local clock. Required; Around sets it. While it has not passed, everything
-	// since From is searched; afterwards FindMovement allows for a service whose clock is ahead.
+	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything
+	// since From is searched. After that, FindMovement allows for a service whose clock is fast.
 	To time.Time
-	// Settle is how long to keep looking for what is not there yet: 2 min when zero.
+	// Settle is how long to look for a movement that is not visible yet. Zero means 2 min.
 	Settle time.Duration
-	// Exclude are transactions known to be others, such as an earlier payment of the same amount.
+	// Exclude are transactions known to be different ones, such as an earlier payment of the same amount.
 	Exclude []TransactionID
 }
 
-// The span that Around searches about the moments of sending: clocks differ, and the service may book late.
+// Around widens the times of sending, because clocks differ and the service may book late.
 const (
 	clockTolerance  = 2 * time.Minute
 	bookingTime     = 10 * time.Minute
@@ -172,8 +173,8 @@ const (
 	longestScanWait = 15 * time.Second
 )
 
-// Around sets From and To from the times in err, a *[CallError], widened for differing clocks and late booking. An
-// error without times leaves p as it is.
+// Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first sending, for
+// differing clocks, to 10 minutes after the last, for late booking. If err has no times, p is unchanged.
 func (p FindMovementParams) Around(err error) FindMovementParams {
 	if call, ok := errors.AsType[*CallError](err); ok && !call.FirstSent.IsZero() {
 		p.From, p.To = call.FirstSent.Add(-clockTolerance), call.LastSent.Add(bookingTime)
@@ -181,16 +182,16 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 	return p
 }
 
-// Verdict is what a history can tell. It has no "did not happen": absence is no proof. The zero value is VerdictUnseen.
+// Verdict is what a history shows. It cannot show that a movement did not happen: absence is no proof.
 type Verdict uint8
 
 const (
 	// VerdictUnseen: nothing matched up to Finding.To.
 	VerdictUnseen Verdict = iota
-	// VerdictSeen: exactly one transaction matches. It may still be another movement of the same look: exclude those
-	// that you know.
+	// VerdictSeen: exactly one transaction matches. It may still be a different movement that looks the same: exclude
+	// those that you know.
 	VerdictSeen
-	// VerdictAmbiguous: several match; ask a person.
+	// VerdictAmbiguous: several match. A person must decide.
 	VerdictAmbiguous
 )
 
@@ -207,29 +208,29 @@ func (v Verdict) String() string {
 	return "verdict invalid"
 }
 
-// Finding is evidence, not a decision. The zero value saw nothing.
+// Finding is the result of FindMovement. It is evidence, not a decision.
 type Finding struct {
-	// Verdict sums it up.
+	// Verdict summarises the finding.
 	Verdict Verdict
-	// Transactions are those that match.
+	// Transactions are the matching ones.
 	Transactions []Transaction
-	// From is the start of what was searched: the From that was asked for, earlier by as much as the service's clock may
-	// be behind, which is at least 2 s.
+	// From is the start of the searched time: the From of the params, minus what the service's clock may be slow, at
+	// least 2 s.
 	From time.Time
-	// To is the end of what was searched, at most the moment at which the last look began, by the local clock.
+	// To is the end of the searched time in local clock time, at most the time at which the last search began.
 	To time.Time
 }
 
-// FindMovement looks for a movement and never makes one. It compares the service's clock, as the Date header of the
-// history shows it, with the local one: times of the search are local, those of transactions are the service's. Without
-// that header a difference of up to 2 minutes is covered by Around. What it saw is a [Finding] with a verdict, also when that is
-// nothing or several; [AccountsService.FindCreated], which looks for one account, has [ErrNotSeen] and [ErrAmbiguous] for
-// these two. For unkeyed calls (funding, simulator) it is the only way to learn; for keyed transfers, sending the same
-// params again also completes the transfer. It may take as long as Settle. When the context ends or leaves no room for
-// another look, the finding so far comes together with the error.
+// FindMovement looks for a movement in the history of an account. It never makes one. It returns a [Finding] whose
+// verdict may also be that nothing or several transactions match; [AccountsService.FindCreated], which looks for one
+// account, returns [ErrNotSeen] and [ErrAmbiguous] instead. It searches for up to Settle. If the context ends, or its
+// deadline leaves no time for another search, it returns the finding so far together with the error. It measures the
+// difference between the service's clock and the local one by the Date header of the history. Without that header,
+// Around covers a difference of up to 2 minutes. For calls without a key (funding, simulator) it is the only way to
+// resolve an unknown outcome. For keyed transfers, send the same params again: that also completes the transfer.
 //
 // Errors: [ErrNotFound], the context's, and those of [AccountsService.Transactions] for a history that was not read to
-// its end, which allows no verdict. The outcome in such an error describes the search, not the movement. Safety: read.
+// its end: it gives no verdict. The outcome in such an error describes the search, not the movement. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
@@ -267,13 +268,13 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	}
 }
 
-// clockAccuracy is by how much a skew may be wrong: the Date header has whole seconds.
+// clockAccuracy is the possible error of a measured skew: the Date header has whole seconds.
 const clockAccuracy = 2 * time.Second
 
-// clockRange is by how much the service's clock may differ from the local one.
+// clockRange is how far the service's clock may differ from the local one.
 type clockRange struct{ behind, ahead time.Duration }
 
-// add widens r to a difference that was seen, and to one measured a moment later.
+// add widens r to a measured skew, and to one measured a moment later.
 func (r *clockRange) add(skew time.Duration) {
 	if need := clockAccuracy - skew; need > r.behind {
 		r.behind = need + clockAccuracy
@@ -283,13 +284,13 @@ func (r *clockRange) add(skew time.Duration) {
 	}
 }
 
-// scan reads the history once; its first page again when that shows that the window was too narrow.
+// scan reads the history once. If the first page shows that the window is too narrow, it starts again with a wider one.
 func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, clocks *clockRange) (*Finding, error) {
 	for again := true; ; again = false {
 		now := time.Now().UTC()
 		finding := &Finding{From: params.From.Add(-clocks.behind), To: earlier(params.To, now)}
 		window := ListTransactionsParams{From: finding.From.Truncate(time.Second)}
-		if params.To.Before(now) { // one that is yet to come would only exclude a service whose clock is ahead
+		if params.To.Before(now) { // a time in the future would only exclude items of a service whose clock is fast
 			window.To = params.To.Add(clocks.ahead)
 		}
 		narrow := false

@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// ledger responds with a history from its entries: those inside the window asked for, once they are booked.
+// ledger responds with its booked entries inside the requested window.
 type ledger struct {
 	entries []entry
 	ahead   time.Duration // its clock minus the local one
@@ -52,7 +52,7 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const movementRow = `"id":"t-1","account_id":"acc-1","type":"1118","amount":-25.50,"running_balance_amount":74.50,"reference":"ref-1","card_acceptor_id":"m-1","terminal_id":"x-1"`
 
-// A movement is found by amount without its sign and by whatever else the query names; none of it is proof of absence.
+// A movement is found by its amount without sign and by the other fields of the query. No result proves absence.
 func TestFindMovement(t *testing.T) {
 	t.Parallel()
 	other := strings.NewReplacer(`"t-1"`, `"t-2"`, "-25.50", "-25.51").Replace(movementRow)
@@ -100,7 +100,7 @@ func TestFindMovement(t *testing.T) {
 	}
 }
 
-// A late booking is waited for, as long as the window is still open and for Settle; each look reads up to now.
+// FindMovement waits for a late booking while the window is open and for Settle. Each search reads up to now.
 func TestFindMovementWaits(t *testing.T) {
 	t.Parallel()
 	lost := func() *prepaid.CallError {
@@ -135,7 +135,7 @@ func TestFindMovementWaits(t *testing.T) {
 			require.Greater(t, time.Since(began), longest/2)
 		})
 	}
-	synctest.Test(t, func(t *testing.T) { // a window that is over is read once
+	synctest.Test(t, func(t *testing.T) { // a past window is read once
 		service := &ledger{}
 		client, began := harness.NewClient(t, harness.ClockConfig(service)), time.Now()
 		closed := query
@@ -149,7 +149,7 @@ func TestFindMovementWaits(t *testing.T) {
 	})
 }
 
-// A query lacks nothing, or nothing is sent; a failure of the history is no verdict.
+// An incomplete query is not sent. A history that cannot be read gives no verdict.
 func TestFindMovementErrors(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(harness.ServiceError(404, "not_found"))
@@ -180,8 +180,8 @@ func TestFindMovementErrors(t *testing.T) {
 	require.Nil(t, finding)
 }
 
-// A movement is found whatever the service's clock says, at once and after its window has passed; a second look is made
-// only when the first page shows that the window was too narrow.
+// A movement is found whatever the service's clock, at once and after its window has passed. A second search is made
+// only if the first page shows that the window was too narrow.
 func TestFindMovementClocks(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{
@@ -211,7 +211,7 @@ func TestFindMovementClocks(t *testing.T) {
 	}
 }
 
-// A history that breaks off is no verdict, also when the movement stood on what was read.
+// A history that breaks off gives no verdict, even if the movement is in the part that was read.
 func TestFindMovementInIncompleteHistory(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]*harness.Script{
@@ -234,7 +234,7 @@ func TestFindMovementInIncompleteHistory(t *testing.T) {
 
 const movementRow2 = `{` + movementRow + `,"occurred_at":"2026-01-01T00:00:00Z"}`
 
-// Around needs the times of a call that sent something.
+// Around needs the times of a call that sent a request.
 func TestMovementAround(t *testing.T) {
 	t.Parallel()
 	query := prepaid.FindMovementParams{AccountID: "acc-1", From: time.Unix(1, 0), To: time.Unix(2, 0)}
@@ -246,7 +246,7 @@ func TestMovementAround(t *testing.T) {
 	require.Equal(t, time.Unix(1010+600, 0), query.Around(wrapped).To)
 }
 
-// Each verdict has its words, and none of them is "did not happen".
+// Each verdict has a text, and none of them is "did not happen".
 func TestVerdictText(t *testing.T) {
 	t.Parallel()
 	for verdict, text := range map[prepaid.Verdict]string{

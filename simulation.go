@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// SimulationService makes card activity in the test environment; everywhere else each call fails with
-// [ErrTestOnly] before any I/O. It is reached through [Client].Simulation; its zero value is not usable.
+// SimulationService simulates card activity in the test environment. In any other environment, each call returns
+// [ErrTestOnly] before any I/O. Use [Client].Simulation; the zero value is not usable.
 //
-// The account must be active and plastic-enabled. Leave 30 to 90 seconds between related calls: the service works
-// on them in the background.
+// The account must be active and plastic-enabled. Wait 30 to 90 seconds between related calls: the service processes
+// them in the background.
 type SimulationService struct{ client *Client }
 
-// SimulatedType is what is simulated; the service compares it case sensitively. The zero value is refused.
+// SimulatedType is the kind of transaction to simulate. The service compares it case-sensitively.
 type SimulatedType string
 
 const (
@@ -29,17 +29,18 @@ func (t SimulatedType) Known() bool {
 	return slices.Contains([]SimulatedType{SimulatedTypePurchase, SimulatedTypeWithdrawal, SimulatedTypePOSCredit}, t)
 }
 
-// SimulateParams is the input of all five calls (reference section 2.15); a field set for a call that does not take
-// it is refused. The zero value lacks Type, AccountID and Amount.
+// SimulateParams is the input of all five calls (reference section 2.15). A field that a call does not use must be
+// empty.
 type SimulateParams struct {
-	// Type is required, and the same in every call about one transaction.
+	// Type is required. It is the same in every call about one transaction.
 	Type SimulatedType `json:"transaction_type"`
 	// AccountID is the EAID. Required.
 	AccountID AccountID `json:"account_id"`
-	// Amount is in currency units. It may be negative and, with ZeroAmount, zero: the reference sets no limit.
+	// Amount is in currency units. Required. It may be negative and, with ZeroAmount, zero: the reference sets no
+	// limit.
 	Amount Amount `json:"amount"`
-	// ZeroAmount says that an Amount of zero is meant. Without it, zero is refused: it may have been forgotten. It is no
-	// part of the JSON.
+	// ZeroAmount allows an Amount of zero, which is otherwise refused because the amount may have been forgotten. It is
+	// not part of the JSON.
 	ZeroAmount bool `json:"-"`
 	// AcquirerID is the acquirer.
 	AcquirerID string `json:"acquirer_id,omitzero"`
@@ -57,19 +58,19 @@ type SimulateParams struct {
 	LocationCode string `json:"location_code,omitzero"`
 	// CurrencyCode is for Transact, Advise and Reverse.
 	CurrencyCode string `json:"currency_code,omitzero"`
-	// AuthorizationID is the one Transact returned; for every call but Transact.
+	// AuthorizationID is the one that Transact returned; for all calls except Transact.
 	AuthorizationID string `json:"authorization_id,omitzero"`
 }
 
-// SimulationResult is the answer of all five calls. Success false is a result, not an error. The zero value is none.
+// SimulationResult is the result of all five calls. A false Success is a result, not an error.
 type SimulationResult struct {
 	// Success reports whether the simulated network approved.
 	Success bool `json:"success"`
 	// Message is the service's text.
 	Message string `json:"message"`
-	// AuthorizationID comes from Transact, Advise and Reverse.
+	// AuthorizationID is set by Transact, Advise and Reverse.
 	AuthorizationID string `json:"authorization_id,omitzero"`
-	// TransactionReference comes from Transact.
+	// TransactionReference is set by Transact.
 	TransactionReference string `json:"transaction_reference,omitzero"`
 }
 
@@ -88,7 +89,7 @@ var (
 	opReverseClear = simulation("Simulation.ReverseClear", "/simulation/reverse_clear")
 )
 
-// Transact makes a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, by Type.
+// Transact simulates a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, depending on Type.
 //
 // Errors: [ErrTestOnly]. Safety: never repeated once it may have arrived; look with [AccountsService.FindMovement].
 //
@@ -97,15 +98,15 @@ func (s *SimulationService) Transact(ctx context.Context, params SimulateParams)
 	return s.simulate(ctx, opTransact, params, true, false)
 }
 
-// Advise adjusts an earlier purchase: with a matching authorisation it makes its reversal (1120) and an advice
-// (1118), otherwise the advice only. Errors and safety: as Transact.
+// Advise adjusts an earlier purchase. If a matching authorisation exists, it makes a reversal (1120) and an advice
+// (1118), otherwise only the advice. Errors and safety: as Transact.
 //
 // API: POST /simulation/advice.
 func (s *SimulationService) Advise(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opAdvise, params, true, true)
 }
 
-// Reverse makes a purchase authorisation reversal (1120) when a matching authorisation exists. Errors and safety: as
+// Reverse makes a purchase authorisation reversal (1120) if a matching authorisation exists. Errors and safety: as
 // Transact.
 //
 // API: POST /simulation/reverse.
@@ -113,15 +114,15 @@ func (s *SimulationService) Reverse(ctx context.Context, params SimulateParams) 
 	return s.simulate(ctx, opSimReverse, params, true, true)
 }
 
-// Clear clears, some time after the answer: with a matching authorisation a credit back (1117) and a clearing
-// (1115), otherwise a forced-post clearing (1115). Errors and safety: as Transact.
+// Clear clears a transaction some time after the response. If a matching authorisation exists, it makes a credit back
+// (1117) and a clearing (1115), otherwise a forced-post clearing (1115). Errors and safety: as Transact.
 //
 // API: POST /simulation/clear.
 func (s *SimulationService) Clear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
 	return s.simulate(ctx, opClear, params, false, true)
 }
 
-// ReverseClear makes a clearing reversal (1125), some time after the answer. Errors and safety: as Transact.
+// ReverseClear makes a clearing reversal (1125) some time after the response. Errors and safety: as Transact.
 //
 // API: POST /simulation/reverse_clear.
 func (s *SimulationService) ReverseClear(ctx context.Context, params SimulateParams) (*SimulationResult, error) {
@@ -152,7 +153,7 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	} {
 		v.text(field.name, field.value, 0)
 		if field.value != "" && !field.taken {
-			v.value(field.name, "is not taken by this operation")
+			v.value(field.name, "is not accepted by this operation")
 		}
 	}
 	r := request{op: op, account: p.AccountID, body: p, faults: v.faults}
@@ -164,19 +165,19 @@ func (s *SimulationService) simulate(ctx context.Context, op operation, p Simula
 	return result, nil
 }
 
-// decode wants success to be there: a missing one must not read as a refusal.
+// decode requires success: a missing one must not be read as a refusal.
 func (r *SimulationResult) decode(a *response) error {
-	var answer struct {
+	var received struct {
 		SimulationResult
 		Success *bool `json:"success"`
 	}
-	if err := decodeJSON(a, &answer); err != nil {
+	if err := decodeJSON(a, &received); err != nil {
 		return err
 	}
-	if answer.Success == nil {
+	if received.Success == nil {
 		return a.undecodable(errMissingMember)
 	}
-	*r = answer.SimulationResult
-	r.Success = *answer.Success
+	*r = received.SimulationResult
+	r.Success = *received.Success
 	return nil
 }

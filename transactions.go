@@ -12,11 +12,11 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// Transaction is an item of an account's history (reference section 2.8). The zero value is no transaction.
+// Transaction is an item of an account's history (reference section 2.8).
 type Transaction struct {
 	// ID identifies the transaction. A history with an item that has none is an error.
 	ID TransactionID `json:"id"`
-	// ParentID is the transaction this one belongs to; empty when there is none.
+	// ParentID is the transaction this one belongs to; empty if there is none.
 	ParentID TransactionID `json:"parent_id"`
 	// AccountID is the account.
 	AccountID AccountID `json:"account_id"`
@@ -28,12 +28,12 @@ type Transaction struct {
 	Amount Amount `json:"amount"`
 	// AmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	AmountCurrency string `json:"amount_currency"`
-	// FeeAmount is the fees applied, in currency units; zero also when the service reports none.
+	// FeeAmount is the total of the fees, in currency units. It is zero too if the service reports none.
 	FeeAmount Amount `json:"fee_amount"`
 	// FeeAmountCurrency is ISO 4217 alphabetic (currently only AUD).
 	FeeAmountCurrency string `json:"fee_amount_currency"`
-	// RunningBalance is the balance after the transaction, in currency units. As with Amount, it is never zero for want
-	// of one.
+	// RunningBalance is the balance after the transaction, in currency units. As with Amount, an item without one is an
+	// error.
 	RunningBalance Amount `json:"running_balance_amount"`
 	// RunningBalanceCurrency is ISO 4217 alphabetic (currently only AUD).
 	RunningBalanceCurrency string `json:"running_balance_amount_currency"`
@@ -53,21 +53,21 @@ type Transaction struct {
 
 func (t *Transaction) startUnset() { t.Amount, t.RunningBalance = amountUnset(), amountUnset() }
 
-// missing refuses what could not be added up or identified. A missing or null fee is no fee.
+// missing refuses transactions that cannot be identified or added up. A missing or null fee means no fee.
 func (t *Transaction) missing() bool {
 	return t.ID == "" || t.Amount.unset() || t.RunningBalance.unset() || t.OccurredAt.IsZero()
 }
 
-// TransactionType is a four-digit code. Only the codes that the reference names have constants; any other is kept
-// as it arrived; one that arrived as a number has its leading zeros again. The zero value means unspecified.
+// TransactionType is a four-digit code. Only the codes that the reference names have constants; others are kept as
+// received. If a code arrives as a number, its leading zeros are restored.
 type TransactionType string
 
 const (
-	// TransactionTypeClearing is a clearing, forced post included.
+	// TransactionTypeClearing is a clearing or a forced post.
 	TransactionTypeClearing TransactionType = "1115"
 	// TransactionTypePOSCredit is a point-of-sale credit.
 	TransactionTypePOSCredit TransactionType = "1116"
-	// TransactionTypeClearingCreditBack gives the authorised amount back when it clears.
+	// TransactionTypeClearingCreditBack returns the authorised amount when the transaction clears.
 	TransactionTypeClearingCreditBack TransactionType = "1117"
 	// TransactionTypePurchaseAuthorisation is a purchase authorisation or advice.
 	TransactionTypePurchaseAuthorisation TransactionType = "1118"
@@ -92,19 +92,19 @@ func (t TransactionType) Known() bool {
 
 func (t *TransactionType) setCode(text string) { *t = TransactionType(text) }
 
-// ListTransactionsParams selects by time. The zero value selects all.
+// ListTransactionsParams selects transactions by time. The zero value selects all.
 //
-// Bounds are sent in whole seconds. One with a fraction is sent rounded outwards, and the items outside it are dropped
-// here, by their OccurredAt as received; the service's page totals still count these. A service that reports whole
-// seconds may have cut OccurredAt: give From in whole seconds to be sure of everything in its first second.
+// Bounds are sent in whole seconds. A bound with a fraction is rounded outwards, and the client drops the items outside
+// it by their OccurredAt; the service's page totals still count them. The service may truncate OccurredAt to whole
+// seconds: use a From in whole seconds so that nothing in its first second is lost.
 type ListTransactionsParams struct {
 	// From is the inclusive start; open when zero.
 	From time.Time
-	// To is the inclusive end; open when zero. Leave it zero, rather than the present moment, to read everything there
-	// is: the service's clock may be ahead of this one.
+	// To is the inclusive end; open when zero. To read everything, leave it zero instead of passing the current time:
+	// the service's clock may be ahead.
 	To time.Time
-	// Before is an exclusive end, instead of To: give the first moment of the next month and no second is lost or
-	// counted twice. It is sent like To, and an item at that very moment is dropped here.
+	// Before is an exclusive end, used instead of To. With the first moment of the next month, no second is lost or
+	// counted twice. It is sent like To, and the client drops items at exactly that time.
 	Before time.Time
 	// Paging starts at page 1 when zero.
 	Paging Paging
@@ -133,7 +133,7 @@ func (p ListTransactionsParams) list(id AccountID) pageList[Transaction] {
 	}
 	return pageList[Transaction]{
 		request: request{op: opTransactions, account: id, path: pathValues{string(id)}, query: query, faults: v.faults},
-		paging:  p.Paging, identity: func(t *Transaction) string { return string(t.ID) }, keep: p.keep(),
+		paging:  p.Paging, identity: func(t *Transaction) string { return string(t.ID) }, keep: p.filter(),
 	}
 }
 
@@ -145,9 +145,9 @@ func ceilSecond(at time.Time) time.Time {
 	return at
 }
 
-// keep drops what the inclusive bounds of the wire, in whole seconds, let in and the caller's do not. It is nil when
-// there is no difference.
-func (p ListTransactionsParams) keep() func(*Transaction) bool {
+// filter returns a function that drops items which the bounds on the wire (inclusive, in whole seconds) admit and the
+// caller's bounds do not. It returns nil if they are the same.
+func (p ListTransactionsParams) filter() func(*Transaction) bool {
 	from, to := p.From.Nanosecond() != 0, p.To.Nanosecond() != 0
 	if p.Before.IsZero() && !from && !to {
 		return nil
@@ -158,14 +158,14 @@ func (p ListTransactionsParams) keep() func(*Transaction) bool {
 	}
 }
 
-// Transactions iterates over the history of an account, from Paging.Page on, in the service's order, which the
-// reference does not state. Each transaction that was there when the first page was served is delivered exactly once,
-// and one added meanwhile at most once, whatever the order and the clocks are. For that it remembers the ids it has
-// delivered, at about 40 bytes each. It stops following a history that has more than doubled, and grown by more than 1000
-// transactions, since the first page.
+// Transactions iterates over the history of an account, starting at Paging.Page. The reference does not specify the
+// order. Each transaction that existed when the first page was served is yielded exactly once, and one added in the
+// meantime at most once, independent of order and clocks. To do so, the iterator remembers the IDs that it has yielded,
+// about 40 bytes each. It stops if the history has more than doubled, and grown by more than 1000 transactions, since
+// the first page.
 //
-// Errors: [ErrNotFound]; [ErrListIncomplete] as a *[IncompleteListError] when fewer transactions came than the service
-// had counted, so that nothing may be concluded from what was not seen; [ErrPageRepeated] when the service ignores the
+// Errors: [ErrNotFound]; [ErrListIncomplete] as a *[IncompleteListError] when fewer transactions arrived than the
+// service had counted: a transaction that was not seen may still exist; [ErrPageRepeated] when the service ignores the
 // page number. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
@@ -182,14 +182,14 @@ func (s *AccountsService) TransactionsPage(ctx context.Context, id AccountID, pa
 	return params.list(id).page(ctx, &s.client.core)
 }
 
-// decode reads a transaction whose amounts must not read as zero for want of one.
+// decode reads a transaction. Missing amounts must not become zero.
 func (t *Transaction) decode(d *jsontext.Decoder) error {
 	type plain Transaction
 	t.startUnset()
 	return json.UnmarshalDecode(d, (*plain)(t))
 }
 
-// readWire reads a string as it is, or a number, which may have lost its leading zeros.
+// readWire reads a string unchanged, or a number, and restores its leading zeros.
 func (t *TransactionType) readWire(r *wire.Reader) {
 	if text, bare := r.StringOrInteger(); bare {
 		setCode(r, (*string)(t), text)

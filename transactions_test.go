@@ -21,8 +21,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/tests/harness"
 )
 
-// archive is a correct service with one history: its clock, its order and its page sizes are its own, and somebody adds
-// to it while it is read.
+// archive is a correct service with one history, to which items are added while it is read. Its clock, order and page
+// sizes vary.
 type archive struct {
 	ahead       time.Duration // its clock minus the reader's
 	less        func(a, b filed) int
@@ -112,8 +112,8 @@ func scattered(id string) uint64 {
 	return (n + 1) * 0x9e3779b97f4a7c15
 }
 
-// Every item that was there when page 1 was served is delivered once, and a later one at most once, whatever the clocks
-// say, however the service sorts, whatever page size it applies, and whether or not pages are fetched ahead.
+// Every item that existed when page 1 was served is yielded once, and a later one at most once, whatever the clocks,
+// the order, the page size and the prefetching.
 func TestHistoryIsWhole(t *testing.T) {
 	t.Parallel()
 	orders := map[string]func(a, b filed) int{"oldest first": oldestFirst, "newest first": newestFirst, "scattered": byName}
@@ -185,7 +185,7 @@ func requireWhole(t *testing.T, service *archive, random *rand.Rand, late bool, 
 	}
 }
 
-// Bounds with a fraction are sent rounded outwards, and what lies outside them is dropped here and not missed.
+// Bounds with a fraction are rounded outwards, and the client drops the items outside them.
 func TestHistoryBoundsWithFraction(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
@@ -227,8 +227,8 @@ func TestHistoryBoundsWithFraction(t *testing.T) {
 	}
 }
 
-// A page that was fetched ahead, and served before an item was added that moved others from it to its predecessor's end,
-// is read again.
+// A prefetched page is read again if an item was added after it was served and moved others to the end of its
+// predecessor.
 func TestHistoryRefetchesAnOvertakenPage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestTransactionWindow(t *testing.T) {
 	}
 }
 
-// Before drops what the service's inclusive end lets in, and does not take the shorter page for the last.
+// Before drops what the service's inclusive end admits, and does not treat the shorter page as the last.
 func TestTransactionsBefore(t *testing.T) {
 	t.Parallel()
 	month := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
@@ -347,7 +347,7 @@ func TestTransactionsBefore(t *testing.T) {
 	require.False(t, page.Last(), "the service sent more than was kept")
 }
 
-// Two ends are a mistake.
+// To and Before together are refused.
 func TestTransactionsWithTwoEnds(t *testing.T) {
 	t.Parallel()
 	service := harness.NewScript(history(nil))

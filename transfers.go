@@ -16,23 +16,22 @@ import (
 	"github.com/cardprograms/prepaid/internal/turns"
 )
 
-// TransferType is the wire's transaction_type: TransferTypeLoad loads, any other value moves card to card. The zero
-// value is TransferTypeCardToCard.
+// TransferType is transaction_type on the wire: 2950 loads, any other value moves money card to card.
 type TransferType int
 
 const (
-	// TransferTypeCardToCard moves card to card; the reference names no number, every one but 2950 does it.
+	// TransferTypeCardToCard moves money card to card. The reference gives no number for it; any number except 2950
+	// does.
 	TransferTypeCardToCard TransferType = 0
-	// TransferTypeLoad puts money on a card, from an account that holds it (a float account). It is booked as a load
-	// and not as a card-to-card movement.
+	// TransferTypeLoad puts money on a card, from an account that holds it (a float account). It is booked as a load,
+	// not as a card-to-card movement.
 	TransferTypeLoad TransferType = 2950
 )
 
-// TransferParams is one card-to-card transfer. It marshals to JSON, so that a journal can keep it. The zero value
-// lacks the required fields.
+// TransferParams describes a transfer. It marshals to JSON, so that a journal can store it.
 type TransferParams struct {
-	// RequestID makes the transfer safe to send again. Required, at most 100 characters: [NewRequestID] or
-	// [DeriveRequestID], stored before the call.
+	// RequestID makes the transfer safe to repeat. Required, at most 100 characters. Use [NewRequestID] or
+	// [DeriveRequestID], and store it before the call.
 	RequestID RequestID `json:"request_id"`
 	// Amount is above zero, in currency units.
 	Amount Amount `json:"amount"`
@@ -40,21 +39,21 @@ type TransferParams struct {
 	SourceReference string `json:"source_reference"`
 	// DestinationReference is required, at most 75 characters.
 	DestinationReference string `json:"destination_reference"`
-	// DestinationAccountID is the EAID that receives. Required.
+	// DestinationAccountID is the EAID of the receiving account. Required.
 	DestinationAccountID AccountID `json:"destination_account_id"`
-	// Type is always sent; TransferTypeCardToCard when zero.
+	// Type is always sent. The zero value is TransferTypeCardToCard.
 	Type TransferType `json:"transaction_type"`
-	// InitiatorUsername says who asked; optional.
+	// InitiatorUsername identifies the user who asked; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
 }
 
-// TransferResult is a movement that was made. The zero value is none.
+// TransferResult is a completed transfer.
 type TransferResult struct {
 	// TransactionID identifies the movement.
 	TransactionID TransactionID `json:"transaction_id"`
-	// CorrelationID is the service's, for support.
+	// CorrelationID is the service's ID for support requests.
 	CorrelationID string `json:"correlation_id"`
-	// RequestID is the one the movement was made under.
+	// RequestID is the one that was sent.
 	RequestID RequestID `json:"-"`
 }
 
@@ -63,20 +62,20 @@ var opTransfer = operation{
 	class:     classKeyed, kind: responseJSON, success: []int{200}, lane: LaneMoney, modelsFailure: true,
 }
 
-// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params
-// within 30 days returns the first result; the service ignores other values that come with a known RequestID. That
-// is also how [OutcomeUnknown] is resolved: send the same params again. The service returns the cached response only for a
-// finished transfer, so a repeat must not overtake the first: calls of one client with the same RequestID take turns, and
-// one that follows an unknown outcome waits until [CallError].NotBefore. Across processes and restarts, wait for that
-// time yourself.
+// Transfer moves money from source to another account, once per RequestID. Calling it again with the same params within
+// 30 days returns the first result; the service ignores other values sent with a known RequestID. To resolve
+// [OutcomeUnknown], send the same params again. The service returns the cached response only for a finished transfer,
+// so a repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and
+// one after an unknown outcome waits until [CallError].NotBefore. Across processes and restarts, wait for that time
+// yourself.
 //
-// Errors: [ErrTransferFailed] when the service responds with an empty transaction id: nothing moved (any other id but
-// digits above zero leaves the outcome unknown), [ErrRequestIDExpired] when RequestID is too old to be safe (the outcome
-// is then unknown: an earlier call may have moved the money), [ErrRequestIDReused] when RequestID stands for another payment
-// of this client (the outcome is then rejected: do not pay under a new id, see there), [ErrBadRequest] with the invalid fields
-// in APIError.Description. Safety: keyed; after a cut-off attempt or 502, 503, 504 the same bytes are sent again, no earlier
-// than [AccountsService.NotBefore]: 40 s after the last sending. After a 500 they are not: the call ends at once with
-// [OutcomeUnknown].
+// Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not
+// a number above zero leaves the outcome unknown); [ErrRequestIDExpired] when RequestID is too old to be safe (the
+// outcome is unknown: an earlier call may have moved the money); [ErrRequestIDReused] when this client used RequestID
+// for another payment (the outcome is rejected: see there before you pay under a new ID); [ErrBadRequest] with the
+// invalid fields in APIError.Description. Safety: keyed. After a cut-off attempt or a 502, 503 or 504 the same bytes
+// are sent again, no earlier than [AccountsService.NotBefore]: 40 s after the last attempt was sent. After a 500 they
+// are not: the call ends with [OutcomeUnknown].
 //
 // API: POST /accounts/{id}/transfer.
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
@@ -93,13 +92,13 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	})
 }
 
-// BankAccount is an Australian bank account. The zero value lacks all three required fields.
+// BankAccount is an Australian bank account; every field is required.
 type BankAccount struct {
 	// BSB is six digits.
 	BSB string `json:"bsb"`
 	// AccountNumber is digits only.
 	AccountNumber string `json:"account_number" redact:"personal"`
-	// AccountName is the holder's.
+	// AccountName is the account holder's name.
 	AccountName string `json:"account_name" redact:"personal"`
 }
 
@@ -109,9 +108,9 @@ func (a BankAccount) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) 
 // LogValue logs a without number and name.
 func (a BankAccount) LogValue() slog.Value { return redact.LogValue(a) }
 
-// DirectEntryOutParams is one payment to a bank account. The zero value lacks the required fields.
+// DirectEntryOutParams describes a payment to a bank account.
 type DirectEntryOutParams struct {
-	// RequestID makes the payment safe to send again. Required, at most 100 characters; see [TransferParams].
+	// RequestID makes the payment safe to repeat. Required, at most 100 characters; see [TransferParams].
 	RequestID RequestID `json:"request_id"`
 	// Amount is above zero, in currency units.
 	Amount Amount `json:"amount"`
@@ -119,11 +118,12 @@ type DirectEntryOutParams struct {
 	SourceReference string `json:"source_reference"`
 	// DestinationReference is required, at most 75 characters.
 	DestinationReference string `json:"destination_reference"`
-	// Destination is the bank account that receives. Required.
+	// Destination is the receiving bank account. Required.
 	Destination BankAccount `json:"destination_account_info"`
-	// BSB is required and sent as given. Its role beside Destination.BSB is unclear in the reference: ask the operator.
+	// BSB is required and sent as given. The reference does not explain how it differs from Destination.BSB: ask the
+	// operator.
 	BSB string `json:"bsb"`
-	// InitiatingUserID says who asked; optional.
+	// InitiatingUserID identifies the user who asked; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
@@ -138,10 +138,10 @@ var opDirectEntryOut = operation{
 	class:     classKeyed, kind: responseJSON, success: []int{200}, lane: LaneMoney,
 }
 
-// DirectEntryOut pays from source to a bank account, once per RequestID. Everything said at [AccountsService.Transfer]
-// holds. Never use one request id for both operations: whether they share their ids is not known.
+// DirectEntryOut pays from source to a bank account, once per RequestID. It behaves as [AccountsService.Transfer] does.
+// Never use one request ID for both operations: the reference does not say whether they share request IDs.
 //
-// A response without a transaction id leaves the outcome unknown: section 4.4 has no such failure here.
+// A response without a transaction ID leaves the outcome unknown: section 4.4 does not define it as a failure here.
 //
 // Errors: [ErrRequestIDExpired], [ErrRequestIDReused], [ErrBadRequest]. Safety: keyed.
 //
@@ -165,10 +165,10 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	})
 }
 
-// move makes a keyed movement and reads its answer, which may be a failure in a 200.
+// move makes a keyed movement and reads its response, which may be a failure in a 200.
 func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult, error) {
 	if len(r.faults) == 0 && r.requestID.expired(time.Now()) {
-		// This call sends nothing; whether an earlier one moved the money can no longer be told by sending it again.
+		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
 		return nil, s.client.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
 	result := &TransferResult{RequestID: r.requestID}
@@ -176,7 +176,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if len(r.faults) == 0 {
 		r.encoded, err = encode(r.body)
 	}
-	if len(r.faults) > 0 || err != nil { // which the call reports
+	if len(r.faults) > 0 || err != nil { // do reports them
 		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	}
 	turn, err := s.client.turns.Enter(ctx, turns.Payment{
@@ -187,9 +187,9 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	case errors.Is(err, turns.ErrOtherPayment):
 		return nil, s.client.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
 	case err != nil:
-		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: errInFlight, unknown: true})
+		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: turns.ErrInFlight, unknown: true})
 	}
-	outcome, notBefore := OutcomeUnknown, time.Time{} // also when a limiter or token source of the caller's panics
+	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
 	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
 	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
 	outcome = OutcomeOf(err)
@@ -202,10 +202,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	return result, nil
 }
 
-// errInFlight stands for the call that may be under way when one with its request id is not sent.
-var errInFlight = errors.New("a call with this request id may still be under way")
-
-// turnResult returns what a turn has to know of an outcome.
+// turnResult converts an outcome for package turns.
 func turnResult(outcome Outcome) turns.Result {
 	switch outcome {
 	case OutcomeApplied:
@@ -217,7 +214,7 @@ func turnResult(outcome Outcome) turns.Result {
 	return turns.Unknown
 }
 
-// withheld is the error of a movement that was not sent because of an earlier one with its request id.
+// withheld returns the error of a movement that was not sent because of an earlier one with its request ID.
 func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why error) error {
 	failure := &CallError{
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, rule: c.repeats,
@@ -230,15 +227,15 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 	return failure
 }
 
-// transferResponse is the response to a movement of money, before it is known whether one was made. TransactionID may share
-// memory with the body.
+// transferResponse is the response to a movement, which may report success or failure. TransactionID may share memory
+// with the body.
 type transferResponse struct {
 	TransactionID jsontext.Value `json:"transaction_id"`
 	CorrelationID *string        `json:"correlation_id"`
 }
 
-// decode tells a movement from a failure. Only an empty transaction id ("" or null) is a failure, where section 4.4 has one;
-// anything else but digits above zero proves nothing.
+// decode distinguishes a movement from a failure. Only an empty transaction ID ("" or null) is a failure, and only
+// where section 4.4 defines it. Anything else that is not a number above zero proves nothing.
 func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 	return func(received *response) error {
 		var moved transferResponse
@@ -262,15 +259,15 @@ func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 	}
 }
 
-// NotBefore returns when a transfer or direct entry out that was last sent at lastSent, and whose outcome is unknown, may be
-// sent again under its request id: after AttemptTimeout and Retry.InFlightWait, 40 s with the defaults. Until then the
-// first request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
-// too. The client itself, [CallError].NotBefore and package journal use this time. If you keep payments in a store of your
-// own, wait until then; for a process that died, count from the moment at which no other can send any more, such as the
-// one at which you took its lock. It returns the zero time for the zero time.
+// NotBefore returns when a transfer or direct entry out with unknown outcome, last sent at lastSent, may be sent again
+// with its request ID: AttemptTimeout plus Retry.InFlightWait later, 40 s with the defaults. Until then the first
+// request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
+// too. The client itself, [CallError].NotBefore and package journal use this time. If you store payments yourself, wait
+// until then. If another process may have sent the payment, count from the moment at which it can no longer send, such
+// as when you took over its lock. For the zero time it returns the zero time.
 //
-// The reference states no bound for a transfer: a service that takes longer pays twice. Ask the operator for its bound, and
-// raise Retry.InFlightWait accordingly.
+// The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
+// the limit, and raise Retry.InFlightWait accordingly.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
 	return s.client.repeats.notBefore(lastSent)
 }

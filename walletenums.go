@@ -2,7 +2,9 @@ package prepaid
 
 import "slices"
 
-// StorageTechnology is where a wallet keeps a token. An unlisted value is kept as it came. The zero value is not told.
+// Each enumeration has its constants, and in Known the same list again: Go cannot list the constants of a type.
+
+// StorageTechnology is where a wallet keeps a token. Unlisted values are kept as received.
 type StorageTechnology string
 
 // The values of StorageTechnology that the reference lists.
@@ -32,7 +34,7 @@ func (v StorageTechnology) Known() bool {
 	}, v)
 }
 
-// WalletTokenType is the kind of a wallet token. An unlisted value is kept as it came. The zero value is not told.
+// WalletTokenType is the kind of a wallet token. Unlisted values are kept as received.
 type WalletTokenType string
 
 // The values of WalletTokenType that the reference lists.
@@ -55,7 +57,7 @@ func (v WalletTokenType) Known() bool {
 	}, v)
 }
 
-// WalletDeviceType is the kind of a device. An unlisted value is kept as it came. The zero value is not told.
+// WalletDeviceType is the kind of a device. Unlisted values are kept as received.
 type WalletDeviceType string
 
 // The values of WalletDeviceType that the reference lists.
@@ -120,7 +122,7 @@ func (v WalletDeviceType) Known() bool {
 	}, v)
 }
 
-// ProvisioningStatus is the state of a provisioning. An unlisted value is kept as it came. The zero value is not told.
+// ProvisioningStatus is the state of a provisioning. Unlisted values are kept as received.
 type ProvisioningStatus string
 
 // The values of ProvisioningStatus that the reference lists.
@@ -150,7 +152,7 @@ func (v ProvisioningStatus) Known() bool {
 	}, v)
 }
 
-// WalletTokenStatus is the state of a wallet token. An unlisted value is kept as it came. The zero value is not told.
+// WalletTokenStatus is the state of a wallet token. Unlisted values are kept as received.
 type WalletTokenStatus string
 
 // The values of WalletTokenStatus that the reference lists.
@@ -175,7 +177,7 @@ func (v WalletTokenStatus) Known() bool {
 	}, v)
 }
 
-// TokenizationDecision is the issuer's decision. An unlisted value is kept as it came. The zero value is not told.
+// TokenizationDecision is the issuer's decision. Unlisted values are kept as received.
 type TokenizationDecision string
 
 // The values of TokenizationDecision that the reference lists.

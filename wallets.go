@@ -15,11 +15,11 @@ import (
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
-// WalletDevice is the device that holds a token; every member is optional. The zero value says nothing.
+// WalletDevice is the device that holds a token; every field is optional.
 type WalletDevice struct {
-	// ID may be masked. The reference lists device_id twice: the first value that is not empty counts.
+	// ID may be masked. The reference lists device_id twice: the first non-empty value counts.
 	ID string `json:"device_id,omitzero" redact:"personal"`
-	// Name is the device's name, often its owner's.
+	// Name is the device's name, which often contains its owner's.
 	Name string `json:"device_name,omitzero" redact:"personal"`
 	// SecureElementID identifies the secure element.
 	SecureElementID string `json:"secure_element_id,omitzero"`
@@ -33,7 +33,7 @@ func (d WalletDevice) Format(f fmt.State, verb rune) { redact.Format(f, verb, d)
 // LogValue logs d without its id and name.
 func (d WalletDevice) LogValue() slog.Value { return redact.LogValue(d) }
 
-// UnmarshalJSON reads a device whose device_id may stand there twice.
+// UnmarshalJSON reads a device. Its device_id may appear twice.
 func (d *WalletDevice) UnmarshalJSON(data []byte) error {
 	var members walletDeviceMembers
 	if err := json.Unmarshal(data, &members, decodeOptions); err != nil {
@@ -55,10 +55,10 @@ func (m *walletDeviceMembers) device() WalletDevice {
 	return WalletDevice{ID: string(m.ID), Name: m.Name, SecureElementID: m.SecureElementID, Type: m.Type}
 }
 
-// firstText keeps the first value of a repeated member that is not empty.
+// firstText keeps the first non-empty value of a repeated member.
 type firstText string
 
-// UnmarshalJSON keeps what is there.
+// UnmarshalJSON keeps a value that was read before.
 func (t *firstText) UnmarshalJSON(data []byte) error {
 	if *t != "" || string(data) == "null" {
 		return nil
@@ -66,7 +66,7 @@ func (t *firstText) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(t), decodeOptions)
 }
 
-// WalletToken is a card in a mobile wallet (reference section 2.9). The zero value is no token.
+// WalletToken is a card in a mobile wallet (reference section 2.9).
 type WalletToken struct {
 	// TokenUniqueReference identifies the token, 48 characters. A list with a token that has none is an error.
 	TokenUniqueReference string `json:"token_unique_reference"`
@@ -82,7 +82,7 @@ type WalletToken struct {
 	PaymentAppInstanceID string `json:"payment_app_instance_id,omitzero"`
 	// WalletID identifies the wallet; optional.
 	WalletID string `json:"wallet_id,omitzero"`
-	// TokenRequestorName names who asked for the token; optional.
+	// TokenRequestorName is the name of the party that requested the token; optional.
 	TokenRequestorName string `json:"token_requestor_name,omitzero"`
 	// TokenRequestorID is up to 11 characters.
 	TokenRequestorID string `json:"token_requestor_id"`
@@ -92,13 +92,13 @@ type WalletToken struct {
 	ProvisioningStatusDescription string `json:"provisioning_status_description,omitzero"`
 	// ProvisioningStatus is the state of the provisioning; optional.
 	ProvisioningStatus ProvisioningStatus `json:"provisioning_status_code,omitzero"`
-	// Suspenders are who suspended the token; optional.
+	// Suspenders are the parties that suspended the token; optional.
 	Suspenders []string `json:"suspenders,omitzero"`
 	// Status is the state of the token. A list with a token that has none is an error.
 	Status WalletTokenStatus `json:"current_status_code"`
 	// StatusDescription describes Status.
 	StatusDescription string `json:"current_status_description"`
-	// StatusAt is when the token took this status.
+	// StatusAt is when the token changed to this status.
 	StatusAt time.Time `json:"current_status_date_time"`
 	// CorrelationID is optional.
 	CorrelationID string `json:"correlation_id,omitzero"`
@@ -122,7 +122,7 @@ type WalletToken struct {
 	DeletedFromConsumerApp bool `json:"token_deleted_from_consumer_app"`
 }
 
-// missing refuses a token that cannot be identified, or of which it is not known whether it can pay.
+// missing refuses a token without identity or status.
 func (t *WalletToken) missing() bool { return t.TokenUniqueReference == "" || t.Status == "" }
 
 // Format prints t without the device's name.
@@ -136,7 +136,7 @@ var opWalletTokens = operation{
 	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-// WalletTokens lists the wallet tokens of an account; nil when it has none.
+// WalletTokens returns the wallet tokens of an account, or nil if it has none.
 //
 // Errors: [ErrNotFound]. Safety: read.
 //
@@ -158,17 +158,17 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 	return tokens, nil
 }
 
-// ProvisionWalletParams is the wallet's own input. The zero value is right for the two wallets that need none.
+// ProvisionWalletParams is the input from the wallet app. Two of the three wallets need none.
 type ProvisionWalletParams struct {
 	// TokenUniqueReference is optional.
 	TokenUniqueReference string `json:"token_unique_reference,omitzero"`
-	// InitiatingUserID says who asked; optional.
+	// InitiatingUserID identifies the user who asked; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
-	// Nonce is required for the one wallet that uses it, and ignored by the other two.
+	// Nonce is required by one wallet and ignored by the other two.
 	Nonce string `json:"nonce,omitzero" redact:"content"`
-	// NonceSignature is required for the one wallet that uses it, and ignored by the other two.
+	// NonceSignature is required by the wallet that requires Nonce.
 	NonceSignature string `json:"nonce_signature,omitzero" redact:"content"`
-	// Certificates are required for the one wallet that uses them, and ignored by the other two.
+	// Certificates are required by the wallet that requires Nonce.
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
@@ -179,28 +179,28 @@ func (p ProvisionWalletParams) Format(f fmt.State, verb rune) { redact.Format(f,
 func (p ProvisionWalletParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // WalletProvisioning is what a wallet app needs to add the card: IssuerInitiatedDigitizationData, or the three members
-// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product type
-// only. The zero value is none.
+// after it. A response with neither is an error. It round-trips through JSON; fmt and slog show provider and product
+// type only.
 type WalletProvisioning struct {
 	// PANLastFour is the end of the card number.
 	PANLastFour string `json:"pan_last_four" redact:"personal"`
-	// Provider is the card network; its names are the operator's.
+	// Provider is the card network, as the operator names it.
 	Provider string `json:"provider"`
 	// ProductType is pruduct_type on the wire, as the reference spells it.
 	ProductType ProductType `json:"pruduct_type"`
 	// Registration is the cardholder, here with sex and e-mail address.
 	Registration *Cardholder `json:"registration"`
-	// IssuerInitiatedDigitizationData comes for two of the wallets.
+	// IssuerInitiatedDigitizationData is set for the two wallets without a nonce.
 	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content"`
-	// ActivationData comes for the wallet that uses a nonce.
+	// ActivationData is set for the wallet with a nonce.
 	ActivationData string `json:"activation_data,omitzero" redact:"content"`
-	// EncryptedPassData comes for the wallet that uses a nonce.
+	// EncryptedPassData is set for the wallet with a nonce.
 	EncryptedPassData string `json:"encrypted_pass_data,omitzero" redact:"content"`
-	// EphemeralPublicKey comes for the wallet that uses a nonce.
+	// EphemeralPublicKey is set for the wallet with a nonce.
 	EphemeralPublicKey string `json:"ephemeral_public_key,omitzero" redact:"content"`
 }
 
-// missing refuses a response without the data of either kind of wallet: nothing could be provisioned with the rest.
+// missing refuses a response without the data of either kind of wallet: the rest is not enough to provision one.
 func (w *WalletProvisioning) missing() bool {
 	return w.IssuerInitiatedDigitizationData == "" &&
 		(w.ActivationData == "" || w.EncryptedPassData == "" || w.EphemeralPublicKey == "")
@@ -217,11 +217,11 @@ var opProvisionWallet = operation{
 	class:     classNever, kind: responseJSON, success: []int{200}, lane: LaneCall, inputStatus: true,
 }
 
-// ProvisionWallet returns the data that puts the card into a mobile wallet. Three providers are supported; their
-// names are the operator's.
+// ProvisionWallet returns the data that a wallet app needs to add the card. The service supports three providers; the
+// operator defines their names.
 //
-// Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown]
-// see WalletTokens. Safety: never repeated once it may have arrived.
+// Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check
+// with WalletTokens. Safety: never repeated once it may have arrived.
 //
 // API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider string, params ProvisionWalletParams) (*WalletProvisioning, error) {
@@ -240,7 +240,7 @@ func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, pro
 	})
 }
 
-// ExchangeKeyParams asks for encrypted key data ("dip"). The zero value lacks the required fields.
+// ExchangeKeyParams requests encrypted key data ("dip").
 type ExchangeKeyParams struct {
 	// ApplicationID is the UUID of the requesting application. Required.
 	ApplicationID string `json:"application_id"`
@@ -250,12 +250,12 @@ type ExchangeKeyParams struct {
 	EphemeralKey Secret `json:"ephemeral_key"`
 }
 
-// KeyExchange is the encrypted response of ExchangeKey; its format is not in the reference. The zero value is empty.
+// KeyExchange is the encrypted response of ExchangeKey; its format is not in the reference.
 type KeyExchange struct {
 	// Data is the body, byte for byte as it arrived: white space and JSON quotes, if any, are part of it.
 	Data []byte `redact:"content"`
-	// MediaType is the body's declared type in lower case, without parameters: application/octet-stream by the
-	// reference. Empty when the service declared none, "?" when what it declared is no media type.
+	// MediaType is the body's Content-Type in lower case, without parameters: application/octet-stream according to the
+	// reference. It is empty if the service declared none, and "?" if the declared type is malformed.
 	MediaType string
 }
 
@@ -273,9 +273,9 @@ var opExchangeKey = operation{
 // ExchangeKey performs the encrypted exchange of key data for an account. After [OutcomeUnknown] call it with a new
 // ephemeral key.
 //
-// The ephemeral key is spent once the service has responded, so the data is returned whatever it looks like and
-// whatever type it is declared as: whether it is what you asked for shows when you decrypt it. Refused, as a
-// *[DecodeError], is only an empty body and one that is declared as HTML, which is a page from a proxy or gateway.
+// The ephemeral key is used up once the service has responded, so the data is returned whatever its content or declared
+// type: decrypting it shows whether it is what you requested. Only an empty body and one declared as HTML, which is a
+// page from a proxy or gateway, are refused with a *[DecodeError].
 //
 // Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated
 // once it may have arrived.
@@ -305,7 +305,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	return result, nil
 }
 
-// readWire reads a device, of which nothing stays that came before, as [WalletDevice.UnmarshalJSON] does.
+// readWire reads a device and replaces d entirely, as [WalletDevice.UnmarshalJSON] does.
 func (d *WalletDevice) readWire(r *wire.Reader) {
 	members := &walletDeviceMembers{}
 	if !r.Null() {
@@ -315,5 +315,5 @@ func (d *WalletDevice) readWire(r *wire.Reader) {
 	*d = members.device()
 }
 
-// readWire keeps what is there.
+// readWire keeps a value that was read before.
 func (t *firstText) readWire(r *wire.Reader) { wire.FirstText((*string)(t), r) }

@@ -7,6 +7,10 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 )
 
+// The types that partners see are declared in this package, with their comments, and again where the service uses them: an
+// alias of an internal type would hide its fields on the reference page. Types with the same fields are converted as they are;
+// those below, which have such types in them, field by field. TestConversionsLoseNothing compares all fields.
+
 // internal returns a registration as the ledger holds it, which shares nothing with p.
 func (p Personal) internal() ledger.Personal {
 	held := ledger.Personal{
@@ -56,25 +60,21 @@ func (t WalletToken) internal() ledger.WalletToken {
 	}
 }
 
-// walletTokensOf is the way back.
-func walletTokensOf(held []ledger.WalletToken) []WalletToken {
-	var tokens []WalletToken
-	for _, t := range held {
-		tokens = append(tokens, WalletToken{
-			StorageTechnology: t.StorageTechnology, Device: WalletDevice(t.Device), LastCommentID: t.LastCommentID, TokenType: t.TokenType,
-			PaymentAppInstanceID: t.PaymentAppInstanceID, WalletID: t.WalletID, TokenRequestorName: t.TokenRequestorName,
-			TokenRequestorID: t.TokenRequestorID, TokenAssuranceLevel: t.TokenAssuranceLevel,
-			ProvisioningStatusDescription: t.ProvisioningStatusDescription, ProvisioningStatusCode: t.ProvisioningStatusCode,
-			Suspenders: slices.Clone(t.Suspenders), CurrentStatusDateTime: t.CurrentStatusDateTime, CurrentStatusCode: t.CurrentStatusCode,
-			CurrentStatusDescription: t.CurrentStatusDescription, CorrelationID: t.CorrelationID,
-			ActivationCodeExpirationDateTime: t.ActivationCodeExpirationDateTime, FinalTokenizationDecision: t.FinalTokenizationDecision,
-			TokenActivatedDateTime: t.TokenActivatedDateTime, DigitizationRequestDateTime: t.DigitizationRequestDateTime,
-			AccountPANSequenceNumber: t.AccountPANSequenceNumber, ExpirationDate: t.ExpirationDate, TokenSuffix: t.TokenSuffix,
-			PrimaryAccountNumberUniqueReference: t.PrimaryAccountNumberUniqueReference, TokenUniqueReference: t.TokenUniqueReference,
-			TokenDeletedFromConsumerApp: t.TokenDeletedFromConsumerApp,
-		})
+// walletTokenOf is the way back.
+func walletTokenOf(t ledger.WalletToken) WalletToken {
+	return WalletToken{
+		StorageTechnology: t.StorageTechnology, Device: WalletDevice(t.Device), LastCommentID: t.LastCommentID, TokenType: t.TokenType,
+		PaymentAppInstanceID: t.PaymentAppInstanceID, WalletID: t.WalletID, TokenRequestorName: t.TokenRequestorName,
+		TokenRequestorID: t.TokenRequestorID, TokenAssuranceLevel: t.TokenAssuranceLevel,
+		ProvisioningStatusDescription: t.ProvisioningStatusDescription, ProvisioningStatusCode: t.ProvisioningStatusCode,
+		Suspenders: slices.Clone(t.Suspenders), CurrentStatusDateTime: t.CurrentStatusDateTime, CurrentStatusCode: t.CurrentStatusCode,
+		CurrentStatusDescription: t.CurrentStatusDescription, CorrelationID: t.CorrelationID,
+		ActivationCodeExpirationDateTime: t.ActivationCodeExpirationDateTime, FinalTokenizationDecision: t.FinalTokenizationDecision,
+		TokenActivatedDateTime: t.TokenActivatedDateTime, DigitizationRequestDateTime: t.DigitizationRequestDateTime,
+		AccountPANSequenceNumber: t.AccountPANSequenceNumber, ExpirationDate: t.ExpirationDate, TokenSuffix: t.TokenSuffix,
+		PrimaryAccountNumberUniqueReference: t.PrimaryAccountNumberUniqueReference, TokenUniqueReference: t.TokenUniqueReference,
+		TokenDeletedFromConsumerApp: t.TokenDeletedFromConsumerApp,
 	}
-	return tokens
 }
 
 // internal returns a seed as the service takes it. Its balance is booked by the caller.

@@ -57,5 +57,5 @@ func (s *Server) Deliveries() []Delivery {
 // way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
 	s.service.Clock.Settle()
-	return s.under.WaitIdle(ctx)
+	return s.activity.WaitIdle(ctx)
 }

@@ -62,7 +62,7 @@ func (f DeliveryFault) WithPings() DeliveryFault {
 // in the order armed, those for the hook itself before those for any. A number out of its range and an unknown
 // hook fail the test, and then nothing is armed. A hook that is not registered yet, whose ping is to fail, is
 // reached with the empty hookID.
-func (s *Server) InjectDelivery(hookID string, faults ...DeliveryFault) {
+func (s *Server) InjectDelivery(hookID string, list ...DeliveryFault) {
 	if s.tb != nil {
 		s.tb.Helper()
 	}
@@ -70,15 +70,15 @@ func (s *Server) InjectDelivery(hookID string, faults ...DeliveryFault) {
 		s.fail("InjectDelivery: the hook does not exist")
 		return
 	}
-	for _, fault := range faults {
+	armed := make([]faults.Delivery, len(list))
+	for i, fault := range list {
 		if err := fault.fault.Check(); err != nil {
 			s.fail("InjectDelivery: %v", err)
 			return
 		}
+		armed[i] = fault.fault
 	}
-	for _, fault := range faults {
-		s.deliveryFaults.Arm(hookID, fault.fault)
-	}
+	s.deliveryFaults.Arm(hookID, armed...)
 }
 
 // ArmedDeliveryFault is a fault that waits for a delivery.

@@ -111,7 +111,7 @@ func Operations() []string { return service.Operations() }
 // AnyOperation. The next requests to it that carry a good token use them in the order armed, one each, those for
 // the operation itself before those for any. A fault with Always keeps those after it waiting. An unknown
 // operation and a number out of its range fail the test, and then nothing is armed.
-func (s *Server) Inject(operation string, faults ...Fault) {
+func (s *Server) Inject(operation string, list ...Fault) {
 	if s.tb != nil {
 		s.tb.Helper()
 	}
@@ -119,7 +119,8 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 		s.fail("Inject: no operation has the given name; see Operations")
 		return
 	}
-	for _, fault := range faults {
+	armed := make([]faults.Fault, len(list))
+	for i, fault := range list {
 		if err := fault.fault.Check(); err != nil {
 			s.fail("Inject: %v", err)
 			return
@@ -128,10 +129,9 @@ func (s *Server) Inject(operation string, faults ...Fault) {
 			s.fail("Inject: ExpireToken is not for the token endpoint")
 			return
 		}
+		armed[i] = fault.fault
 	}
-	for _, fault := range faults {
-		s.faults.Arm(operation, fault.fault)
-	}
+	s.faults.Arm(operation, armed...)
 }
 
 // FaultsLeft returns how many requests the armed faults will affect: one with Times counts as often as it has

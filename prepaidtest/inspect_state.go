@@ -98,7 +98,10 @@ func (s *Server) stateOf(a *ledger.Account) AccountState {
 		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
 		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Personal: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
 		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: a.Corresponding, CardholderType: int(a.HolderType),
-		WalletTokens: walletTokensOf(a.Wallet), PINSet: a.PIN != "", Activatable: s.activatable(a),
+		PINSet: a.PIN != "", Activatable: s.activatable(a),
+	}
+	for _, token := range a.Wallet {
+		state.WalletTokens = append(state.WalletTokens, walletTokenOf(token))
 	}
 	if n := len(a.Items); n > 0 {
 		state.FirstTransaction, state.LastTransaction = a.Items[0].OccurredAt, a.Items[n-1].OccurredAt
@@ -116,7 +119,7 @@ func AccountStatuses() []string { return ledger.AccountStatuses() }
 func (s *Server) Companies() []Company {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	var companies []Company
+	companies := []Company{}
 	for _, c := range l.Companies() {
 		companies = append(companies, Company{ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: Loop(c.Loop)})
 	}

@@ -13,13 +13,13 @@ import (
 
 // ServeHTTP responds to one request. The server does this on its own address; the method is there to mount the
 // emulator elsewhere. Paths must keep the prefix /3.0/. A body of more than 4 MiB gets 413 and, on the
-// server's own address, one that takes longer than a minute with 408.
+// server's own address, one that takes longer than a minute 408.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.under.Enter() {
+	if !s.activity.Enter() {
 		http.Error(w, "closed", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.under.Leave()
+	defer s.activity.Leave()
 	limited := exchange.LimitBody(s.http, w, r)
 	if s.settings.pages != nil && !strings.HasPrefix(r.URL.Path, exchange.Prefix+"/") {
 		s.settings.pages.ServeHTTP(w, r)
@@ -38,12 +38,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch { // in the log before the caller can look, except for responses that are made while they are sent
 	case fault.TakesOver():
 		s.record(c, response, fault, time.Since(began))
-		fault.Send(s.under, w, response)
+		fault.Send(s.activity, w, response)
 	case response.Stream == nil:
 		s.record(c, response, fault, time.Since(began))
-		response.Write(fault.Slow(s.under, w, r), r, s.front)
+		response.Write(fault.Slow(s.activity, w, r), r, s.front)
 	default:
-		sent := c.WriteStream(fault.Slow(s.under, w, r), response)
+		sent := c.WriteStream(fault.Slow(s.activity, w, r), response)
 		s.record(c, sent, fault, time.Since(began))
 	}
 	response.Release()
@@ -92,7 +92,7 @@ func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 	}
 	switch fault.Kind {
 	case faults.Delay:
-		s.under.Pause(fault.Wait, nil)
+		s.activity.Pause(fault.Wait, nil)
 	case faults.ExpireToken:
 		return s.service.Tokens.Expire(c), fault
 	}
@@ -117,13 +117,13 @@ func (s *Server) carryOut(c *exchange.Call) exchange.Response {
 // response.
 func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
-	counted := s.under.Begin(1)
-	s.under.Run(func() {
-		s.under.Pause(d, nil)
+	counted := s.activity.Begin(1)
+	s.activity.Run(func() {
+		s.activity.Pause(d, nil)
 		s.service.Clock.Settle()
 		s.carryOut(&c).Release()
 		if counted {
-			s.under.End(1)
+			s.activity.End(1)
 		}
 	})
 }

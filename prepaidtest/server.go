@@ -33,7 +33,7 @@ type Server struct {
 	form           *exchange.Form
 	routes         exchange.Table
 	rates          *gate.RateLimiter
-	under          *activity.Activity
+	activity       *activity.Activity
 	service        *service.Service
 	faults         *faults.Queue[faults.Fault]
 	deliveryFaults *faults.Queue[faults.Delivery]
@@ -85,7 +85,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		settings: settings, tb: tb, under: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
+		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   faults.NewQueue(AnyOperation, settings.seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
 		requests: ring.New[Request](settings.requestLog),
 		form: &exchange.Form{
@@ -93,7 +93,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 		},
 	}
 	s.deliveryFaults = faults.NewQueue("", settings.seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
-	s.service = service.New(settings.service(s.under, s.deliveryFaults))
+	s.service = service.New(settings.service(s.activity, s.deliveryFaults))
 	s.routes = s.service.Routes()
 	if err := s.begin(); err != nil {
 		return nil, err
@@ -149,41 +149,41 @@ func (s *Server) listen() error {
 	}
 	s.service.Resume()
 	if s.file != nil {
-		s.under.Run(func() {
-			s.file.KeepUpToDate(s.under.Stopping(), func(err error) { s.complain("state file", err.Error()) })
+		s.activity.Run(func() {
+			s.file.KeepUpToDate(s.activity.Stopping(), func(err error) { s.complain("state file", err.Error()) })
 		})
 	}
 	s.URL = "http://" + listener.Addr().String() + exchange.Prefix + "/"
 	s.front = exchange.NewDoor(listener)
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	s.under.Run(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
-	s.under.Run(s.front.Run)
+	s.activity.Run(func() { _ = s.http.Serve(s.front) }) // always returns ErrServerClosed after Close
+	s.activity.Run(s.front.Run)
 	return nil
 }
 
 // Close stops the server: it cuts open connections, ends waiting deliveries and returns when all is quiet.
 // Closing twice does nothing.
 func (s *Server) Close() error {
-	if !s.under.Close() {
+	if !s.activity.Close() {
 		return nil
 	}
 	s.mu.Lock()
 	closing := s.closing
 	s.mu.Unlock()
-	var faults []error
+	var problems []error
 	for _, do := range closing {
-		faults = append(faults, do())
+		problems = append(problems, do())
 	}
-	s.under.Stop()
+	s.activity.Stop()
 	if s.http != nil {
-		faults = append(faults, s.http.Close())
+		problems = append(problems, s.http.Close())
 		s.front.Stop()
 	}
 	s.service.Clock.Close()
-	s.under.Wait()
+	s.activity.Wait()
 	s.service.Hooks.Close()
-	faults = append(faults, s.file.Keep(), s.file.Close())
-	return errors.Join(faults...)
+	problems = append(problems, s.file.Keep(), s.file.Close())
+	return errors.Join(problems...)
 }
 
 // fail reports wrong use of the package: it fails the test or, in a program, writes to its log or to standard error.

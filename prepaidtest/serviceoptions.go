@@ -16,7 +16,7 @@ import (
 func (s *settings) mediaType() string { return "application/vnd." + s.vendor + "+json" }
 
 // service are the settings of the service.
-func (s *settings) service(under *activity.Activity, deliveryFaults *faults.Queue[faults.Delivery]) service.Options {
+func (s *settings) service(running *activity.Activity, deliveryFaults *faults.Queue[faults.Delivery]) service.Options {
 	webhooks := s.webhooks
 	filters := make(map[string]func(ledger.Item) bool, len(webhooks.filters))
 	for spec, match := range webhooks.filters {
@@ -24,7 +24,7 @@ func (s *settings) service(under *activity.Activity, deliveryFaults *faults.Queu
 	}
 	return service.Options{
 		Start: s.start, Frozen: s.frozen, Seed: s.seed, NoCategory: s.noCategory, Permitted: s.permitted, ReportDelay: s.reportDelay,
-		Activity: under,
+		Activity: running,
 		Tokens: gate.TokenOptions{
 			ClientID: s.clientID, ClientSecret: s.clientSecret, Lifetime: s.tokenLifetime, BadOnReport: s.badTokenOnReport,
 		},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/page"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -116,11 +117,10 @@ func fromEnvironment(flags *flag.FlagSet, environment func(string) (string, bool
 }
 
 func (s *settings) check() error {
-	host, _, err := net.SplitHostPort(s.listen)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(s.listen); err != nil {
 		return errors.New("-listen must be host:port, for example 127.0.0.1:8480")
 	}
-	if !isLoopback(host) && !s.allowRemote {
+	if !page.IsLoopback(s.listen) && !s.allowRemote {
 		return errors.New("-listen is not a loopback address: anyone who reaches it can use the emulator and see its page. Add -allow-remote if you want that")
 	}
 	if !slices.Contains([]string{"text", "json", "off"}, s.log) {
@@ -138,9 +138,4 @@ func (s *settings) check() error {
 		}
 	}
 	return s.hooks.check()
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }

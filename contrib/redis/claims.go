@@ -1,6 +1,7 @@
 package prepaidredis
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"strconv"
@@ -32,11 +33,9 @@ type ClaimsOptions struct {
 // A command that go-redis repeats has the effect of one. What Redis itself forgets, in a failover or for lack of memory,
 // may be handled a second time: set noeviction, and a suitable persistence.
 func NewClaims(client redis.UniversalClient, options ClaimsOptions) (webhook.ClaimStore, error) {
-	if options.Prefix == "" {
-		options.Prefix = "prepaid:claim:"
-	}
-	orDuration(&options.Keep, 24*time.Hour)
-	orDuration(&options.Timeout, 2*time.Second)
+	options.Prefix = cmp.Or(options.Prefix, "prepaid:claim:")
+	options.Keep = cmp.Or(options.Keep, 24*time.Hour)
+	options.Timeout = cmp.Or(options.Timeout, 2*time.Second)
 	var f faults
 	f.checkClient(client)
 	f.checkKey("prefix", options.Prefix)

@@ -1,6 +1,7 @@
 package prepaidredis
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	_ "embed"
@@ -126,16 +127,12 @@ func newSlots(options LimiterOptions, kick func()) *slots {
 }
 
 func (o LimiterOptions) withDefaults() LimiterOptions {
-	if o.Key == "" {
-		o.Key = "prepaid:limit"
-	}
-	if o.Allowance == 0 {
-		o.Allowance = 1000
-	}
-	orDuration(&o.Window, 10*time.Second)
-	orDuration(&o.Lease, 5*time.Second)
-	orDuration(&o.Timeout, min(250*time.Millisecond, o.Lease/2))
-	orDuration(&o.MaxPause, 15*time.Second)
+	o.Key = cmp.Or(o.Key, "prepaid:limit")
+	o.Allowance = cmp.Or(o.Allowance, 1000)
+	o.Window = cmp.Or(o.Window, 10*time.Second)
+	o.Lease = cmp.Or(o.Lease, 5*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, min(250*time.Millisecond, o.Lease/2))
+	o.MaxPause = cmp.Or(o.MaxPause, 15*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

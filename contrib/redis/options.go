@@ -2,7 +2,6 @@ package prepaidredis
 
 import (
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -50,9 +49,3 @@ func (f *faults) checkKey(field, key string) {
 }
 
 func notPlain(r rune) bool { return r <= ' ' || r > '~' }
-
-func orDuration(d *time.Duration, value time.Duration) {
-	if *d == 0 {
-		*d = value
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
+// The queues, and how slots.go waits and hands out, are a copy of the limiter of one process: modules are updated one by one,
+// so that neither can use an internal package of the other.
 const (
 	laneCall  = 1 // the rank from which on requests can be spaced
 	laneCount = 3

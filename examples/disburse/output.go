@@ -2,7 +2,8 @@ package main
 
 import "io"
 
-// output keeps the first error of a writer: lost output is a failure.
+// output keeps the first error of a writer: lost output is a failure. Each example has its own helpers, so that it can be
+// copied alone.
 type output struct {
 	to  io.Writer
 	err error

@@ -57,7 +57,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status.
+// run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
+// copied alone.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	opts, err := parse(args, errOut)
 	if errors.Is(err, flag.ErrHelp) {

@@ -184,7 +184,7 @@ func TestCountDisagrees(t *testing.T) {
 	dir := t.TempDir()
 	code, out, errOut := runWith(t, "-template", "balances", "-file", filepath.Join(dir, "rows"))
 	require.Equal(t, 3, code)
-	require.Contains(t, errOut, "3 rows do not agree with totalrecords 4")
+	require.Contains(t, errOut, "3 rows, but totalrecords is 4")
 	require.Contains(t, out, "incomplete: the first 2 rows, 3 with the header row, are in ")
 	require.Equal(t, map[string]string{"rows.partial": balances}, content(t, dir))
 }

@@ -49,7 +49,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is main without the process: it returns the exit status.
+// run is main without the process: it returns the exit status. Each example has its own main and flags, so that it can be
+// copied alone.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	say := &printer{to: out}
 	r, err := fromFlags(args, errOut)

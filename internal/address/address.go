@@ -60,15 +60,7 @@ func Resolve(base *url.URL, template string, values Values, query Query) *url.UR
 }
 
 // needsEscape reports whether escaping may change value in a path. It may return true although it does not.
-func needsEscape(value string) bool {
-	for i := range len(value) {
-		b := value[i]
-		if !ascii.IsLower(rune(b)) && !ascii.IsUpper(rune(b)) && !ascii.IsDigit(b) && b != '-' && b != '_' && b != '.' {
-			return true
-		}
-	}
-	return false
-}
+func needsEscape(value string) bool { return !ascii.IsName(value) }
 
 // expand replaces the parameters of a path template by values, escaped if escape is not nil, and appends it to base.
 func expand(base, template string, values Values, escape func(string) string) string {

@@ -19,7 +19,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run returns the exit status: 0 for no faults, 1 for faults, 2 if it could not check.
+// run returns the exit status, as that of apicheck does: 0 for no faults, 1 for faults, 2 if it could not check.
 func run(arguments []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("doccheck", flag.ContinueOnError)
 	flags.SetOutput(problems)

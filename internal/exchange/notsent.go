@@ -31,7 +31,7 @@ func NotSent(err error) bool {
 		return false
 	}
 	var wrapped []error
-	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	switch e := err.(type) {
 	case interface{ Unwrap() error }:
 		if inner := e.Unwrap(); inner != nil {
 			wrapped = []error{inner}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strconv"
-	"time"
 )
 
 // MostKept is the capacity up to which a Buffer should be kept for another call.
@@ -36,20 +34,4 @@ func (b *Buffer) Read(ctx context.Context, response *http.Response, limit int64)
 		return b.Bytes(), describe(ctx, true, err)
 	}
 	return b.Bytes(), nil
-}
-
-// RetryAfter returns the wait of the Retry-After header, which has seconds or a date; zero if absent or malformed.
-func RetryAfter(header http.Header, now time.Time) time.Duration {
-	text := header.Get("Retry-After")
-	if text == "" {
-		return 0
-	}
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		const longest = int64(365 * 24 * time.Hour / time.Second)
-		return time.Duration(min(max(seconds, 0), longest)) * time.Second
-	}
-	if date, err := http.ParseTime(text); err == nil {
-		return max(date.Sub(now), 0)
-	}
-	return 0
 }

@@ -32,40 +32,47 @@ func upwardImports(all []listed) []string {
 }
 
 // picture draws the packages of the module that programs import, and what these need: a package stands above all that it
-// imports. The commands and tests are left out.
+// imports. The emulator shares nothing with the client and has a picture of its own. Commands and tests are left out.
 func picture(all []listed) string {
-	module := ""
-	imports := make(map[string][]string)
+	client, emulator := make(map[string][]string), make(map[string][]string)
 	for _, one := range all {
-		if one.Module == nil || !one.Module.Main || one.Name == "main" || strings.Contains(one.ImportPath, "/internal/tests") || strings.Contains(one.ImportPath, "/cmd/") {
-			continue
+		switch {
+		case one.Module == nil || !one.Module.Main || one.Name == "main",
+			strings.Contains(one.ImportPath, "/internal/tests") || strings.Contains(one.ImportPath, "/cmd/"):
+		case strings.Contains(one.ImportPath, "/prepaidtest"):
+			emulator[one.ImportPath] = one.Imports
+		default:
+			client[one.ImportPath] = one.Imports
 		}
-		module = one.Module.Path
-		imports[one.ImportPath] = one.Imports
 	}
+	if len(emulator) == 0 {
+		return draw(client)
+	}
+	return draw(client) + "\n" + strings.Repeat("-", lineWidth) + "\n\n" + draw(emulator)
+}
+
+// lineWidth is where a line of a picture is broken.
+const lineWidth = 120
+
+// draw takes the imports of each package that is drawn.
+func draw(imports map[string][]string) string {
 	levels := make(map[string]int)
-	var level func(path string) int
-	level = func(path string) int {
-		if _, known := levels[path]; !known {
-			levels[path] = 0
-			for _, imported := range imports[path] {
-				if _, own := imports[imported]; own {
-					levels[path] = max(levels[path], level(imported)+1)
+	var level func(name string) int
+	level = func(name string) int {
+		if _, known := levels[name]; !known {
+			levels[name] = 0
+			for _, imported := range imports[name] {
+				if _, drawn := imports[imported]; drawn {
+					levels[name] = max(levels[name], level(imported)+1)
 				}
 			}
 		}
-		return levels[path]
-	}
-	short := func(name string) string {
-		if name == module {
-			return path.Base(module)
-		}
-		return strings.TrimPrefix(name, module+"/")
+		return levels[name]
 	}
 	names, widest := slices.Sorted(maps.Keys(imports)), 0
 	for _, name := range names {
 		level(name)
-		widest = max(widest, len(short(name)))
+		widest = max(widest, len(path.Base(name)))
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return levels[b] - levels[a] })
 	var drawn strings.Builder
@@ -73,17 +80,18 @@ func picture(all []listed) string {
 		if i > 0 && levels[name] != levels[names[i-1]] {
 			drawn.WriteByte('\n')
 		}
-		var needs []string
+		line, arrow := fmt.Sprintf("%-*s", widest, path.Base(name)), " -> "
 		for _, imported := range imports[name] {
-			if _, own := imports[imported]; own {
-				needs = append(needs, short(imported))
+			if _, ok := imports[imported]; !ok {
+				continue
 			}
+			if len(line)+len(arrow)+len(path.Base(imported)) > lineWidth {
+				drawn.WriteString(line + ",\n")
+				line, arrow = strings.Repeat(" ", widest), "    "
+			}
+			line, arrow = line+arrow+path.Base(imported), ", "
 		}
-		line := fmt.Sprintf("%-*s -> %s", widest, short(name), strings.Join(needs, ", "))
-		if needs == nil {
-			line = short(name)
-		}
-		drawn.WriteString(line + "\n")
+		drawn.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return drawn.String()
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid/internal/pause"
 )
 
 // exchange fetches one token, shared by all callers that wait for it. It is independent of them: a caller that gives up does
@@ -48,12 +50,7 @@ func (m *Manager) start(startAt time.Duration) {
 func (m *Manager) run(ctx context.Context, x *exchange) {
 	defer x.cancel()
 	if wait := x.startAt - m.now(); wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
+		_ = pause.For(ctx, wait)
 	}
 	if ctx.Err() != nil { // closed before anything was sent
 		m.finish(x, nil, false, ctx.Err())

@@ -93,7 +93,8 @@ func (p *pkg) addList(value ast.Expr) {
 	}
 }
 
-// typeName returns the name T of T, *T, (*T)(nil) or T{}; "" for any other expression.
+// typeName returns the name T of T, *T, (*T)(nil) or T{}; "" for any other expression and, unlike that of doccheck, for a
+// type of another package.
 func typeName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.Ident:

@@ -5,30 +5,25 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
 )
 
 // The reference page shows a running example at each method of the client and its services, and so at each of the
 // 44 operations.
 func TestEveryMethodHasAnExample(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	require.NoError(t, err)
-	sources := map[string]string{}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		sources[name] = string(text)
-	}
-	shown := methodsWithOutput(t, sources)
+	shown := methodsWithOutput(packageWithExamples(t, "."))
 
 	client := reflect.TypeFor[*prepaid.Client]()
 	types := map[string]string{} // of the services, by field
@@ -39,25 +34,18 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 			wanted = append(wanted, methodNames(field.Type)...)
 		}
 	}
-	table, err := os.ReadFile("operations.txt")
-	require.NoError(t, err)
-	operations := 0
-	for line := range strings.Lines(string(table)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		operations++
-		name := strings.Fields(line)[2]
-		service, method, ok := strings.Cut(name, ".")
+	operations := tree.Operations(t)
+	for _, op := range operations {
+		service, method, ok := strings.Cut(op.Name, ".")
 		if !ok {
-			service, method = "Client", name
+			service, method = "Client", op.Name
 		} else {
 			require.Contains(t, types, service)
 			service = types[service]
 		}
 		wanted = append(wanted, service+"."+method)
 	}
-	require.Equal(t, 44, operations)
+	require.Len(t, operations, 44)
 	for _, name := range wanted {
 		require.True(t, shown[name], "%s has no example with an Output comment: add Example%s", name, strings.Replace(name, ".", "_", 1))
 	}
@@ -67,13 +55,13 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 // does not count either.
 func TestExamplesWithoutOutputDoNotCount(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, map[string]bool{"S.A": true, "S.D": true}, methodsWithOutput(t, map[string]string{
+	require.Equal(t, map[string]bool{"S.A": true, "S.D": true}, methodsWithOutput(documentation(t, map[string]string{
 		"s.go": "package s\n\ntype S struct{}\n\nfunc (S) A() {}\nfunc (S) B() {}\nfunc (S) C() {}\nfunc (S) D() {}\n",
 		"s_test.go": "package s_test\n\n" +
 			"func ExampleS_A() {\n\tprintln()\n\t// Output: 1\n}\n\n" +
 			"func ExampleS_B() {\n\tprintln()\n}\n\n" +
 			"func ExampleS_D_second() {\n\tprintln()\n\t// Output:\n}\n",
-	}))
+	})))
 }
 
 // methodNames lists the methods of a type as Type.Method, without those that print it.
@@ -87,25 +75,13 @@ func methodNames(of reflect.Type) []string {
 	return names
 }
 
-// methodsWithOutput gives the methods under which the reference page shows an example that is run.
-func methodsWithOutput(t *testing.T, sources map[string]string) map[string]bool {
-	t.Helper()
-	set := token.NewFileSet()
-	var files []*ast.File
-	for name, text := range sources {
-		file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
-		require.NoError(t, err)
-		files = append(files, file)
-	}
-	page, err := doc.NewFromFiles(set, files, "example")
-	require.NoError(t, err)
+// methodsWithOutput returns the methods under which a reference page shows an example that is run.
+func methodsWithOutput(page *doc.Package) map[string]bool {
 	shown := map[string]bool{}
 	for _, kind := range page.Types {
 		for _, method := range kind.Methods {
-			for _, example := range method.Examples {
-				if example.Output != "" || example.EmptyOutput {
-					shown[kind.Name+"."+method.Name] = true
-				}
+			if runs(method.Examples) {
+				shown[kind.Name+"."+method.Name] = true
 			}
 		}
 	}
@@ -169,10 +145,22 @@ func packageWithExamples(t *testing.T, directory string) *doc.Package {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(directory, "*.go"))
 	require.NoError(t, err)
+	sources := map[string]string{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		sources[path] = string(text)
+	}
+	return documentation(t, sources)
+}
+
+// documentation reads that of files by name.
+func documentation(t *testing.T, sources map[string]string) *doc.Package {
+	t.Helper()
 	set := token.NewFileSet()
 	var files []*ast.File
-	for _, path := range paths {
-		file, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		file, err := parser.ParseFile(set, name, sources[name], parser.ParseComments|parser.SkipObjectResolution)
 		require.NoError(t, err)
 		files = append(files, file)
 	}

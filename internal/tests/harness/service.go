@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/cardprograms/prepaid"
@@ -24,14 +22,6 @@ func ServiceClient(t *testing.T, transport http.RoundTripper) *prepaid.Client {
 	config := ServiceConfig()
 	config.Transport = transport
 	return NewClient(t, config)
-}
-
-// JSONResponse is a response with the vendor's media type.
-func JSONResponse(status int, body string) *http.Response {
-	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"application/vnd.vendor+json"}},
-		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
-	}
 }
 
 // WideText returns n code points of two to four bytes each, none of which stands in any message.

@@ -168,7 +168,7 @@ func TestValidationSearches(t *testing.T) {
 	keyed = append(keyed, accountKeyLimits("2.2, 8", func(p *prepaid.SearchAccountsParams) *string { return &p.ClientAccountKey })...)
 	for _, foreign := range []prepaid.Include{prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType, "qzxwv"} {
 		keyed = append(keyed, limit[prepaid.SearchAccountsParams]{
-			ref: "4.4", field: "include[1]", rule: "is not taken by this operation",
+			ref: "4.4", field: "include[1]", rule: "is not accepted by this operation",
 			bad: func(p *prepaid.SearchAccountsParams) { p.Include = []prepaid.Include{prepaid.IncludeBPay, foreign} },
 			good: func(p *prepaid.SearchAccountsParams) {
 				p.Include = []prepaid.Include{prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay}
@@ -202,7 +202,7 @@ func TestValidationSearches(t *testing.T) {
 	company = append(company, form("4.4, 3.1", "status", "must be one of active", func(p *P) *prepaid.AccountStatus { return &p.Status }, "ACTIVE", "expired"))
 	for _, foreign := range []prepaid.Include{prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay, prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType} {
 		company = append(company, limit[P]{
-			ref: "4.4", field: "include[0]", rule: "is not taken by this operation",
+			ref: "4.4", field: "include[0]", rule: "is not accepted by this operation",
 			bad: func(p *P) { p.Include = []prepaid.Include{foreign} }, good: func(p *P) { p.Include = []prepaid.Include{prepaid.IncludePersonal} },
 		})
 	}
@@ -234,7 +234,7 @@ func TestValidationGetIncludes(t *testing.T) {
 		return err
 	}
 	refused(t, func() []prepaid.Include { return nil }, get, limit[[]prepaid.Include]{
-		ref: "4.4", field: "include[0]", rule: "is not taken by this operation", shown: "with_qzx",
+		ref: "4.4", field: "include[0]", rule: "is not accepted by this operation", shown: "with_qzx",
 		bad: func(p *[]prepaid.Include) { *p = []prepaid.Include{"with_qzx", prepaid.IncludePersonal} },
 		good: func(p *[]prepaid.Include) {
 			*p = []prepaid.Include{

@@ -107,7 +107,7 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 	var count atomic.Int32
 	config.Transport = harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
-			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+			return harness.Grant(1, "3600")(r)
 		}
 		sent = sentRequest{method: r.Method, path: r.URL.EscapedPath(), query: r.URL.RawQuery}
 		if r.Body != nil {
@@ -118,7 +118,7 @@ func sendsWith(t *testing.T, config prepaid.Config, name string, call func(conte
 			sent.body = string(body)
 		}
 		count.Add(1)
-		return harness.JSONResponse(http.StatusBadRequest, `{"error":"invalid_request"}`), nil
+		return harness.Respond(http.StatusBadRequest, harness.VendorJSON, `{"error":"invalid_request"}`)(r)
 	})
 	client := harness.NewClient(t, config)
 	err := call(t.Context(), client)

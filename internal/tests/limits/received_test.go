@@ -36,9 +36,9 @@ func putsBack(t *testing.T, personal string, escaped bool, change func(*prepaid.
 	client := harness.ServiceClient(t, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/token"):
-			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+			return harness.Grant(1, "3600")(r)
 		case r.Method == http.MethodGet:
-			return harness.JSONResponse(http.StatusOK, `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","`+name+`":`+personal+`}`), nil
+			return harness.Respond(http.StatusOK, harness.VendorJSON, `{"account_id":"eaid","company_id":7,"balance":1,"status":"active","`+name+`":`+personal+`}`)(r)
 		}
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
@@ -47,7 +47,7 @@ func putsBack(t *testing.T, personal string, escaped bool, change func(*prepaid.
 		}
 		require.NoError(t, json.Unmarshal(body, &update), "%s", body)
 		sent = update.Registration
-		return harness.JSONResponse(http.StatusOK, ""), nil
+		return harness.Respond(http.StatusOK, harness.VendorJSON, "")(r)
 	}))
 	account, err := client.Accounts.Get(t.Context(), "eaid", prepaid.IncludePersonal)
 	require.NoError(t, err)
@@ -236,9 +236,9 @@ func TestCardholderOnAPage(t *testing.T) {
 		body := strings.ReplaceAll("["+person("Western Australia")+","+person("WA")+","+person("")+"]", "personal", name)
 		client := harness.ServiceClient(t, harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if strings.HasSuffix(r.URL.Path, "/token") {
-				return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+				return harness.Grant(1, "3600")(r)
 			}
-			return harness.JSONResponse(http.StatusOK, body), nil
+			return harness.Respond(http.StatusOK, harness.VendorJSON, body)(r)
 		}))
 		page, err := client.Accounts.SearchPage(t.Context(), prepaid.SearchAccountsParams{ProgramClientID: "c", ClientAccountKey: "k"})
 		require.NoError(t, err)

@@ -58,7 +58,7 @@ func TestValidationSimulation(t *testing.T) {
 	rows = append(rows, amountMeant("2.15", func(p *P) *prepaid.Amount { return &p.Amount }, func(p *P) *bool { return &p.ZeroAmount })...)
 	rows = append(rows, mccLimits("2.15", "mcc", func(p *P) *prepaid.MCC { return &p.MerchantCategoryCode })[1:]...)
 	foreign := func(field string, at func(*P) *string) limit[P] {
-		return limit[P]{ref: "2.15", field: field, rule: "is not taken by this operation", shown: "q7Zx", bad: put(at, "q7Zx"), good: put(at, "")}
+		return limit[P]{ref: "2.15", field: field, rule: "is not accepted by this operation", shown: "q7Zx", bad: put(at, "q7Zx"), good: put(at, "")}
 	}
 	located := []limit[P]{
 		foreign("bank_name", func(p *P) *string { return &p.BankName }),

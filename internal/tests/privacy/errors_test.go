@@ -207,7 +207,7 @@ func canaryConfig(w *canaryWatch, response canaryResponse, token bool) prepaid.C
 			body, _ = io.ReadAll(r.Body)
 		}
 		if strings.HasSuffix(r.URL.Path, "/token") && !token {
-			return harness.JSONResponse(200, `{"access_token":"`+canaryOf("Token", "Access")+`","token_type":"bearer","expires_in":3600}`), nil
+			return harness.Respond(200, harness.VendorJSON, `{"access_token":"`+canaryOf("Token", "Access")+`","token_type":"bearer","expires_in":3600}`)(r)
 		}
 		query, _ := url.QueryUnescape(r.URL.RawQuery)
 		return response(strings.Join([]string{canaryOf("Answer", "Echo"), string(body), query, r.Header.Get("Authorization")}, " "), r)

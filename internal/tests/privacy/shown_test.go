@@ -140,8 +140,8 @@ func canaryReader(t *testing.T) *prepaid.ReportReader {
 func responseReport(body string) harness.RoundTripFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {
-			return harness.JSONResponse(http.StatusOK, `{"access_token":"t","token_type":"bearer","expires_in":3600}`), nil
+			return harness.Grant(1, "3600")(r)
 		}
-		return harness.JSONResponse(http.StatusOK, body), nil
+		return harness.Respond(http.StatusOK, harness.VendorJSON, body)(r)
 	}
 }

@@ -32,6 +32,7 @@ type Options struct {
 	CardNetwork            string
 }
 
-func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Options) *Accounts {
-	return &Accounts{ledger: ledger, clock: clock, ids: from, with: with}
+// New makes the operations on accounts.
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *Accounts {
+	return &Accounts{ledger: books, clock: c, ids: from, with: with}
 }

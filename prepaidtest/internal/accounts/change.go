@@ -52,6 +52,7 @@ func (in *createInput) bind(b *wire.Reader) {
 	}
 }
 
+// BindPortal reads portal_identifier; nil when it is absent.
 func BindPortal(b *wire.Reader) *ledger.Portal {
 	portal := new(ledger.Portal)
 	if b.Object("portal_identifier", portal.Bind).Usable {

@@ -22,8 +22,9 @@ type KeyExchange struct {
 	used   map[[32]byte]bool // hashes of ephemeral keys
 }
 
-func NewKeyExchange(ledger *ledger.Ledger, from *ids.Source) *KeyExchange {
-	return &KeyExchange{ledger: ledger, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
+// NewKeyExchange makes a key exchange without registered keys.
+func NewKeyExchange(books *ledger.Ledger, from *ids.Source) *KeyExchange {
+	return &KeyExchange{ledger: books, ids: from, keys: make(map[dipKey]bool), used: make(map[[32]byte]bool)}
 }
 
 // dipKey is an application with one of its keys.

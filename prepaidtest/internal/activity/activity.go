@@ -23,6 +23,7 @@ type Activity struct {
 	idle    []chan struct{}
 }
 
+// New makes an activity of which nothing is under way.
 func New() *Activity { return &Activity{stopped: make(chan struct{})} }
 
 // Enter counts a handler in, which must call leave; false after close.
@@ -36,6 +37,7 @@ func (a *Activity) Enter() bool {
 	return true
 }
 
+// Leave counts a handler out.
 func (a *Activity) Leave() { a.work.Done() }
 
 // Run runs f in the background; wait waits for it. It is for what is counted already: handlers and what run and start run.

@@ -49,6 +49,7 @@ type Task struct {
 	Job    Job
 }
 
+// New makes a clock that shows origin, or the real time when that is zero.
 func New(origin time.Time, frozen bool) *Clock {
 	started := time.Now()
 	if origin.IsZero() {
@@ -59,6 +60,7 @@ func New(origin time.Time, frozen bool) *Clock {
 	return c
 }
 
+// Now returns the time on the clock.
 func (c *Clock) Now() time.Time {
 	now := c.origin.Add(time.Duration(c.offset.Load()))
 	if !c.frozen {
@@ -168,6 +170,7 @@ func (c *Clock) arm() {
 	}
 }
 
+// Close runs no more tasks; those that wait are kept, for Save.
 func (c *Clock) Close() {
 	c.mu.Lock()
 	c.closed = true

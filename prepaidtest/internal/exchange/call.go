@@ -37,6 +37,7 @@ type Call struct {
 	Late     bool // body did not come in time
 }
 
+// JSON responds with a value as JSON.
 func (c *Call) JSON(status int, value any) Response {
 	return c.Encoded(status, wire.AppendJSON(nil, value))
 }
@@ -54,6 +55,7 @@ func (c *Call) Octets(text string) Response {
 	return Response{Status: http.StatusOK, ContentType: mediaOctets, Body: []byte(text)}
 }
 
+// Refuse responds with the error body of section 7.
 func (c *Call) Refuse(status int, code, description string) Response {
 	problem := Problem{Code: code, Description: description}
 	body, _ := json.Marshal(problem) // two strings always marshal
@@ -65,6 +67,7 @@ func (c *Call) Unusable(description string) Response {
 	return c.Refuse(c.Route.BadInput, "invalid_request", description)
 }
 
+// AccountNotFound refuses an unknown EAID.
 func (c *Call) AccountNotFound() Response {
 	return c.Refuse(http.StatusNotFound, "account_not_found", "the account does not exist")
 }
@@ -106,6 +109,7 @@ func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Respo
 	return nil
 }
 
+// HasMediaType reports whether Content-Type is want, with no parameter but charset=utf-8.
 func (c *Call) HasMediaType(want string) bool {
 	media, parameters, err := mime.ParseMediaType(c.Request.Header.Get("Content-Type"))
 	if err != nil || media != want {
@@ -115,6 +119,7 @@ func (c *Call) HasMediaType(want string) bool {
 	return len(parameters) == 0 || (len(parameters) == 1 && has && strings.EqualFold(charset, "utf-8"))
 }
 
+// BindQuery reads the query. It returns a refusal, or nil when all is well.
 func (c *Call) BindQuery(bind func(*wire.Query)) *Response {
 	values, err := url.ParseQuery(c.Request.URL.RawQuery)
 	if err != nil {

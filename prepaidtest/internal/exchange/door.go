@@ -14,6 +14,7 @@ type Door struct {
 	once        sync.Once
 }
 
+// NewDoor makes a door in front of a listener.
 func NewDoor(listener net.Listener) *Door {
 	return &Door{Listener: listener, connections: make(chan net.Conn), done: make(chan struct{})}
 }
@@ -53,4 +54,5 @@ func (f *Door) Close() error {
 	return f.Listener.Close()
 }
 
+// Stop accepts no more connections.
 func (f *Door) Stop() { f.once.Do(func() { close(f.done) }) }

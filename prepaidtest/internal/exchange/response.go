@@ -75,8 +75,9 @@ func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 func (a Response) writeRaw(w http.ResponseWriter, r *http.Request, door *Door) {
 	connection, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil { // mounted where there is no connection to take over
-		a.Body = nil
-		a.Write(w, r, door)
+		bare := a
+		bare.Body = nil
+		bare.Write(w, r, door)
 		return
 	}
 	_, err = connection.Write(append(a.RawHead(len(a.Body), r.Close), a.Body...))

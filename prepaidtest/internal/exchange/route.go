@@ -41,6 +41,7 @@ func (t Table) Has(name string) bool {
 	return slices.ContainsFunc(t, func(r *Route) bool { return r.Name() == name })
 }
 
+// Name is the method and the path template.
 func (r *Route) Name() string { return r.Method + " " + r.Template }
 
 // Find returns the route of a request with the values of its path parameters. A fixed segment wins over a

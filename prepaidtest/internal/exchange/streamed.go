@@ -61,6 +61,7 @@ func Cut(w http.ResponseWriter, some []byte) {
 	_ = connection.Close()
 }
 
+// TakeOver takes the connection over, which net/http no longer closes.
 func TakeOver(w http.ResponseWriter) net.Conn {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -14,6 +14,7 @@ type Delivery struct {
 	Pings  bool
 }
 
+// DeliveryKind is what goes wrong with a delivery.
 type DeliveryKind int
 
 const (
@@ -24,6 +25,7 @@ const (
 	Hold
 )
 
+// Check finds numbers out of their range.
 func (f Delivery) Check() error {
 	switch {
 	case f.Kind == Duplicate && f.Copies < 1:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func DeliveryFaultWords() map[DeliveryKind]string {
+func deliveryWords() map[DeliveryKind]string {
 	return map[DeliveryKind]string{
 		DeliverNormally: "nothing", Duplicate: "duplicate-message", Lose: "lose-message",
 		LoseResponse: "lose-answer", Hold: "delay-message",
@@ -27,7 +27,7 @@ func DeliveryForms() []string {
 
 // String is the form that ParseDelivery reads, for example "duplicate-message 2 always".
 func (f Delivery) String() string {
-	words := []string{DeliveryFaultWords()[f.Kind]}
+	words := []string{deliveryWords()[f.Kind]}
 	switch f.Kind {
 	case Duplicate:
 		words = append(words, strconv.Itoa(f.Copies))
@@ -50,7 +50,7 @@ func ParseDelivery(text string) (Delivery, error) {
 		return f, fmt.Errorf("prepaidtest: delivery fault: %w", err)
 	}
 	p := &wordParser{words: words}
-	kind, known := kindOf(p.next("the name"), DeliveryFaultWords())
+	kind, known := kindOf(p.next("the name"), deliveryWords())
 	if !known {
 		return f, errors.New("prepaidtest: delivery fault: no such name; see DeliveryFaultForms")
 	}
@@ -66,7 +66,7 @@ func ParseDelivery(text string) (Delivery, error) {
 		p.err = f.Check()
 	}
 	if p.err != nil {
-		return Delivery{}, fmt.Errorf("prepaidtest: delivery fault %s: %w", DeliveryFaultWords()[kind], p.err)
+		return Delivery{}, fmt.Errorf("prepaidtest: delivery fault %s: %w", deliveryWords()[kind], p.err)
 	}
 	return f, nil
 }

@@ -31,6 +31,7 @@ type Fault struct {
 	After       time.Duration // how much later
 }
 
+// Kind is what goes wrong with a request.
 type Kind int
 
 const (

@@ -15,10 +15,13 @@ type Schedule struct {
 	counted, always, chanced bool
 }
 
+// Repeat makes the fault count n times.
 func (s *Schedule) Repeat(n int) { s.times, s.counted, s.always = n, true, false }
 
+// Forever keeps the fault armed until it is removed.
 func (s *Schedule) Forever() { s.times, s.counted, s.always = 0, false, true }
 
+// Sometimes makes the fault count with probability p.
 func (s *Schedule) Sometimes(p float64) { s.chance, s.chanced = p, true }
 
 // left is how often the fault can be used before it has been; endless when there is no end.
@@ -34,7 +37,7 @@ func (s Schedule) left() int {
 
 func (s Schedule) check() error {
 	if s.counted && s.times < 1 {
-		return errors.New("Times must be 1 or more")
+		return errors.New("Times must be 1 or more") //nolint:staticcheck // begins with the name of a function
 	}
 	if s.chanced && !(s.chance > 0 && s.chance <= 1) { // false for NaN too
 		return errors.New("WithProbability must be above 0 and at most 1")
@@ -51,10 +54,11 @@ type Queue[F any] struct {
 
 	mu     sync.Mutex
 	random func() float64
-	armed  []*armed[F]
+	armed  []*Armed[F]
 }
 
-type armed[F any] struct {
+// Armed is a fault that waits to be used.
+type Armed[F any] struct {
 	Name       string
 	Fault      F
 	Used, Left int
@@ -71,11 +75,12 @@ func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func
 	return q
 }
 
+// Arm adds faults for a name.
 func (q *Queue[F]) Arm(name string, faults ...F) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, fault := range faults {
-		q.armed = append(q.armed, &armed[F]{Name: name, Fault: fault, Left: q.howOften(fault).left()})
+		q.armed = append(q.armed, &Armed[F]{Name: name, Fault: fault, Left: q.howOften(fault).left()})
 	}
 }
 
@@ -104,10 +109,11 @@ func (q *Queue[F]) Take(name string, fits func(F) bool) *F {
 	return nil
 }
 
-func (q *Queue[F]) All() []armed[F] {
+// All returns the armed faults in the order armed.
+func (q *Queue[F]) All() []Armed[F] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	list := make([]armed[F], len(q.armed))
+	list := make([]Armed[F], len(q.armed))
 	for i, one := range q.armed {
 		list[i] = *one
 	}
@@ -127,9 +133,10 @@ func (q *Queue[F]) Count() int {
 func (q *Queue[F]) Remove(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.armed = slices.DeleteFunc(q.armed, func(one *armed[F]) bool { return one.Name == name })
+	q.armed = slices.DeleteFunc(q.armed, func(one *Armed[F]) bool { return one.Name == name })
 }
 
+// Clear disarms all faults.
 func (q *Queue[F]) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -29,20 +29,20 @@ func (f *Fault) RewriteHeader(a *exchange.Response) {
 }
 
 // Slow returns what to write to: w itself, or a slow one.
-func (f *Fault) Slow(under *activity.Activity, w http.ResponseWriter, r *http.Request) http.ResponseWriter {
+func (f *Fault) Slow(running *activity.Activity, w http.ResponseWriter, r *http.Request) http.ResponseWriter {
 	if f == nil || f.Kind != SlowBody {
 		return w
 	}
-	return &slowWriter{ResponseWriter: w, wait: func() bool { return under.Pause(f.Wait, r.Context().Done()) }}
+	return &slowWriter{ResponseWriter: w, wait: func() bool { return running.Pause(f.Wait, r.Context().Done()) }}
 }
 
 // Send writes what the fault leaves of the response and cuts the connection.
-func (f *Fault) Send(under *activity.Activity, w http.ResponseWriter, a exchange.Response) {
+func (f *Fault) Send(running *activity.Activity, w http.ResponseWriter, a exchange.Response) {
 	switch {
 	case f.Drops():
 		exchange.Cut(w, nil)
 	case f.Kind == WrongLength:
-		writeWrongLength(under, w, a, f.Delta)
+		writeWrongLength(running, w, a, f.Delta)
 	case a.Stream != nil:
 		truncateStream(w, a)
 	default:
@@ -60,7 +60,7 @@ func truncated(response exchange.Response) []byte {
 }
 
 // writeWrongLength makes a streamed body twice: once to know its length, once to send it.
-func writeWrongLength(under *activity.Activity, w http.ResponseWriter, a exchange.Response, delta int) {
+func writeWrongLength(running *activity.Activity, w http.ResponseWriter, a exchange.Response, delta int) {
 	if a.Stream == nil {
 		a.Stream = func(w io.Writer) error {
 			_, err := w.Write(a.Body)
@@ -74,9 +74,9 @@ func writeWrongLength(under *activity.Activity, w http.ResponseWriter, a exchang
 	}
 	connection := exchange.TakeOver(w)
 	sent := make(chan struct{})
-	under.Run(func() { // net/http no longer closes this connection
+	running.Run(func() { // net/http no longer closes this connection
 		select {
-		case <-under.Stopping():
+		case <-running.Stopping():
 			_ = connection.Close()
 		case <-sent:
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FaultWords are the names of the kinds in text.
-func FaultWords() map[Kind]string {
+// kindWords are the names of the kinds in text.
+func kindWords() map[Kind]string {
 	return map[Kind]string{
 		None: "nothing", CommitThenDrop: "commit-then-drop", DropBeforeCommit: "drop-before-commit",
 		Respond: "answer", RespondWith: "answer-body", Delay: "delay", Truncate: "truncate",
@@ -50,7 +50,7 @@ func scheduleForms() []string {
 
 // String is the form that Parse reads, for example "answer 503 x3".
 func (f Fault) String() string {
-	words := []string{FaultWords()[f.Kind]}
+	words := []string{kindWords()[f.Kind]}
 	switch f.Kind {
 	case Respond:
 		words = append(words, strconv.Itoa(f.Status))
@@ -87,7 +87,7 @@ func Parse(text string) (Fault, error) {
 		return Fault{}, fmt.Errorf("prepaidtest: fault: %w", err)
 	}
 	p := &wordParser{words: words}
-	kind, known := kindOf(p.next("the name"), FaultWords())
+	kind, known := kindOf(p.next("the name"), kindWords())
 	if !known {
 		return Fault{}, errors.New("prepaidtest: fault: no such name; see FaultForms")
 	}
@@ -118,7 +118,7 @@ func Parse(text string) (Fault, error) {
 		p.err = f.Check()
 	}
 	if p.err != nil {
-		return Fault{}, fmt.Errorf("prepaidtest: fault %s: %w", FaultWords()[kind], p.err)
+		return Fault{}, fmt.Errorf("prepaidtest: fault %s: %w", kindWords()[kind], p.err)
 	}
 	return f, nil
 }

@@ -32,8 +32,9 @@ type Funding struct {
 	redeemed map[int64]*redemption // by the item
 }
 
-func New(ledger *ledger.Ledger, clock *clock.Clock) *Funding {
-	return &Funding{ledger: ledger, clock: clock, redeemed: make(map[int64]*redemption)}
+// New makes the funding operations.
+func New(books *ledger.Ledger, c *clock.Clock) *Funding {
+	return &Funding{ledger: books, clock: c, redeemed: make(map[int64]*redemption)}
 }
 
 type fundingBody struct {

@@ -19,6 +19,7 @@ type rateWindow struct {
 	count int
 }
 
+// NewRateLimiter makes a limiter of limit requests in span; 0 is off.
 func NewRateLimiter(limit int, span time.Duration) *RateLimiter {
 	return &RateLimiter{Limit: limit, span: span, windows: make(map[string]*rateWindow)}
 }

@@ -35,6 +35,7 @@ type TokenOptions struct {
 	BadOnReport            int // status of a report start with a bad token
 }
 
+// NewTokens makes a store without tokens.
 func NewTokens(from *ids.Source, with TokenOptions) *Tokens {
 	return &Tokens{ids: from, with: with, expiry: make(map[string]time.Time)}
 }

@@ -87,14 +87,14 @@ func (s *Hooks) Announce(l ledger.Locked, a *ledger.Account, booked ledger.Item)
 // messages of a hook go out one after the other. After Close they are only kept, for Save.
 func (s *Hooks) enqueue(l ledger.Locked, h *Hook, m *Message) {
 	h.queue = append(h.queue, m)
-	if s.under.Begin(1) {
+	if s.activity.Begin(1) {
 		s.startSending(l, h)
 	}
 }
 
 func (s *Hooks) startSending(_ ledger.Locked, h *Hook) {
 	if !h.sending {
-		h.sending = s.under.Start(func() { s.drain(h) })
+		h.sending = s.activity.Start(func() { s.drain(h) })
 	}
 }
 
@@ -102,9 +102,9 @@ func (s *Hooks) startSending(_ ledger.Locked, h *Hook) {
 func (s *Hooks) drain(h *Hook) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s.under.Run(func() {
+	s.activity.Run(func() {
 		select {
-		case <-s.under.Stopping():
+		case <-s.activity.Stopping():
 			cancel()
 		case <-ctx.Done():
 		}
@@ -125,7 +125,7 @@ func (s *Hooks) drain(h *Hook) {
 		if !delivered {
 			s.undelivered(l, h, m)
 		}
-		s.under.End(1)
+		s.activity.End(1)
 		l.Unlock()
 	}
 }
@@ -134,11 +134,11 @@ func (s *Hooks) drain(h *Hook) {
 func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 	l := s.ledger.Lock()
 	defer l.Unlock()
-	closed := s.under.IsClosed()
+	closed := s.activity.IsClosed()
 	if len(h.queue) == 0 || closed {
 		h.sending = false
 		if closed { // what is left is kept, for Save
-			s.under.Abandon()
+			s.activity.Abandon()
 		}
 		return nil, Config{}, false
 	}
@@ -151,7 +151,7 @@ func (s *Hooks) next(h *Hook) (m *Message, config Config, wanted bool) {
 
 // undelivered tries again later, or stores the message.
 func (s *Hooks) undelivered(l ledger.Locked, h *Hook, m *Message) {
-	if s.under.IsClosed() { // which may have cut the attempt short: it does not count
+	if s.activity.IsClosed() { // which may have cut the attempt short: it does not count
 		m.Attempts--
 		h.queue = slices.Insert(h.queue, 0, m)
 		return

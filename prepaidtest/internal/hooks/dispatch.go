@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
-// Attempt is one attempt to deliver a message.
+// Attempt is one attempt to deliver a message. Delivery of package prepaidtest is the same for partners.
 type Attempt struct {
 	Time      time.Time
 	HookID    string

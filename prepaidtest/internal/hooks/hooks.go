@@ -42,7 +42,7 @@ type Hooks struct {
 	ledger   *ledger.Ledger
 	clock    *clock.Clock
 	ids      *ids.Source
-	under    *activity.Activity
+	activity *activity.Activity
 	with     Options
 	faults   *faults.Queue[faults.Delivery]
 	sender   *http.Client
@@ -68,9 +68,10 @@ type Options struct {
 	LogSize      int
 }
 
-func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, under *activity.Activity, faults *faults.Queue[faults.Delivery], with Options) *Hooks {
+// New makes a registry without hooks. Deliveries use the armed faults.
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, running *activity.Activity, armed *faults.Queue[faults.Delivery], with Options) *Hooks {
 	return &Hooks{
-		ledger: ledger, clock: clock, ids: from, under: under, with: with, faults: faults, sender: newSender(with),
+		ledger: books, clock: c, ids: from, activity: running, with: with, faults: armed, sender: newSender(with),
 		slots: make(chan struct{}, 8), attempts: ring.New[Attempt](with.LogSize), byID: make(map[string]*Hook),
 	}
 }
@@ -144,15 +145,18 @@ func hookNotFound(c *exchange.Call) exchange.Response {
 
 // bindHook reads the members of a hook into config, which holds the present values for a change.
 func (s *Hooks) bindHook(c *exchange.Call, config *Config, whole bool) (sent hookSent, refusal *exchange.Response) {
-	var faults wire.Faults
-	refusal = c.BindBodyInto(&faults, func(b *wire.Reader) { sent = s.BindMembers(b, config, whole) })
-	if refusal != nil || len(faults.Found) == 0 {
+	var found wire.Faults
+	refusal = c.BindBodyInto(&found, func(b *wire.Reader) { sent = s.bindMembers(b, config, whole) })
+	if refusal != nil || len(found.Found) == 0 {
 		return sent, refusal
 	}
-	return sent, new(c.Refuse(http.StatusBadRequest, hookCode(faults.Found[0].Field), faults.Describe()))
+	return sent, new(c.Refuse(http.StatusBadRequest, hookCode(found.Found[0].Field), found.Describe()))
 }
 
-func (s *Hooks) BindMembers(b *wire.Reader, config *Config, whole bool) (sent hookSent) {
+// BindMembers reads all members of a hook.
+func (s *Hooks) BindMembers(b *wire.Reader, config *Config) { s.bindMembers(b, config, true) }
+
+func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent hookSent) {
 	var scope []int64
 	members := []wire.Value{
 		b.String("uri", &config.URI).Form(s.isHookURI, "must be a valid HTTPS URI").Seen(&sent.uri),
@@ -287,15 +291,15 @@ func (s *Hooks) ListUndeliverable(c *exchange.Call) exchange.Response {
 // DismissUndeliverable handles POST /hooks/{id}/undeliverable/dismiss: all of the ids, or none when one is
 // unknown.
 func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
-	var ids []string
-	var faults wire.Faults
-	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
-		b.Strings("message_ids", &ids).Required().Limit(len(ids) > 0, "must have at least one id")
+	var named []string
+	var found wire.Faults
+	if refusal := c.BindBodyInto(&found, func(b *wire.Reader) {
+		b.Strings("message_ids", &named).Required().Limit(len(named) > 0, "must have at least one id")
 	}); refusal != nil {
 		return *refusal
 	}
-	if len(faults.Found) > 0 || len(ids) == 0 {
-		return c.Unusable(faults.Describe())
+	if len(found.Found) > 0 || len(named) == 0 {
+		return c.Unusable(found.Describe())
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()
@@ -303,11 +307,11 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	if h == nil {
 		return hookNotFound(c)
 	}
-	stored, dismissed := make(map[string]bool, len(h.Undeliverable)), make(map[string]bool, len(ids))
+	stored, dismissed := make(map[string]bool, len(h.Undeliverable)), make(map[string]bool, len(named))
 	for _, m := range h.Undeliverable {
 		stored[m.ID] = true
 	}
-	for _, id := range ids {
+	for _, id := range named {
 		dismissed[id] = true
 		if !stored[id] {
 			return c.Refuse(http.StatusBadRequest, "invalid_message_id", "message_ids has an id that is not undeliverable")
@@ -378,7 +382,7 @@ func (s *Hooks) Resume() {
 	l := s.ledger.Lock()
 	defer l.Unlock()
 	for _, h := range s.order {
-		if len(h.queue) > 0 && s.under.Begin(len(h.queue)) {
+		if len(h.queue) > 0 && s.activity.Begin(len(h.queue)) {
 			s.startSending(l, h)
 		}
 	}

@@ -19,6 +19,7 @@ type Source struct {
 	drawn  int64 // how often something was taken that does not come again
 }
 
+// New makes a source; a nil seed is for real randomness.
 func New(seed *uint64) *Source {
 	g := &Source{last: 100_000_000}
 	if seed != nil {
@@ -31,6 +32,7 @@ func New(seed *uint64) *Source {
 	return g
 }
 
+// Bytes returns n random bytes.
 func (g *Source) Bytes(n int) []byte {
 	random := make([]byte, n)
 	if g.seeded == nil {
@@ -44,6 +46,7 @@ func (g *Source) Bytes(n int) []byte {
 	return random
 }
 
+// UUID returns a UUID of version 4.
 func (g *Source) UUID() string {
 	b := g.Bytes(16)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
@@ -51,6 +54,7 @@ func (g *Source) UUID() string {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
 }
 
+// Hex returns n random bytes in lower hex.
 func (g *Source) Hex(n int) string { return hex.EncodeToString(g.Bytes(n)) }
 
 // Digits returns n decimal digits; the slight bias of the remainder does not matter here.

@@ -14,6 +14,7 @@ func AccountStatuses() []string {
 	}
 }
 
+// Account is an account with its history.
 type Account struct {
 	ID, ExternalID   string
 	CardNumber       string // masked
@@ -49,6 +50,7 @@ type Expiry struct {
 	text string
 }
 
+// NewExpiry makes an expiry at a time.
 func NewExpiry(at time.Time) Expiry { return Expiry{at, wire.DateTime(at).String()} }
 
 // Registration is a cardholder with its wire form, for the same reason.
@@ -57,6 +59,7 @@ type Registration struct {
 	text []byte
 }
 
+// NewRegistration makes a registration of a cardholder.
 func NewRegistration(p Personal) Registration { return Registration{p, wire.AppendJSON(nil, p)} }
 
 // Key is what GET /accounts searches by.
@@ -97,6 +100,7 @@ func (a *Account) AppendCreated(to []byte) wire.Writer {
 	return o
 }
 
+// Append appends the whole account with the groups that were asked for.
 func (a *Account) Append(to []byte, with Groups) []byte {
 	o := a.AppendCreated(to)
 	o.String(`"account_id":`, a.ID)

@@ -28,6 +28,7 @@ const (
 	CodeAdjustment         Code = "3900" // own; Adjust
 )
 
+// Describe returns the description of a type.
 func (t Code) Describe() string {
 	switch t {
 	case CodeClearing:
@@ -91,6 +92,7 @@ type Item struct {
 
 const Currency = "AUD"
 
+// ParentID is that of the parent; empty without one.
 func (i Item) ParentID() string {
 	if i.Parent == 0 {
 		return ""

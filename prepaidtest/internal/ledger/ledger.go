@@ -126,7 +126,7 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 // Add adds an account made with newAccount.
 func (l Locked) Add(a *Account) {
 	l.accounts[a.ID] = a
-	l.order = append(l.order, a)
+	l.books.order = append(l.books.order, a)
 	a.Company.Accounts = append(a.Company.Accounts, a)
 	l.Reindex(a, a.ClientAccountKey)
 }

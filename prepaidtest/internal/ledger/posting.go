@@ -42,8 +42,9 @@ func (l Locked) PostAll(a *Account, at time.Time, entries ...Entry) ([]Item, boo
 	return booked, true
 }
 
-// Book is the only place where a balance changes, so that a balance is always the sum of its history.  Time never runs back within an account. The sum of a forced posting is not checked against zero; an
-// amount beyond the range of money cannot be posted and is reported false.
+// Book is the only place where a balance changes, so that a balance is always the sum of its history. Time never runs back
+// within an account. A forced posting is not checked against zero; an amount beyond the range of money cannot be posted and
+// is reported false.
 func (l Locked) Book(a *Account, e Entry, at time.Time) (Item, bool) {
 	balance, ok := a.Balance.Plus(e.Amount)
 	if ok {

@@ -6,6 +6,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
+// The types of a registration, and WalletToken, are declared again in package prepaidtest, for partners: convert.go there
+// explains why.
+
 // Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".
 type Personal struct {
@@ -65,6 +68,7 @@ type Portal struct {
 	CardholderID string `json:"cardholder_id"`
 }
 
+// Bind reads a registration.
 func (p *Personal) Bind(b *wire.Reader) {
 	b.String("title", &p.Title).Max(50)
 	b.String("first_name", &p.FirstName).Required().Max(50)
@@ -116,6 +120,7 @@ func (p *Passport) bind(b *wire.Reader) {
 	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Letters(3), "must be an ISO 3166 alpha-3 code")
 }
 
+// Bind reads a portal identifier.
 func (p *Portal) Bind(b *wire.Reader) {
 	b.String("client_id", &p.ClientID).Required()
 	b.String("program_id", &p.ProgramID).Required()

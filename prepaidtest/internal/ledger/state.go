@@ -80,8 +80,7 @@ func (s *SavedItems) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Items and wallet tokens are only ever appended, and need no copy.
-// Save returns the accounts, oldest first.
+// Save returns the accounts, oldest first. Items and wallet tokens are only ever appended, and need no copy.
 func (v View) Save() []SavedAccount {
 	found := make(map[*Account]int)
 	for _, list := range v.byKey {

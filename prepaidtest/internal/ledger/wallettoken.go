@@ -97,6 +97,7 @@ func isMonthYear(text string) bool {
 	return err == nil
 }
 
+// StorageTechnologies are the values of storage_technology.
 func StorageTechnologies() []string {
 	return []string{
 		"unknown", "device_memory", "device_memory_protected_by_tpm", "server", "trusted_execution_environment", "secure_element",
@@ -104,10 +105,12 @@ func StorageTechnologies() []string {
 	}
 }
 
+// TokenTypes are the values of token_type.
 func TokenTypes() []string {
 	return []string{"unknown", "embedded_secure_element_token", "master_card_cloud_based_payments_token", "cof_token"}
 }
 
+// ProvisioningStatuses are the values of provisioning_status_code.
 func ProvisioningStatuses() []string {
 	return []string{
 		"unknown", "token_being_prepared", "awaiting_cardholder_tc_acceptance", "token_being_delivered", "awaiting_activation", "success",
@@ -115,12 +118,14 @@ func ProvisioningStatuses() []string {
 	}
 }
 
+// TokenizationDecisions are the values of final_tokenization_decision.
 func TokenizationDecisions() []string {
 	return []string{
 		"unknown", "digitisation_declined", "digitisation_approved", "digitisation_approved_prior_authentication_required",
 	}
 }
 
+// DeviceTypes are the values of device_type.
 func DeviceTypes() []string {
 	return []string{
 		"unknown", "watch1", "smartphone_with_fixed_secure_element", "tablet_or_ereader_with_fixed_secure_element",
@@ -130,4 +135,5 @@ func DeviceTypes() []string {
 	}
 }
 
+// IsTokenReference checks the length of token_unique_reference.
 func IsTokenReference(text string) bool { return utf8.RuneCountInString(text) == 48 }

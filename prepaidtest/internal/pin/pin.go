@@ -48,8 +48,9 @@ type Options struct {
 	MGF1        crypto.Hash // of OAEP's mask function; 0 is that of the envelope
 }
 
-func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Options) *PINs {
-	s := &PINs{ledger: ledger, clock: clock, ids: from, with: with, changes: make(map[string]*change)}
+// New makes the PIN operations.
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *PINs {
+	s := &PINs{ledger: books, clock: c, ids: from, with: with, changes: make(map[string]*change)}
 	s.key = sync.OnceValues(s.makeIdentity)
 	return s
 }

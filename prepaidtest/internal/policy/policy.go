@@ -19,8 +19,9 @@ type Policies struct {
 	rules  map[int64]*Policy // by company; none for a company without a policy
 }
 
-func New(ledger *ledger.Ledger) *Policies {
-	return &Policies{ledger: ledger, rules: make(map[int64]*Policy)}
+// New makes a store without policies.
+func New(books *ledger.Ledger) *Policies {
+	return &Policies{ledger: books, rules: make(map[int64]*Policy)}
 }
 
 // The kinds of policy that a company can have.

@@ -6,6 +6,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
+// Bind reads a merchant rule.
 func (r *MerchantRule) Bind(b *wire.Reader) {
 	b.Integer("acquirer_id", &r.AcquirerID).Required()
 	b.String("card_acceptor_id", &r.AcceptorID).Required()
@@ -17,6 +18,7 @@ func (r MerchantRule) Same(o MerchantRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID
 }
 
+// Bind reads a terminal rule.
 func (r *TerminalRule) Bind(b *wire.Reader) {
 	r.bindKey(b)
 	b.String("card_acceptor_name_location", &r.NameLocation)
@@ -34,6 +36,7 @@ func (r TerminalRule) Same(o TerminalRule) bool {
 	return r.AcquirerID == o.AcquirerID && r.AcceptorID == o.AcceptorID && r.TerminalID == o.TerminalID
 }
 
+// AddCategories adds the codes that are not listed.
 func (p *Policy) AddCategories(codes []int64) {
 	for _, code := range codes {
 		if !slices.Contains(p.Categories, code) {

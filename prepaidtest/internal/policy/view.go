@@ -23,6 +23,7 @@ type categoryRule struct {
 	Code string `json:"merchant_category_code"`
 }
 
+// MerchantRule lists a merchant.
 type MerchantRule struct {
 	AcquirerID  int64  `json:"acquirer_id"`
 	AcceptorID  string `json:"card_acceptor_id"`
@@ -30,6 +31,7 @@ type MerchantRule struct {
 	ID          int64  `json:"id"`
 }
 
+// TerminalRule lists a terminal.
 type TerminalRule struct {
 	AcquirerID   int64  `json:"acquirer_id"`
 	AcceptorID   string `json:"card_acceptor_id"`
@@ -77,6 +79,7 @@ func (p *Policy) approves(m ledger.Merchant) bool {
 	return listed == p.Closed
 }
 
+// Whole handles GET /policy/{id}/policy.
 func (s *Policies) Whole(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *Policy) any {
 		body := p.head()
@@ -85,6 +88,7 @@ func (s *Policies) Whole(c *exchange.Call) exchange.Response {
 	})
 }
 
+// Categories handles GET /policy/{id}/categories.
 func (s *Policies) Categories(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *Policy) any {
 		body := p.head()
@@ -93,6 +97,7 @@ func (s *Policies) Categories(c *exchange.Call) exchange.Response {
 	})
 }
 
+// Merchants handles GET /policy/{id}/merchants.
 func (s *Policies) Merchants(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *Policy) any {
 		body := p.head()
@@ -101,6 +106,7 @@ func (s *Policies) Merchants(c *exchange.Call) exchange.Response {
 	})
 }
 
+// Terminals handles GET /policy/{id}/terminals.
 func (s *Policies) Terminals(c *exchange.Call) exchange.Response {
 	return s.withPolicy(c, func(p *Policy) any {
 		body := p.head()

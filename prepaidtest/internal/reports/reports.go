@@ -41,9 +41,9 @@ type Reports struct {
 }
 
 // New makes reports with the built-in template.
-func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, delay time.Duration) *Reports {
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, delay time.Duration) *Reports {
 	return &Reports{
-		ledger: ledger, clock: clock, ids: from, delay: delay, templates: map[string]Template{DailySettlement: {}},
+		ledger: books, clock: c, ids: from, delay: delay, templates: map[string]Template{DailySettlement: {}},
 		runs: make(map[string]*run), last: make(map[string]*run),
 	}
 }

@@ -12,8 +12,10 @@ type Ring[T any] struct {
 	oldest  int
 }
 
+// New makes a ring of size entries.
 func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
+// Add adds the newest entry, in place of the oldest when the ring is full.
 func (r *Ring[T]) Add(entry T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

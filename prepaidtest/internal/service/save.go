@@ -25,7 +25,8 @@ func (s *Service) Save() ([]byte, error) {
 
 // snapshot copies the state. While it does no task runs, so that each is either waiting or done.
 func (s *Service) snapshot() (*stateDocument, error) {
-	defer s.Clock.Hold()()
+	release := s.Clock.Hold()
+	defer release()
 	l := s.Ledger.RLock()
 	defer l.RUnlock()
 	d := &stateDocument{

@@ -8,7 +8,8 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Seed is the state of an account to begin with. What is empty gets a default.
+// Seed is the state of an account to begin with. What is empty gets a default. SeedAccount of package prepaidtest is the same
+// for partners.
 type Seed struct {
 	ID                     string
 	ExternalID             string

@@ -43,7 +43,7 @@ func (s *Service) Load(raw []byte) error {
 	b.Objects("reports", document.bindReport)
 	b.Objects("hooks", func(b *wire.Reader) {
 		add := seedHook{path: b.Path}
-		s.Hooks.BindMembers(b, &add.Config, true)
+		s.Hooks.BindMembers(b, &add.Config)
 		document.hooks = append(document.hooks, add)
 	})
 	b.Finish()

@@ -45,8 +45,9 @@ type Options struct {
 	MatchedReversals bool          // reverse_clear books nothing without a matching clearing
 }
 
-func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, policies *policy.Policies, with Options) *Simulator {
-	return &Simulator{ledger: ledger, clock: clock, ids: from, policies: policies, with: with, approvals: make(map[string]*authorisation)}
+// New makes the simulator.
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, policies *policy.Policies, with Options) *Simulator {
+	return &Simulator{ledger: books, clock: c, ids: from, policies: policies, with: with, approvals: make(map[string]*authorisation)}
 }
 
 type authorisationState int

@@ -60,9 +60,10 @@ type Transfers struct {
 	movements map[transferKey]int
 }
 
-func New(ledger *ledger.Ledger, clock *clock.Clock, from *ids.Source, with Options) *Transfers {
+// New makes the transfer operations.
+func New(books *ledger.Ledger, c *clock.Clock, from *ids.Source, with Options) *Transfers {
 	return &Transfers{
-		ledger: ledger, clock: clock, ids: from, with: with, cache: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
+		ledger: books, clock: c, ids: from, with: with, cache: make(map[transferKey]cachedTransfer), movements: make(map[transferKey]int),
 	}
 }
 
@@ -77,14 +78,14 @@ func (s *Transfers) Movements(_ ledger.View, requestID string) int {
 
 // PaidTwice returns the request ids with which an operation made more than one movement, sorted.
 func (s *Transfers) PaidTwice(_ ledger.View) []string {
-	var ids []string
+	var twice []string
 	for key, movements := range s.movements {
 		if movements > 1 {
-			ids = append(ids, key.requestID)
+			twice = append(twice, key.requestID)
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	slices.Sort(twice)
+	return slices.Compact(twice)
 }
 
 // transferKey scopes a request_id to its operation.

@@ -17,9 +17,6 @@ func (s DateTime) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + s.String() + `"`), nil
 }
 
-// IsZero serves omitzero.
-func (s DateTime) IsZero() bool { return time.Time(s).IsZero() }
-
 // String prints the wire form.
 func (s DateTime) String() string { return time.Time(s).UTC().Format(TimeLayout) }
 

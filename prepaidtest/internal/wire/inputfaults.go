@@ -8,6 +8,7 @@ type Fault struct{ Field, rule string }
 // Faults collects every fault of one request.
 type Faults struct{ Found []Fault }
 
+// Add adds a field with the rule it breaks.
 func (l *Faults) Add(field, rule string) { l.Found = append(l.Found, Fault{field, rule}) }
 
 // Describe lists the fields with their rules.

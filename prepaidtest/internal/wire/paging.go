@@ -21,6 +21,7 @@ func (s PageSizes) Valid() bool { return s.Least >= 1 && s.Least <= s.Normal && 
 // PageInfo is what the three paging headers say.
 type PageInfo struct{ size, pages, items int }
 
+// Header sets the three paging headers.
 func (p *PageInfo) Header(h http.Header) {
 	// The reference's spelling, which is not the canonical one of net/http.
 	h["X-PageSize"] = []string{strconv.Itoa(p.size)}

@@ -28,6 +28,7 @@ func (q *Query) take(name string) (string, bool) {
 	return values[0], true
 }
 
+// Finish faults the parameters that nothing asked for.
 func (q *Query) Finish() {
 	if q.Lenient {
 		return
@@ -37,8 +38,10 @@ func (q *Query) Finish() {
 	}
 }
 
+// String reads an optional text.
 func (q *Query) String(name string, into *string) { *into, _ = q.take(name) }
 
+// RequiredString reads a text that must not be empty.
 func (q *Query) RequiredString(name string, into *string) {
 	var present bool
 	if *into, present = q.take(name); !present || *into == "" {
@@ -46,6 +49,7 @@ func (q *Query) RequiredString(name string, into *string) {
 	}
 }
 
+// OneOf reads an optional word.
 func (q *Query) OneOf(name string, into *string, words []string) {
 	q.String(name, into)
 	if *into != "" && !slices.Contains(words, *into) {
@@ -59,6 +63,7 @@ func (q *Query) Flag(name string, into *bool) {
 	*into = strings.TrimSpace(value) != ""
 }
 
+// RequiredBoolean reads true or false.
 func (q *Query) RequiredBoolean(name string, into *bool) {
 	value, present := q.take(name)
 	switch {
@@ -71,6 +76,7 @@ func (q *Query) RequiredBoolean(name string, into *bool) {
 	}
 }
 
+// DateTime reads an optional date-time.
 func (q *Query) DateTime(name string, into *time.Time) {
 	value, present := q.take(name)
 	if !present {

@@ -59,6 +59,7 @@ func (b *Reader) Finish() {
 	}
 }
 
+// String reads a string.
 func (b *Reader) String(name string, into *string) Value {
 	raw, v := b.take(name)
 	if !v.Present {
@@ -71,6 +72,7 @@ func (b *Reader) String(name string, into *string) Value {
 	return v
 }
 
+// Boolean reads true or false.
 func (b *Reader) Boolean(name string, into *bool) Value {
 	raw, v := b.take(name)
 	if !v.Present {
@@ -83,6 +85,7 @@ func (b *Reader) Boolean(name string, into *bool) Value {
 	return v
 }
 
+// Integer reads a JSON number without fraction and exponent.
 func (b *Reader) Integer(name string, into *int64) Value {
 	raw, v := b.take(name)
 	if !v.Present {
@@ -133,6 +136,7 @@ func (b *Reader) LoadAmount(name string, into *Money) Value {
 	return v
 }
 
+// DateTime reads a date-time in a string.
 func (b *Reader) DateTime(name string, into *time.Time) Value {
 	var text string
 	v := b.String(name, &text)
@@ -194,6 +198,7 @@ func (b *Reader) Objects(name string, bind func(*Reader)) Value {
 	return b.list(name, func(v Value, raw json.RawMessage, path string) { v.nested(raw, path, bind) })
 }
 
+// Integers reads an array of integers.
 func (b *Reader) Integers(name string, into *[]int64) Value {
 	return b.list(name, func(v Value, raw json.RawMessage, path string) {
 		number, err := strconv.ParseInt(string(raw), 10, 64)
@@ -205,6 +210,7 @@ func (b *Reader) Integers(name string, into *[]int64) Value {
 	})
 }
 
+// Strings reads an array of strings.
 func (b *Reader) Strings(name string, into *[]string) Value {
 	return b.list(name, func(v Value, raw json.RawMessage, path string) {
 		var text string
@@ -216,6 +222,7 @@ func (b *Reader) Strings(name string, into *[]string) Value {
 	})
 }
 
+// Fault says which rule the value breaks.
 func (v Value) Fault(rule string) Value {
 	v.binder.Faults.Add(v.field, rule)
 	v.Usable = false
@@ -230,6 +237,7 @@ func (v Value) Limit(ok bool, rule string) Value {
 	return v.Fault(rule)
 }
 
+// Required faults an absent member.
 func (v Value) Required() Value {
 	if !v.Present {
 		return v.Fault("is required")
@@ -248,6 +256,7 @@ func (v Value) Max(n int) Value {
 	return v.Limit(utf8.RuneCountInString(v.text) <= n, "has more than "+strconv.Itoa(n)+" characters")
 }
 
+// Min is a least number of code points.
 func (v Value) Min(n int) Value {
 	return v.Limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
@@ -260,6 +269,7 @@ func (v Value) OneOf(words ...string) Value {
 	return v
 }
 
+// Form faults a text that is not of a form.
 func (v Value) Form(ok func(string) bool, rule string) Value {
 	return v.Limit(!v.Usable || ok(v.text), rule)
 }

@@ -2,6 +2,7 @@ package wire
 
 import "net/mail"
 
+// IsDigits reports whether a text has digits only, and at least one.
 func IsDigits(text string) bool {
 	if text == "" {
 		return false
@@ -14,13 +15,16 @@ func IsDigits(text string) bool {
 	return true
 }
 
+// IsFourDigits reports whether a text has four digits, as types and categories have.
 func IsFourDigits(text string) bool { return len(text) == 4 && IsDigits(text) }
 
+// IsEmail reports whether a text has the form of an e-mail address.
 func IsEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
 	return err == nil && parsed.Address == text
 }
 
+// Letters checks for n capital letters.
 func Letters(n int) func(string) bool {
 	return func(text string) bool {
 		for _, c := range []byte(text) {
@@ -32,6 +36,7 @@ func Letters(n int) func(string) bool {
 	}
 }
 
+// IsAlphanumeric reports whether a text has ASCII letters and digits only.
 func IsAlphanumeric(text string) bool {
 	for _, c := range []byte(text) {
 		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
@@ -51,6 +56,7 @@ func IsPrintableASCII(text string) bool {
 	return true
 }
 
+// IsNameOnCard reports whether a text can be printed on a card.
 func IsNameOnCard(text string) bool {
 	for _, c := range []byte(text) {
 		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && c != '-' && c != '/' && c != '.' {

@@ -25,6 +25,7 @@ func (o *Writer) End() []byte {
 
 func (o *Writer) name(name string) { o.text = append(o.text, name...) }
 
+// String writes a string.
 func (o *Writer) String(name, value string) {
 	o.name(name)
 	o.text = append(appendString(o.text, value), ',')
@@ -37,6 +38,7 @@ func (o *Writer) Optional(name, value string) {
 	}
 }
 
+// Integer writes an integer.
 func (o *Writer) Integer(name string, value int64) {
 	o.name(name)
 	o.text = append(strconv.AppendInt(o.text, value, 10), ',')
@@ -49,16 +51,19 @@ func (o *Writer) Digits(name string, value int64) {
 	o.text = append(strconv.AppendInt(o.text, value, 10), `",`...)
 }
 
+// Boolean writes true or false.
 func (o *Writer) Boolean(name string, value bool) {
 	o.name(name)
 	o.text = append(strconv.AppendBool(o.text, value), ',')
 }
 
+// Money writes an amount as a number.
 func (o *Writer) Money(name string, value Money) {
 	o.name(name)
 	o.text = append(value.append(o.text), ',')
 }
 
+// Time writes a date-time.
 func (o *Writer) Time(name string, value time.Time) {
 	o.name(name)
 	o.text = append(o.text, '"')

@@ -77,7 +77,7 @@ func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }
 func (p *Page) known(w http.ResponseWriter, r *http.Request) (string, bool) {
 	id := r.PathValue("id")
 	if !slices.Contains(p.server.Load().AccountIDs(), id) {
-		p.problem(w, r, http.StatusNotFound, "There is no such account.")
+		p.notFound(w, r, "There is no such account.")
 		return "", false
 	}
 	return id, true

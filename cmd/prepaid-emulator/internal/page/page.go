@@ -67,7 +67,7 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /clock", p.clock)
 	mux.HandleFunc("POST /clock", p.advance)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
-		p.problem(w, r, http.StatusNotFound, "There is no such page.")
+		p.notFound(w, r, "There is no such page.")
 	})
 	return mux
 }
@@ -82,7 +82,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cache-Control", "no-store")
-	if !p.config.AllowRemote && !isLoopbackHost(r.Host) {
+	if !p.config.AllowRemote && !IsLoopback(r.Host) {
 		http.Error(w, "The Host header must be a loopback address.", http.StatusForbidden)
 		return
 	}
@@ -104,7 +104,8 @@ func isForm(r *http.Request) bool {
 	return err == nil && kind == "application/x-www-form-urlencoded"
 }
 
-func isLoopbackHost(hostPort string) bool {
+// IsLoopback reports whether a host, with a port or without, is one that only this machine reaches.
+func IsLoopback(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {
 		host = hostPort

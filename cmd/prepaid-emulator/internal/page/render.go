@@ -84,8 +84,8 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 // base is the service's address as this reader reaches it.
 func (p *Page) base(r *http.Request) string { return "http://" + r.Host + "/3.0/" }
 
-func (p *Page) problem(w http.ResponseWriter, r *http.Request, status int, text string) {
-	p.show(w, r, status, "problem", layout{Title: "Not here", Problem: text})
+func (p *Page) notFound(w http.ResponseWriter, r *http.Request, text string) {
+	p.show(w, r, http.StatusNotFound, "problem", layout{Title: "Not here", Problem: text})
 }
 
 // done redirects to a page with a note on what was done; a program gets the new state.

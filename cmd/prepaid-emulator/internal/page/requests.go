@@ -38,7 +38,7 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	list := p.server.Load().Requests()
 	i := slices.IndexFunc(list, func(request prepaidtest.Request) bool { return request.Number == number })
 	if err != nil || i < 0 {
-		p.problem(w, r, http.StatusNotFound, "There is no such request, or the log no longer reaches back to it.")
+		p.notFound(w, r, "There is no such request, or the log no longer reaches back to it.")
 		return
 	}
 	request := list[i]

@@ -46,7 +46,7 @@ func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 	hooks := server.Hooks()
 	i := slices.IndexFunc(hooks, func(hook prepaidtest.HookState) bool { return hook.ID == r.PathValue("id") })
 	if i < 0 {
-		p.problem(w, r, http.StatusNotFound, "There is no such webhook.")
+		p.notFound(w, r, "There is no such webhook.")
 		return
 	}
 	data := webhookData{Hook: hooks[i]}

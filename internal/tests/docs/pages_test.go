@@ -1,0 +1,54 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+// docs/operations.md has a row for each operation of the table, with its request and its safety class.
+func TestOperationsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("docs", "operations.md"))
+	require.NoError(t, err)
+	operations := tree.Operations(t)
+	for _, op := range operations {
+		require.Contains(t, string(page), "\n| `client."+op.Name+"` | `"+op.Method+" "+op.Path+"` | "+op.Safety+" | ")
+	}
+	require.Equal(t, len(operations), strings.Count(string(page), "\n| `client."))
+}
+
+// The README can be read in five minutes.
+func TestREADMEIsShort(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(text), 8000)
+}
+
+// The files that CONTRIBUTING.md and DESIGN.md send readers to exist.
+func TestDocumentFilesExist(t *testing.T) {
+	t.Parallel()
+	known := make(map[string]bool)
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		known[filepath.Base(path)] = true
+		return err
+	}))
+	name := regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+	for _, document := range []string{"CONTRIBUTING.md", "DESIGN.md"} {
+		text, err := os.ReadFile(document)
+		require.NoError(t, err)
+		names := name.FindAllString(string(text), -1)
+		require.NotEmpty(t, names)
+		for _, file := range names {
+			require.True(t, known[file], "%s names %s", document, file)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fill sets every field to a value of its own.
+func fill(v reflect.Value, n *int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), n)
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		*n++
+		v.SetString(fmt.Sprint("value ", *n))
+	}
+}
+
+// What is seeded and shown has the same members, under the same names, as what the ledger holds.
+func TestConversionsLoseNothing(t *testing.T) {
+	t.Parallel()
+	same := func(want, got any) {
+		text, err := json.Marshal(want)
+		require.NoError(t, err)
+		other, err := json.Marshal(got)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(other))
+	}
+	var person Personal
+	fill(reflect.ValueOf(&person).Elem(), new(int))
+	held := person.internal()
+	same(person, held)
+	require.Equal(t, person, personalOf(held))
+	held.Passport.Number = "changed"
+	require.NotEqual(t, "changed", person.Passport.Number, "a copy")
+
+	var token WalletToken
+	fill(reflect.ValueOf(&token).Elem(), new(int))
+	same(token, token.internal())
+	require.Equal(t, token, walletTokenOf(token.internal()))
+
+	require.Equal(t, person, personalOf(*SeedAccount{Personal: &person}.internal().Personal))
+}

@@ -1,0 +1,69 @@
+package activity
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestWaitIdleReturnsWhenNothingIsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := New()
+		require.NoError(t, a.WaitIdle(t.Context()))
+		require.True(t, a.Begin(2))
+		idle := make(chan error)
+		go func() { idle <- a.WaitIdle(t.Context()) }()
+		a.End(1)
+		synctest.Wait()
+		select {
+		case <-idle:
+			require.Fail(t, "one is still under way")
+		default:
+		}
+		a.End(1)
+		require.NoError(t, <-idle)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.True(t, a.Begin(1))
+		require.ErrorIs(t, a.WaitIdle(ctx), context.Canceled)
+	})
+}
+
+func TestNothingBeginsAfterClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := New()
+		require.True(t, a.Enter())
+		require.True(t, a.Begin(3))
+		paused := make(chan bool)
+		a.Run(func() { paused <- a.Pause(time.Hour, nil) })
+		require.True(t, a.Close())
+		require.False(t, a.Close(), "again")
+		require.False(t, a.Enter())
+		require.False(t, a.Begin(1))
+		require.False(t, a.Start(func() { t.Error("ran after Close") }))
+		a.Stop()
+		require.False(t, <-paused, "Stop ends pauses")
+		a.Leave()
+		a.Wait()
+		require.NoError(t, a.WaitIdle(t.Context()), "what is left is kept for later")
+	})
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := New()
+		began := time.Now()
+		require.True(t, a.Pause(time.Minute, nil))
+		require.Equal(t, time.Minute, time.Since(began))
+		done := make(chan struct{})
+		close(done)
+		require.False(t, a.Pause(time.Minute, done))
+	})
+}
