@@ -4,7 +4,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// skipValue reads a value of any kind and drops it. depth is how many values enclose it.
+// skipValue reads and discards a value of any kind. depth is how many values enclose it.
 func (d *Decoder) skipValue(depth int) error {
 	c, err := d.peekToken()
 	if err != nil {

@@ -27,9 +27,10 @@ import (
 
 var (
 	// ErrOtherPayment means that the ID was used for another payment, which was made or whose outcome is unknown.
-	ErrOtherPayment = errors.New("request id of another payment")
-	// ErrInFlight is the earlier cause when the wait for a turn, or until a repeat is allowed, is interrupted.
-	ErrInFlight = errors.New("a call with this request id may still be in flight")
+	ErrOtherPayment = errors.New("request ID of another payment")
+	// ErrInFlight is why a call was not sent: its context ended during the wait for its turn, or it would have ended before
+	// the call may repeat an earlier one.
+	ErrInFlight = errors.New("a call with this request ID may still be in flight")
 )
 
 // Payment is what a call sends with an ID. Operation and Source must not contain NUL.
@@ -92,8 +93,8 @@ type Turn struct {
 	payment digest
 }
 
-// Enter waits for a call's turn. The error is [ErrOtherPayment] or the context's; with the latter, NotBefore is when to try
-// again. After an error, do not call Leave.
+// Enter waits for a call's turn. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
+// then when to try again. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	t := Turn{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {

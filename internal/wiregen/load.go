@@ -93,8 +93,8 @@ func (p *pkg) addList(value ast.Expr) {
 	}
 }
 
-// typeName returns the name of a type, also from T, *T, (*T)(nil) and T{}; empty for any other expression, and,
-// unlike that of doccheck, for a type of another package.
+// typeName returns the name T of T, *T, (*T)(nil) or T{}; "" for any other expression and, unlike that of doccheck, for a
+// type of another package.
 func typeName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.Ident:
