@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fill sets every field to a value of its own.
+// fill sets every field to a different value.
 func fill(v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.Struct:

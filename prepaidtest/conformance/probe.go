@@ -46,7 +46,7 @@ type answer struct {
 	body   []byte
 }
 
-// send makes one request as it is told.
+// send makes one request.
 func (p *probe) send(method, path, body string, header http.Header) *answer {
 	request, err := http.NewRequestWithContext(p.context(), method, p.target.BaseURL+path, strings.NewReader(body))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// broken stands before the emulator and breaks answers to requests with the method and a path that holds path.
+// broken stands before the emulator and breaks responses to requests with the method and a path that holds path.
 func broken(t *testing.T, target Target, row sabotage) Target {
 	t.Helper()
 	base, err := url.Parse(strings.TrimSuffix(target.BaseURL, "/3.0/"))
@@ -50,7 +50,7 @@ func broken(t *testing.T, target Target, row sabotage) Target {
 	return target
 }
 
-// altered is the head of an answer on its way through.
+// altered is the head of a response on its way through.
 type altered struct {
 	status int
 	header http.Header
@@ -99,7 +99,7 @@ func emptied(status int) func(*altered, string) string {
 	}
 }
 
-// distinct makes each answer another.
+// distinct makes each response another.
 func distinct() func(*altered, string) string {
 	n := 0
 	return func(_ *altered, body string) string {
