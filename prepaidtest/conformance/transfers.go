@@ -55,7 +55,7 @@ func (p *probe) twice(path, id string, body map[string]any) {
 	two := p.post(path, body).status(200)
 	two.read(movementShape())
 	if !two.bad && !bytes.Equal(one.body, two.body) {
-		p.fail("request_id", "the second answer must be the first")
+		p.fail("request_id", "the second response must be the first")
 	}
 	if len(p.history()) != before+1 {
 		p.fail("request_id", "both requests must make one movement")
