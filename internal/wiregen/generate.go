@@ -49,7 +49,7 @@ func (g *generator) line(form string, arguments ...any) {
 // self reports whether a type reads or writes itself.
 func (g *generator) self(name string) bool { return g.methods[name+"."+g.method] }
 
-// ownJSON reports whether a type has a form in JSON that is not that of its members.
+// ownJSON reports whether a type has its own JSON form.
 func (g *generator) ownJSON(name string) bool {
 	return slices.ContainsFunc([]string{
 		"MarshalJSON", "MarshalJSONTo", "MarshalText", "AppendText", "UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText",
