@@ -31,19 +31,17 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, value selfEncoder) error { return value.encode(e) }),
 ))
 
-// scalars read values of the basic types, see tolerant.
-var scalars = json.JoinUnmarshalers(
+// tolerant read values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a zone),
+// but never as a wrong value.
+var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeTime),
 	json.UnmarshalFromFunc(decodeInteger[int64]),
 	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
 	json.UnmarshalFromFunc(decodeString[string]),
 	json.UnmarshalFromFunc(decodeString[AccountID]),
 	json.UnmarshalFromFunc(decodeCode),
+	json.UnmarshalFromFunc(decodeListed),
 )
-
-// tolerant read values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a zone),
-// but never as a wrong value.
-var tolerant = json.JoinUnmarshalers(scalars, json.UnmarshalFromFunc(decodeListed))
 
 // callerOptions are the options for a value of the caller's type.
 var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
@@ -129,7 +127,7 @@ func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) err
 }
 
 // decodeListed reads a value of an enumeration type of this package, like decodeString and decodeInteger. The library reads
-// the caller's types.
+// the caller's types, with the same options for their members.
 func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 	to := reflect.ValueOf(listed).Elem()
 	switch {
@@ -149,7 +147,7 @@ func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 		to.SetInt(int64(value))
 		return nil
 	}
-	return json.UnmarshalDecode(d, listed, json.WithUnmarshalers(scalars))
+	return errors.ErrUnsupported
 }
 
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
