@@ -102,7 +102,7 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	b.click(`.side form:last-of-type > button`)
 	b.shows("#live-main", "delay-message 1s x2")
 	b.click(`form[action="/webhooks/faults/clear"] button`)
-	b.shows("#live-main", "sent as it should")
+	b.shows("#live-main", "No delivery faults armed.")
 
 	b.visit(p.page + "accounts/" + grace)
 	amount := map[browserForm]string{{}: "1.25", {noJavaScript: true}: "2.25", {phone: true}: "3.25"}[form]
