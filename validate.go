@@ -390,7 +390,7 @@ func (c Config) check(v *validator) {
 
 // isCodeWord reports whether code has the form of the codes in the reference.
 func isCodeWord(code string) bool {
-	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
+	return code != "" && !strings.ContainsFunc(code, func(r rune) bool { return !ascii.IsLower(r) && r != '_' && !ascii.IsDigit(r) })
 }
 
 const maxMaxResponseBytes = 1 << 30
