@@ -3,10 +3,10 @@
 .DEFAULT_GOAL := help
 .PHONY: help test lint bench fuzz examples emulator ci nightly layout race vet docs api api-renew licences vulns size mutants
 
-help: ## this list
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## every test of the core, as the README gives it
+test: ## every test of the core
 	@bash .ci/run test
 
 lint: ## the pinned golangci-lint with staticcheck, in all modules
@@ -15,25 +15,25 @@ lint: ## the pinned golangci-lint with staticcheck, in all modules
 bench: ## what the client costs next to the same work written manually
 	@bash .ci/run bench
 
-mutants: ## small changes to the core, each of which some test must catch
+mutants: ## small changes to the core, each of which a test must detect
 	@bash .ci/run mutants
 
 fuzz: ## each fuzz target for 2 s; FUZZTIME=10m for longer
 	@bash .ci/run fuzz
 
-examples: ## every example, and that it prints what it should
+examples: ## run every example and check its output
 	@bash .ci/run examples
 
 emulator: ## the emulator with its page; ARGS=-h lists its flags
 	@go run ./cmd/prepaid-emulator $(ARGS)
 
-ci: ## everything, as it is run before a change is taken
+ci: ## everything that must pass before a change is merged
 	@bash .ci/run
 
 nightly: ## the same tests for longer, with the next Go, the other JSON library, 32 bits and other systems
 	@bash .ci/run nightly
 
-layout: ## how the client's files depend on one another; the limits of the layout
+layout: ## the dependencies between the client's files, and the limits of the layout
 	@bash .ci/run layout
 
 race: ## every test with the race detector, and the floors of coverage
@@ -48,13 +48,13 @@ docs: ## every public name is documented, the tables in docs/ are complete
 api: ## the public API against the listing in api/
 	@bash .ci/run api
 
-api-renew: ## write api/ anew, after a change of the API that is meant
+api-renew: ## rewrite api/ after an intended change of the API
 	@bash .ci/run api_renew
 
 licences: ## the licence of every dependency
 	@bash .ci/run licences
 
-vulns: ## known vulnerabilities in what is called
+vulns: ## known vulnerabilities in called code
 	@bash .ci/run vulns
 
 size: ## what the client adds to a program

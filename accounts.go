@@ -317,7 +317,7 @@ func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status Ac
 type SetPlasticEnabledParams struct {
 	// Enabled is always sent.
 	Enabled bool `json:"plastic_enabled"`
-	// InitiatingUserID identifies the user who asked; optional.
+	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 
@@ -347,8 +347,10 @@ func (s *AccountsService) SetPlasticEnabled(ctx context.Context, id AccountID, p
 
 func (v *validator) includes(include []Include, allowed ...Include) {
 	for i, group := range include {
-		field := "include[" + strconv.Itoa(i) + "]"
-		if !slices.Contains(allowed, group) && v.required(field, string(group)) {
+		if slices.Contains(allowed, group) {
+			continue
+		}
+		if field := "include[" + strconv.Itoa(i) + "]"; v.required(field, string(group)) {
 			v.value(field, "is not accepted by this operation")
 		}
 	}

@@ -35,7 +35,7 @@ func (s Sex) Known() bool { return s == SexMale || s == SexFemale }
 // The limits below apply to new values. A Cardholder that the client read, and each copy of it, also keeps the JSON
 // that the service sent, so that it can be sent back: an unchanged field is not checked and is sent as received, such
 // as a postcode with a space, an expired passport, or a date of birth with a time. Marshalling to JSON writes the
-// values only: a Cardholder read back from it, like one built from fields, has only new values, and a date of birth
+// values only: a Cardholder read from that JSON, like one built from fields, has only new values, and a date of birth
 // without a time. Members that the reference does not list are dropped.
 type Cardholder struct {
 	// Title is at most 50 characters.
@@ -208,21 +208,21 @@ func (p Passport) check(v *validator) {
 // FreeText is the program's own data on an account (reference section 2.6). The service sends all fields together. fmt
 // and slog print only which fields are set, since they may hold anything.
 type FreeText struct {
-	// Text1 is the program's own.
+	// Text1 is the program's own text.
 	Text1 string `json:"free_text1" redact:"content"`
-	// Text2 is the program's own.
+	// Text2 is the program's own text.
 	Text2 string `json:"free_text2" redact:"content"`
-	// Text3 is the program's own.
+	// Text3 is the program's own text.
 	Text3 string `json:"free_text3" redact:"content"`
-	// Text4 is the program's own.
+	// Text4 is the program's own text.
 	Text4 string `json:"free_text4" redact:"content"`
-	// Text5 is the program's own.
+	// Text5 is the program's own text.
 	Text5 string `json:"free_text5" redact:"content"`
-	// Text6 is the program's own.
+	// Text6 is the program's own text.
 	Text6 string `json:"free_text6" redact:"content"`
-	// Text7 is the program's own.
+	// Text7 is the program's own text.
 	Text7 string `json:"free_text7" redact:"content"`
-	// Text8 is the program's own.
+	// Text8 is the program's own text.
 	Text8 string `json:"free_text8" redact:"content"`
 	// Int1 is a whole number, as text.
 	Int1 string `json:"free_int1" redact:"content"`
@@ -263,7 +263,7 @@ func (p *PortalIdentifier) check(v *validator, path string) {
 // write differently. A Cardholder with such a value therefore keeps the JSON object it was read from. Unchanged members
 // are then not checked, and are written as received.
 
-// passportHorizon is how long after it was read a Cardholder may be put back with a passport that has expired since.
+// passportHorizon is how long after reading a Cardholder can be sent back although its passport has expired since.
 const passportHorizon = 366 * 24 * time.Hour
 
 // plainCardholder is a Cardholder without the methods that keep and write received JSON.

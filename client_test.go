@@ -100,7 +100,7 @@ func TestCheckFailures(t *testing.T) {
 		}},
 		"not on the whitelist": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(403, "forbidden"))}, is(prepaid.ErrForbidden)},
 		"refused":              {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.ServiceError(401, "unauthorized"))}, is(prepaid.ErrUnauthorized)},
-		"something else answers": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage))}, func(t *testing.T, err error) {
+		"something else responds": {harness.Split{Tokens: granted, Calls: harness.NewScript(harness.Respond(200, "text/html", harness.HTMLPage))}, func(t *testing.T, err error) {
 			t.Helper()
 			_, ok := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, ok)

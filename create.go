@@ -42,7 +42,7 @@ type CreateAccountParams struct {
 	ClientAccountKey string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters, for a fringe-benefit card program.
 	DisplayName string `json:"display_name,omitzero" redact:"personal"`
-	// InitiatingUserID identifies the user who asked.
+	// InitiatingUserID identifies the user who initiated the request.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// PlasticEnabled allows physical-card and online card-detail transactions; nil means true.
 	PlasticEnabled *bool `json:"is_plastic_enabled,omitzero"`
@@ -107,8 +107,8 @@ var opCreateAccount = operation{
 // Create makes an account. The response has no account ID. [AccountsService.Issue] creates the account and returns its
 // ID.
 //
-// Errors: a 404 may mean bad input or an unknown account to replace, so it is not [ErrNotFound]. After
-// [OutcomeUnknown] look with [AccountsService.FindCreated]. Safety: never repeated once it may have arrived.
+// Errors: a 404 may mean bad input or an unknown account to replace, so it is not [ErrNotFound]. After [OutcomeUnknown]
+// look with [AccountsService.FindCreated]. Safety: never repeated once the request may have arrived.
 //
 // API: POST /accounts.
 func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams) (*AccountSummary, error) {
@@ -129,7 +129,7 @@ type UpdateAccountParams struct {
 	ClientAccountKey *string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters; nil omits it.
 	DisplayName *string `json:"display_name,omitzero" redact:"personal"`
-	// InitiatingUserID identifies the user who asked; optional.
+	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// PortalIdentifier links the account to the portal; nil omits it.
 	PortalIdentifier *PortalIdentifier `json:"portal_identifier,omitzero"`
@@ -149,7 +149,8 @@ var opUpdateAccount = operation{
 // Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal].
 // Update again only if your data is still current.
 //
-// Errors: [ErrNotFound]. Safety: never repeated once it may have arrived: a late repeat would overwrite a newer change.
+// Errors: [ErrNotFound]. Safety: never repeated once the request may have arrived: a late repeat would overwrite a
+// newer change.
 //
 // API: PUT /accounts/{id}.
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
@@ -169,7 +170,7 @@ func (s *AccountsService) Update(ctx context.Context, id AccountID, params Updat
 	})
 }
 
-// IssueParams is a creation that can be found again.
+// IssueParams is the input of Issue.
 type IssueParams struct {
 	// Account is the input of Create. ClientAccountKey is required and must be unique within the program.
 	Account CreateAccountParams
@@ -183,9 +184,9 @@ type IssueParams struct {
 	Again bool
 }
 
-// Issued is an account that exists.
+// Issued is the result of Issue.
 type Issued struct {
-	// Account is the account with its id.
+	// Account is the account with its ID.
 	Account *Account
 	// Created is false if the account existed before, from an earlier run.
 	Created bool
@@ -204,17 +205,21 @@ func (i Issued) Format(f fmt.State, verb rune) { redact.Format(f, verb, i) }
 func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
 
 const (
-	defaultSettle  = 30 * time.Second
-	firstLookPause = 200 * time.Millisecond
-	lastLookPause  = 5 * time.Second
+	defaultSettle    = 30 * time.Second
+	firstSearchPause = 200 * time.Millisecond
+	lastSearchPause  = 5 * time.Second
 )
 
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
 // the response to the creation was lost. Only one process at a time may run it for a key. After an error, run it with
-// Again. An account that takes longer than Settle to become visible would be created a second time: keep
+// Again.
+//
+// An account that takes longer than Settle to become visible would be created a second time. To be safe, keep
 // InitialLoadAmount zero and load with a keyed Transfer, or, after [ErrNotSeen], wait with
-// [AccountsService.FindCreated] instead of running Issue again. With RequestTypeReplace, accounts that are lost or
-// stolen, replaced or closed do not match, nor does the account being replaced.
+// [AccountsService.FindCreated] instead of running Issue again.
+//
+// With RequestTypeReplace, accounts that are lost or stolen, replaced or closed do not match, nor does the account
+// being replaced.
 //
 // Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was created
 // and is not visible within Settle, or is found in the company under another client_id, which ends the wait. The error
@@ -237,11 +242,11 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 		CompanyID:        params.Account.CompanyID,
 		Replacing:        params.Account.RequestType == RequestTypeReplace,
 	}
-	look := s.look
+	search := s.searchOnce
 	if params.Again {
-		find.Settle, look = params.Settle, s.findIssued
+		find.Settle, search = params.Settle, s.findIssued
 	}
-	switch account, err := look(ctx, find); {
+	switch account, err := search(ctx, find); {
 	case err == nil:
 		return &Issued{Account: account}, nil
 	case !errors.Is(err, ErrNotSeen) || ctx.Err() != nil || seenElsewhere(err):
@@ -255,11 +260,11 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	if summary != nil {
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
-	find.Settle, look = params.Settle, s.findIssued
+	find.Settle, search = params.Settle, s.findIssued
 	if find.ExternalAccountID == "" { // an account under another client_id may belong to another program
-		look = s.findCreated
+		search = s.findCreated
 	}
-	account, err := look(ctx, find)
+	account, err := search(ctx, find)
 	if err == nil {
 		return &Issued{Account: account, Created: true}, nil
 	}
@@ -271,7 +276,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 
 // findIssued is findCreated, but ends at once if the account is in the company under another client_id.
 func (s *AccountsService) findIssued(ctx context.Context, find FindCreatedParams) (*Account, error) {
-	account, err := s.look(ctx, find)
+	account, err := s.searchOnce(ctx, find)
 	if err == nil || !errors.Is(err, ErrNotSeen) {
 		return account, err
 	}
@@ -390,8 +395,8 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 		settle = defaultSettle
 	}
 	until := time.Now().Add(settle)
-	for wait := firstLookPause; ; wait = min(wait*2, lastLookPause) {
-		account, err := s.look(ctx, params)
+	for wait := firstSearchPause; ; wait = min(wait*2, lastSearchPause) {
+		account, err := s.searchOnce(ctx, params)
 		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(wait).After(until) {
 			return account, err
 		}
@@ -401,8 +406,8 @@ func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedPar
 	}
 }
 
-// look searches once.
-func (s *AccountsService) look(ctx context.Context, params FindCreatedParams) (*Account, error) {
+// searchOnce searches once.
+func (s *AccountsService) searchOnce(ctx context.Context, params FindCreatedParams) (*Account, error) {
 	var found []*Account
 	for account, err := range s.candidates(ctx, params) {
 		if err != nil {

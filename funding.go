@@ -106,7 +106,7 @@ var (
 // Redeem posts a redemption. A decline is a result. After [OutcomeUnknown] look with [AccountsService.FindMovement].
 // CorrelationID is not a key: sending the same params again may take the money twice.
 //
-// Errors: none specific to this call. Safety: never repeated once it may have arrived.
+// Errors: none specific to this call. Safety: never repeated once the request may have arrived.
 //
 // API: POST /funding/redemptions.
 func (s *FundingService) Redeem(ctx context.Context, params RedeemFundingParams) (*FundingResult, error) {

@@ -51,7 +51,7 @@ type Hook struct {
 	Scope []CompanyID `json:"scope"`
 	// FilterSpec is the filter rule; FilterAll matches everything.
 	FilterSpec string `json:"filter_spec"`
-	// Enabled is false for a hook that receives and stores nothing.
+	// Enabled reports whether the hook is enabled. A disabled hook receives and stores nothing.
 	Enabled bool `json:"enabled"`
 	// ReliabilityMode says what happens to messages that cannot be delivered.
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
@@ -177,7 +177,7 @@ var opCreateHook = operation{
 //
 // Errors: [CodeNoResponse], [CodeInvalidURI], [CodeInvalidScope], [CodeInvalidFilterSpec], [CodeInvalidEnabled],
 // [CodeInvalidReliabilityMode], [CodeInvalidHMACKeyID], [CodeInvalidHMACKeySecret], [CodeInvalidRequest],
-// [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated once it may have arrived.
+// [CodeUnauthorized] for a company this caller cannot access. Safety: never repeated once the request may have arrived.
 //
 // API: POST /hooks.
 func (s *HooksService) Create(ctx context.Context, params CreateHookParams) (*CreatedHook, error) {
@@ -230,8 +230,8 @@ var opUpdateHook = operation{
 // Update changes a hook. Read it back with Get after [OutcomeUnknown]. A new HMACKeySecret can be recognised only by
 // its HMACKeyID.
 //
-// Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated once it
-// may have arrived: a late repeat would overwrite a newer change.
+// Errors: as Create, with [CodeInvalidScope] also for a company this caller cannot access. Safety: never repeated once
+// the request may have arrived: a late repeat would overwrite a newer change.
 //
 // API: PATCH /hooks/{id}.
 func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
@@ -316,7 +316,7 @@ var opDismiss = operation{
 // Dismiss removes stored messages, at least one. After [OutcomeUnknown] list them again.
 //
 // Errors: [CodeInvalidHookID], [CodeInvalidMessageID], also for a message that was already dismissed. Safety: never
-// repeated once it may have arrived.
+// repeated once the request may have arrived.
 //
 // API: POST /hooks/{id}/undeliverable/dismiss.
 func (s *HooksService) Dismiss(ctx context.Context, id string, messageIDs ...string) error {

@@ -47,10 +47,10 @@ func TestCapture(t *testing.T) {
 		require.ErrorIs(t, harness.OpGet().Call(ctx, client), prepaid.ErrNotFound)
 		require.Equal(t, 404, seen.Last().StatusCode)
 		require.Contains(t, string(seen.Last().Body), "words of the service")
-		require.Equal(t, body, string(last.Body), "an earlier answer stays as it was")
+		require.Equal(t, body, string(last.Body), "an earlier response stays unchanged")
 
 		require.ErrorIs(t, harness.OpGet().Call(ctx, client), harness.ErrCut)
-		require.Equal(t, 404, seen.Last().StatusCode, "an exchange without an answer is none")
+		require.Equal(t, 404, seen.Last().StatusCode, "an exchange without a response is not stored")
 	})
 }
 
@@ -254,7 +254,7 @@ func TestTracePanics(t *testing.T) {
 	})
 	ctx = prepaid.WithTrace(ctx, j.trace("B"))
 	require.NoError(t, harness.OpTransfer().Call(ctx, harness.NewClient(t, config)))
-	require.Len(t, j.lines, 7, "the others are told all the same")
+	require.Len(t, j.lines, 7, "the others are called anyway")
 	text := records.text()
 	require.Equal(t, 7, strings.Count(text, "a trace hook panicked"))
 	require.NotContains(t, text, "CANARY")

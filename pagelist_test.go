@@ -33,8 +33,8 @@ func entriesOf(first, last int, headers string) harness.Step {
 // were seen. What was received is delivered before it.
 func TestHistoryIncomplete(t *testing.T) {
 	t.Parallel()
-	const told = "2 3 6"
-	first, second, third := entriesOf(1, 2, told), entriesOf(3, 4, told), entriesOf(5, 6, told)
+	const reported = "2 3 6"
+	first, second, third := entriesOf(1, 2, reported), entriesOf(3, 4, reported), entriesOf(5, 6, reported)
 	html := harness.Respond(400, "text/html", "<html><body>400 Bad Request</body></html>")
 	for name, tc := range map[string]struct {
 		pages []harness.Step
@@ -43,10 +43,10 @@ func TestHistoryIncomplete(t *testing.T) {
 	}{
 		"complete":                      {[]harness.Step{first, second, third}, 6, nil},
 		"page 2 is a 204":               {[]harness.Step{first, harness.Respond(204, "", ""), third}, 2, prepaid.ErrListIncomplete},
-		"page 2 is a 204 with headers":  {[]harness.Step{first, harness.Respond(204, "", "", pagingHeaders(told)...), third}, 2, prepaid.ErrListIncomplete},
+		"page 2 is a 204 with headers":  {[]harness.Step{first, harness.Respond(204, "", "", pagingHeaders(reported)...), third}, 2, prepaid.ErrListIncomplete},
 		"page 2 is empty":               {[]harness.Step{first, harness.Respond(200, harness.VendorJSON, "[]"), third}, 2, prepaid.ErrListIncomplete},
 		"page 3 is empty":               {[]harness.Step{first, second, harness.Respond(200, harness.VendorJSON, "[]")}, 4, prepaid.ErrListIncomplete},
-		"page 1 is empty":               {[]harness.Step{harness.Respond(204, "", "", pagingHeaders(told)...), second, third}, 0, prepaid.ErrListIncomplete},
+		"page 1 is empty":               {[]harness.Step{harness.Respond(204, "", "", pagingHeaders(reported)...), second, third}, 0, prepaid.ErrListIncomplete},
 		"page 2 lacks the headers":      {[]harness.Step{first, entriesOf(3, 4, ""), third}, 6, nil},
 		"pages 2 and 3 lack them":       {[]harness.Step{first, entriesOf(3, 4, ""), entriesOf(5, 6, "")}, 6, nil},
 		"short page without headers":    {[]harness.Step{first, entriesOf(3, 3, ""), third}, 5, prepaid.ErrListIncomplete},
@@ -55,12 +55,12 @@ func TestHistoryIncomplete(t *testing.T) {
 		"only the items become fewer":   {[]harness.Step{first, entriesOf(3, 4, "2 3 4"), third}, 6, nil},
 		"page 2 is an HTML 400":         {[]harness.Step{first, html, third}, 2, prepaid.ErrBadRequest},
 		"page 2 is refused":             {[]harness.Step{first, harness.ServiceError(400, "invalid_request"), third}, 2, prepaid.ErrBadRequest},
-		"the last page is cut":          {[]harness.Step{first, second, entriesOf(5, 5, told)}, 5, prepaid.ErrListIncomplete},
+		"the last page is cut":          {[]harness.Step{first, second, entriesOf(5, 5, reported)}, 5, prepaid.ErrListIncomplete},
 		"growing, page 4 is a 204":      {[]harness.Step{first, entriesOf(7, 8, "2 4 8"), entriesOf(9, 10, "2 5 10"), harness.Respond(204, "", "")}, 6, prepaid.ErrListIncomplete},
 		"growing, page 4 is refused":    {[]harness.Step{first, entriesOf(7, 8, "2 4 8"), entriesOf(9, 10, "2 5 10"), harness.ServiceError(400, "invalid_request")}, 6, prepaid.ErrBadRequest},
 		"growing, page 2 is cut":        {[]harness.Step{first, entriesOf(3, 3, "2 4 7"), entriesOf(5, 6, "2 4 7"), entriesOf(7, 7, "2 4 7")}, 6, prepaid.ErrListIncomplete},
 		"growing, complete":             {[]harness.Step{first, entriesOf(2, 3, "2 4 7"), entriesOf(4, 5, "2 4 7"), entriesOf(6, 6, "2 4 7")}, 6, nil},
-		"an item is listed twice":       {[]harness.Step{first, entriesOf(2, 3, told), entriesOf(5, 6, told)}, 5, prepaid.ErrListIncomplete},
+		"an item is listed twice":       {[]harness.Step{first, entriesOf(2, 3, reported), entriesOf(5, 6, reported)}, 5, prepaid.ErrListIncomplete},
 		"uncounted, page 2 is a 204":    {[]harness.Step{entriesOf(1, 2, "2 3 -"), harness.Respond(204, "", "")}, 2, prepaid.ErrListIncomplete},
 		"uncounted, fewer pages":        {[]harness.Step{entriesOf(1, 2, "2 3 -"), entriesOf(3, 4, "2 2 -")}, 4, prepaid.ErrListIncomplete},
 		"uncounted, page 2 is refused":  {[]harness.Step{entriesOf(1, 2, "2 3 -"), harness.ServiceError(400, "invalid_request")}, 2, prepaid.ErrBadRequest},
@@ -68,7 +68,7 @@ func TestHistoryIncomplete(t *testing.T) {
 		"counted only, short in middle": {[]harness.Step{entriesOf(1, 2, "2 - 5"), entriesOf(3, 3, "2 - 5"), entriesOf(4, 5, "2 - 5"), harness.Respond(204, "", "")}, 5, nil},
 		"untold, HTML 400":              {[]harness.Step{entriesOf(1, 2, ""), html}, 2, prepaid.ErrBadRequest},
 		"untold, refused":               {[]harness.Step{entriesOf(1, 2, ""), harness.ServiceError(400, "invalid_request")}, 2, nil},
-		"a missing id":                  {[]harness.Step{first, harness.Respond(200, harness.VendorJSON, `[{"amount":1}]`, pagingHeaders(told)...), third}, 2, errAny},
+		"a missing id":                  {[]harness.Step{first, harness.Respond(200, harness.VendorJSON, `[{"amount":1}]`, pagingHeaders(reported)...), third}, 2, errAny},
 	} {
 		for _, prefetch := range []int{0, 2} {
 			t.Run(fmt.Sprint(name, " ", prefetch), func(t *testing.T) {

@@ -80,7 +80,7 @@ var (
 // again with the cardholder, who may receive a second password.
 //
 // Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
-// repeated once it may have arrived.
+// repeated once the request may have arrived.
 //
 // API: POST /pin/initiate.
 func (s *PINService) Initiate(ctx context.Context, params InitiatePINParams) (*PINResponse, error) {
@@ -122,7 +122,7 @@ func (s *PINService) Validate(ctx context.Context, params SealedPINParams) (*PIN
 // PIN is valid.
 //
 // Errors: none specific to this call; the reference specifies no statuses for the PIN operations. Safety: never
-// repeated once it may have arrived.
+// repeated once the request may have arrived.
 //
 // API: POST /pin/execute.
 func (s *PINService) Execute(ctx context.Context, params SealedPINParams) (*PINResponse, error) {
@@ -273,7 +273,7 @@ func (k *PINKey) validity() string {
 	switch {
 	case k.allowExpired:
 	case now.Before(k.notBefore):
-		return "must be valid already"
+		return "must already be valid"
 	case now.After(k.notAfter):
 		return "must not be expired"
 	}
@@ -330,7 +330,7 @@ func (k *PINKey) Seal(secret PINSecret) (*PINEnvelope, error) {
 	if k.usable() {
 		v.broken("certificate", k.validity())
 	} else {
-		v.fault("certificate", "must have been read by NewPINKey")
+		v.fault("certificate", "must come from NewPINKey")
 	}
 	otp, pin := secret.OTP.Reveal(), secret.PIN.Reveal()
 	v.required("otp", otp) // invalid UTF-8 is refused too: it would be sent as U+FFFD, which is another text

@@ -79,7 +79,7 @@ func TestPINKeyValidity(t *testing.T) {
 		certificate := operator.Certificate(t, &operator.Key().PublicKey, func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = start.Add(time.Hour), start.Add(2*time.Hour)
 		})
-		early := Fault{Field: "certificate", Rule: "must be valid already"}
+		early := Fault{Field: "certificate", Rule: "must already be valid"}
 		late := Fault{Field: "certificate", Rule: "must not be expired"}
 		secret := pinSecret("123456", "4821")
 		lenient, err := NewPINKey(certificate, PINKeyOptions{AllowExpired: true})
@@ -154,7 +154,7 @@ func TestPINKeyZeroValueDoesNotPanic(t *testing.T) {
 			require.True(t, key.NotAfter().IsZero())
 			require.Equal(t, "PINKey(none)", key.String())
 			_, err := key.Seal(pinSecret("1", "2"))
-			requirePINFaults(t, err, Fault{Field: "certificate", Rule: "must have been read by NewPINKey"})
+			requirePINFaults(t, err, Fault{Field: "certificate", Rule: "must come from NewPINKey"})
 		})
 	}
 }

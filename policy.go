@@ -219,7 +219,7 @@ type ChangeCategoriesParams struct {
 // ChangeCategories changes category rules. After [OutcomeUnknown] read back with Categories.
 //
 // Errors: [ErrBadRequest] with the invalid fields in APIError.Description, [ErrForbidden] without permission on the
-// company, [ErrNotFound] for a company without a policy. Safety: never repeated once it may have arrived.
+// company, [ErrNotFound] for a company without a policy. Safety: never repeated once the request may have arrived.
 //
 // API: POST /policy/{id}/categories.
 func (s *PolicyService) ChangeCategories(ctx context.Context, company CompanyID, params ChangeCategoriesParams) error {

@@ -214,20 +214,23 @@ type Finding struct {
 	Verdict Verdict
 	// Transactions are the matching ones.
 	Transactions []Transaction
-	// From is the start of the searched time: the From of the params, minus what the service's clock may be slow, at
-	// least 2 s.
+	// From is the start of the searched time: the From of the params, earlier by the time that the service's clock may
+	// be slow, at least 2 s.
 	From time.Time
 	// To is the end of the searched time in local clock time, at most the time at which the last search began.
 	To time.Time
 }
 
-// FindMovement looks for a movement in the history of an account. It never makes one. It returns a [Finding] whose
-// verdict may also be that nothing or several transactions match; [AccountsService.FindCreated], which looks for one
-// account, returns [ErrNotSeen] and [ErrAmbiguous] instead. It searches for up to Settle. If the context ends, or its
-// deadline leaves no time for another search, it returns the finding so far together with the error. It measures the
-// difference between the service's clock and the local one by the Date header of the history. Without that header,
-// Around covers a difference of up to 2 minutes. For calls without a key (funding, simulator) it is the only way to
-// resolve an unknown outcome. For keyed transfers, send the same params again: that also completes the transfer.
+// FindMovement looks for a movement in the history of an account, for up to Settle. It never makes one. It returns a
+// [Finding], even if nothing or several transactions match; [AccountsService.FindCreated], which looks for one account,
+// returns [ErrNotSeen] and [ErrAmbiguous] instead. If the context ends, or its deadline leaves no time for another
+// search, it returns the finding so far together with the error.
+//
+// For calls without a key (funding, simulator) it is the only way to resolve an unknown outcome. For keyed transfers,
+// send the same params again: that also completes the transfer.
+//
+// It measures the difference between the service's clock and the local one by the Date header of the history. Without
+// that header, Around covers a difference of up to 2 minutes.
 //
 // Errors: [ErrNotFound], the context's, and those of [AccountsService.Transactions] for a history that was not read to
 // its end: it gives no verdict. The outcome in such an error describes the search, not the movement. Safety: read.
@@ -238,13 +241,13 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	var v validator
 	v.pathID("account_id", string(params.AccountID))
 	if params.Amount.IsZero() {
-		v.fault("amount", "is required, not zero")
+		v.fault("amount", "is required and must not be zero")
 	}
 	if params.From.IsZero() {
 		v.fault("from", ruleRequired)
 	}
 	if params.To.IsZero() || params.To.Before(params.From) {
-		v.fault("to", "is required, not before from")
+		v.fault("to", "is required and must not be before from")
 	}
 	if len(v.faults) > 0 {
 		return nil, &CallError{

@@ -171,7 +171,7 @@ func TestFindMovementErrors(t *testing.T) {
 	now := time.Now()
 	good := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("1"), From: now, To: now.Add(-time.Second)}
 	_, err = client.Accounts.FindMovement(t.Context(), good)
-	require.ErrorContains(t, err, "to is required, not before from")
+	require.ErrorContains(t, err, "to is required and must not be before from")
 	require.Empty(t, service.Requests())
 
 	good.To = now

@@ -91,7 +91,8 @@ var (
 
 // Transact simulates a purchase authorisation, an ATM cash authorisation or a point-of-sale credit, depending on Type.
 //
-// Errors: [ErrTestOnly]. Safety: never repeated once it may have arrived; look with [AccountsService.FindMovement].
+// Errors: [ErrTestOnly]. Safety: never repeated once the request may have arrived; look with
+// [AccountsService.FindMovement].
 //
 // API: POST /simulation/transact.
 func (s *SimulationService) Transact(ctx context.Context, params SimulateParams) (*SimulationResult, error) {

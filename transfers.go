@@ -43,7 +43,7 @@ type TransferParams struct {
 	DestinationAccountID AccountID `json:"destination_account_id"`
 	// Type is always sent. The zero value is TransferTypeCardToCard.
 	Type TransferType `json:"transaction_type"`
-	// InitiatorUsername identifies the user who asked; optional.
+	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
 }
 
@@ -123,7 +123,7 @@ type DirectEntryOutParams struct {
 	// BSB is required and sent as given. The reference does not explain how it differs from Destination.BSB: ask the
 	// operator.
 	BSB string `json:"bsb"`
-	// InitiatingUserID identifies the user who asked; optional.
+	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 }
 

@@ -162,13 +162,13 @@ func (s *AccountsService) WalletTokens(ctx context.Context, id AccountID) ([]Wal
 type ProvisionWalletParams struct {
 	// TokenUniqueReference is optional.
 	TokenUniqueReference string `json:"token_unique_reference,omitzero"`
-	// InitiatingUserID identifies the user who asked; optional.
+	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
 	// Nonce is required by one wallet and ignored by the other two.
 	Nonce string `json:"nonce,omitzero" redact:"content"`
-	// NonceSignature is required by the wallet that requires Nonce.
+	// NonceSignature is required by the wallet that requires Nonce, and otherwise ignored.
 	NonceSignature string `json:"nonce_signature,omitzero" redact:"content"`
-	// Certificates are required by the wallet that requires Nonce.
+	// Certificates are required by the wallet that requires Nonce, and otherwise ignored.
 	Certificates []string `json:"certificates,omitzero" redact:"content"`
 }
 
@@ -221,7 +221,7 @@ var opProvisionWallet = operation{
 // operator defines their names.
 //
 // Errors: a 404 may mean an unsupported provider or bad input, so it is not [ErrNotFound]. After [OutcomeUnknown] check
-// with WalletTokens. Safety: never repeated once it may have arrived.
+// with WalletTokens. Safety: never repeated once the request may have arrived.
 //
 // API: POST /accounts/{id}/wallet/{provider}.
 func (s *AccountsService) ProvisionWallet(ctx context.Context, id AccountID, provider string, params ProvisionWalletParams) (*WalletProvisioning, error) {
@@ -250,7 +250,7 @@ type ExchangeKeyParams struct {
 	EphemeralKey Secret `json:"ephemeral_key"`
 }
 
-// KeyExchange is the encrypted response of ExchangeKey; its format is not in the reference.
+// KeyExchange is the encrypted response of ExchangeKey; the reference does not specify its format.
 type KeyExchange struct {
 	// Data is the body, byte for byte as it arrived: white space and JSON quotes, if any, are part of it.
 	Data []byte `redact:"content"`
@@ -277,8 +277,8 @@ var opExchangeKey = operation{
 // type: decrypting it shows whether it is what you requested. Only an empty body and one declared as HTML, which is a
 // page from a proxy or gateway, are refused with a *[DecodeError].
 //
-// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated
-// once it may have arrived.
+// Errors: [CodeBadApplicationID], [CodeBadKeyID], [CodeBadEphemeralKey], [CodeBadAccount]. Safety: never repeated once
+// the request may have arrived.
 //
 // API: POST /accounts/{id}/dip.
 func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params ExchangeKeyParams) (*KeyExchange, error) {

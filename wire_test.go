@@ -153,7 +153,7 @@ func TestWireReaderReadsAsTheOptionsDo(t *testing.T) {
 	}
 }
 
-// The usual answers of the service are plain, or accounts and histories would be slow.
+// The usual responses of the service are plain, or accounts and histories would be slow.
 func TestWireReaderReadsTheFixtures(t *testing.T) {
 	t.Parallel()
 	body := func(name string) []byte {
@@ -182,7 +182,7 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 	}
 }
 
-// An answer that is read again starts from nothing, and texts of one item do not reach into another.
+// A response that is read again starts from nothing, and texts of one item do not reach into another.
 func TestWireReaderLeavesNothing(t *testing.T) {
 	t.Parallel()
 	a := &response{body: []byte(`{"account_id":"E1","status":"active","balance":1,"display_name":"x","company_id":"12"}`)}

@@ -16,18 +16,18 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// ledger is a service with one account that pays: it answers a known request id from its cache, and shows its history.
+// ledger is a service with one account that pays: it responds to a known request id from its cache, and shows its history.
 type ledger struct {
 	journal.Sender // no payments to banks
 
 	made   map[prepaid.RequestID]prepaid.TransactionID
 	booked []prepaid.Transaction
-	lost   bool // the answers
+	lost   bool // the responses
 }
 
 func (l *ledger) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(time.Millisecond) }
 
-var errLost = errors.New("answer lost")
+var errLost = errors.New("response lost")
 
 func (l *ledger) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	if l.made[p.RequestID] == "" {

@@ -34,7 +34,7 @@ func refusing(t *testing.T) (*prepaidtest.Server, Sender) {
 	return srv, client.Accounts
 }
 
-// An id that was too old from the start is in doubt, since only a new id could follow. The entry says for good that this
+// An id that was too old from the start has an unknown outcome, since only a new id could follow. The entry says for good that this
 // journal has never sent it.
 func TestExpiredAndNeverSent(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func TestExpiredAndNeverSent(t *testing.T) {
 	require.Zero(t, e.Runs)
 }
 
-// What may have been sent is in doubt and was sent, as far as this journal knows; the error tells FindMovement when.
+// What may have been sent has an unknown outcome and was sent, as far as this journal knows; the error has the time for FindMovement.
 func TestExpiredAfterAnEarlierRun(t *testing.T) {
 	t.Parallel()
 	srv, client := refusing(t)

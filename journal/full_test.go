@@ -72,7 +72,7 @@ func TestGroupCommit(t *testing.T) {
 	require.Len(t, done(again), 100)
 }
 
-// A context may end while the call waits for its turn, for the first sending to finish, or for the answer.
+// A context may end while the call waits for its turn, for the first sending to finish, or for the response.
 func TestCancelledAtEachStage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCancelledAtEachStage(t *testing.T) {
 		stuck.wait = 10 * time.Second
 		first, cancelFirst := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { // waits for the answer
+		wg.Go(func() { // waits for the response
 			_, err := j.Transfer(first, stuck, "from", payment(1))
 			require.ErrorIs(t, err, context.Canceled)
 			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
@@ -126,7 +126,7 @@ func TestCancelledAtEachStage(t *testing.T) {
 	})
 }
 
-// stuckBank moves the money and never answers.
+// stuckBank moves the money and never responds.
 type stuckBank struct{ *bank }
 
 func (b *stuckBank) Transfer(ctx context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {

@@ -15,13 +15,13 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// bank answers a known request id from its cache, as the service does.
+// bank responds to a known request id from its cache, as the service does.
 type bank struct {
 	mu    sync.Mutex
 	paid  map[prepaid.RequestID]prepaid.TransactionID
 	calls int
-	err   error // in place of the answer: after the money moved, unless refused
-	// refuses: nothing moves any more, but what has moved is answered from the cache.
+	err   error // in place of the response: after the money moved, unless refused
+	// refuses: nothing moves any more, but what has moved gets its response from the cache.
 	refuses bool
 	wait    time.Duration // before a payment of unknown outcome may be sent again
 }

@@ -174,7 +174,7 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	return j.settle(e, old, result, err)
 }
 
-// tooOld returns the error for a payment that cannot be sent again. If a run died, its intent is known and tells
+// tooOld returns the error for a payment that cannot be sent again. If a run died, its intent is known and gives
 // FindMovement where to look; a payment that this journal never sent has no times.
 func tooOld(e, old Entry, err error) error {
 	if old.open() && old.Runs > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// What a child process is told.
+// The input of a child process.
 const (
 	childEnv   = "JOURNAL_TEST_CHILD"
 	childFile  = "JOURNAL_TEST_FILE"

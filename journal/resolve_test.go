@@ -20,7 +20,7 @@ func doubt(at time.Time, attempts int) error {
 	return &prepaid.CallError{Attempts: attempts, FirstSent: at, LastSent: at.Add(time.Second), Err: errCut}
 }
 
-// The service answers what it has finished from its cache, so that its refusal says that nothing was finished. All
+// The service responds from its cache for what it has finished, so that its refusal says that nothing was finished. All
 // else says nothing of the earlier sending.
 func TestWhatSettlesADoubt(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestWhatSettlesADoubt(t *testing.T) {
 		require.Equal(t, tc.want, e.State, name)
 	}
 
-	// Had the first sending moved the money, the cache would have answered.
+	// Had the first sending moved the money, the response would have come from the cache.
 	j, _ := openMemory(t, nil)
 	b := newBank()
 	b.err = errCut

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each benchmark runs twice: on the emulator and on a plain handler that reads the request and answers the very
+// Each benchmark runs twice: on the emulator and on a plain handler that reads the request and responds with the very
 // same bytes from a map. The ratio of the two is what the emulator costs a load test beyond net/http itself; it
 // is meant to stay below 2.
 

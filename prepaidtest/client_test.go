@@ -8,7 +8,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-func TestClientPaysOnceWhenTheAnswerIsLost(t *testing.T) {
+func TestClientPaysOnceWhenTheResponseIsLost(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	from, to := s.AddAccount(SeedAccount{Balance: "100.00"}), s.AddAccount(SeedAccount{})

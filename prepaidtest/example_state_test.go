@@ -101,7 +101,7 @@ func ExampleServer_InjectDelivery() {
 	}
 
 	srv.InjectDelivery(hook.ID, prepaidtest.DuplicateMessage(1))
-	srv.AddAccount(prepaidtest.SeedAccount{Balance: "25.50"}) // a load, which the hook is told of
+	srv.AddAccount(prepaidtest.SeedAccount{Balance: "25.50"}) // a load, which the hook receives
 	if err := srv.WaitIdle(ctx); err != nil {
 		fmt.Println(err)
 		return

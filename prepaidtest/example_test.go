@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// The answer is lost, and the money still moves once. In a test, NewServer(t) needs no Close.
+// The response is lost, and the money still moves once. In a test, NewServer(t) needs no Close.
 func ExampleServer_Inject() {
 	srv, err := prepaidtest.Start()
 	if err != nil {
@@ -37,7 +37,7 @@ func ExampleServer_Inject() {
 	// POST /accounts/{id}/transfer 200
 }
 
-// A document written by hand brings companies and accounts; a faulty one changes nothing.
+// A document written manually adds companies and accounts; a faulty one changes nothing.
 func ExampleServer_Load() {
 	srv, err := prepaidtest.Start()
 	if err != nil {

@@ -73,7 +73,7 @@ func TestFault_TruncateAndDelay(t *testing.T) {
 	c.get("accounts/" + id).ok()
 	require.GreaterOrEqual(t, time.Since(began), 30*time.Millisecond)
 
-	c.Inject("PUT /accounts/{id}/status", Truncate()) // an answer without a body: its head is cut
+	c.Inject("PUT /accounts/{id}/status", Truncate()) // a response without a body: its head is cut
 	text := `{"status":"closed"}`
 	_, err = c.try("PUT", "accounts/"+id+"/status", text, c.header(text))
 	require.Error(t, err)

@@ -316,7 +316,7 @@ func TestSpec_4_8_HTTPOnLoopbackIsASetting(t *testing.T) {
 	c.post("hooks", hookText(t, "ftp://127.0.0.1/", nil)).refused(400, "invalid_uri")
 }
 
-// Close ends a delivery that hangs, and a receiver that hangs is no answer to a ping.
+// Close ends a delivery that hangs, and a receiver that hangs is no response to a ping.
 func TestSpec_6_DeliveryTimeoutIsASetting(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

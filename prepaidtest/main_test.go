@@ -78,7 +78,7 @@ func (c *caller) tokenRequest(authorization, body string) answer {
 	return c.send("POST", "token", body, header)
 }
 
-// send makes a request as it is told and fails the test when no answer comes.
+// send makes a request and fails the test when no response arrives.
 func (c *caller) send(method, path, body string, header http.Header) answer {
 	c.t.Helper()
 	got, err := c.try(method, path, body, header)

@@ -135,7 +135,7 @@ func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 	})
 }
 
-// A late execution is not bound to transfers, and sees the state of its own time.
+// A late execution is not bound to transfers, and sees the state of that time.
 func TestFault_CommitAfterOfAnyOperation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -53,7 +53,7 @@ func TestProperty_ConcurrentMoney(t *testing.T) {
 	require.Greater(t, p.items, each)
 }
 
-// property is the world of the test and what its callers were told.
+// property is the world of the test and what was reported to its callers.
 type property struct {
 	*caller
 	accounts []string
@@ -183,7 +183,7 @@ func decimal(t *testing.T, text string) *big.Rat {
 	return value
 }
 
-// checkHistories adds up every history as the service answers it, page by page.
+// checkHistories adds up every history as the service returns it, page by page.
 func (p *property) checkHistories() {
 	seen := make(map[string]bool)
 	for _, account := range p.accounts {

@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-func TestPaysOnceWhenTheAnswerIsLost(t *testing.T) {
+func TestPaysOnceWhenTheResponseIsLost(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
 	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
 	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))

@@ -89,7 +89,7 @@ func readAnswer(t *testing.T, from net.Conn) (status int, closes bool) {
 	return response.StatusCode, response.Close
 }
 
-// The time for the body does not count against an answer.
+// The time for the body does not count against a response.
 func TestBody_SlowAnswersGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ func seedExample(t *testing.T) (text string, document map[string][]map[string]an
 	return string(raw), document
 }
 
-// sameMembers requires what was written of what was answered; amounts are compared as such.
+// sameMembers requires the response to have what was written; amounts are compared as such.
 func sameMembers(t *testing.T, written, answered map[string]any, but ...string) {
 	t.Helper()
 	for name, want := range written {

@@ -63,7 +63,7 @@ func TestLoad_NothingIsAddedWhenAnythingIsWrong(t *testing.T) {
 	require.ErrorIs(t, c.Load(iotest.ErrReader(io.ErrNoProgress)), io.ErrNoProgress)
 }
 
-// TestLoad_TellsAllFaults tells every fault at once, and the parts of one object with its path.
+// TestLoad_TellsAllFaults reports every fault at once, and the parts of one object with its path.
 func TestLoad_TellsAllFaults(t *testing.T) {
 	t.Parallel()
 	c := startWithoutToken(t)

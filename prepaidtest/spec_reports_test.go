@@ -18,7 +18,7 @@ func (c *caller) report(template string) string {
 	return string(c.get("reporting/templates/" + template + withHeaders).ok().body)
 }
 
-// poll asks for a result on a connection of its own, since the body of a 204 must not meet another request.
+// poll asks for a result on its own connection, since the body of a 204 must not meet another request.
 func (c *caller) poll(template, run string) int {
 	c.t.Helper()
 	header := c.header("")

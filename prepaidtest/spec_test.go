@@ -19,7 +19,7 @@ type specLine struct {
 	tests               []string
 }
 
-// specCounts are the lines that the reference has, counted by hand, by section and kind.
+// specCounts are the lines that the reference has, counted manually, by section and kind.
 func specCounts() map[string]int {
 	return map[string]int{
 		"1 row":     8,

@@ -111,7 +111,7 @@ func TestSpec_4_4_WalletMembersOfEachProvider(t *testing.T) {
 	}
 }
 
-// 2.3: a mobile number and an e-mail address are needed to tokenise a card; the answer's registration needs sex.
+// 2.3: a mobile number and an e-mail address are needed to tokenise a card; the response's registration needs sex.
 func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
 	t.Parallel()
 	c := start(t)

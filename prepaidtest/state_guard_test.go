@@ -13,7 +13,7 @@ import (
 )
 
 // A state saved in the middle of everything is one that was: each server that begins from it checks every history,
-// and no movement is there without its answer.
+// and no movement is there without its response.
 func TestSave_WhileRequestsComeIn(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)

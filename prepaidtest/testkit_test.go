@@ -71,7 +71,7 @@ func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
 	c.Advance(c.settings.reportDelay)
 	c.get(settlement + "/reports/" + run).ok()
 	c.get("reporting/templates/fails/reports/"+failing).refused(500, "server_error")
-	require.NoError(t, c.Close()) // a streamed answer is in the log when the handler is done
+	require.NoError(t, c.Close()) // a streamed response is in the log when the handler is done
 	requests := c.Requests()
 	require.Empty(t, requests[len(requests)-2].Answer)
 	require.Equal(t, 200, requests[len(requests)-2].Status)
@@ -123,7 +123,7 @@ type watched struct {
 	cleanup []func()
 }
 
-// Failed tells what the test was told to say.
+// Failed returns what the test was set to return.
 func (w *watched) Failed() bool { return w.failed }
 
 // Logf keeps the line.

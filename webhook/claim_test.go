@@ -14,7 +14,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// scripted is a ClaimStore and a Claim that answers as told and notes what it was asked.
+// scripted is a ClaimStore and a Claim that returns what was set and notes its calls.
 type scripted struct {
 	state                ClaimState
 	claim, done, release func(ctx context.Context) error
@@ -108,7 +108,7 @@ func TestClaimStoreTroubles(t *testing.T) {
 	}
 }
 
-// The store is asked with time of its own when that of the handling is used up.
+// The store is called with separate time when that of the handling is used up.
 func TestReleaseAfterTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,13 +150,13 @@ func TestClaimKey(t *testing.T) {
 	require.Equal(t, "h/1/2", claimKey(&prepaid.Message{HookID: "h", ID: "1/2"}))
 	require.Equal(t, "h%252F1/2", claimKey(&prepaid.Message{HookID: "h%2F1", ID: "2"}))
 	require.Len(t, claimKey(&prepaid.Message{HookID: "h", ID: strings.Repeat("x", 126)}), 128)
-	for _, odd := range []string{strings.Repeat("x", 127), "a b", "a\x00", "ä", "\xff", "\n"} {
-		sum(&prepaid.Message{HookID: "h", ID: odd})
+	for _, unusual := range []string{strings.Repeat("x", 127), "a b", "a\x00", "ä", "\xff", "\n"} {
+		sum(&prepaid.Message{HookID: "h", ID: unusual})
 	}
 	require.NotEqual(t, claimKey(&prepaid.Message{ID: "a b"}), claimKey(&prepaid.Message{ID: "a  b"}))
 }
 
-// An id as long as the body may be is still told apart from others.
+// An id as long as the body may be is still distinguished from others.
 func TestHugeID(t *testing.T) {
 	t.Parallel()
 	var seen recorder

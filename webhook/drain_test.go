@@ -229,13 +229,13 @@ func TestDrainOnStubbornService(t *testing.T) {
 	}
 }
 
-// After a dismissal of unknown outcome the list tells whether it took place.
+// After a dismissal of unknown outcome the list shows whether it took place.
 func TestDrainDismissalUnknown(t *testing.T) {
 	t.Parallel()
 	unknown := &prepaid.CallError{Operation: "Hooks.Dismiss", Err: &prepaid.TransportError{Sent: true}}
 	for name, c := range map[string]struct {
 		takes  bool // the dismissal took place
-		times  int  // how often the answer is lost
+		times  int  // how often the response is lost
 		failed bool
 	}{
 		"took place":            {true, 1, false},

@@ -245,7 +245,7 @@ func TestEnsureAfterUnknownCreation(t *testing.T) {
 	t.Parallel()
 	cut := errors.New("connection reset")
 	for name, c := range map[string]struct {
-		status int // of the answer; 0 when none comes
+		status int // of the response; 0 when none comes
 		body   any
 		seen   int // the list, counted from the creation, that first shows the hook; 0 for none
 		waits  time.Duration

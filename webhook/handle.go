@@ -147,8 +147,8 @@ func claimKey(m *prepaid.Message) string {
 		return ""
 	}
 	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(m.HookID) + "/" + m.ID
-	odd := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
-	if len(key) <= longestKey && !odd {
+	unprintable := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
+	if len(key) <= longestKey && !unprintable {
 		return key
 	}
 	sum := sha256.Sum256([]byte(key))

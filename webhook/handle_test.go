@@ -128,7 +128,7 @@ func TestFailureReleasesTheClaim(t *testing.T) {
 	}
 }
 
-// A function that ignores its context does not hold up the answer, and as long as it runs the message is not handled
+// A function that ignores its context does not hold up the response, and as long as it runs the message is not handled
 // a second time here, although its lease has ended.
 func TestOverrun(t *testing.T) {
 	t.Parallel()
@@ -255,7 +255,7 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// slowBody ends when it is told to.
+// slowBody ends on request.
 type slowBody struct {
 	text *strings.Reader
 	end  chan struct{}

@@ -120,7 +120,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestEndlessBodyIsCutOff(t *testing.T) {
 	t.Parallel()
 	handler := newHandler(t, Config{Verifier: verifier(), OnTransaction: ignore, MaxBody: 10_000})
-	for name, length := range map[string]int64{"length not told": -1, "length understated": 5} {
+	for name, length := range map[string]int64{"unknown length": -1, "length understated": 5} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			body := &endless{}
@@ -130,7 +130,7 @@ func TestEndlessBodyIsCutOff(t *testing.T) {
 			require.Less(t, body.read, 20_000)
 		})
 	}
-	t.Run("length told", func(t *testing.T) {
+	t.Run("declared length", func(t *testing.T) {
 		t.Parallel()
 		body := &endless{}
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/", body)

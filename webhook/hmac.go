@@ -224,7 +224,7 @@ func sum(key, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// timely is called once the signature matches, so that it tells a forger nothing.
+// timely is called once the signature matches, so that a forger learns nothing from it.
 func (v HMAC) timely(header http.Header) bool {
 	parse := v.ParseTimestamp
 	if parse == nil {

@@ -75,7 +75,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A body of 1 GB from a client that means it, with its length told or not.
+// A body of 1 GB from a hostile client, with its length declared or not.
 func TestWireGigabyte(t *testing.T) {
 	t.Parallel()
 	var seen recorder

@@ -148,7 +148,7 @@ func TestRotationTakesLateMessages(t *testing.T) {
 }
 
 // killer ends a process at its change of the hook: its context is cancelled before the request is sent, or when the
-// service has answered it.
+// service has responded to it.
 type killer struct {
 	http.RoundTripper
 
@@ -214,7 +214,7 @@ func TestRotationSurvivesACrash(t *testing.T) {
 	}
 }
 
-// The service refuses the change, as when the receiver does not answer its ping: the old key is still the hook's.
+// The service refuses the change, as when the receiver does not respond to its ping: the old key is still the hook's.
 func TestRotationRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -124,7 +124,7 @@ func TestWireBigBody(t *testing.T) {
 	config.MaxBody = 1000
 	server := listen(t, config, 0)
 	for name, lines := range map[string][]string{
-		"length told": {"Content-Length: 1000000000000", "", ""},
+		"declared length": {"Content-Length: 1000000000000", "", ""},
 		"waits for a go-ahead": {
 			"Content-Length: 1001", "Expect: 100-continue", "", "",
 		},

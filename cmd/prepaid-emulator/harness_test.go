@@ -100,7 +100,7 @@ func launch(t *testing.T, arguments ...string) *program {
 	return p
 }
 
-// reply is an answer of service or page.
+// reply is a response of service or page.
 type reply struct {
 	status int
 	header http.Header

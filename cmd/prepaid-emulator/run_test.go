@@ -182,7 +182,7 @@ func TestSeedOfTheDocumentation(t *testing.T) {
 	p := launch(t, "-seed", file, "-log", "off")
 	require.Contains(t, p.out.String(), "7 (globex), accounts emp-1, emp-2")
 	require.Contains(t, p.call("GET", "accounts/emp-1", "").body, `"balance":25.50`)
-	require.Equal(t, http.StatusNotFound, p.call("GET", "accounts/"+ada, "").status, "no demo beside it")
+	require.Equal(t, http.StatusNotFound, p.call("GET", "accounts/"+ada, "").status, "no demo next to it")
 
 	new(settings).flags().VisitAll(func(f *flag.Flag) { require.Contains(t, string(text), "`-"+f.Name, "the documentation misses a flag") })
 }

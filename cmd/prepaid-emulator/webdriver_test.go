@@ -42,7 +42,7 @@ func needBrowser(t *testing.T) string {
 	return driver
 }
 
-// startBrowser starts chromedriver on a port of its own choice.
+// startBrowser starts chromedriver on a free port.
 func startBrowser(t *testing.T) *driver {
 	t.Helper()
 	command := exec.Command(needBrowser(t), "--port=0")
@@ -60,7 +60,7 @@ func startBrowser(t *testing.T) *driver {
 			return &driver{t: t, url: "http://127.0.0.1:" + found[1] + "/session"}
 		}
 	}
-	require.Fail(t, "chromedriver told no port")
+	require.Fail(t, "chromedriver reported no port")
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 	return b
 }
 
-// call sends one command and reads the value of its answer into value, unless that is nil.
+// call sends one command and reads the value of its response into value, unless that is nil.
 func (b *browser) call(method, path string, body, value any) {
 	b.t.Helper()
 	text, err := json.Marshal(body)

@@ -17,7 +17,7 @@ import (
 	prepaidotel "github.com/cardprograms/prepaid/contrib/otel"
 )
 
-// canned answers at once, so that what is measured is the client.
+// canned responses at once, so that what is measured is the client.
 type canned struct{}
 
 func (canned) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -36,7 +36,7 @@ func TestCanaries(t *testing.T) {
 	params.SourceReference, params.DestinationReference = canary, canary
 
 	ctx := t.Context()
-	spoiled := func(status int) {
+	broken := func(status int) {
 		s.Inject(prepaidtest.AnyOperation, prepaidtest.AnswerBody(status, "application/vnd.vendor+json", body))
 	}
 	transfer := func() error {
@@ -46,7 +46,7 @@ func TestCanaries(t *testing.T) {
 	_, err := s.client.Token(ctx)
 	require.NoError(t, err)
 	for _, status := range []int{400, 409, 500, 202, 302} {
-		spoiled(status)
+		broken(status)
 		require.Error(t, transfer())
 	}
 	require.Error(t, transfer(), "there is no such account")
@@ -63,7 +63,7 @@ func TestCanaries(t *testing.T) {
 	require.NoError(t, err)
 	s.ended()
 
-	for _, spoil := range []func(*prepaid.Config){
+	for _, damage := range []func(*prepaid.Config){
 		func(c *prepaid.Config) { c.TokenSource = failingSource{} },
 		func(c *prepaid.Config) { c.Transport = failingTransport{} },
 		func(c *prepaid.Config) {
@@ -72,7 +72,7 @@ func TestCanaries(t *testing.T) {
 		},
 	} {
 		config := s.Config()
-		spoil(&config)
+		damage(&config)
 		s.open(config)
 		require.Error(t, transfer())
 		s.ended()

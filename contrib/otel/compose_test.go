@@ -36,7 +36,7 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// No trace context is sent unless asked for; then each request carries that of its own attempt, beside what the caller
+// No trace context is sent unless asked for; then each request carries that of its own attempt, next to what the caller
 // sends already.
 func TestPropagation(t *testing.T) {
 	t.Parallel()
@@ -78,7 +78,7 @@ func TestPropagation(t *testing.T) {
 	}
 }
 
-// A caller's own Trace is called as before, sees the spans in its contexts, and may start spans of its own.
+// A caller's own Trace is called as before, sees the spans in its contexts, and may start its own spans.
 func TestOwnTraceIsKept(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -153,7 +153,7 @@ func TestSideBySide(t *testing.T) {
 	require.Contains(t, s.counts(), "prepaid.call.count{prepaid.operation=Accounts.Get prepaid.outcome=applied} 20")
 }
 
-// asking is a token source that makes calls of its own, in the context of the call that wants the token.
+// asking is a token source that makes its own calls, in the context of the call that wants the token.
 type asking struct{ client *prepaid.Client }
 
 func (a asking) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {

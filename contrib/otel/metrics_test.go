@@ -80,21 +80,21 @@ func TestGlobalProviders(t *testing.T) { //nolint:paralleltest // it sets what i
 	require.Len(t, spans.GetSpans(), 2)
 }
 
-// A meter that refuses every instrument costs the calls nothing, and the refusal is told.
+// A meter that refuses every instrument costs the calls nothing, and the refusal is reported.
 func TestRefusedInstruments(t *testing.T) { //nolint:paralleltest // it sets what is global
 	before := otel.GetErrorHandler()
 	t.Cleanup(func() { otel.SetErrorHandler(before) })
-	var told int
+	var reported int
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		if errors.Is(err, errRefused) {
-			told++
+			reported++
 		}
 	}))
 	srv := prepaidtest.NewServer(t)
 	client, err := prepaid.NewClient(prepaidotel.Instrument(srv.Config(),
 		prepaidotel.WithMeterProvider(refusing{}), prepaidotel.WithTracerProvider(tracenoop.NewTracerProvider())))
 	require.NoError(t, err)
-	require.Equal(t, 11, told)
+	require.Equal(t, 11, reported)
 	_, err = client.Accounts.Get(t.Context(), prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{})))
 	require.NoError(t, err)
 	require.NoError(t, client.Close())

@@ -111,7 +111,7 @@ func TestRenewalAfter401(t *testing.T) {
 	counts := s.counts()
 	require.Contains(t, counts, "prepaid.token.renewal.count{} 2")
 	for _, line := range counts {
-		require.NotContains(t, line, "prepaid.retry.wait", "a renewal has no pause of its own")
+		require.NotContains(t, line, "prepaid.retry.wait", "a renewal has no pause")
 	}
 }
 
@@ -166,7 +166,7 @@ func TestNothingSent(t *testing.T) {
 	}, s.counts())
 }
 
-// Each page is a call of its own, under the span of whoever iterates.
+// Each page is a separate call, under the span of the caller that iterates.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.PageSizes(1, 2, 2))

@@ -82,7 +82,7 @@ func transferTo(to prepaid.AccountID) prepaid.TransferParams {
 	}
 }
 
-// ended closes the client, so that a renewal beside the calls has been told of.
+// ended closes the client, so that a renewal in the background has been reported.
 func (s *stage) ended() { require.NoError(s.t, s.client.Close()) }
 
 // tree prints the spans, those of one parent by their start, roots by name, times left out.

@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// newClaimStore is one replica's store; each has a connection of its own.
+// newClaimStore is one replica's store; each has its own connection.
 func newClaimStore(t *testing.T, s *server, options ClaimsOptions) webhook.ClaimStore {
 	t.Helper()
 	store, err := NewClaims(s.client(), options)
@@ -91,7 +91,7 @@ func TestClaimsAreKept(t *testing.T) {
 	require.InDelta(t, 60, left.Seconds(), 2)
 }
 
-// lossy loses the answer to the first command and sends it again, as go-redis does after a cut connection.
+// lossy loses the response to the first command and sends it again, as go-redis does after a cut connection.
 type lossy struct{}
 
 func (lossy) DialHook(next redis.DialHook) redis.DialHook { return next }

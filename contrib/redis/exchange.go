@@ -57,7 +57,7 @@ func (l *slots) report() report {
 	}
 	r.held = l.held
 	r.extra = min(stock, max(0, wanted-l.held))
-	if l.tell {
+	if l.mustReport {
 		r.pause = l.pausedUntil - now
 	}
 	return r
@@ -102,7 +102,7 @@ func (l *slots) finish(r report, a response) {
 		l.more = promise{}
 	}
 	if r.pause > 0 && l.pausedUntil <= r.at+r.pause {
-		l.tell = false
+		l.mustReport = false
 	}
 	l.heard(now, a.paused, a.pauses)
 	now = l.advance()
@@ -135,7 +135,7 @@ func (l *slots) active() bool {
 	for _, n := range l.busy {
 		used += n
 	}
-	l.dozing = used == 0 && !l.tell
+	l.dozing = used == 0 && !l.mustReport
 	return !l.dozing
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// fleet is an emulated service and what its replicas are told.
+// fleet is an emulated service and what its replicas report.
 type fleet struct {
 	service   *prepaidtest.Server
 	task      replicaTask
@@ -79,8 +79,8 @@ func (f *fleet) busiest(times []time.Time) int {
 	return most
 }
 
-// tell checks that no call was lost.
-func tell(t *testing.T, name string, results ...replicaResult) {
+// check checks that no call was lost.
+func check(t *testing.T, name string, results ...replicaResult) {
 	t.Helper()
 	for i, r := range results {
 		t.Logf("%s: replica %d: %d calls, longest %s, %v", name, i+1, r.OK, r.Longest.Round(time.Millisecond), r.Changes)
@@ -111,7 +111,7 @@ func TestReplicasShareTheLimit(t *testing.T) {
 	f := newFleet(t, startServer(t), 2*time.Second, 0)
 	f.task.For = 5 * time.Second
 	results := f.run(t, 3, func([]*replica) {})
-	tell(t, "shared", results...)
+	check(t, "shared", results...)
 	times := f.arrivals(t)
 	used := f.usage(times, times[0], times[len(times)-1])
 	t.Logf("%d requests, none refused; %.1f %% of the allowance; at most %d of %d in any window", len(times), used*100, f.busiest(times), f.allowance)
@@ -134,7 +134,7 @@ func TestRedisKilledInTheMiddle(t *testing.T) {
 		back = time.Now()
 		s.start()
 	})
-	tell(t, "killed", results...)
+	check(t, "killed", results...)
 	for _, r := range results {
 		require.Len(t, r.Changes, 3)
 	}
@@ -159,7 +159,7 @@ func TestReplicaKilledInTheMiddle(t *testing.T) {
 		killed = time.Now()
 		replicas[0].kill()
 	})
-	tell(t, "left over", results...)
+	check(t, "left over", results...)
 	times := f.arrivals(t)
 	gone := f.task.Lease + f.window + f.window/10
 	used := f.usage(times, killed.Add(gone+f.window/2), began.Add(f.task.For))

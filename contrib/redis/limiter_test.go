@@ -116,7 +116,7 @@ func TestLimiterCloseWithoutRedis(t *testing.T) {
 	require.Less(t, time.Since(began), 2*time.Second)
 }
 
-// notes collects what a limiter tells.
+// notes collects what a limiter reports.
 type notes struct {
 	mu  sync.Mutex
 	all []Status
@@ -138,9 +138,9 @@ func TestLimiterWithoutRedisFromTheStart(t *testing.T) {
 	t.Parallel()
 	client := newClient("127.0.0.1:1")
 	defer client.Close()
-	told := &notes{}
+	reported := &notes{}
 	options := quick()
-	options.Replicas, options.OnChange = 2, told.add
+	options.Replicas, options.OnChange = 2, reported.add
 	l, err := NewLimiter(client, options)
 	require.NoError(t, err)
 	began := time.Now()
@@ -152,27 +152,27 @@ func TestLimiterWithoutRedisFromTheStart(t *testing.T) {
 	}
 	require.Greater(t, time.Since(began), l.slots.gone-time.Millisecond)
 	require.Less(t, time.Since(began), l.slots.gone+2*time.Second)
-	require.Len(t, told.get(), 1)
-	require.Error(t, told.get()[0].Err)
+	require.Len(t, reported.get(), 1)
+	require.Error(t, reported.get()[0].Err)
 	require.False(t, l.Status().Shared)
 	require.Error(t, l.Close())
 }
 
-// What Redis does not answer holds up no call that this replica has a slot for.
+// A Redis that does not respond delays no call that this replica has a slot for.
 func TestLimiterRedisHangs(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	var log bytes.Buffer
-	told := &notes{}
+	reported := &notes{}
 	options := quick()
-	options.Replicas, options.OnChange = 2, told.add
+	options.Replicas, options.OnChange = 2, reported.add
 	options.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	l := newTestLimiter(t, s, options)
 	for range 40 {
 		use(t, l)
 	}
 	s.freeze()
-	require.Eventually(t, func() bool { return len(told.get()) == 2 }, 3*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(reported.get()) == 2 }, 3*time.Second, time.Millisecond)
 	time.Sleep(l.slots.gone)
 	require.Equal(t, 20, l.Status().Slots)
 	began := time.Now()
@@ -187,14 +187,14 @@ func TestLimiterRedisHangs(t *testing.T) {
 	require.ErrorIs(t, err, prepaid.ErrRateLimited)
 	require.Less(t, time.Since(began), 50*time.Millisecond)
 	s.thaw()
-	require.Eventually(t, func() bool { return len(told.get()) == 3 }, 3*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(reported.get()) == 3 }, 3*time.Second, time.Millisecond)
 	for range 60 {
 		use(t, l)
 	}
 	require.NoError(t, l.Close())
 	for i, shared := range []bool{true, false, true} {
-		require.Equal(t, shared, told.get()[i].Shared)
-		require.Equal(t, shared, told.get()[i].Err == nil)
+		require.Equal(t, shared, reported.get()[i].Shared)
+		require.Equal(t, shared, reported.get()[i].Err == nil)
 	}
 	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"))
 	require.Equal(t, 2, strings.Count(log.String(), "level=INFO"))

@@ -19,15 +19,15 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
-// delivery sends messages as the service does: until one is answered with 200.
+// delivery sends messages as the service does: until one is acknowledged with 200.
 type delivery struct {
 	replicas   []http.Handler
 	sent, lost atomic.Int64
-	busy       atomic.Int64 // answers 503
-	failed     atomic.Int64 // answers 500
+	busy       atomic.Int64 // responses with 503
+	failed     atomic.Int64 // responses with 500
 }
 
-// deliver ends when the sender has seen a 200, and not before it has lost the answers that it is told to lose.
+// deliver ends when the sender has seen a 200, and not before it has lost the responses that it is to lose.
 func (d *delivery) deliver(t *testing.T, id string, lose int) {
 	for {
 		d.sent.Add(1)
@@ -52,7 +52,7 @@ func (d *delivery) deliver(t *testing.T, id string, lose int) {
 	}
 }
 
-// 10,000 messages, a fifth of them delivered twice, often at once to both replicas; a twentieth of the answers is
+// 10,000 messages, a fifth of them delivered twice, often at once to both replicas; a twentieth of the responses is
 // lost, and a hundredth of the messages fails the first time.
 func TestMessagesOnTwoReplicas(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func (l *slots) pause(now, retryAfter time.Duration, echo bool) bool {
 	if !l.stop(now, min(retryAfter, l.maxPause)) {
 		return false
 	}
-	l.tell = true
+	l.mustReport = true
 	return true
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// replicaVariable tells the test binary that it is a replica, and which.
+// replicaVariable makes the test binary a replica, and says which.
 const replicaVariable = "PREPAID_TEST_REPLICA"
 
-// replicaTask is what a replica process is told.
+// replicaTask is the input of a replica process.
 type replicaTask struct {
 	Redis     string
 	BaseURL   string
@@ -38,7 +38,7 @@ type replicaTask struct {
 	Claim     string // an id to claim and hold, instead of all else
 }
 
-// replicaResult is what it answers.
+// replicaResult is what it reports.
 type replicaResult struct {
 	OK      int
 	Failed  int

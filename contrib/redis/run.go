@@ -45,7 +45,7 @@ func (l *Limiter) run(ctx context.Context) {
 	}
 }
 
-// leave tells Redis that this replica is leaving. The slots in use stay on its account until they have rested.
+// leave reports to Redis that this replica is leaving. The slots in use stay on its account until they have rested.
 func (l *Limiter) leave(ctx context.Context) error {
 	r := l.slots.report()
 	r.held, r.need, r.extra = l.slots.inUse(), [laneCount]int{}, 0

@@ -101,7 +101,7 @@ func TestScriptMoneyBeforeBulk(t *testing.T) {
 	// What it has given money gets, though bulk asks first.
 	require.Equal(t, 0, b.put("bulk", report{held: 50, need: [laneCount]int{0, 0, 300}}).granted)
 	require.Equal(t, 48, b.put("money", report{held: 2, need: [laneCount]int{300, 0, 0}}).granted)
-	// Who has money and bulk gets money first.
+	// A replica with money and bulk waiting gets money first.
 	const money, bulk = 47, 3 // even parts of 94 and of 6
 	require.Equal(t, money+bulk, b.put("both", report{need: [laneCount]int{50, 0, 50}}).allot)
 }

@@ -44,7 +44,7 @@ func startServer(t *testing.T) *server {
 	return s
 }
 
-// start returns when the server answers.
+// start returns when the server responds.
 func (s *server) start() {
 	s.t.Helper()
 	s.process = exec.Command(s.program, "--bind", "127.0.0.1", "--port", s.port, "--dir", s.dir, "--save", "", "--appendonly", "no")
@@ -56,7 +56,7 @@ func (s *server) start() {
 		if err == nil {
 			return
 		}
-		require.True(s.t, time.Now().Before(end), "the server does not answer: %v", err)
+		require.True(s.t, time.Now().Before(end), "the server does not respond: %v", err)
 		time.Sleep(5 * time.Millisecond)
 	}
 }

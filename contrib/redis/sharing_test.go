@@ -52,7 +52,7 @@ func TestLimitHoldsWhateverHappens(t *testing.T) {
 				l, err := NewLimiter(client, options)
 				require.NoError(t, err)
 				over = busySpells(t, l, seen, stop)
-				if l.Close() != nil { // who starts without Redis does not know what it used before
+				if l.Close() != nil { // a replica that starts without Redis does not know what it used before
 					time.Sleep(options.Window)
 				}
 			}

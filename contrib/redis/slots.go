@@ -67,7 +67,7 @@ type slots struct {
 	pausedUntil time.Duration
 	pauses      uint64 // of this replica and others
 	shared      uint64 // pauses that Redis knows of
-	tell        bool   // Redis must learn of the pause
+	mustReport  bool   // Redis must learn of the pause
 }
 
 // promise is what may come from others: n slots, one after the other until the time by, or all then.
@@ -222,7 +222,7 @@ func (l *slots) interval() time.Duration {
 	return max(time.Duration(float64(l.window)/(float64(n)*pacedShare)), (l.window+l.used)/time.Duration(n))
 }
 
-// slack is by how much a late request may be made up for.
+// slack is how far a late request may be compensated.
 func (l *slots) slack() time.Duration { return l.window / 500 }
 
 // dispatch hands out all available slots and sets the timer for the next.

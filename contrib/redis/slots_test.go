@@ -300,7 +300,7 @@ func TestSlotsDeadline(t *testing.T) {
 		rested := l.resting.get(0).until - time.Since(l.start)
 		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, response{allot: 50, replicas: 2}) }))
 		require.Equal(t, rested, refused(time.Second, func() {}))
-		// What others are to give is reckoned with.
+		// What others are to give is counted.
 		exchanged(l, response{allot: 55, replicas: 2})
 		require.Equal(t, l.window/5, refused(time.Second, func() { exchanged(l, response{allot: 55, replicas: 2}) }))
 		l.fail(l.report())

@@ -23,15 +23,15 @@ func newBindings() *bindings {
 // learn records the pseudonyms of a recorded exchange.
 func (b *bindings) learn(leaves []leaf) {
 	for _, l := range leaves {
-		if l.scrubs() && tells(l.value) {
+		if l.scrubs() && distinguishes(l.value) {
 			b.onTape[l.value] = true
 		}
 	}
 }
 
-// tells reports whether a pseudonym distinguishes its value: constants and zeros do not, and there are too few dates; the
+// distinguishes reports whether a pseudonym identifies its value: constants and zeros do not, and there are too few dates; the
 // client may also write a date in another form than it read.
-func tells(pseudonym string) bool {
+func distinguishes(pseudonym string) bool {
 	switch pseudonym {
 	case stateConstant, alpha2Constant, alpha3Constant, sexConstant:
 		return false
@@ -87,7 +87,7 @@ func pairsOf(request, recorded *scrubbedRequest) func(yield func(leaf, string) b
 			}
 			i := next[l.where]
 			next[l.where]++
-			if strings.Contains(l.where, unknownName) || l.value == "" || i >= len(there[l.where]) || !tells(there[l.where][i]) {
+			if strings.Contains(l.where, unknownName) || l.value == "" || i >= len(there[l.where]) || !distinguishes(there[l.where][i]) {
 				continue
 			}
 			if !yield(l, there[l.where][i]) {

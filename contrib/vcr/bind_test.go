@@ -34,7 +34,7 @@ func requireContradictionAfter(t *testing.T, outcome prepaid.Outcome, err error,
 	require.ErrorContains(t, err, "the one like it is about another value in "+places[0])
 }
 
-// Accounts that were learnt from the cassette are the recorded ones in the recorded places, or there is no answer.
+// Accounts that were learnt from the cassette are the recorded ones in the recorded places, or there is no response.
 func TestSwappedAccountsAreSeen(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

@@ -253,7 +253,7 @@ func requireNoCanary(t *testing.T, content, word string, wire *tap) {
 		checked++
 		for _, form := range encodings(value) {
 			if len(form) >= 8 && strings.Contains(content, form) {
-				t.Errorf("a value of the wire is in the cassette: %q", value) // made up, so it may be shown
+				t.Errorf("a value of the wire is in the cassette: %q", value) // fictional, so it may be shown
 				break
 			}
 		}

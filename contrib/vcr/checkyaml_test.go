@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a YAML reader passes over is a finding too: nothing hides beside the values, and no error shows it.
+// What a YAML reader passes over is a finding too: nothing hides next to the values, and no error shows it.
 func TestCheckSeesTheWholeFile(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/payout.yaml")
@@ -42,12 +42,12 @@ func TestCheckSeesTheWholeFile(t *testing.T) {
 		requireRefused(t, name, before+change[1]+after)
 	}
 	for name, text := range map[string]string{
-		"at the end":      plain + "... # Mira\n",
-		"behind the end":  plain + "...\n# Mira\n",
-		"text at the end": plain + "...\nMira\n",
-		"a bare text":     "version: 2\ninteractions: Mira Smith 4111111111111111\n",
-		"an odd mapping":  "version: 2\ninteractions: {Mira: {}}\n",
-		"one more":        plain + "    - Mira\n",
+		"at the end":            plain + "... # Mira\n",
+		"behind the end":        plain + "...\n# Mira\n",
+		"text at the end":       plain + "...\nMira\n",
+		"a bare text":           "version: 2\ninteractions: Mira Smith 4111111111111111\n",
+		"an unexpected mapping": "version: 2\ninteractions: {Mira: {}}\n",
+		"one more":              plain + "    - Mira\n",
 	} {
 		requireRefused(t, name, text)
 	}

@@ -20,7 +20,7 @@ const (
 	pathVariable = "PREPAID_VCR_TEST_PATH"
 )
 
-// TestThatEnds is run by the next test, in a process of its own.
+// TestThatEnds is run by the next test, in its own process.
 func TestThatEnds(t *testing.T) {
 	end := os.Getenv(endVariable)
 	if end == "" {
@@ -83,7 +83,7 @@ func TestSkippedReplay(t *testing.T) {
 	require.Empty(t, w.said)
 }
 
-// Stop by hand: not in a panic, not without requests, and not over the file of somebody else.
+// Stop called directly: not in a panic, not without requests, and not over the file of somebody else.
 func TestStopRefuses(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

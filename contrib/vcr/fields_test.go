@@ -56,7 +56,7 @@ func (f *fixtureFile) address(t *testing.T, change func(string) string) *url.URL
 
 func same(value string) string { return value }
 
-// planter puts a canary of its own into every text and number of a JSON value, whatever belongs there.
+// planter puts a different canary into every text and number of a JSON value, whatever belongs there.
 type planter struct{ planted int }
 
 var looksLikeNumber = regexp.MustCompile(`^-?[0-9.]+$`)
@@ -106,7 +106,7 @@ func (p *planter) body(t *testing.T, body json.RawMessage, text string) []byte {
 	return planted
 }
 
-// A canary in every member of every request and answer of every fixture, also where only a status, a time or an amount
+// A canary in every member of every request and response of every fixture, also where only a status, a time or an amount
 // belongs: none comes through.
 func TestCanariesInEveryMember(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func madeUp(t *testing.T) map[string]bool {
 	return values
 }
 
-// The fixtures of the project hold nothing but what is made up: every value is kept by the schema or listed, and no
+// The fixtures of the project hold only fictional values: every value is kept by the schema or listed, and no
 // listed one is left over.
 func TestProjectFixturesAreMadeUp(t *testing.T) {
 	t.Parallel()

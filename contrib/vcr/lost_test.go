@@ -25,7 +25,7 @@ func redeem(t *testing.T, c *prepaid.Client, id prepaid.AccountID) error {
 	return err
 }
 
-// A payment whose answer was lost is as much in doubt in the replay as it was, and not "not sent".
+// A payment whose response was lost has an unknown outcome in the replay too, and not "not sent".
 func TestLostAnswerStaysInDoubt(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]prepaidtest.Fault{
@@ -105,7 +105,7 @@ func TestRecordingUsesTheCallersTransport(t *testing.T) {
 	require.EqualValues(t, 2, named.Load())
 }
 
-// A replay needs no more than the cassette: the simulator works, and tokens are made up for a recording that had its own
+// A replay needs no more than the cassette: the simulator works, and tokens are invented for a recording that had its own
 // source of them.
 func TestReplayNeedsNothingOfTheRecording(t *testing.T) {
 	t.Parallel()

@@ -127,9 +127,9 @@ func newSchema() *schema {
 		one("Simulation.Reverse", "POST", "/simulation/reverse", simulate, simulated),
 		one("Simulation.Clear", "POST", "/simulation/clear", simulate, simulated),
 		one("Simulation.ReverseClear", "POST", "/simulation/reverse_clear", simulate, simulated),
-		one("PIN.Initiate", "POST", "/pin/initiate", of[prepaid.InitiatePINParams](), pinAnswer()),
-		one("PIN.Validate", "POST", "/pin/validate", sealedShape(), pinAnswer()),
-		one("PIN.Execute", "POST", "/pin/execute", sealedShape(), pinAnswer()),
+		one("PIN.Initiate", "POST", "/pin/initiate", of[prepaid.InitiatePINParams](), pinResponse()),
+		one("PIN.Validate", "POST", "/pin/validate", sealedShape(), pinResponse()),
+		one("PIN.Execute", "POST", "/pin/execute", sealedShape(), pinResponse()),
 		list("Hooks.List", "/hooks", paged(queryOf()), of[prepaid.Hook]()),
 		one("Hooks.Get", "GET", "/hooks/{id}", nil, of[prepaid.Hook]()),
 		one("Hooks.Create", "POST", "/hooks", of[prepaid.CreateHookParams](), of[prepaid.CreatedHook]()),
@@ -140,8 +140,8 @@ func newSchema() *schema {
 	}}
 }
 
-// pinAnswer has the one member that a PIN change needs to continue; the reference shows none.
-func pinAnswer() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
+// pinResponse has the one member that a PIN change needs to continue; the reference shows none.
+func pinResponse() *shape { return object(map[string]*shape{"operation_id": scrubbed()}) }
 
 // apiRoot is the end of every base address.
 const apiRoot = "/3.0"

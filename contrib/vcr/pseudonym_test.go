@@ -101,7 +101,7 @@ func TestDigitsPseudonyms(t *testing.T) {
 	}
 }
 
-// A hostile guess cannot be confirmed: the numbers tell the order and nothing else.
+// A hostile guess cannot be confirmed: the numbers show the order and nothing else.
 func TestPseudonymsDependOnOrderOnly(t *testing.T) {
 	t.Parallel()
 	one, two := newPseudonyms(), newPseudonyms()

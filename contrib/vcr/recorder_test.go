@@ -68,7 +68,7 @@ func TestRecordingKeepsRequestsUnrepeatable(t *testing.T) {
 	require.NoError(t, recorder.Stop())
 }
 
-// What varies from run to run is no reason not to find an answer; how much is asked for is one.
+// What varies from run to run is no reason not to find a response; how much is asked for is one.
 func TestTimesAreNotCompared(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")

@@ -59,7 +59,7 @@ func account(srv *prepaidtest.Server, balance string) prepaid.AccountID {
 	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
 }
 
-// The polls of a report are alike and are answered in the order of the recording, then not at all.
+// The polls of a report are identical and get their responses in the order of the recording, then not at all.
 func TestReplayInOrder(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.ReportDelay(time.Hour), prepaidtest.TokenLifetime(5*time.Hour))
@@ -130,7 +130,7 @@ func TestUnrecordedRequest(t *testing.T) {
 	require.NoError(t, used.Stop())
 }
 
-// Calls at the same time are told apart by what they learnt from the cassette.
+// Calls at the same time are distinguished by what they learnt from the cassette.
 func TestReplayOfConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
@@ -236,7 +236,7 @@ func TestReplayOfTrouble(t *testing.T) {
 	require.Contains(t, string(content), "text/html")
 }
 
-// An answer longer than a cassette may hold reaches the caller whole, and the recording says so at its end.
+// A response longer than a cassette may hold reaches the caller whole, and the recording says so at its end.
 func TestRecordingTooLong(t *testing.T) {
 	t.Parallel()
 	const length = 9 << 20

@@ -31,7 +31,7 @@ func TestOddValuesCanBeReplayed(t *testing.T) {
 		fmt.Sprintf(form, "42", "2030-01-01T00:00:00.1234567", "1980-01-01", ""),
 		fmt.Sprintf(form, "42", plain, "1980-01-01T00:00:00+1000", `,"strange":2`),
 	} {
-		path := filepath.Join(t.TempDir(), "odd")
+		path := filepath.Join(t.TempDir(), "values")
 		recorder, err := New(path, Options{Mode: ModeRecord, Transport: answering(body)})
 		require.NoError(t, err)
 		want, err := clientOn(t, recorder).Accounts.Get(t.Context(), "EA123456", prepaid.IncludePersonal)
@@ -92,7 +92,7 @@ func TestDeepJSON(t *testing.T) {
 // What a body grows to is bounded as well, and so is a request.
 func TestBodiesThatAreTooLong(t *testing.T) {
 	t.Parallel()
-	const depth = 90 // of lists, each of which has an indented line of its own
+	const depth = 90 // of lists, each of which has its own indented line
 	lists := strings.Repeat("[", depth) + strings.Repeat("[],", 1<<16) + "[]" + strings.Repeat("]", depth)
 	for rule, body := range map[string]string{
 		"a scrubbed body is longer": "{}", "a request is longer": strings.Repeat("x", maxRecorded+1),

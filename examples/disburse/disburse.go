@@ -219,7 +219,7 @@ func (d *disbursement) newClient() (*prepaid.Client, error) {
 	return prepaid.NewClient(config)
 }
 
-// checkFloat refuses a run for which the float account has too little money: it would be chance who is paid.
+// checkFloat refuses a run for which the float account has too little money: chance would decide which rows are paid.
 func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, pl plan) (int, error) {
 	if pl.left.Sign() == 0 {
 		return exitPaid, nil

@@ -21,7 +21,7 @@ const (
 	summaryKills = 3  // in the middle of the summary
 )
 
-// environment points a process of its own at the emulator.
+// environment points a separate process at the emulator.
 func (s *stage) environment() []string {
 	config := s.srv.Config()
 	return append(os.Environ(), childEnv+"=yes", "PREPAID_BASE_URL="+config.BaseURL, "PREPAID_VENDOR="+config.Vendor,
@@ -29,7 +29,7 @@ func (s *stage) environment() []string {
 		"PREPAID_CLIENT_SECRET="+config.Credentials.ClientSecret.Reveal())
 }
 
-// start runs the program as a process of its own. ended gives its exit status, -1 when it was killed.
+// start runs the program as a separate process. ended gives its exit status, -1 when it was killed.
 func (s *stage) start() (process *os.Process, ended <-chan int, errOut *bytes.Buffer) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), os.Args[0], s.args("-workers", "32")...) //nolint:gosec // this very program
@@ -71,7 +71,7 @@ func (s *stage) killWhen(now func() bool) int {
 	}
 }
 
-// 2,000 payments with 29 kills, answers that are lost and a service that is away now and then: each is paid once.
+// 2,000 payments with 29 kills, lost responses and a service that is away now and then: each is paid once.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, killPayments, prepaidtest.RequestLog(1))

@@ -35,7 +35,7 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 	require.Equal(t, 1, s.transfers())
 }
 
-// With a journal of its own it is answered from the service's cache, and no money moves: that is not paid.
+// With a new journal the response comes from the service's cache, and no money moves: that is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
 	for _, row := range []string{"99.00,SALARY", "1.25,SALARY"} { // also of the same amount, to somebody else
@@ -56,7 +56,7 @@ func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	}
 }
 
-// A journal is lost after a crash. What was paid before has arrived, and is told from what was edited since.
+// A journal is lost after a crash. What was paid before has arrived, and is distinguished from what was edited since.
 func TestJournalLostAfterACrash(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 20)
@@ -180,7 +180,7 @@ func (s *stage) proving(client historian, change func(*prepaid.Transaction)) (*p
 	return p, reported
 }
 
-// A service may rewrite references, number histories otherwise than responses, and book fees beside a payment. None of that
+// A service may rewrite references, number histories otherwise than responses, and book fees next to a payment. None of that
 // is another payment.
 func TestHistoryOfAnotherForm(t *testing.T) {
 	t.Parallel()

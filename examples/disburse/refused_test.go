@@ -10,7 +10,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// A refused row that was corrected under a new key and left in the file is not paid beside it.
+// A refused row that was corrected under a new key and left in the file is not paid in addition to it.
 func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 1)

@@ -169,7 +169,7 @@ func (s *stage) entry(i int) (journal.Entry, bool) {
 	return j.Get(s.requestID(i))
 }
 
-// writing writes a text and ends as told.
+// writing writes a text and ends as asked.
 func writing(text string, end error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

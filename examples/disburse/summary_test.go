@@ -42,7 +42,7 @@ func TestSummaryThatCannotBeWritten(t *testing.T) {
 	s.requirePaidOnce()
 }
 
-// Its directory goes while it pays: the totals are told all the same.
+// Its directory disappears while it pays: the totals are printed all the same.
 func TestSummaryThatCouldNotBeWritten(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)

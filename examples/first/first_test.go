@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	require.Regexp(t, `^transaction [0-9]+\nbalance 25\.50\n$`, out.String())
 }
 
-// The transfer is told also when what comes after it is refused.
+// The transfer is printed even if the next call is refused.
 func TestBalanceRefused(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)

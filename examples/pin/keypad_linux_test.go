@@ -64,7 +64,7 @@ func TestTerminalDoesNotEcho(t *testing.T) {
 	prompts.answer = func(string) {
 		answer := answers[0]
 		answers = answers[1:]
-		go func() { // when the read is under way, as the echo tells
+		go func() { // when the read is under way, as the echo shows
 			for echoes(t, program) {
 				runtime.Gosched()
 			}

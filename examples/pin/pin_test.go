@@ -160,7 +160,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An answer that came and could not be read is an answer: the PIN is changed.
+// A response that came and could not be read is a response: the PIN is changed.
 func TestUnreadableAnswer(t *testing.T) {
 	t.Parallel()
 	e, _, _ := newChange(t)
@@ -351,7 +351,7 @@ func TestService(t *testing.T) {
 	require.Contains(t, errOut, "PREPAID_VENDOR")
 }
 
-// Exit status 3 is for the one case in which nobody can tell.
+// Exit status 3 is for the one case in which nobody can know.
 func TestExitStatusOfADoubt(t *testing.T) {
 	t.Parallel()
 	say := func(string, ...any) {}

@@ -25,7 +25,7 @@ type bench struct {
 	t    *testing.T
 	srv  *prepaidtest.Server
 	text *bytes.Buffer
-	// change sees each change, counted from 1, before it is sent. Nil sends it; otherwise what it returns is the answer.
+	// change sees each change, counted from 1, before it is sent. Nil sends it; otherwise what it returns is the response.
 	change func(n int, request *http.Request) (*http.Response, error)
 	sent   int
 }

@@ -67,15 +67,15 @@ func TestReadPolicyRefuses(t *testing.T) {
 	}
 }
 
-// What export writes is what plan reads, odd texts included.
+// What export writes is what plan reads, unusual texts included.
 func TestExportIsReadBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		s := randomState(r, []prepaid.PolicyAction{allow, deny}[r.IntN(2)])
-		odd := []string{"no", "~", "0x1F", "1e3", "a: b", "- x", "#", "'", `"`, " x ", "two\nlines", "&a", "*a", "<<", "\u2028", "ünï", "\x7f", "|", "2026-01-01"}
-		for _, text := range odd {
-			rule := prepaid.TerminalRule{AcquirerID: 3, CardAcceptorID: text, TerminalID: odd[r.IntN(len(odd))], Description: text}
+		unusual := []string{"no", "~", "0x1F", "1e3", "a: b", "- x", "#", "'", `"`, " x ", "two\nlines", "&a", "*a", "<<", "\u2028", "ünï", "\x7f", "|", "2026-01-01"}
+		for _, text := range unusual {
+			rule := prepaid.TerminalRule{AcquirerID: 3, CardAcceptorID: text, TerminalID: unusual[r.IntN(len(unusual))], Description: text}
 			s.terminals[terminalKey(&rule)] = rule
 		}
 		var file bytes.Buffer

@@ -224,7 +224,7 @@ func TestPlanProperties(t *testing.T) {
 	}
 }
 
-// A change of somebody else is told from a call that was made in part.
+// A change of somebody else is distinguished from a call that was made in part.
 func TestExplains(t *testing.T) {
 	t.Parallel()
 	current := state{action: allow, categories: categoriesOf("0001", "0002")}

@@ -139,7 +139,7 @@ func (q *quickstart) hook(ctx context.Context) {
 	}
 }
 
-func (q *quickstart) lostAnswer(ctx context.Context) {
+func (q *quickstart) lostResponse(ctx context.Context) {
 	q.title("Lose the response to a transfer: the outcome is unknown, and resolved without paying twice")
 	if q.emulator == nil {
 		q.say("skipped: only the emulator can drop the connection")
@@ -251,7 +251,7 @@ Next, the same program on the service's test environment:
   export PREPAID_FLOAT_ACCOUNT=<EAID that pays for the loads>
   go run ./examples/quickstart
 
--h tells of the optional ones. The secret is never a flag.
+-h lists the optional ones. The secret is never a flag.
 `)
 	}
 }

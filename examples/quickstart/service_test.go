@@ -109,7 +109,7 @@ func TestRuleOfTheProgramStays(t *testing.T) {
 	require.Equal(t, []string{string(gambling)}, rules(t, srv))
 }
 
-// Nobody is told that a rule is gone which may still be there.
+// A rule that may still exist is never reported as removed.
 func TestRuleNotRemoved(t *testing.T) {
 	srv, _ := service(t)
 	out := &trigger{at: "rules for the categories", do: func() {

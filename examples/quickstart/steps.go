@@ -26,7 +26,7 @@ func (q *quickstart) do(ctx context.Context, rows []row) {
 		return
 	}
 	for _, step := range []func(context.Context){
-		q.buy, q.transfer, q.history, q.policy, q.report, q.changePIN, q.hook, q.lostAnswer, q.addUp,
+		q.buy, q.transfer, q.history, q.policy, q.report, q.changePIN, q.hook, q.lostResponse, q.addUp,
 	} {
 		if ctx.Err() != nil {
 			return

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 type front struct {
 	*prepaidtest.Server
 
-	before func(r *http.Request)                  // an answer is made
-	change func(r *http.Request, b string) string // the body of an answer
+	before func(r *http.Request)                  // a response is made
+	change func(r *http.Request, b string) string // the body of a response
 }
 
 func service(t *testing.T, options ...prepaidtest.Option) *front {

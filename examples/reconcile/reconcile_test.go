@@ -164,7 +164,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// What happens after the window does not disturb it, and is told from what is missing.
+// What happens after the window does not disturb it, and is distinguished from what is missing.
 func TestMovesAfterTheWindow(t *testing.T) {
 	f := service(t, atNovember())
 	var once sync.Once

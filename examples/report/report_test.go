@@ -124,7 +124,7 @@ func TestService(t *testing.T) {
 	require.Equal(t, `{"account":"EA1","balance":"25.50"}`+"\n"+`{"account":"EA2","balance":"74.50"}`+"\n", content(t, "out")["balances.jsonl"])
 }
 
-// A download that breaks off leaves the old file as it was and what is good beside it; the same run gives the whole.
+// A download that breaks off leaves the old file as it was and the complete rows next to it; the same run again gives the whole report.
 func TestBrokenAndResumed(t *testing.T) {
 	srv := service(t)
 	var whole atomic.Bool

@@ -52,9 +52,9 @@ func TestBooksOutliveTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, b.note(other))
 	require.NoError(t, b.close())
-	mended, err := os.ReadFile(file)
+	repaired, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(text), string(mended))
+	require.Equal(t, string(text), string(repaired))
 }
 
 // What is not on the disk is not acknowledged, then or later.

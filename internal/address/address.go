@@ -1,8 +1,7 @@
-// Package address makes the addresses of requests: a base address, a path template whose parameters are replaced by values,
-// and a query.
+// Package address builds the URLs of requests from a base URL, a path template with values for its parameters, and a query.
 //
-// A value is escaped, so that it stays one segment of the path. The package does not check values: "." and ".." and empty
-// ones are the caller's to refuse, since they make another address.
+// A value is escaped, so that it stays one segment of the path. The package does not check values: the caller must refuse ".",
+// ".." and empty values, which would change the path.
 package address
 
 import (
@@ -13,13 +12,13 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Values are those of a path template's parameters, in order. None of those that the template needs is empty.
+// Values are the values of a path template's parameters, in order. None that the template needs is empty.
 type Values [2]string
 
-// Query is the query of a request, sorted by name; a few parameters, each once.
+// Query is the query of a request: a few parameters, sorted by name, each name once.
 type Query []Parameter
 
-// Parameter is one name and its value, neither escaped.
+// Parameter is a name and its value, both unescaped.
 type Parameter struct{ Name, Value string }
 
 // With returns q with a parameter added or replaced. It may share memory with q.
@@ -32,7 +31,7 @@ func (q Query) With(name, value string) Query {
 	return slices.Insert(q, at, Parameter{name, value})
 }
 
-// encode writes q as url.Values does.
+// encode returns q encoded like url.Values.
 func (q Query) encode() string {
 	if len(q) == 0 {
 		return ""
@@ -60,10 +59,10 @@ func Resolve(base *url.URL, template string, values Values, query Query) *url.UR
 	return u
 }
 
-// needsEscape reports whether value can look different in a path. It may report so of one that does not.
+// needsEscape reports whether escaping may change value in a path. It may return true although it does not.
 func needsEscape(value string) bool { return !ascii.IsName(value) }
 
-// expand puts values, escaped if escape is not nil, into the parameters of a path template under base.
+// expand replaces the parameters of a path template by values, escaped if escape is not nil, and appends it to base.
 func expand(base, template string, values Values, escape func(string) string) string {
 	var space [128]byte
 	path := append(space[:0], base...)

@@ -1,10 +1,10 @@
-// Package ascii answers questions about single bytes and words of eight bytes, for the readers of JSON and the checks of
-// values. It allocates nothing and knows nothing of what the text means.
+// Package ascii classifies single bytes and words of eight bytes, for JSON readers and validation. It allocates nothing and does
+// not know what the text means.
 package ascii
 
 import "unicode/utf8"
 
-// A word of eight bytes is examined at once: Ones has each byte 1, Tops each byte's top bit.
+// Masks to examine a word of eight bytes at once: in Ones each byte is 1, in Tops the top bit of each byte is set.
 const (
 	Ones = 0x0101010101010101
 	Tops = 0x80 * Ones
@@ -29,7 +29,7 @@ func IsDigits[T string | []byte](s T) bool {
 	return len(s) > 0
 }
 
-// IsName reports whether s consists of letters, digits, full stops, hyphens and underscores. An empty text does.
+// IsName reports whether s consists only of letters, digits, full stops, hyphens and underscores. It returns true for "".
 func IsName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !IsDigit(c) && !IsUpper(c) && !IsLower(c) && c != '.' && c != '-' && c != '_' {
@@ -42,9 +42,9 @@ func IsName(s string) bool {
 // IsPlain reports whether c stands for itself in a JSON string: ASCII, no control character, quote or backslash.
 func IsPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// Special sets the top bit of each byte that is not plain: a subtraction borrows where the byte is a quote, a backslash or
-// below space, and bytes above ASCII have it from the start. Only the lowest mark is reliable, since a borrow goes on into the
-// bytes above.
+// Special sets the top bit of each byte that is not plain. A subtraction borrows if the byte is a quote, a backslash or below
+// space; bytes above ASCII already have the bit. Only the lowest mark is reliable, because a borrow propagates to higher
+// bytes.
 func Special(word uint64) uint64 {
 	return ((word ^ '"'*Ones - Ones) | (word ^ '\\'*Ones - Ones) | (word - ' '*Ones) | word) & Tops
 }

@@ -5,11 +5,11 @@
 // operator's file to a [Key]; each returns the rule that its input breaks as a text that names no value, "" if none.
 //
 // What it promises:
-//   - A damaged certificate is never passed over for the next one in its file.
+//   - A damaged certificate is never skipped in favour of the next one in its file.
 //   - An RSA key has at least 2,048 bits, and crypto/rsa can use it: NewKey tries it.
-//   - The buffers that held the payload and the AES key are cleared, and no copy is left by a buffer that grew. This is best
-//     effort: strings, and what the crypto packages keep, stay until the garbage collector reuses the memory.
-//   - Nothing of a secret is in an error.
+//   - The buffers that held the payload and the AES key are cleared, and no buffer that grew leaves a copy. This is best
+//     effort: strings, and copies in the crypto packages, remain until the garbage collector reuses the memory.
+//   - No error contains any part of a secret.
 //
 // The format has no integrity check (CBC without a MAC), so only the service notices a changed envelope. Whether a
 // certificate has expired and who issued it is not checked here.

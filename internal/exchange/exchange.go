@@ -1,13 +1,12 @@
 // Package exchange sends one HTTP request once and reads its response.
 //
-// A Sender owns the way to a service: the transport, and a second one that opens a connection for each request. An Exchange
-// is one request on that way. It bounds the time of the request and of its body, gives it one connection, so that net/http
-// repeats nothing by itself, reads a body up to a limit, and reports whether something may have been sent.
+// A Sender holds two transports: one that keeps connections, and one that opens a connection for each request. An Exchange
+// is one request. It limits the time of the request and of its body, gives it one connection, so that net/http repeats
+// nothing by itself, reads a body up to a limit, and reports whether something may have been sent.
 //
-// The package promises that "not sent" is certain, and that no error repeats an address or a part of a response.
+// The package promises that "not sent" is certain, and that no error contains an address or a part of a response.
 //
-// It does not decide what a response means or whether a request is sent again, and it knows neither tokens nor limits of
-// the rate. That is up to its caller, see DESIGN.md.
+// It does not decide what a response means or whether a request is sent again, and it does not know tokens or rate limits.
 package exchange
 
 import (
@@ -35,7 +34,7 @@ var (
 	errQuoted    = errors.New("the transport failed")
 )
 
-// timeoutError is a text that says Timeout, as the errors of net do.
+// timeoutError is an error with Timeout, like those of net.
 type timeoutError string
 
 func (e timeoutError) Error() string { return string(e) }
@@ -43,25 +42,30 @@ func (e timeoutError) Error() string { return string(e) }
 // Timeout reports true.
 func (timeoutError) Timeout() bool { return true }
 
-// Exchange is one request. It gets one connection: net/http repeats requests by itself, over HTTP/1.1 a GET whose kept
+// Exchange is one request. It gets one connection, because net/http repeats requests by itself: over HTTP/1.1 a GET whose kept
 // connection broke before the response, even if the service has read it, and any request of which nothing was written,
 // which is safe; over HTTP/2 also complete requests of any method, as often as the peer resets the stream. So a second
 // connection ends the exchange before anything is written to it.
 //
-// The hooks of a transport and a body that is read later hold on to an Exchange, so it may outlive its call and is never
-// used again. Begin it, send with it, and end it unless its body is streamed. [New] returns one.
+// Transport hooks and a body that is read later refer to an Exchange, so it may outlive its call and is never reused. Call
+// [New], Begin, Send and, unless the body is streamed, End.
 type Exchange struct {
-	timer       attemptTimer
-	hooks       httptrace.ClientTrace
-	content     *bytes.Reader // of the body, if there is one
-	unwritten   bool          // over HTTP/1.1 a further connection proves that nothing was written to the one before
-	http2Only   bool
-	asked       atomic.Bool
-	connections atomic.Int32
-	http2       atomic.Bool
+	timer     attemptTimer
+	hooks     httptrace.ClientTrace
+	content   *bytes.Reader // reads the body, if any
+	unwritten bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
+	http2Only bool
+	seen      atomic.Uint32
 }
 
-// New returns an Exchange. One whose request has a body is allocated together with its reader.
+// What the hooks have seen, as bits: with a field for each, an Exchange would take the next larger size of memory.
+const (
+	seenAsked     = 1 << iota // for a connection
+	seenConnected             // got one
+	seenHTTP2                 // over HTTP/2
+)
+
+// New returns an Exchange. With a body, its reader is allocated together with it.
 func New(withBody bool) *Exchange {
 	if !withBody {
 		return new(Exchange)
@@ -79,23 +83,23 @@ type Request struct {
 	Method string
 	URL    *url.URL
 	Header http.Header
-	// Body is nil for none; otherwise the Exchange is one for a request with a body.
+	// Body is nil for a request without a body; otherwise the Exchange is from New(true).
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
 }
 
-// Failure is why there is no response. The zero value is none.
+// Failure is why there is no response. The zero value means that there is one.
 type Failure struct {
-	// Err is the cause, without the address; nil when there is a response.
+	// Err is the cause, without the address; nil if there is a response.
 	Err error
-	// Sent is false only when it is certain that nothing reached the service.
+	// Sent is false only if it is certain that nothing reached the service.
 	Sent bool
 	// MayConnect reports that nothing was sent, and that another attempt may find a connection.
 	MayConnect bool
 }
 
-// Send sends r with ctx, which Begin returned. The caller closes the body of the response.
+// Send sends r. ctx is the one that Begin returned. The caller closes the body of the response.
 func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
 	out := (&http.Request{Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: r.Header}).
 		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r.Method)))
@@ -103,7 +107,8 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 		out.ContentLength = int64(len(r.Body))
 		x.content.Reset(r.Body)
 		out.Body = io.NopCloser(x.content)
-		out.GetBody = func() (io.ReadCloser, error) { return x.body(r.Body) }
+		body := r.Body // of r, the function would hold all of it
+		out.GetBody = func() (io.ReadCloser, error) { return x.body(body) }
 	}
 	transport := s.kept
 	if r.Fresh {
@@ -116,20 +121,22 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	failure := Failure{Sent: !s.neverLeft(x, err)}
 	failure.MayConnect = !failure.Sent && mayConnect(err)
 	if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
-		err = errQuoted // names and numbers stand in a query
+		err = errQuoted // a query contains names and numbers
 	}
 	failure.Err = describe(ctx, failure.Sent, err)
 	return nil, failure
 }
 
 // HTTP2 reports whether the exchange took place over HTTP/2.
-func (x *Exchange) HTTP2() bool { return x.http2.Load() }
+func (x *Exchange) HTTP2() bool { return x.has(seenHTTP2) }
 
-// trace returns the hooks. An [*http.Transport] repeats, over HTTP/1.1, only GET after something was written.
+func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
+
+// trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
 func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
 	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
 	x.hooks = httptrace.ClientTrace{
-		GetConn: func(string) { x.asked.Store(true) },
+		GetConn: func(string) { x.seen.Or(seenAsked) },
 		GotConn: x.gotConn,
 	}
 	return &x.hooks
@@ -139,9 +146,9 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	conn, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
 	shared := x.http2Only || ok && conn.ConnectionState().NegotiatedProtocol == "h2"
 	if shared {
-		x.http2.Store(true)
+		x.seen.Or(seenHTTP2)
 	}
-	if x.connections.Add(1) == 1 || x.unwritten && !x.http2.Load() {
+	if first := x.seen.Or(seenConnected)&seenConnected == 0; first || x.unwritten && !x.has(seenHTTP2) {
 		return
 	}
 	x.timer.cancel(ErrRepeated) // HTTP/2 checks the context before it writes
@@ -150,17 +157,18 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// body gives net/http the body for another connection, but never over HTTP/2. It is of a type that net/http knows to be in
-// memory, as the first is: it then writes the head and the body of a request at once, and nobody can respond, or cut the
-// connection, between the two.
+// body returns the body for another connection, but never over HTTP/2. net/http recognises its type as in memory, like that of
+// the first body. It then writes the head and the body of a request at once, and no response or disconnection can fall
+// between the two.
 func (x *Exchange) body(content []byte) (io.ReadCloser, error) {
-	if x.http2.Load() {
+	if x.has(seenHTTP2) {
 		return nil, ErrRepeated
 	}
 	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
-// roundTrip keeps a transport that panics, or responds as none may, from ending the caller's goroutine while a slot is held.
+// roundTrip turns a panic or an invalid result of a transport into an error: otherwise it would end the caller's goroutine
+// while a slot is held.
 func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.Response, err error) {
 	defer func() {
 		if recover() != nil {
@@ -171,15 +179,15 @@ func roundTrip(transport http.RoundTripper, req *http.Request) (response *http.R
 	switch {
 	case err != nil:
 	case response == nil:
-		err = errors.New("the transport gave neither a response nor an error")
+		err = errors.New("the transport returned neither a response nor an error")
 	case response.Body == nil:
 		response.Body = http.NoBody
 	}
 	return response, err
 }
 
-// describe returns the error of a broken exchange: the context's error when that ended it, never one with an address with a
-// query or with a part of a response.
+// describe returns the error of a broken exchange: the context's error if that ended it, and never one that contains a query
+// or a part of a response.
 func describe(ctx context.Context, sent bool, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
@@ -189,7 +197,7 @@ func describe(ctx context.Context, sent bool, err error) error {
 		return cause
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case strings.HasPrefix(err.Error(), "http2: server sent GOAWAY"): // with its debug data, which may be anything
+	case strings.HasPrefix(err.Error(), "http2: server sent GOAWAY"): // contains debug data, which may be anything
 		return ErrRepeated
 	case strings.Contains(err.Error(), "malformed") || sent && strings.Contains(err.Error(), `"`):
 		return errMalformed // net/http quotes what it could not read

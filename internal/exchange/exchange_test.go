@@ -129,13 +129,13 @@ func TestNotSentIsCertain(t *testing.T) {
 		address   string
 		want      Failure
 	}{
-		"no connection":         {noDial, "http://127.0.0.1:1", Failure{MayConnect: true}},
-		"bad certificate":       {newTransport(), untrusted.URL, Failure{}},
-		"another RoundTripper":  {transportFunc(func(*http.Request) (*http.Response, error) { return nil, refused }), "http://h", Failure{Sent: true}},
-		"one that is certain":   {transportFunc(func(*http.Request) (*http.Response, error) { return nil, &connectError{refused} }), "http://h", Failure{MayConnect: true}},
-		"one under Wrappable":   {Wrappable(noDial), "http://127.0.0.1:1", Failure{MayConnect: true}},
-		"one that panics":       {transportFunc(func(*http.Request) (*http.Response, error) { panic("no") }), "http://h", Failure{Sent: true}},
-		"one without an answer": {transportFunc(func(*http.Request) (*http.Response, error) { return nil, nil }), "http://h", Failure{Sent: true}}, //nolint:nilnil // is the test
+		"no connection":          {noDial, "http://127.0.0.1:1", Failure{MayConnect: true}},
+		"bad certificate":        {newTransport(), untrusted.URL, Failure{}},
+		"another RoundTripper":   {transportFunc(func(*http.Request) (*http.Response, error) { return nil, refused }), "http://h", Failure{Sent: true}},
+		"one that is certain":    {transportFunc(func(*http.Request) (*http.Response, error) { return nil, &connectError{refused} }), "http://h", Failure{MayConnect: true}},
+		"one under Wrappable":    {Wrappable(noDial), "http://127.0.0.1:1", Failure{MayConnect: true}},
+		"one that panics":        {transportFunc(func(*http.Request) (*http.Response, error) { panic("no") }), "http://h", Failure{Sent: true}},
+		"one without a response": {transportFunc(func(*http.Request) (*http.Response, error) { return nil, nil }), "http://h", Failure{Sent: true}}, //nolint:nilnil // is the test
 	} {
 		_, _, failure := try(t, NewSender(c.transport, nil), requestTo(t, c.address))
 		require.Error(t, failure.Err, name)

@@ -9,29 +9,29 @@ import (
 	"sync/atomic"
 )
 
-// neverLeft is the only rule that decides whether a request without a response is known not to have reached the service.
-// With an [*http.Transport] it is enough that it asked for a connection and never got one. With any other RoundTripper
-// the hooks, or a failed dial, may be about one path of several: its error has to say so, see [NotSent].
+// neverLeft is the only rule that decides whether it is certain that a request without a response did not reach the service.
+// For an [*http.Transport] it is enough that it asked for a connection and never got one. For any other RoundTripper,
+// the hooks or a failed dial may be about one path of several: its error must say so, see [NotSent].
 func (s *Sender) neverLeft(x *Exchange, err error) bool {
 	switch {
-	case x.connections.Load() > 0:
+	case x.has(seenConnected):
 		return false
-	case s.netHTTP && (x.asked.Load() || s.owned != nil): // a protocol registered with the caller's may not ask
+	case s.netHTTP && (x.has(seenAsked) || s.owned != nil): // a protocol registered with the caller's may not ask
 		return true
 	}
 	return NotSent(err)
 }
 
-// NotSent reports whether err, the error of a RoundTripper, says that the request never left: every leaf of its tree has
-// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. So a transport that
-// tried two paths has to be certain of both.
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
+// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
+// tried two paths must be certain of both.
 func NotSent(err error) bool {
 	word, says := err.(interface{ NotSent() bool })
 	if says && !word.NotSent() {
 		return false
 	}
 	var wrapped []error
-	switch e := err.(type) { //nolint:errorlint // the tree is walked here
+	switch e := err.(type) {
 	case interface{ Unwrap() error }:
 		if inner := e.Unwrap(); inner != nil {
 			wrapped = []error{inner}
@@ -45,8 +45,8 @@ func NotSent(err error) bool {
 	return !slices.ContainsFunc(wrapped, func(one error) bool { return !NotSent(one) })
 }
 
-// Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for an error after which t asked for a
-// connection and never got one, and a request with Close set opens its own connection.
+// Wrappable returns t in a form that another RoundTripper can wrap: NotSent is true for the error of a request for which t
+// asked for a connection and never got one, and a request with Close set opens its own connection.
 func Wrappable(t *http.Transport) http.RoundTripper {
 	return wrappable{kept: t, fresh: freshOf(t)}
 }
@@ -73,11 +73,11 @@ func (w wrappable) RoundTrip(req *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// CloseIdleConnections closes those of the transport.
+// CloseIdleConnections closes the transport's idle connections.
 func (w wrappable) CloseIdleConnections() { w.kept.CloseIdleConnections() }
 
-// connectError is the error of a transport that got no connection. It is a leaf for [NotSent]; errors.Is and errors.As
-// see its cause.
+// connectError is the error of a transport that got no connection. For [NotSent] it is a leaf; errors.Is and errors.As
+// examine its cause.
 type connectError struct{ err error }
 
 func (e *connectError) Error() string { return e.err.Error() }
@@ -91,8 +91,8 @@ func (e *connectError) Is(target error) bool { return errors.Is(e.err, target) }
 // As finds what the cause holds.
 func (e *connectError) As(target any) bool { return errors.As(e.err, target) }
 
-// mayConnect reports whether another attempt may succeed where err kept the request from leaving: not after a bad
-// certificate, and not when a RoundTripper refused to send.
+// mayConnect reports whether another attempt may succeed after err, with which nothing was sent: not after a bad certificate,
+// and not if a RoundTripper refused to send.
 func mayConnect(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return false

@@ -7,17 +7,17 @@ import (
 	"net/http"
 )
 
-// MostKept is the size up to which a Buffer is worth keeping for another call.
+// MostKept is the capacity up to which a Buffer should be kept for another call.
 const MostKept = 1 << 20
 
-// Buffer holds the body of a response while it is decoded. It is used again for each body.
+// Buffer holds the body of a response while it is decoded. It is reused for each body.
 type Buffer struct {
 	bytes.Buffer
 	limited io.LimitedReader // between the buffer and a response
 }
 
-// Read takes the body of a response to its end and closes it. A body of more than limit bytes is cut there, with
-// ErrTooLarge. ctx is that of the exchange. The result is valid until the next Read.
+// Read reads the body of a response to its end and closes it. A body of more than limit bytes is truncated, with ErrTooLarge.
+// ctx is the one that Begin returned. The result is valid until the next Read.
 func (b *Buffer) Read(ctx context.Context, response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
 	b.Reset()

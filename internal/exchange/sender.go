@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Sender is the way to a service. It does not change, and serves any number of exchanges at once.
+// Sender holds the transports to a service. It is immutable and serves any number of exchanges concurrently.
 type Sender struct {
 	kept, fresh http.RoundTripper
-	netHTTP     bool // they are net/http's
-	http2Only   bool // ... and speak nothing else, with TLS or without
+	netHTTP     bool // both are *http.Transport
+	http2Only   bool // both support only HTTP/2, with TLS or without
 	owned       *http.Transport
 }
 
-// NewSender returns a Sender over transport. It makes one with own when there is none, and closes the connections of that
+// NewSender returns a Sender for transport. If transport is nil, it creates one with own; it closes the connections of that
 // one only.
 func NewSender(transport http.RoundTripper, own func() *http.Transport) *Sender {
 	netHTTP, isNetHTTP := transport.(*http.Transport)
@@ -38,8 +38,8 @@ func (s *Sender) CloseIdle() {
 	}
 }
 
-// freshOf returns a transport like t that keeps no connection: each request opens one, over HTTP/1.1 unless t speaks HTTP/2
-// only or has its own TLS dialer.
+// freshOf returns a clone of t that keeps no connection: each request opens one, over HTTP/1.1 unless t supports only HTTP/2
+// or has its own TLS dialer.
 func freshOf(t *http.Transport) *http.Transport {
 	fresh := t.Clone()
 	fresh.DisableKeepAlives = true
@@ -57,8 +57,8 @@ func freshOf(t *http.Transport) *http.Transport {
 
 func http2Only(t *http.Transport) bool { return t.Protocols != nil && !t.Protocols.HTTP1() }
 
-// freshConnection asks the same of a RoundTripper that is no [*http.Transport]: the connection is not kept, and a GET
-// looks as if it had a body that cannot be read twice, so that net/http does not repeat it.
+// freshConnection requests the same from a RoundTripper that is not an [*http.Transport]: the connection is not kept, and a GET
+// seems to have a body that cannot be read twice, so that net/http does not repeat it.
 type freshConnection struct{ next http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -71,7 +71,7 @@ func (t freshConnection) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(&once)
 }
 
-// emptyBody is an empty body that net/http does not know to be one.
+// emptyBody is an empty body that net/http does not recognise as empty.
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// attemptTimer bounds an attempt: its headers and body by one limit or, when the body is streamed, each pause of the body by
-// another.
+// attemptTimer limits the time of an attempt, headers and body. If the body is streamed, it limits each pause of the body
+// instead.
 type attemptTimer struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
 }
 
-// Begin starts the time of the exchange and returns its context.
+// Begin starts the timer of the exchange and returns its context.
 func (x *Exchange) Begin(ctx context.Context, limit time.Duration) context.Context {
 	ctx, x.timer.cancel = context.WithCancelCause(ctx)
 	x.timer.timer = time.AfterFunc(limit, func() { x.timer.cancel(ErrTimeout) })
 	return ctx
 }
 
-// End ends the time of the exchange. Its body cannot be read any more.
+// End stops the timer of the exchange and cancels its context: its body cannot be read any more.
 func (x *Exchange) End() { x.timer.stop() }
 
 func (t *attemptTimer) stop() {
@@ -28,8 +28,8 @@ func (t *attemptTimer) stop() {
 	t.cancel(nil)
 }
 
-// Stream returns body in a form whose pauses are bounded by idle. Closing it ends the exchange. Its errors are those of
-// wrap, which gets them without content.
+// Stream returns a reader of body whose pauses are limited by idle. Closing it ends the exchange. wrap makes its errors; it
+// receives causes without content.
 func (x *Exchange) Stream(ctx context.Context, body io.ReadCloser, idle time.Duration, wrap func(error) error) io.ReadCloser {
 	x.timer.timer.Stop()
 	return &timedBody{

@@ -1,6 +1,6 @@
 package main
 
-// mutants are the pauses before a repeat and the proofs that settle an unknown outcome, taken out one by one.
+// mutants remove, one by one, the pauses before a repeat and the proofs that settle an unknown outcome.
 func mutants() []mutant {
 	return []mutant{
 		{
@@ -12,11 +12,11 @@ func mutants() []mutant {
 			old: "case wait > 0:", new: "case false && wait > 0:",
 		},
 		{
-			name: "the wait leaves out the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
+			name: "the wait excludes the attempt", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARepeatNeverOvertakesTheFirst",
 			old: "wait := whole.AttemptTimeout + whole.Retry.InFlightWait", new: "wait := whole.Retry.InFlightWait",
 		},
 		{
-			name: "an attempt that outlasts its timeout counts from its beginning", file: "attempt.go", pkg: "./internal/tests/faults",
+			name: "an attempt that outlasts its timeout counts from its start", file: "attempt.go", pkg: "./internal/tests/faults",
 			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
 		},
 		{
@@ -40,7 +40,7 @@ func mutants() []mutant {
 			test: "TestInterruptedWhileDoubtRests", old: "return sleep(taking, time.Until(at)) && taking.Err() == nil", new: "_ = at; return taking.Err() == nil",
 		},
 		{
-			name: "disburse begins in the window of a run before", file: "examples/disburse/disburse.go", module: "examples/disburse", pkg: ".",
+			name: "disburse starts in the rate window of the previous run", file: "examples/disburse/disburse.go", module: "examples/disburse", pkg: ".",
 			test: "TestRestsAfterARunBefore", old: "wait := d.settings.rateWindow - time.Since(d.locked)", new: "wait := time.Duration(0)",
 		},
 	}

@@ -1,10 +1,10 @@
-// Command mutants proves that the tests notice when a rule that protects money is taken out of the source. It replaces one
-// text in one file, for the compiler alone, and runs the test that must fail then; unchanged, the test must pass.
+// Command mutants proves that tests fail if a rule that protects money is removed. Each mutant replaces one text in one file,
+// only for the compiler, and runs a test, which must fail; without the change it must pass.
 //
 //	go run ./internal/mutants [-run pattern]
 //
-// Run it at the root of the repository. It prints a line per mutant, and ends with 1 when a mutant survives or cannot be
-// made any more because the source has changed: then the list needs the new text.
+// Run it at the root of the repository. It prints a line per mutant. The exit status is 1 if a mutant survives, or if its text
+// is no longer in the source: then update the list.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], mutants(), os.Stdout, os.Stderr)) }
 
-// mutant is one change of the source, and the test that must notice it.
+// mutant is one change of the source and the test that must detect it.
 type mutant struct {
 	name     string
 	file     string // from the root of the repository
@@ -64,7 +64,7 @@ func run(arguments []string, all []mutant, out, problems io.Writer) int {
 	return code
 }
 
-// survives returns why the mutant proves nothing; nil when the test passes without it and fails with it.
+// survives returns why the mutant proves nothing; nil if the test passes without it and fails with it.
 func (m *mutant) survives(passes map[string]error) error {
 	source, err := os.ReadFile(m.file)
 	if err != nil {
@@ -94,7 +94,7 @@ func (m *mutant) survives(passes map[string]error) error {
 	case err == nil:
 		return fmt.Errorf("SURVIVES: %s passes", m.test)
 	case !strings.Contains(printed, "--- FAIL: "+m.test):
-		return fmt.Errorf("%s did not come to its end: %w: %s", m.test, err, printed)
+		return fmt.Errorf("%s did not finish: %w: %s", m.test, err, printed)
 	}
 	return nil
 }

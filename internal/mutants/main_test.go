@@ -26,7 +26,7 @@ func TestRun(t *testing.T) {
 		"SURVIVES: TestOne passes":         func(m *mutant) { m.old, m.new = "return 2", "return 3" },
 		"a.go 0 times, not once":           func(m *mutant) { m.old = "return 4" },
 		"a.go 2 times, not once":           func(m *mutant) { m.old = "return" },
-		"TestOne did not come to its end":  func(m *mutant) { m.new = "does not compile" },
+		"TestOne did not finish":           func(m *mutant) { m.new = "does not compile" },
 		"TestFails fails without a change": func(m *mutant) { m.test = "TestFails" },
 		"there is no test TestNothing":     func(m *mutant) { m.test = "TestNothing" },
 		"no such file or directory":        func(m *mutant) { m.file = filepath.Join(root, "b.go") },

@@ -11,18 +11,18 @@ import (
 )
 
 var (
-	// ErrSyntax means that a text is not a number.
+	// ErrSyntax means that the text is not a number.
 	ErrSyntax = errors.New("not a number")
-	// ErrRange means that a number needs more than MaxDigits digits, or decimals.
+	// ErrRange means that the number needs more than MaxDigits digits or decimals.
 	ErrRange = errors.New("needs more than 19 digits")
 )
 
-// MaxDigits is how many digits a decimal holds: the whole coefficient of the decimal library.
+// MaxDigits is the number of digits of a decimal: the whole coefficient of the decimal library.
 const MaxDigits = decimal.MaxPrec
 
-// Parse reads a decimal in JSON's number grammar without rounding, and returns it without trailing zeros
-// after the point. An exponent is accepted only when asked for. The library's own Parse is not used: it takes
-// more forms (leading zeros, "+1", ".5") and rounds what it cannot hold.
+// Parse reads a decimal in JSON's number grammar without rounding, and returns it without trailing zeros after the point.
+// An exponent is accepted only if exponent is true. The library's own Parse accepts more forms (leading zeros, "+1", ".5")
+// and rounds numbers that are too long.
 func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
 	var c coefficient
 	i := 0
@@ -63,8 +63,8 @@ func Parse[T string | []byte](text T, exponent bool) (decimal.Decimal, error) {
 	return c.decimal(negative, shift)
 }
 
-// scanExponent reads an optionally signed integer. Beyond 2^40 it stops counting: no text is long enough to
-// make up for such an exponent.
+// scanExponent reads an optionally signed integer. It is limited to 2^40: no text is long enough to compensate for such an
+// exponent.
 func scanExponent[T string | []byte](text T) (int64, bool) {
 	i, sign := 0, int64(1)
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
@@ -86,10 +86,9 @@ func scanExponent[T string | []byte](text T) (int64, bool) {
 	return sign * e, true
 }
 
-// coefficient collects the digits of a number. Trailing zeros are only counted, so that they never make a
-// number too long.
+// coefficient collects the digits of a number. It only counts trailing zeros, so that they never make a number too long.
 type coefficient struct {
-	value  uint64 // the digits up to the last one that is not 0; meaningless once digits exceeds MaxDigits
+	value  uint64 // the digits up to the last one that is not 0; undefined once digits exceeds MaxDigits
 	digits int    // how many digits value has
 	zeros  int    // zeros seen since
 }
@@ -132,7 +131,7 @@ func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error)
 	if value >= 1e19 || scale < 0 || scale > decimal.MaxScale {
 		return decimal.Decimal{}, ErrRange
 	}
-	// The library builds from an int64, half a digit too narrow: the value goes in as the sum of two halves.
+	// The library's constructor takes an int64, which is too small for 19 digits: add two halves.
 	var d decimal.Decimal
 	var err error
 	if value <= math.MaxInt64 {
@@ -147,8 +146,8 @@ func newDecimal(negative bool, value uint64, scale int) (decimal.Decimal, error)
 	return d, err
 }
 
-// Integer returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. Any other number, and
-// one too long to convert, keeps its text. False means that the text is not a number. The result may share memory with it.
+// Integer returns the plain form of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. It returns any other number,
+// and one too long to convert, unchanged. False means that text is not a number. The result may share memory with text.
 func Integer(text []byte) ([]byte, bool) {
 	if n := len(text); n > 0 && n <= MaxDigits && text[0] != '0' && ascii.IsDigits(text) {
 		return text, true
@@ -164,8 +163,8 @@ func Integer(text []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// Int64 returns a JSON number that is an integer: 12 for 12.0 and for 1.2e1. False means that the text is something else, or
-// out of range.
+// Int64 returns the value of a JSON number that is an integer: 12 for 12.0 and for 1.2e1. False means that text is something
+// else or out of range.
 func Int64(text []byte) (int64, bool) {
 	integer, ok := Integer(text)
 	if !ok {

@@ -1,9 +1,8 @@
-// Package number reads the numbers of JSON as they are written: exactly, in JSON's own grammar and in no other. Parse gives a
-// decimal, Integer and Int64 a whole number in whichever form it came, and Scalar says what a JSON value is before it is
-// read. Nothing is rounded: what does not fit is [ErrRange].
+// Package number reads JSON numbers exactly, and accepts only JSON's grammar. Parse returns a decimal, Integer and Int64 a
+// whole number in any form, and Scalar the kind of a JSON value. Nothing is rounded: a number that does not fit is [ErrRange].
 //
-// Errors and results say what the text is, not what it stands for, and never quote it. The meaning of an amount, an id or
-// a code, and the errors that callers see, belong to the packages above.
+// Errors never quote the text. The meaning of an amount, an ID or a code, and the errors that callers see, belong to the
+// packages above.
 package number
 
 import (
@@ -22,14 +21,14 @@ const (
 	Other Kind = iota
 	// Null is null.
 	Null
-	// Number begins as a number does.
+	// Number begins like a number.
 	Number
 	// String is a string.
 	String
 )
 
 // Scalar returns the kind of a JSON value and its text: the literal of a number, the content of a string.
-// The grammar of a number is left to the caller. The text may share memory with data.
+// The caller checks the grammar of a number. The text may share memory with data.
 func Scalar(data []byte) (Kind, []byte) {
 	switch {
 	case len(data) == 0:
@@ -44,7 +43,7 @@ func Scalar(data []byte) (Kind, []byte) {
 	if text := data[1 : len(data)-1]; !bytes.ContainsAny(text, `\"`) && utf8.Valid(text) {
 		return String, text
 	}
-	var text string // rare, so left to encoding/json, which replaces what is not UTF-8
+	var text string // rare, so encoding/json reads it, which replaces invalid UTF-8
 	if err := json.Unmarshal(data, &text); err != nil {
 		return Other, nil
 	}

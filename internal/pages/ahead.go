@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Fetcher reads the page of a number. ahead says that nobody waits for it yet.
+// Fetcher reads a page by number. ahead means that nobody waits for it yet.
 type Fetcher[P any] func(ctx context.Context, number int, ahead bool) (P, error)
 
-// Sequential reads one page after the other. Its consumer stops it.
+// Sequential reads one page after the other until the consumer stops.
 func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		for number := start; ; number++ {
@@ -21,9 +21,9 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 	}
 }
 
-// Prefetched reads pages side by side and yields them in order. The window grows 1, 2, 4 … so that a caller who
-// stops early has paid for little, and never passes the last page once it is known. A page that was served before the
-// one that precedes it, which X-TotalItems shows, is read again: items may have moved from it to that one and back.
+// Prefetched reads pages concurrently and yields them in order. The window grows 1, 2, 4 … so that little is wasted if the
+// caller stops early, and never goes past the last page once that is known. If X-TotalItems shows that a page was served
+// before its predecessor, it is read again: items may have moved between the two.
 func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], head func(P) Head) iter.Seq2[P, error] {
 	type result struct {
 		page P
@@ -34,7 +34,7 @@ func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], 
 		var waiting []chan result
 		defer func() {
 			cancel()
-			for _, pending := range waiting { // leave no goroutine
+			for _, pending := range waiting { // wait for all goroutines
 				<-pending
 			}
 		}()
@@ -65,7 +65,7 @@ func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], 
 			}
 			if r.err == nil {
 				page := head(r.page)
-				if page.Reported && page.Counted { // without both, a page ahead may not exist or be too old
+				if page.Reported && page.Counted { // without both, a page ahead may not exist or may be too old
 					last, items = page.Pages, page.Items
 					for len(waiting) < window && next <= last {
 						begin()

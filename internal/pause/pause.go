@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// For waits. It refuses at once a wait that would outlast the context's deadline, and ends with the context.
+// For waits until wait has passed or ctx ends. A wait that would outlast the deadline of ctx fails at once with
+// context.DeadlineExceeded.
 func For(ctx context.Context, wait time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait && ctx.Err() == nil {
 		return context.DeadlineExceeded

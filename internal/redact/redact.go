@@ -1,12 +1,11 @@
 // Package redact prints structs without the fields that hold personal data.
 //
-// Which fields those are stands in their tag, next to the type that holds them: the value of redact:"personal" or
-// redact:"content" prints as "[REDACTED]" when it is set; of an address with redact:"user" only the user information is hidden.
-// [Format] and [LogValue] are what a type with such a field calls from its methods of the same names. They show the fields
-// that are set, by name, whatever the verb. A nested struct prints as it prints by itself, so it needs the two methods too if
-// it has personal data.
+// A field's tag marks it: the value of a field with redact:"personal" or redact:"content" prints as "[REDACTED]" if it is
+// set; in an address with redact:"user" only the user information is hidden. A type with such a field has methods Format and
+// LogValue, which call the functions [Format] and [LogValue] of this package. They show the fields that are set, by name, for
+// every verb. A nested struct prints itself, so it needs the two methods too if it has personal data.
 //
-// JSON is unchanged: a queue between two services would write the mask back as the name. The package does not look into
+// JSON is unchanged: a queue between two services must not receive the mask instead of the name. The package does not examine
 // values, and does not know which data is personal.
 package redact
 
@@ -19,10 +18,10 @@ import (
 	"strings"
 )
 
-// Mark replaces every value that must not be seen.
+// Mark replaces every hidden value.
 const Mark = "[REDACTED]"
 
-// Format prints a struct for any verb: set fields by name, marked ones without their value.
+// Format prints a struct for any verb: the fields that are set, by name, with Mark instead of the value of marked ones.
 func Format(f fmt.State, _ rune, v any) {
 	value := reflect.ValueOf(v)
 	var b strings.Builder
@@ -50,8 +49,8 @@ func LogValue(v any) slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// setFields yields the exported fields of a struct that are not zero, marked ones as "[REDACTED]". A nested value
-// is yielded as it is: a type with personal data redacts itself.
+// setFields yields the exported fields of a struct that are not zero, marked ones as "[REDACTED]". It yields a nested value
+// unchanged: a type with personal data redacts itself.
 func setFields(value reflect.Value) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for field, content := range value.Fields() {
@@ -74,8 +73,8 @@ func setFields(value reflect.Value) iter.Seq2[string, any] {
 	}
 }
 
-// withoutUser returns an address with its user information masked. Anything else is masked as a whole, including an address
-// without a host: user:password@host alone is parsed as a scheme and its path.
+// withoutUser returns an address with its user information masked. It masks anything else completely, including an address
+// without a host: user:password@host is parsed as a scheme and a path.
 func withoutUser(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" {

@@ -8,17 +8,17 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// Nearly all of a report is ASCII whose only specials are two-byte escapes. Such text is read in blocks. What is rare is
-// looked for in a whole block, before (control characters, bytes above ASCII) and after (a quote that is not escaped), so
-// that in between only backslashes need to be found. Everything else is left to copyFallback.
+// Nearly all of a report is ASCII whose only special characters are two-byte escapes. Such text is read in blocks. Rare
+// characters are searched for in a whole block, before (control characters, bytes above ASCII) and after (a quote that is not
+// escaped), so that in between only backslashes need to be found. copyFallback handles everything else.
 const (
 	blockSize     = 4 << 10
-	minPlainBlock = 64  // a shorter one is not worth its set-up
-	fallbackSize  = 512 // bytes that are left to copyFallback before the next look
+	minPlainBlock = 64  // a shorter one costs more than it saves
+	fallbackSize  = 512 // bytes that copyFallback handles before the next check
 )
 
-// copyText un-escapes what is simple: plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the
-// buffered input, and before anything else. rows counts what is written; it may be nil.
+// copyText un-escapes plain text, two-byte escapes and valid UTF-8. It stops at the end of dst or of the buffered input, and
+// before anything else. rows counts what is written; it may be nil.
 func (d *Decoder) copyText(dst []byte, rows *Counter) (written int) {
 	if rows != nil && rows.bom < len(utf8BOM) { // at the start, where a byte order mark may be
 		w, r := copyFallback(dst[:min(len(utf8BOM), len(dst))], d.buf[d.pos:d.end], nil)
@@ -47,8 +47,8 @@ func (d *Decoder) copyText(dst []byte, rows *Counter) (written int) {
 	}
 }
 
-// plainBlock returns the plain text that follows; empty when there is too little of it. No byte is examined twice, except a
-// few where blocks meet.
+// plainBlock returns the plain text that follows; empty if there is too little of it. Bytes are examined once, except a few
+// where blocks meet.
 func (d *Decoder) plainBlock() []byte {
 	at := d.offset()
 	if at < d.fallbackEnd {
@@ -65,7 +65,7 @@ func (d *Decoder) plainBlock() []byte {
 	return d.buf[d.pos : d.pos+int(d.plainEnd-at)]
 }
 
-// plainPrefix is how many bytes at the start of p, or a few less, are ASCII and no control characters.
+// plainPrefix returns the number of bytes at the start of p, or a few less, that are ASCII without control characters.
 func plainPrefix(p []byte) (n int) {
 	for len(p)-n >= 32 {
 		in := (*[32]byte)(p[n:])
@@ -154,7 +154,7 @@ scan:
 // backslashes sets the top bit of bytes that are a backslash, in a word that is ASCII. Only the lowest mark is reliable.
 func backslashes(word uint64) uint64 { return (word ^ '\\'*ascii.Ones - ascii.Ones) & ascii.Tops }
 
-// firstMark is the index of the first byte with its top bit set, of the 32 in four words; 32 if there is none.
+// firstMark returns the index of the first of the 32 bytes whose top bit is set; 32 if there is none.
 func firstMark(a, b, c, d uint64) int {
 	switch {
 	case a|b|c|d == 0:

@@ -56,8 +56,9 @@ func (r *Rows) Count() int64 { return r.rows }
 // Offset returns how many bytes of text the rows so far have, line ends and skipped lines included.
 func (r *Rows) Offset() int64 { return r.offset }
 
-// Next returns the next row; io.EOF after the last. The slice is valid until the next call, its strings may be kept. A row that
-// cannot be read is csv.ErrQuote, csv.ErrBareQuote or a limit, wrapped with its number; an error of the source is returned as it is.
+// Next returns the next row; io.EOF after the last. The slice is valid until the next call; its strings may be kept. For a row
+// that cannot be read, the error is csv.ErrQuote, csv.ErrBareQuote or a limit, wrapped with the row number. An error of the
+// source is returned unchanged.
 func (r *Rows) Next() ([]string, error) {
 	for {
 		if n, ok := r.scanRow(r.buf[r.pos:r.end]); ok {
@@ -88,9 +89,9 @@ func (r *Rows) Next() ([]string, error) {
 	}
 }
 
-// scanRow finds the fields of the row that text starts with, and its line end. It reads the rows that are whole in text and
-// need no rewriting, which is nearly all: without quotes, or with fields in quotes that hold neither quotes nor "\r\n".
-// False: readRow must read the row, or find what is wrong with it.
+// scanRow finds the fields and the line end of the row at the start of text. It reads rows that are complete in text and need
+// no rewriting, which are nearly all: without quotes, or with quoted fields that contain neither quotes nor "\r\n". False means
+// that readRow must read the row or find its error.
 func (r *Rows) scanRow(text []byte) (newline int, ok bool) {
 	if len(text) == 0 || text[0] <= '\r' || r.offset == 0 && text[0] == utf8BOM[0] {
 		return 0, false
@@ -164,7 +165,7 @@ func (r *Rows) consume(n int) {
 	r.offset += int64(n)
 }
 
-// rowError adds the number of the row to an error in the text. An error of the source stays as it is.
+// rowError adds the row number to an error in the text. It returns an error of the source unchanged.
 func (r *Rows) rowError(err error) error {
 	switch err {
 	case csv.ErrQuote, csv.ErrBareQuote, errRowSize, errRowFields:
@@ -214,7 +215,7 @@ func (r *Rows) cut(from, end, next int) (csvLine, error) {
 	return csvLine{text: text, next: next, last: end == next}, nil
 }
 
-// fill reads more after what is unread, and makes room for it first.
+// fill reads more input. If there is no room for it, it moves or enlarges the buffer first.
 func (r *Rows) fill() {
 	switch {
 	case r.end < len(r.buf):
@@ -237,7 +238,7 @@ func (r *Rows) fill() {
 	r.srcErr = io.ErrNoProgress
 }
 
-// readRow reads any row, which may have several lines. It returns where the row ends.
+// readRow reads any row, which may span several lines. It returns where the row ends.
 func (r *Rows) readRow(text []byte, line csvLine) (next int, err error) {
 	r.text, r.spans = r.text[:0], r.spans[:0]
 	for more := true; more; {

@@ -2,17 +2,17 @@
 //
 // The response is {"reportdata": "<CSV>", "totalrecords": <count>}, and its one string can have hundreds of megabytes.
 //
-//   - [Decoder] yields the un-escaped CSV text while it arrives, and then the count.
-//   - [Rows] cuts CSV text into rows, as encoding/csv does but several times as fast.
-//   - [Counter] counts the rows of a text that is not cut, as a by-product of un-escaping it.
+//   - [Decoder] returns the un-escaped CSV text while it arrives, and then the count.
+//   - [Rows] splits CSV text into rows, like encoding/csv but several times as fast.
+//   - [Counter] counts the rows of a text that is not split, while it is un-escaped.
 //
 // A Decoder returns io.EOF only after the whole body was read and is well-formed. A body that is not a report is a *[Malformed],
-// whose text names the rule and never the content; an error of the source is returned as it is. Memory is bounded, whatever
-// arrives: a row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. A source that keeps returning
-// nothing is given up.
+// whose text has the rule and never the content; an error of the source is returned unchanged. Memory is always bounded: a
+// row has at most 1 MiB and 65,536 fields, and values are nested at most 128 deep. Reading ends if the source repeatedly
+// returns no data.
 //
-// The package does not compare the rows with the count, knows nothing of HTTP, and closes nothing. No value of it may be used by
-// two goroutines at once.
+// The package does not compare the rows with the count, does not know HTTP, and closes nothing. Its values are not safe for
+// concurrent use.
 package report
 
 import (
@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	bufferSize    = 64 << 10 // of the JSON input, and of the CSV text at first
+	bufferSize    = 64 << 10 // for the JSON input and, initially, for the CSV text
 	maxDepth      = 128      // nested arrays and objects, the outermost included
 	maxEmptyReads = 100      // reads in a row that return neither bytes nor an error
 
@@ -38,7 +38,7 @@ type Malformed struct {
 	Err    error // the rule that was broken, or io.ErrUnexpectedEOF
 }
 
-// Error names the rule and the offset.
+// Error returns the rule and the offset.
 func (e *Malformed) Error() string {
 	return fmt.Sprintf("malformed report at byte %d: %v", e.Offset, e.Err)
 }
@@ -58,9 +58,9 @@ type Decoder struct {
 	base     int64 // offset of buf[0] in the body
 	srcErr   error // what ended src
 
-	rows *Counter // of the text; may be nil
+	rows *Counter // counts the text's rows; may be nil
 
-	plainEnd, fallbackEnd int64 // offsets in the body, up to where copyText knows what the text is like
+	plainEnd, fallbackEnd int64 // offsets in the body up to which copyText has classified the text
 
 	pending           [utf8.UTFMax]byte // a rune that did not fit
 	pendPos, pendSize int
@@ -78,13 +78,13 @@ func NewDecoder(src io.Reader) *Decoder {
 	return &Decoder{src: src, buf: make([]byte, bufferSize)}
 }
 
-// CountRows makes the decoder count the rows of the text in c, which must be new. Call it before the first Read.
+// CountRows makes the decoder count rows in c, which must be new. Call it before the first Read.
 func (d *Decoder) CountRows(c *Counter) { d.rows = c }
 
-// Total returns totalrecords, the service's count; false until it was read, which may be at the very end.
+// Total returns totalrecords, the service's count; false until it was read, which may be at the end.
 func (d *Decoder) Total() (int64, bool) { return d.total, d.hasTotal }
 
-// Enlarge gives the input a buffer of size bytes, which must be no less than the one it has.
+// Enlarge increases the input buffer to size bytes, which must not be less than its current size.
 func (d *Decoder) Enlarge(size int) {
 	buf := make([]byte, size)
 	d.base += int64(d.pos)
@@ -92,8 +92,8 @@ func (d *Decoder) Enlarge(size int) {
 	d.buf, d.pos = buf, 0
 }
 
-// Read yields text of reportdata. It returns io.EOF only after the whole body was read and found well-formed. All of p may be
-// used as scratch space.
+// Read returns text of reportdata. It returns io.EOF only after the whole body was read and is well-formed. It may use all of
+// p as scratch space.
 func (d *Decoder) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -115,7 +115,7 @@ func (d *Decoder) Read(p []byte) (int, error) {
 	return 0, d.err
 }
 
-// members reads what surrounds the text: up to its opening quote, or to the end of the body (io.EOF).
+// members reads the body outside the text: up to its opening quote, or to the end (io.EOF).
 func (d *Decoder) members() error {
 	more, err := d.nextMember()
 	for ; more && err == nil; more, err = d.nextMember() {
@@ -242,7 +242,7 @@ func (d *Decoder) expect(want byte) error {
 	return nil
 }
 
-// need reads until at least n bytes are unread; n is small. False: the source ended before, see srcErr.
+// need reads until at least n bytes are unread; n is small. False means that the source ended earlier, see srcErr.
 func (d *Decoder) need(n int) bool {
 	for empty := 0; d.end-d.pos < n; {
 		if d.srcErr != nil {
@@ -265,10 +265,10 @@ func (d *Decoder) need(n int) bool {
 	return true
 }
 
-// offset is where in the body the next byte is.
+// offset returns the offset of the next byte in the body.
 func (d *Decoder) offset() int64 { return d.base + int64(d.pos) }
 
-// truncated is the error for a source that ended too early.
+// truncated returns the error for a source that ended too early.
 func (d *Decoder) truncated() error {
 	if d.srcErr == io.EOF || d.srcErr == io.ErrUnexpectedEOF {
 		return &Malformed{Offset: d.base + int64(d.end), Err: io.ErrUnexpectedEOF}
@@ -276,7 +276,7 @@ func (d *Decoder) truncated() error {
 	return d.srcErr
 }
 
-// malformed is the error for a broken rule at the next byte. The rule names no content.
+// malformed returns the error for a broken rule at the next byte. The rule must not quote content.
 func (d *Decoder) malformed(rule string) error {
 	return &Malformed{Offset: d.offset(), Err: errors.New(rule)}
 }

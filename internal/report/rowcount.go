@@ -6,15 +6,15 @@ import "encoding/csv"
 // quoting is not an error here, so that such a report can still be read as text: quotes are then read as encoding/csv reads
 // them with LazyQuotes.
 //
-// Quotes and line ends are escaped in JSON, so a [Decoder] counts them where it un-escapes them, and of the text in between it
-// looks at the ends only: the text is not scanned a second time.
+// Quotes and line ends are escaped in JSON, so a [Decoder] counts them where it un-escapes them. Of the text in between it
+// examines only the first and last byte: the text is not scanned twice.
 type Counter struct {
-	rows  int64 // whole rows so far
+	rows  int64 // complete rows so far
 	state rowState
 	bom   int // bytes of a byte order mark seen; len(utf8BOM) once past the start
 }
 
-// rowState is what the counter has seen of the current row.
+// rowState is what the counter saw last in the current row.
 type rowState uint8
 
 const (
@@ -121,7 +121,7 @@ func (s rowState) step(b byte) (next rowState, ended int64) {
 	return s.plain(b, b), 0
 }
 
-// Finish counts a last row without line end. A text that ends inside quotes is csv.ErrQuote, and that row is not counted.
+// Finish counts a last row without line end. If the text ends inside quotes, it returns csv.ErrQuote and does not count that row.
 func (c *Counter) Finish() error {
 	switch c.state {
 	case rowQuoted:

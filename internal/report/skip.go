@@ -4,7 +4,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/ascii"
 )
 
-// skipValue reads a value of any kind and drops it. depth is how many values enclose it.
+// skipValue reads and discards a value of any kind. depth is how many values enclose it.
 func (d *Decoder) skipValue(depth int) error {
 	c, err := d.peekToken()
 	if err != nil {
@@ -74,8 +74,8 @@ func (d *Decoder) skipElements(object bool, depth int) error {
 	}
 }
 
-// shortString reads a string and keeps as much of it as keep has room for. A result that fills keep means that the string may
-// have been longer, so keep has room for one byte more than the longest string of interest.
+// shortString reads a string and keeps as much of it as fits into keep. If the result fills keep, the string may have been
+// longer: give keep room for one byte more than the longest string of interest.
 func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	if err := d.expect('"'); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (d *Decoder) shortString(keep []byte) ([]byte, error) {
 	}
 }
 
-// number reads a number in JSON's grammar and keeps as much of it as keep has room for, as shortString does.
+// number reads a number in JSON's grammar and keeps as much of it as fits into keep, like shortString.
 func (d *Decoder) number(keep []byte) ([]byte, error) {
 	take := func() {
 		if len(keep) < cap(keep) {

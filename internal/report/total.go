@@ -7,7 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/number"
 )
 
-// maxCountLength bounds the written form of totalrecords.
+// maxCountLength limits the length of totalrecords, in bytes.
 const maxCountLength = 64
 
 // count reads totalrecords: a whole number of 0 or more, which may be written 12, 12.0, 1.2e1 or "12".

@@ -1,25 +1,25 @@
-// Package slots limits the rate of requests to an allowance per window, in lanes of different rank.
+// Package slots limits the rate of requests to an allowance per window, in lanes of different priority.
 //
-// A [Limiter] holds one slot per request that the allowance permits in a window. A slot rests for one window after its
-// response headers arrived, or its attempt failed. No two uses of a slot can then fall into one window of the service,
-// fixed or sliding, however long the requests are under way. A token bucket, or a log of send times, cannot promise that.
+// A [Limiter] has one slot per request that the allowance permits in a window. A slot rests for one window after its
+// response headers arrived or its attempt failed. So no two uses of a slot fall into the same window of the service,
+// fixed or sliding, however long the requests take. A token bucket, or a log of send times, cannot promise that.
 //
-// Slots alone would be used up in a burst and return in a burst one window later, for ever, and whatever arrives in
-// between would wait. So [Call] and [Bulk] are also spaced, as soon as one of them has to wait: at the pace at which all
-// slots are used once in the time that each takes to return. What [Money] uses counts, but Money itself is not spaced.
-// While none of them waits, the pace is saved up, for a burst of the whole allowance after a window without requests.
+// Slots alone would be used up in a burst and return in a burst one window later, again and again, and requests in between
+// would wait. So [Call] and [Bulk] are also spaced, as soon as one of them must wait: at the rate at which all slots are used
+// once in the time that each takes to return. [Money] counts, but is not spaced itself. While none of them waits, unused pace
+// is saved, up to a burst of the whole allowance after a window without requests.
 //
-// A 429 pauses all lanes. From then on all of them are spaced, and nothing is saved up.
+// A 429 pauses all lanes. From then on all of them are spaced, and nothing is saved.
 //
 // The package promises:
-//   - a lane is first in, first out, higher lanes go first, and no lane starves: after 15 slots in a row for lanes above
-//     it, the next slot is its own;
-//   - no wait begins that would outlast the deadline of its context, and a context that ends ends its wait at once;
-//   - no slot is lost or used twice, whatever is cancelled or released twice;
-//   - no goroutine of its own: callers wait on channels, and one timer runs only while somebody waits;
-//   - every operation takes O(1), except the start of a pause, which looks at each waiter once.
+//   - each lane is first in, first out; higher lanes go first; no lane starves: after 15 slots in a row for lanes above
+//     it, a lane gets the next one;
+//   - a wait that would outlast the deadline of its context does not start, and the end of a context ends its wait at once;
+//   - no slot is lost or used twice, even after cancellation or a second release;
+//   - no goroutines: callers wait on channels, and one timer runs only while there are waiters;
+//   - every operation takes O(1), except the start of a pause, which examines each waiter once.
 //
-// It does not know what was used before the process started, or by other processes on the same address.
+// It does not know what was used before the process started, or by other processes with the same address.
 package slots
 
 import (
@@ -31,14 +31,14 @@ import (
 )
 
 const (
-	// spacedShare is the part of the allowance that spaced requests use. Gateways that weigh two windows reject
+	// spacedShare is the part of the allowance that spaced requests use. Gateways that average two windows reject
 	// a fully used allowance that arrives with jitter.
 	spacedShare = 0.995
-	// meanUseWeight is the number of requests over which their times of use are averaged, roughly.
+	// meanUseWeight is roughly the number of requests over which their times of use are averaged.
 	meanUseWeight = 64
-	// maxPassed is how many slots in a row may pass a waiting lane by.
+	// maxPassed is how many slots in a row may go to higher lanes while a lane waits.
 	maxPassed = 15
-	// slotBlock is how many slots are made in one allocation.
+	// slotBlock is how many slots are allocated together.
 	slotBlock = 32
 )
 
@@ -50,7 +50,7 @@ const (
 	Token Lane = iota
 	// Money is for requests that should not wait.
 	Money
-	// Call is for other requests. From here on requests are spaced next to a backlog.
+	// Call is for other requests. This lane and the following are spaced while one of them waits.
 	Call
 	// Bulk is for requests that can wait.
 	Bulk
@@ -58,7 +58,7 @@ const (
 	laneCount = int(Bulk) + 1
 )
 
-// Options says what a [Limiter] allows. All durations are above zero.
+// Options are the settings of a [Limiter]. All durations are above zero.
 type Options struct {
 	// Allowance is the number of requests that the service admits in a Window.
 	Allowance int
@@ -66,9 +66,9 @@ type Options struct {
 	Window time.Duration
 	// Share is the part of the allowance to use, above 0 and at most 1. At least one slot remains.
 	Share float64
-	// MaxPause bounds the pause after a 429.
+	// MaxPause limits the pause after a 429.
 	MaxPause time.Duration
-	// MaxRandomPause bounds it in addition when the 429 named no Retry-After.
+	// MaxRandomPause limits it further if the 429 had no Retry-After.
 	MaxRandomPause time.Duration
 }
 
@@ -77,28 +77,28 @@ type Limiter struct {
 	size           int
 	window         time.Duration
 	minInterval    time.Duration
-	slack          time.Duration // by which a late request may be caught up; under half a percent with spacedShare
+	slack          time.Duration // how much a late request may catch up; less than spacedShare leaves free
 	maxPause       time.Duration
 	maxRandomPause time.Duration
-	start          time.Time // origin of the limiter's clock
+	start          time.Time // when the limiter's clock is 0
 
 	mu          sync.Mutex
-	meanUse     time.Duration // from taking a slot to its release
+	meanUse     time.Duration // mean time from taking a slot to its release
 	interval    time.Duration // between two spaced requests
-	next        time.Duration // when the next spaced request is due; further in the past while pace is saved up
+	next        time.Duration // when the next spaced request is due; in the past while pace is saved
 	free        int
 	resting     timeRing
-	block       []Slot // not handed out yet
+	block       []Slot // allocated, not yet used
 	queues      [laneCount]waitQueue
-	waiting     int           // in all queues
-	paced       bool          // after a 429: every lane is spaced, and nothing is saved up
+	waiting     int           // waiters in all queues
+	paced       bool          // after a 429: every lane is spaced, and nothing is saved
 	pausedAt    time.Duration // when the last pause began; -1 before the first
 	pausedUntil time.Duration
 	timer       *time.Timer
-	armed       time.Duration // when timer fires; 0 when stopped
+	armed       time.Duration // when timer fires; 0 if stopped
 }
 
-// New returns a limiter whose slots are all free.
+// New returns a limiter with all slots free.
 func New(o Options) *Limiter {
 	size := max(1, int(math.Floor(float64(o.Allowance)*o.Share+1e-9))) // a share of 1-0.9 is a tenth
 	l := &Limiter{
@@ -118,9 +118,9 @@ func New(o Options) *Limiter {
 	return l
 }
 
-// Refused is the error of a wait that would outlast the deadline of its context.
+// Refused means that the wait for a slot would outlast the deadline of its context.
 type Refused struct {
-	// Wait is the time until the slot would be handed out.
+	// Wait is how long the wait would be.
 	Wait time.Duration
 }
 
@@ -128,8 +128,8 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("a slot needs %s, longer than the deadline", r.Wait)
 }
 
-// Acquire waits for a slot. It returns ctx.Err() as soon as ctx is done, and at once a [*Refused] when the wait would
-// outlast the deadline of ctx.
+// Acquire waits for a slot. It returns ctx.Err() as soon as ctx is done. If the wait would outlast the deadline of ctx, it
+// returns a [*Refused] at once.
 func (l *Limiter) Acquire(ctx context.Context, lane Lane) (*Slot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func deadlineOf(ctx context.Context, now time.Duration) time.Duration {
 	return now + left
 }
 
-// advance reads the clock and frees the slots that have rested. It and all methods that follow need the mutex.
+// advance reads the clock and frees the slots that have rested. The caller holds mu, here and in all methods that follow.
 func (l *Limiter) advance() time.Duration {
 	now := time.Since(l.start)
 	l.free += l.resting.dropUntil(now)
@@ -190,10 +190,10 @@ func (l *Limiter) advance() time.Duration {
 	return now
 }
 
-// space drops the pace that was saved up, except the slack.
+// space drops the saved pace, except the slack.
 func (l *Limiter) space(now time.Duration) { l.next = max(l.next, now-l.slack) }
 
-// saved is how much pace can be saved up: a burst of all slots, or once paced none.
+// saved returns how much pace can be saved: a burst of all slots or, once paced, only the slack.
 func (l *Limiter) saved() time.Duration {
 	if l.paced {
 		return l.slack
@@ -201,14 +201,14 @@ func (l *Limiter) saved() time.Duration {
 	return time.Duration(l.size) * l.interval
 }
 
-// observe adds a time of use to the mean, and spaces requests as slots return: each after its use and a window. A use of
-// more than a window counts as one window: it is an exception.
+// observe updates the mean time of use and the interval: requests are spaced as slots return, each after its use and a window.
+// A use of more than a window is exceptional and counts as one window.
 func (l *Limiter) observe(use time.Duration) {
 	l.meanUse += (min(use, l.window) - l.meanUse) / meanUseWeight
 	l.interval = max(l.minInterval, (l.window+l.meanUse)/time.Duration(l.size))
 }
 
-// take hands out a free slot.
+// take takes a free slot.
 func (l *Limiter) take(now time.Duration) *Slot {
 	l.free--
 	l.next = max(l.next, now-l.saved()) + l.interval
@@ -227,7 +227,7 @@ func (l *Limiter) refund() {
 	l.next -= l.interval
 }
 
-// dispatch hands out the slots that are available now and sets the timer for the next.
+// dispatch gives waiters the slots that are available now and sets the timer for the next one.
 func (l *Limiter) dispatch(now time.Duration) {
 	for l.waiting > 0 {
 		top := Token
@@ -255,8 +255,8 @@ func (l *Limiter) dispatch(now time.Duration) {
 	l.disarm()
 }
 
-// nextLane returns the lane that gets the next slot: top, the highest lane that waits, unless slots have passed another by
-// too often. That one then goes at top's pace: at its own it might never go.
+// nextLane returns the lane that gets the next slot: top, the highest waiting lane, unless another lane was passed too often.
+// That one then gets it at top's pace, because at its own it might never get one.
 func (l *Limiter) nextLane(top Lane) Lane {
 	for lane := top + 1; int(lane) < laneCount; lane++ {
 		if l.queues[lane].n > 0 && l.queues[lane].passed >= maxPassed {
@@ -266,13 +266,13 @@ func (l *Limiter) nextLane(top Lane) Lane {
 	return top
 }
 
-// unqueue takes w out of its queue.
+// unqueue removes w from its queue.
 func (l *Limiter) unqueue(w *waiter) {
 	w.queue.remove(w)
 	l.waiting--
 }
 
-// abandon ends the wait of a cancelled caller. A slot that it got at the same moment goes to the next.
+// abandon ends the wait of a cancelled caller. If it got a slot at the same moment, the next waiter gets it.
 func (l *Limiter) abandon(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -308,7 +308,7 @@ func (l *Limiter) disarm() {
 	}
 }
 
-// wake is run by the timer. A run that could no longer be stopped does no harm.
+// wake is called by the timer. An extra call is harmless.
 func (l *Limiter) wake() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ func TestSlotLimiterAllocates(t *testing.T) {
 }
 
 func BenchmarkSlotLimiter(b *testing.B) {
-	feedbacks := map[string]Feedback{"answered": responded, "not sent": {NotSent: true}}
+	feedbacks := map[string]Feedback{"response": responded, "not sent": {NotSent: true}}
 	for name, f := range feedbacks {
 		b.Run(name, func(b *testing.B) {
 			l := newLimiter(1<<17, time.Millisecond, 1)

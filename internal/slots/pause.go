@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// pause stops every lane: for retryAfter or, when the response named none, for a random time between a quarter of a window
-// and a whole one. Responses to requests older than the last pause are its echo: without a Retry-After they change nothing.
-// Otherwise each would draw again, and the longest draw would win.
+// pause stops every lane: for retryAfter or, if unspecified, for a random time between a quarter of a window and a whole one.
+// The response to a request sent before the last pause is an echo: without a Retry-After it changes nothing. Otherwise each
+// echo would draw another random time, and the longest would win.
 func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
 	if !l.paced {
 		l.paced, l.next = true, now
@@ -27,7 +27,7 @@ func (l *Limiter) pause(now, retryAfter time.Duration, echo bool) {
 	l.evict(now)
 }
 
-// evict refuses the waiters whose wait now outlasts their deadline, so that they do not wait in vain.
+// evict refuses the waiters whose wait would now outlast their deadline.
 func (l *Limiter) evict(now time.Duration) {
 	for lane := range Lane(laneCount) {
 		index := 0

@@ -2,8 +2,8 @@ package slots
 
 import "time"
 
-// earliest returns when a lane gets its next slot after ahead others. known is false if that depends on a request in flight,
-// whose slot is then assumed to start its rest now.
+// earliest returns when a lane gets a slot after ahead others. known is false if that depends on a request in flight, whose
+// slot is then assumed to start its rest now.
 func (l *Limiter) earliest(now time.Duration, lane Lane, ahead int) (at time.Duration, known bool) {
 	at, known = l.returned(now, ahead+1-l.free)
 	if lane < Call && !l.paced {
@@ -17,11 +17,11 @@ func (l *Limiter) earliest(now time.Duration, lane Lane, ahead int) (at time.Dur
 	return max(at, l.pausedUntil, first+time.Duration(ahead)*l.interval), known
 }
 
-// returned computes when that many slots will have returned.
+// returned computes when a number of slots will have returned.
 func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, known bool) {
 	at, known = now, true
 	if busy := l.size - l.free; returns > busy {
-		// Slots used from now on must return too: one more round of all of them.
+		// Slots that are used from now on must return too: that takes more rounds of all slots.
 		rounds := (returns - busy + l.size - 1) / l.size
 		returns -= rounds * l.size
 		at += time.Duration(rounds) * l.window
@@ -37,7 +37,7 @@ func (l *Limiter) returned(now time.Duration, returns int) (at time.Duration, kn
 	return at, known
 }
 
-// predict computes when the waiter at an index of a lane gets its slot, if meanwhile nobody gives up or arrives in a higher
+// predict computes when the waiter at an index of a lane gets its slot, if no waiter gives up and none arrives in a higher
 // lane.
 func (l *Limiter) predict(now time.Duration, lane Lane, index int) time.Duration {
 	above, top := 0, lane
@@ -47,7 +47,7 @@ func (l *Limiter) predict(now time.Duration, lane Lane, index int) time.Duration
 			top = higher
 		}
 	}
-	if own := maxPassed*(index+1) - min(l.queues[lane].passed, maxPassed); own < above { // it no longer lets them pass
+	if own := maxPassed*(index+1) - min(l.queues[lane].passed, maxPassed); own < above { // its turn comes before all above
 		above, lane = own, top
 	}
 	at, _ := l.earliest(now, lane, index+above)

@@ -5,28 +5,27 @@ import (
 	"time"
 )
 
-// Slot is one use of a slot. It is never handed out again, so that a second Release, however late, cannot affect the
-// request of another caller. Allocation in blocks keeps this cheap.
+// Slot is one use of a slot. It is never reused, so that a second Release, however late, cannot affect another caller's
+// request. Allocation in blocks makes this cheap.
 type Slot struct {
 	limiter *Limiter
 	taken   time.Duration // released afterwards
 }
 
-// released is the taken of a slot that was given back.
+// released is the value of taken after the release.
 const released time.Duration = -1
 
-// Feedback reports how a request ended. The zero value is one that was sent and got no response.
+// Feedback is how a request ended. The zero value means that it was sent and got no response.
 type Feedback struct {
 	// StatusCode is the HTTP status, 0 without a response.
 	StatusCode int
-	// RetryAfter is the wait that a 429 asked for, 0 when it named none.
+	// RetryAfter is the wait that a 429 requested, 0 if unspecified.
 	RetryAfter time.Duration
-	// NotSent means that the request did not reach the service and has used up no allowance. It is ignored when
-	// StatusCode is set.
+	// NotSent means that the request did not reach the service and used no allowance. It is ignored if StatusCode is set.
 	NotSent bool
 }
 
-// Release gives the slot back. Only the first call has an effect.
+// Release returns the slot. Only the first call has an effect.
 func (s *Slot) Release(f Feedback) {
 	l := s.limiter
 	l.mu.Lock()

@@ -9,22 +9,21 @@ import (
 // noDeadline is the deadline of a waiter whose context has none.
 const noDeadline = time.Duration(math.MaxInt64)
 
-// waiter is one Acquire that waits. Its fields are guarded by the limiter's mutex; slot or refused is set before ready is
-// closed.
+// waiter is one waiting Acquire. The limiter's mutex guards its fields; slot or refused is set before ready is closed.
 type waiter struct {
 	ready      chan struct{}
 	slot       *Slot
 	refused    *Refused
 	deadline   time.Duration // on the limiter's clock
 	prev, next *waiter
-	queue      *waitQueue // nil once it has left
+	queue      *waitQueue // nil once removed
 }
 
 // waitQueue holds the waiters of one lane: first in, first out, with removal from the middle, all in O(1).
 type waitQueue struct {
 	head, tail *waiter
 	n          int
-	passed     int // slots that went to higher lanes since this one last got a slot
+	passed     int // slots that went to higher lanes since this lane last got one
 }
 
 // push appends w.
@@ -38,7 +37,7 @@ func (q *waitQueue) push(w *waiter) {
 	q.n++
 }
 
-// remove takes w out, wherever it is.
+// remove removes w from any position.
 func (q *waitQueue) remove(w *waiter) {
 	if w.prev == nil {
 		q.head = w.next
@@ -67,8 +66,8 @@ func (q *waitQueue) all() iter.Seq[*waiter] {
 	}
 }
 
-// timeRing holds the return times of resting slots, soonest first. They arrive in order, since every slot rests
-// equally long, and there are never more of them than slots.
+// timeRing holds the return times of resting slots, earliest first. They arrive in order, because every slot rests for the
+// same time, and there are never more of them than slots.
 type timeRing struct {
 	at    []time.Duration
 	first int
@@ -81,7 +80,7 @@ func (r *timeRing) push(t time.Duration) {
 	r.n++
 }
 
-// get returns the i-th soonest time.
+// get returns the i-th earliest time.
 func (r *timeRing) get(i int) time.Duration { return r.at[r.index(i)] }
 
 // dropUntil removes the times up to now and returns how many there were.

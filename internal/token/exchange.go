@@ -13,8 +13,8 @@ import (
 	"github.com/cardprograms/prepaid/internal/pause"
 )
 
-// exchange fetches one token, shared by all callers that wait for it. It runs on its own: a caller that leaves does not end
-// it, and its token is kept even if all of them left.
+// exchange fetches one token, shared by all callers that wait for it. It is independent of them: a caller that gives up does
+// not cancel it, and its token is kept even if all callers give up.
 type exchange struct {
 	startAt time.Duration // not before; later than its creation during a hold-off
 	cancel  context.CancelFunc
@@ -36,17 +36,17 @@ func (x *exchange) wait(ctx context.Context) (*oauth2.Token, error) {
 	}
 }
 
-// start begins an exchange at the given time. It is called with mu held, no exchange pending and the manager open; the last
-// of these also keeps it from racing the wait in Close.
+// start begins an exchange at the given time. The caller holds mu, no exchange is pending and the manager is open, so that
+// background.Go does not race with the Wait in Close.
 func (m *Manager) start(startAt time.Duration) {
-	// Not the caller's context: its end must not reach the others, nor its values (a capture) see the exchange.
+	// Not the caller's context: its end must not affect other callers, and its values (a capture) must not see the exchange.
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &exchange{startAt: startAt, cancel: cancel, done: make(chan struct{})}
 	m.pending = x
 	m.background.Go(func() { m.run(ctx, x) })
 }
 
-// run waits until x may start, fetches the token and gives the result to all who wait.
+// run waits until x may start, fetches the token and passes the result to all waiting callers.
 func (m *Manager) run(ctx context.Context, x *exchange) {
 	defer x.cancel()
 	if wait := x.startAt - m.now(); wait > 0 {
@@ -58,7 +58,7 @@ func (m *Manager) run(ctx context.Context, x *exchange) {
 	}
 	began := m.now()
 	token, refused, err := (*oauth2.Token)(nil), false, errNoResult
-	defer func() { // deferred, or a fetch that panics or ends its goroutine would leave everyone waiting for ever
+	defer func() { // otherwise callers would wait for ever if fetch panics or ends its goroutine
 		panicked, took := recover(), m.now()-began
 		early, final := m.finish(x, token, refused, err)
 		if panicked != nil {
@@ -71,7 +71,7 @@ func (m *Manager) run(ctx context.Context, x *exchange) {
 	token, refused, err = m.fetchOnce(ctx)
 }
 
-// fetchOnce calls fetch once, within the timeout. refused says that the error means a refused credential.
+// fetchOnce calls fetch once, within the timeout. refused means that the error is a refused credential.
 func (m *Manager) fetchOnce(ctx context.Context) (token *oauth2.Token, refused bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
@@ -85,8 +85,8 @@ func (m *Manager) fetchOnce(ctx context.Context) (token *oauth2.Token, refused b
 	return token, false, nil
 }
 
-// finish records the result of x, releases those who wait for it and returns what they got. early says that nobody waited:
-// the token being renewed was valid all the time.
+// finish records the result of x, releases the waiting callers and returns the error that they got. early means that nobody
+// waited: the renewed token was still valid.
 func (m *Manager) finish(x *exchange, token *oauth2.Token, refused bool, err error) (early bool, final error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,7 +144,7 @@ func (m *Manager) report(took time.Duration, err error, early bool) {
 	m.opts.Renewed(took, err)
 }
 
-// logPanic logs where a panic came from, but not its value, which may contain anything.
+// logPanic logs the stack of a panic, but not its value, which may contain anything.
 func (m *Manager) logPanic(message string, v any) {
 	m.opts.Logger.LogAttrs(context.Background(), slog.LevelError, message,
 		slog.String("type", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))

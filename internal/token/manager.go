@@ -1,24 +1,23 @@
 // Package token keeps one OAuth access token alive for any number of callers.
 //
 // A [Manager] reuses a token until less than min(10 minutes, half its life) remains. Then a call starts the renewal in the
-// background and continues with the token that it has. Callers wait only while there is no valid token, all for the same
-// exchange. An exchange belongs to no caller: it does not end with a caller's context and sees none of its values.
+// background and continues with the current token. Callers wait only while there is no valid token, all for the same
+// exchange. An exchange is independent of the callers: it does not end with a caller's context and sees none of its values.
 //
-// What it promises, however many callers there are:
+// What it promises, for any number of callers:
 //   - A rejected token is renewed once for all callers that report it.
-//   - However short tokens live, and however often they are rejected, there is about one exchange a second at most.
+//   - There is at most about one exchange a second, even if tokens are short-lived or often rejected.
 //   - A failed early renewal fails no call. After other failures the pause between exchanges grows up to Options.Hold.
 //   - A refused credential is remembered for Options.Hold, and nothing is sent meanwhile.
 //   - An idle manager has no goroutine and no timer, and needs no Close.
 //   - No token appears in a log, an error or a printed Manager.
 //   - A call that finds a valid token takes no lock and allocates nothing.
 //
-// Lifetimes run on the monotonic clock from a token's arrival, so that setting the wall clock has no effect. Time that the
-// monotonic clock does not count (a suspended machine) makes a token look younger than it is; the service then responds with
-// 401 once, and the token is renewed.
+// Lifetimes are measured on the monotonic clock from a token's arrival, so that setting the wall clock has no effect. If the
+// machine is suspended, a token looks younger than it is; the service then responds with 401 once, and the token is renewed.
 //
-// The package does not know how a token is fetched, does not repeat a request, and does not decide which response means that
-// a token was rejected.
+// The package does not know how to fetch a token, does not repeat requests, and does not decide which response means that a
+// token was rejected.
 package token
 
 import (
@@ -33,28 +32,29 @@ import (
 )
 
 const (
-	// MaxLife caps a token's lifetime, so that no expiry can overflow the clock.
+	// MaxLife limits a token's lifetime, so that no expiry can overflow the clock.
 	MaxLife = 365 * 24 * time.Hour
-	// DefaultHold is Options.Hold when that is zero. A token that replaced a rejected one is kept for as long, at most,
-	// after another 401: a 401 that no token cures, such as a lack of permission, costs one exchange in that time.
+	// DefaultHold is the default of Options.Hold. It is also the longest time that a token which replaced a rejected one is kept
+	// after another 401: a 401 that no token prevents, such as a missing permission, costs one exchange in that time.
 	DefaultHold = time.Second
 
 	defaultTimeout = 30 * time.Second
 
-	// renewBefore is the remaining life below which a token is renewed early, as the service recommends. Half the token's
-	// life counts when that is less, or else tokens that live under 10 minutes would be renewed by every call.
+	// renewBefore is the remaining life below which a token is renewed early, as the service recommends, but at most half the
+	// token's life: otherwise every call would renew a token that lives less than 10 minutes.
 	renewBefore = 10 * time.Minute
-	// minRenewalGap separates the arrival of a token and the exchange that replaces it because of its age. It bounds the
-	// rate of exchanges however short tokens live. A rejected token is renewed sooner.
+	// minRenewalGap is the minimum time between the arrival of a token and the exchange that replaces it because of its age. It
+	// limits the rate of exchanges for short-lived tokens. A rejected token is renewed sooner.
 	minRenewalGap = time.Second
 
-	// After a failed exchange callers wait for failedHold, doubled by each further failure up to Options.Hold.
+	// failedHold is how long callers wait after a failed exchange. Each further failure doubles it, up to Options.Hold.
 	failedHold = 250 * time.Millisecond
-	// After a failed early renewal there is time, since the token is still valid. Expiry ends this hold-off.
+	// earlyHold is the pause after a failed early renewal, when the token is still valid. It doubles up to maxEarlyHold, and
+	// ends when the token expires.
 	earlyHold    = time.Second
 	maxEarlyHold = time.Minute
 
-	// spareLife is how long a spare token serves further calls.
+	// spareLife is how long further calls may use a spare token.
 	spareLife = time.Second
 )
 
@@ -63,22 +63,22 @@ var (
 	ErrClosed = errors.New("token manager is closed")
 
 	errNoResult = errors.New("prepaid: token exchange ended without a result")
-	errUnusable = errors.New("prepaid: token exchange gave no token with a lifetime")
+	errUnusable = errors.New("prepaid: token exchange returned no token with a lifetime")
 )
 
-// Options adjusts a Manager. The zero value works.
+// Options are the settings of a Manager. All are optional.
 type Options struct {
-	// Timeout bounds one exchange; 30 s when zero.
+	// Timeout limits one exchange. Default: 30 s.
 	Timeout time.Duration
-	// Hold bounds how long a failed exchange delays the next one, and is how long a refused credential is remembered: a
-	// wrong secret stays wrong, and repeating it can lock the client out. DefaultHold when zero.
+	// Hold limits how long a failed exchange delays the next one, and is how long a refused credential is remembered: a
+	// wrong secret stays wrong, and repeating it can lock the client out. Default: DefaultHold.
 	Hold time.Duration
-	// RejectedCredential reports whether an error of fetch means a refused credential. Nil: none does.
+	// RejectedCredential reports whether an error of fetch means a refused credential. Default: never.
 	RejectedCredential func(error) bool
-	// Logger gets renewals (debug) and failed early ones (warning). Nil is silent.
+	// Logger receives renewals (debug) and failed early ones (warning). Default: no log.
 	Logger *slog.Logger
-	// Renewed is called after every exchange, except one that Close cut off. It runs after the waiting callers were
-	// released, perhaps during the next exchange, and must not call Close. Nil is skipped.
+	// Renewed is called after every exchange that Close did not cancel. It runs after the waiting callers were released,
+	// perhaps during the next exchange, and must not call Close. May be nil.
 	Renewed func(took time.Duration, err error)
 }
 
@@ -86,7 +86,7 @@ type Options struct {
 type Manager struct {
 	fetch func(context.Context) (*oauth2.Token, error)
 	opts  Options
-	epoch time.Time // zero of now
+	epoch time.Time // when now is 0
 
 	state atomic.Pointer[state] // never nil; stored with mu held
 
@@ -97,34 +97,34 @@ type Manager struct {
 	failure       error         // of the last of them
 	refusedUntil  time.Duration // failure is a refused credential, remembered until then
 	nextAwaitedAt time.Duration // earliest start of an exchange that callers wait for
-	spare         *state        // fetched for a response that the current token may have caused; nil if there is none
+	spare         *state        // fetched because the current token may have caused a refusal; may be nil
 	background    sync.WaitGroup
 }
 
 // state is a token and its times on the manager's clock. It does not change once stored.
 type state struct {
 	token       *oauth2.Token
-	renewAt     time.Duration // from here on a call takes the slow path; at most expireAt
+	renewAt     time.Duration // from then on, calls take the slow path; at most expireAt
 	expireAt    time.Duration // 0 without a token and after its rejection
 	arrivedAt   time.Duration
-	rejected    bool // the service responded with 401 to it
-	replacement bool // of a rejected token
+	rejected    bool // the service responded to it with 401
+	replacement bool // it replaced a rejected token
 }
 
-// is reports whether token is the one in s.
+// is reports whether token is the token of s.
 func (s *state) is(token *oauth2.Token) bool {
 	return token != nil && s != nil && s.token != nil && (token == s.token || token.AccessToken == s.token.AccessToken)
 }
 
-// renewingAt returns s with another time to try its renewal.
+// renewingAt returns a copy of s with another renewal time.
 func (s *state) renewingAt(at time.Duration) *state {
 	next := *s
 	next.renewAt = min(at, s.expireAt)
 	return &next
 }
 
-// NewManager returns a manager that has no token yet. fetch makes one exchange, must return soon after its context ends, and
-// returns a token whose Expiry is set; its errors reach the callers as they are.
+// NewManager returns a manager without a token. fetch makes one exchange. It must return soon after its context ends, and the
+// Expiry of its token must be set; callers receive its errors unchanged.
 func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Options) *Manager {
 	if opts.Timeout <= 0 {
 		opts.Timeout = defaultTimeout
@@ -143,13 +143,13 @@ func NewManager(fetch func(ctx context.Context) (*oauth2.Token, error), opts Opt
 // now is the manager's clock: monotonic, and cheaper than time.Now.
 func (m *Manager) now() time.Duration { return time.Since(m.epoch) }
 
-// Token returns the current token at once while that is valid, whatever ctx says, and otherwise waits for one until ctx
-// ends, which ends no other caller's wait. The token is shared: callers must not change it.
+// Token returns the current token at once if it is valid, even if ctx has ended. Otherwise it waits for one until ctx ends,
+// which does not affect other callers. The token is shared: callers must not change it.
 //
-// rejected is the token that the service refused, if any. If it is the current one it is renewed, once for all callers that
-// report it. If it replaced a rejected token less than DefaultHold ago, it is renewed only once it is that old, since the token
-// may not be the cause of the 401: callers that report it wait, the others continue with it. A caller whose deadline is nearer
-// gets it again. If it is not the current one, it is ignored.
+// rejected is the token that the service refused, if any. If it is the current one, it is renewed, once for all callers that
+// report it. If it replaced a rejected token less than DefaultHold ago, it is renewed only when it is that old, because the
+// token may not be the cause of the 401: callers that report it wait, others continue with it. A caller whose deadline is
+// earlier receives the same token again. If rejected is not the current token, it is ignored.
 //
 // Errors: those of fetch, ErrClosed, or the context's.
 func (m *Manager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
@@ -180,7 +180,7 @@ func (m *Manager) join(ctx context.Context, rejected *oauth2.Token) (*oauth2.Tok
 	}
 	if now < s.expireAt {
 		if now >= s.renewAt && m.pending == nil {
-			m.state.Store(s.renewingAt(s.expireAt)) // back to the fast path while it runs
+			m.state.Store(s.renewingAt(s.expireAt)) // other calls use the fast path meanwhile
 			m.start(now)
 		}
 		return s.token, nil, nil
@@ -207,7 +207,7 @@ func (m *Manager) join(ctx context.Context, rejected *oauth2.Token) (*oauth2.Tok
 	return nil, m.pending, nil
 }
 
-// renewableAt is the earliest start of an exchange because of a 401 to s.
+// renewableAt returns the earliest time to renew s because of a 401.
 func (m *Manager) renewableAt(s *state) time.Duration {
 	if s.replacement {
 		return s.arrivedAt + min(m.opts.Hold, DefaultHold)
@@ -236,17 +236,16 @@ func (m *Manager) joinHeld(ctx context.Context, s *state, now, start time.Durati
 	return nil, m.pending, nil
 }
 
-// outlasts reports whether a hold-off after a failure ends later than ctx. The caller then gets that failure at once, instead
-// of a deadline exceeded after a wait that could not succeed.
+// outlasts reports whether a wait after a failure would outlast the deadline of ctx. The caller then gets that failure at once,
+// not a deadline exceeded after a useless wait.
 func (m *Manager) outlasts(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && m.failure != nil && wait > 0 && time.Until(deadline) <= wait
 }
 
 // Spare returns a token other than suspect, for a call whose refusal suspect may have caused. suspect stays the shared token.
-// The current token is returned if it is another one. One spare token serves all such calls for a second: however many of
-// them are refused for another reason, they cost one exchange in that time. While a failed exchange delays the next one, that
-// failure is returned.
+// If the current token is another one, Spare returns that. All such calls within a second use the same spare token: if they are
+// refused for another reason, they cost one exchange. While a failed exchange delays the next one, Spare returns that failure.
 func (m *Manager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
 	m.mu.Lock()
 	now, s, spare := m.now(), m.state.Load(), m.spare
@@ -301,13 +300,13 @@ func (m *Manager) Close() {
 
 // backOff doubles base with each of n failures after the first, up to limit.
 func backOff(base, limit time.Duration, n int) time.Duration {
-	if n > 16 { // far beyond every limit here, far below an overflow
+	if n > 16 { // far above all limits here, far below an overflow
 		return limit
 	}
 	return min(base<<max(0, n-1), limit)
 }
 
-// lifeOf returns how long from now token may be used; 0 when it is not usable at all.
+// lifeOf returns how long token may be used from now; 0 if it is unusable.
 func lifeOf(token *oauth2.Token) time.Duration {
 	if token == nil || token.AccessToken == "" || token.Expiry.IsZero() {
 		return 0
@@ -315,7 +314,7 @@ func lifeOf(token *oauth2.Token) time.Duration {
 	return min(max(0, time.Until(token.Expiry)), MaxLife)
 }
 
-// newState returns the state of a token that arrived just now and follows previous.
+// newState returns the state of a token that arrived now and replaces previous.
 func newState(token *oauth2.Token, now time.Duration, previous *state) *state {
 	life := lifeOf(token)
 	early := max(life-min(renewBefore, life/2), minRenewalGap)

@@ -8,13 +8,13 @@ import (
 	"hash/maphash"
 )
 
-// maxApplied is how many payments that were made are remembered.
+// maxApplied is how many payments are remembered.
 const maxApplied = 1 << 16
 
-// appliedPayments holds the digests of the last maxApplied payments by their ids: 48 bytes each, plus the overhead of a map.
-// Only the hash of an id is held: an id can have 100 characters, and can keep a much longer text in memory. The hashes of two
-// ids that are not chosen to collide, which takes the seeds, are equal in less than one of 2^90 clients. A payment that was
-// never sent is refused then.
+// appliedPayments holds the digests of the last maxApplied payments by ID: 48 bytes each, plus the overhead of a map. It holds
+// only hashes of IDs: an ID can have 100 characters, and can keep a much longer text in memory. Without the seeds nobody can
+// choose IDs that collide; otherwise two collide in fewer than one of 2^90 clients. The effect is that a payment which was
+// never sent is refused.
 type appliedPayments struct {
 	payments map[idHash]digest
 	order    []idHash // a ring once it is full
@@ -52,11 +52,11 @@ func (a *appliedPayments) add(id string, payment digest) {
 	a.payments[key] = payment
 }
 
-// digest stands for what a payment sends. It is cryptographic, since two payments with one digest would be taken for one.
-// Its key prevents both arranging that and learning from a memory dump who was paid.
+// digest identifies what a payment sends. It is cryptographic, because two payments with the same digest would count as the
+// same. Its key prevents arranging that, and learning from a memory dump who was paid.
 type digest [16]byte
 
-// digester makes digests: HMAC-SHA256 with a random key, cut to 128 bits.
+// digester computes digests: HMAC-SHA256 with a random key, truncated to 128 bits.
 type digester struct {
 	mac  hash.Hash
 	text []byte
@@ -69,7 +69,7 @@ func newDigester() digester {
 	return digester{mac: hmac.New(sha256.New, key[:])}
 }
 
-// of returns the digest of everything but the id.
+// of returns the digest of everything except the ID.
 func (d *digester) of(p *Payment) digest {
 	d.text = append(append(d.text[:0], p.Operation...), 0)
 	d.text = append(append(d.text, p.Source...), 0)

@@ -1,19 +1,19 @@
-// Package turns keeps two requests with one request id from being under way at once, and a request id from standing for
-// two payments.
+// Package turns prevents two requests with the same request ID from being in progress at the same time, and the use of a
+// request ID for two payments.
 //
-// The service returns the cached response for a repeat only when the first request is finished: a second one that
-// overtakes it may move the money again. So calls with one id take turns at a [Guard], and one that follows an unknown
+// The service returns the cached response for a repeat only if the first request is finished: a second one that
+// overtakes it may move the money again. So calls with the same ID take turns at a [Guard], and a call after an unknown
 // outcome waits until it may be sent.
 //
 // The package promises:
-//   - between Enter and Leave, a call is the only one with its id;
-//   - an unknown outcome is remembered, however many there are, until a later call with the id learns the outcome;
-//   - the payments that were made are remembered, the last 65,536 of them: the service would return their result for any
-//     other payment with their id;
-//   - of a payment only a keyed digest is kept, so that a memory dump does not reveal who was paid.
+//   - between Enter and Leave, a call is the only one with its ID;
+//   - every unknown outcome is remembered until a later call with the ID learns the outcome;
+//   - the last 65,536 payments that were made are remembered: the service would return their result for any other payment
+//     with their ID;
+//   - only a keyed digest of a payment is kept, so that a memory dump does not reveal who was paid.
 //
-// It does not decide when a request may be repeated, which is handed in, nor what a response proves. It knows the calls of
-// one Guard only: across processes the caller's own store keeps them apart.
+// It does not decide when a request may be repeated or what a response proves. It knows only the calls of one Guard: across
+// processes, the caller must keep them apart.
 package turns
 
 import (
@@ -26,33 +26,34 @@ import (
 )
 
 var (
-	// ErrOtherPayment means that the id stands for another payment, which was made or whose outcome is unknown.
-	ErrOtherPayment = errors.New("request id of another payment")
-	// ErrInFlight is why a call is not sent whose wait for its turn, or until it may repeat an earlier one, was cut short.
-	ErrInFlight = errors.New("a call with this request id may still be in flight")
+	// ErrOtherPayment means that the ID was used for another payment, which was made or whose outcome is unknown.
+	ErrOtherPayment = errors.New("request ID of another payment")
+	// ErrInFlight is why a call was not sent: its context ended during the wait for its turn, or it would have ended before
+	// the call may repeat an earlier one.
+	ErrInFlight = errors.New("a call with this request ID may still be in flight")
 )
 
-// Payment is what a call sends under an id. Neither Operation nor Source holds a NUL.
+// Payment is what a call sends with an ID. Operation and Source must not contain NUL.
 type Payment struct {
 	ID        string
 	Operation string
 	Source    string
-	Body      []byte // as it is sent; not kept
+	Body      []byte // as sent; not kept
 }
 
 // Result is how a call ended.
 type Result int
 
 const (
-	// Unknown means that the payment may have been made, or may still be.
+	// Unknown means that the payment may have been made, or may still be made.
 	Unknown Result = iota
 	// Applied means that the payment was made.
 	Applied
-	// NotApplied means that it was not, and cannot be any more.
+	// NotApplied means that the payment was not made and cannot be made any more.
 	NotApplied
 )
 
-// Guard lets calls with one id in one by one. It is safe for concurrent use.
+// Guard admits calls with the same ID one by one. It is safe for concurrent use.
 type Guard struct {
 	notBefore func(lastSent time.Time) time.Time
 
@@ -68,22 +69,22 @@ func New(notBefore func(lastSent time.Time) time.Time) *Guard {
 	return &Guard{notBefore: notBefore, ids: make(map[string]*state), digests: newDigester(), applied: newAppliedPayments()}
 }
 
-// state is what is known of an id that is in use or whose outcome is unknown.
+// state is what is known about an ID that is in use or whose outcome is unknown.
 type state struct {
-	turn      chan struct{} // full while a call is under way
-	users     int           // that call, and those that wait
-	payment   digest        // whose outcome is unknown
-	notBefore time.Time     // when that may be sent again; zero when nothing is unknown
+	turn      chan struct{} // full while a call is in progress
+	users     int           // the call in progress and the waiting ones
+	payment   digest        // of the payment with unknown outcome
+	notBefore time.Time     // when that may be sent again; zero if nothing is unknown
 }
 
-// maxSpare is how many unused states are kept for other ids.
+// maxSpare is how many unused states are kept for other IDs.
 const maxSpare = 64
 
-// Turn is the right to send under an id. The caller must call Leave.
+// Turn is the right to send with an ID. The caller must call Leave.
 type Turn struct {
-	// NotBefore is when an earlier call of unknown outcome may be repeated; zero when there is none.
+	// NotBefore is when an earlier call of unknown outcome may be repeated; zero if there is none.
 	NotBefore time.Time
-	// Applied means that an earlier call has made the payment.
+	// Applied means that an earlier call made the payment.
 	Applied bool
 
 	guard   *Guard
@@ -92,12 +93,12 @@ type Turn struct {
 	payment digest
 }
 
-// Enter waits for the turn of a call. The error is [ErrOtherPayment] or the context's, which leaves
-// [ErrInFlight] as its reason and sets NotBefore, when to try again. After an error there is no turn to leave.
+// Enter waits for a call's turn. The error is [ErrOtherPayment] or the context's. The latter means [ErrInFlight]; NotBefore is
+// then when to try again. After an error, do not call Leave.
 func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	t := Turn{guard: g, id: p.ID, state: g.join(p.ID)}
 	select {
-	case t.state.turn <- struct{}{}: // first, so that a context that has ended reports nothing under way
+	case t.state.turn <- struct{}{}: // first: an ended context must not look like a call in progress
 	default:
 		select {
 		case t.state.turn <- struct{}{}:
@@ -127,7 +128,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	return t, err
 }
 
-// Leave ends the turn. notBefore is when a payment of unknown outcome may be repeated. If it is zero, as after a panic, the
+// Leave ends the turn. notBefore is when a payment of unknown outcome may be repeated. Zero, as after a panic, means that the
 // request may have been sent just now.
 func (t *Turn) Leave(result Result, notBefore time.Time) {
 	g := t.guard
@@ -148,7 +149,7 @@ func (t *Turn) Leave(result Result, notBefore time.Time) {
 	g.leave(t.id, t.state)
 }
 
-// join returns the state of an id, which stays the same until all that joined have left.
+// join returns the state of an ID. It stays the same until every caller of join has called leave.
 func (g *Guard) join(id string) *state {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -165,7 +166,7 @@ func (g *Guard) join(id string) *state {
 	return s
 }
 
-// leave forgets an id that nobody uses and of which nothing is unknown.
+// leave forgets an ID that is unused and has no unknown outcome.
 func (g *Guard) leave(id string, s *state) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

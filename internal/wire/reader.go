@@ -1,16 +1,16 @@
 // Package wire is the fast path of JSON: it reads list responses, and writes the bodies of payments, without reflection.
 //
-// A [Reader] reads plain JSON into the fields of structs, member by member, several times as fast as reflection. It decides
-// nothing. Whatever is not plain (an escaped name, a number where another reading is possible, bad UTF-8, what is no JSON)
-// makes it fall back: [Read] and [ReadItems] then report false, and the caller reads the body again from the start with its
-// JSON library, which alone decides what is accepted and which error is returned. What a Reader does read must be what that
-// library reads: the fuzz tests of the callers compare the two. A [Writer] keeps the same promise for bodies.
+// A [Reader] reads plain JSON into the fields of structs, member by member, several times as fast as reflection. It never
+// refuses anything. Whatever is not plain (an escaped name, an ambiguous number, invalid UTF-8, malformed JSON) makes it
+// fall back: [Read] and [ReadItems] then return false, and the caller reads the body again from the start with its JSON
+// library, which alone decides what is accepted and which error is returned. What a Reader reads must be equal to what that
+// library reads: the fuzz tests of the callers compare the two. A [Writer] makes the same promise for bodies.
 //
-// A reading function takes where to put the value, and the Reader, in this order: so the method expression of a type that
-// reads itself is one. Those of structs are generated from their tags (internal/wiregen).
+// The parameters of a reading function are the destination and the Reader, in this order, so that the method expression of a
+// type that reads itself is one. Those of structs are generated from their tags (internal/wiregen).
 //
-// The package knows no type of the service. A type with a form of its own reads itself, by [Reader.Null],
-// [Reader.PlainText], [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].
+// The package knows no type of the service. A type with its own form reads itself with [Reader.Null], [Reader.PlainText],
+// [Reader.StringOrInteger], [Reader.Number] and [Reader.Set].
 package wire
 
 import (
@@ -24,32 +24,32 @@ import (
 	"github.com/cardprograms/prepaid/internal/number"
 )
 
-// Reader is the fast path for list responses: plain JSON, no reflection. The texts of an item are made in one allocation,
-// and share memory.
+// Reader is the fast path for list responses: plain JSON, no reflection. The strings of an item are allocated together and
+// share memory.
 type Reader struct {
 	data     []byte
 	pos      int
-	value    int // where the value of the newest member begins
+	value    int // where the value of the current member begins
 	fallback bool
 
-	texts   []byte // of the item at hand
+	texts   []byte // of the current item
 	spans   []span
-	scratch []byte // the newest text that had escapes
+	scratch []byte // the last text that had escapes
 
-	records []record // of the item at hand
+	records []record // of the current item
 	inexact bool     // see Inexact
 }
 
-// span is a text of the item at hand that is not yet where it belongs.
+// span is a text of the current item that is not yet stored in its field.
 type span struct {
 	to         *string
 	start, end int
 }
 
-// Recorded is a value that wants to know what it was read from.
+// Recorded is a value that records the JSON from which it was read.
 type Recorded interface {
-	// Record is called when the texts of the item are in place. raw is the value as it arrived, and belongs to the response;
-	// exact reports that the value would be written in the same way.
+	// Record is called when the texts of the item are stored. raw is the value as received, and shares memory with the
+	// response; exact reports whether the value would be written in the same way.
 	Record(raw []byte, exact bool)
 }
 
@@ -63,12 +63,13 @@ type record struct {
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 const (
-	maxDepth = 64      // of what is skipped
-	maxTexts = 1 << 16 // kept in the pool
-	maxGuess = 512     // items that are made room for, by the size of the first
+	maxDepth = 64      // of skipped values
+	maxTexts = 1 << 16 // bytes kept in the pool
+	maxGuess = 512     // items allocated in advance, by the size of the first
 )
 
-// Read reads body's one value with read. False means that nothing is known of it, and that what read has set is rubbish.
+// Read reads body's single value with read. If it returns false, nothing is known about body, and what read has set is
+// undefined.
 func Read(body []byte, read func(*Reader)) bool {
 	r := newReader(body)
 	defer r.free()
@@ -77,7 +78,7 @@ func Read(body []byte, read func(*Reader)) bool {
 	return r.ended()
 }
 
-// ReadItems reads body, an array, each element with read. False means that nothing is known of it.
+// ReadItems reads body, an array, each element with read. If it returns false, nothing is known about body.
 func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	r := newReader(body)
 	defer r.free()
@@ -88,7 +89,7 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 		list = append(list, item)
 		read(&list[len(list)-1], r)
 		r.FlushStrings()
-		if len(list) == 1 && !r.fallback { // the others will be as long
+		if len(list) == 1 && !r.fallback { // assume that the others have the same size
 			list = append(make([]T, 0, min((len(body)-began)/(r.pos-began)+1, maxGuess)), list...)
 		}
 	}
@@ -108,7 +109,7 @@ func (r *Reader) free() {
 	}
 }
 
-// FlushStrings puts the texts that were read since the last time where they belong, in one allocation.
+// FlushStrings stores the texts read since the last call in their fields, with one allocation.
 func (r *Reader) FlushStrings() {
 	if !r.fallback {
 		texts := string(r.texts)
@@ -124,7 +125,7 @@ func (r *Reader) FlushStrings() {
 	r.spans, r.texts, r.records = r.spans[:0], r.texts[:0], r.records[:0]
 }
 
-// Record reads a value with read, and reports to it what it was read from. There is one such value in an item.
+// Record reads a value with read and passes the JSON to value.Record. An item has at most one such value.
 func (r *Reader) Record(value Recorded, read func(*Reader)) {
 	if len(r.records) > 0 {
 		r.Fallback()
@@ -134,7 +135,7 @@ func (r *Reader) Record(value Recorded, read func(*Reader)) {
 	r.records = append(r.records, record{value, raw, !r.inexact})
 }
 
-// Raw reads a value with read, and returns its bytes, which belong to the body.
+// Raw reads a value with read and returns its bytes, which share memory with the body.
 func (r *Reader) Raw(read func(*Reader)) []byte {
 	r.peek()
 	start := r.pos
@@ -142,7 +143,7 @@ func (r *Reader) Raw(read func(*Reader)) []byte {
 	return r.data[start:r.pos]
 }
 
-// Inexact notes that a value was read that would be written in another form.
+// Inexact records that the value just read would be written in another form.
 func (r *Reader) Inexact() { r.inexact = true }
 
 // ended reports whether the value was read and nothing follows.
@@ -151,7 +152,7 @@ func (r *Reader) ended() bool {
 	return !r.fallback && r.pos == len(r.data)
 }
 
-// Fallback leaves the body to the JSON library. Nothing more is found in it.
+// Fallback leaves the body to the JSON library. The Reader finds nothing more in it.
 func (r *Reader) Fallback() {
 	r.fallback, r.pos = true, len(r.data)
 }
@@ -169,7 +170,7 @@ func (r *Reader) peek() byte {
 	return 0
 }
 
-// enter steps into an array or object; false when it is empty.
+// enter steps into an array or object; false if it is empty.
 func (r *Reader) enter(open, closing byte) bool {
 	if r.peek() != open {
 		r.Fallback()
@@ -227,7 +228,7 @@ func (r *Reader) name() ([]byte, bool) {
 	return name, true
 }
 
-// PlainText reads a string of ASCII without escapes. False means that something else is there, and nothing was read.
+// PlainText reads a string of ASCII without escapes. False means that something else is next; nothing was read.
 func (r *Reader) PlainText() ([]byte, bool) {
 	if r.peek() != '"' {
 		return nil, false
@@ -241,7 +242,7 @@ func (r *Reader) PlainText() ([]byte, bool) {
 	return r.data[start:end], true
 }
 
-// plainLength returns how much of text comes before a byte that is not plain.
+// plainLength returns the length of text before the first byte that is not plain.
 func plainLength(text []byte) int {
 	n := 0
 	for ; len(text)-n >= 8; n += 8 {
@@ -255,7 +256,7 @@ func plainLength(text []byte) int {
 	return n
 }
 
-// text reads any string. Its content is good until the next one is read.
+// text reads any string. The result is valid until the next string is read.
 func (r *Reader) text() []byte {
 	if text, ok := r.PlainText(); ok {
 		return text
@@ -284,14 +285,14 @@ func (r *Reader) text() []byte {
 	return text
 }
 
-// Set puts a copy of text where it belongs, when the texts of the item are complete.
+// Set stores a copy of text in to when the texts of the item are complete.
 func (r *Reader) Set(to *string, text []byte) {
 	start := len(r.texts)
 	r.texts = append(r.texts, text...)
 	r.spans = append(r.spans, span{to, start, len(r.texts)})
 }
 
-// literal reads a word; false when it is not there.
+// literal reads a word; false if something else is next.
 func (r *Reader) literal(word string) bool {
 	r.peek()
 	if rest := r.data[r.pos:]; len(rest) < len(word) || string(rest[:len(word)]) != word {
@@ -301,7 +302,7 @@ func (r *Reader) literal(word string) bool {
 	return true
 }
 
-// Null reads a null; false when something else is there.
+// Null reads a null; false if something else is next.
 func (r *Reader) Null() bool { return r.peek() == 'n' && r.literal("null") }
 
 // isNumber reports whether a number is next.
@@ -310,7 +311,7 @@ func (r *Reader) isNumber() bool {
 	return c == '-' || ascii.IsDigit(c)
 }
 
-// Number reads the bytes of a number; their grammar is left to the caller.
+// Number reads the bytes of a number; the caller checks the grammar.
 func (r *Reader) Number() []byte {
 	r.peek()
 	start := r.pos
@@ -328,16 +329,16 @@ func (r *Reader) Number() []byte {
 	return r.data[start:r.pos]
 }
 
-// checkedNumber reads a number that a decimal can hold.
+// checkedNumber reads a number that fits into a decimal.
 func (r *Reader) checkedNumber() []byte {
 	text := r.Number()
 	if _, err := number.Parse(text, true); err != nil {
-		r.Fallback() // also for one that is only too long
+		r.Fallback() // also if it is only too long
 	}
 	return text
 }
 
-// skip reads any value and drops it.
+// skip reads and discards any value.
 func (r *Reader) skip(depth int) {
 	switch c := r.peek(); {
 	case depth > maxDepth:

@@ -9,7 +9,7 @@ import (
 // TimeLayout is the reference's date-time form, in UTC.
 const TimeLayout = "2006-01-02T15:04:05Z"
 
-// ParseTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty text is the zero time.
+// ParseTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. "" is the zero time.
 func ParseTime(text string) (time.Time, bool) {
 	if text == "" {
 		return time.Time{}, true
@@ -25,7 +25,7 @@ func ParseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// plainTime reads a date-time in the form of TimeLayout; false when it has another.
+// plainTime reads a date-time in the form of TimeLayout; false for any other form.
 func plainTime(b []byte) (time.Time, bool) {
 	if len(b) != len(TimeLayout) || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != 'Z' {
 		return time.Time{}, false

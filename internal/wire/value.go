@@ -15,7 +15,7 @@ func Text(to *string, r *Reader) {
 	switch {
 	case plain && len(text) > 0:
 	case plain:
-		r.inexact = true // an empty member may be left out when it is written
+		r.inexact = true // an empty member may be omitted when written
 	case r.isNumber():
 		text = r.checkedNumber()
 		r.inexact = true // it is written as a string
@@ -23,10 +23,10 @@ func Text(to *string, r *Reader) {
 	default:
 		text = r.text()
 	}
-	r.Set(to, text) // also of null: the member may have come before
+	r.Set(to, text) // also for null: an earlier member may have set it
 }
 
-// FirstText is Text for a member that may be repeated: the first value that is not empty counts, and a null leaves it.
+// FirstText is Text for a member that may be repeated: the first value that is not empty counts, and null has no effect.
 func FirstText(to *string, r *Reader) {
 	seen := *to != ""
 	for _, s := range r.spans {
@@ -41,8 +41,8 @@ func FirstText(to *string, r *Reader) {
 	}
 }
 
-// StringOrInteger reads a string or a whole number, whose plain form it returns: 12 for 12.0. Null is empty. What it returns is
-// good until the next string is read.
+// StringOrInteger reads a string or a whole number, whose plain form it returns: 12 for 12.0. For null it returns nil. The
+// result is valid until the next string is read.
 func (r *Reader) StringOrInteger() (text []byte, bare bool) {
 	switch {
 	case r.isNumber():
@@ -57,7 +57,7 @@ func (r *Reader) StringOrInteger() (text []byte, bare bool) {
 	return r.text(), false
 }
 
-// Raw takes any value as it is. It shares memory with the body.
+// Raw stores any value as received. It shares memory with the body.
 func Raw(to *jsontext.Value, r *Reader) { *to = r.Raw(func(r *Reader) { r.skip(0) }) }
 
 // Bool reads a boolean. Null is false.
@@ -72,7 +72,7 @@ func Bool(to *bool, r *Reader) {
 	}
 }
 
-// Integer reads a plain whole number. Null leaves what is there.
+// Integer reads a plain whole number. Null leaves to unchanged.
 func Integer[T ~int | ~int64](to *T, r *Reader) {
 	if r.Null() {
 		return
@@ -117,7 +117,7 @@ func Time(to *time.Time, r *Reader) {
 	*to = t
 }
 
-// Optional reads what may be absent, null included.
+// Optional reads a value that may be absent. Null sets nil.
 func Optional[T any](to **T, r *Reader, read func(*T, *Reader)) {
 	if r.Null() {
 		*to = nil
@@ -129,17 +129,17 @@ func Optional[T any](to **T, r *Reader, read func(*T, *Reader)) {
 	read(*to, r)
 }
 
-// Struct reads an object into a struct. Null empties it.
+// Struct reads an object into a struct. Null sets its zero value.
 func Struct[T any](to *T, r *Reader, read func(*T, *Reader)) {
 	if r.Null() {
-		r.FlushStrings() // what was read of it before
+		r.FlushStrings() // an earlier member may have set its fields
 		*to = *new(T)
 		return
 	}
 	read(to, r)
 }
 
-// List reads an array. Null is no list.
+// List reads an array. Null sets nil.
 func List[T any](to *[]T, r *Reader, read func(*T, *Reader)) {
 	if r.Null() {
 		*to = nil

@@ -7,17 +7,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Writer writes the bodies of payments member by member, without reflection. What it cannot write makes it fall back: the
-// body is encoded with the JSON library, which then says why.
+// Writer writes the bodies of payments member by member, without reflection. If it cannot write a value, it falls back: the
+// caller encodes the body with the JSON library, which returns the error.
 type Writer struct {
 	body     []byte
 	fallback bool
 }
 
-// writers are kept; the bodies are not, for a transport may hold one longer than its call.
+// writers are reused; bodies are not, because a transport may hold one longer than its call.
 var writers = sync.Pool{New: func() any { return new(Writer) }}
 
-// Write returns the body that write writes; false when the JSON library must do it.
+// Write returns the body that write writes; false if the JSON library must encode it.
 func Write(write func(*Writer)) ([]byte, bool) {
 	w := writers.Get().(*Writer)
 	w.body = make([]byte, 0, 256)

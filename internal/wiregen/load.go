@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// output is the file that is made. What it holds is never read.
+// output is the generated file. It is never read.
 const output = "wire_gen.go"
 
-// pkg is a package as its source declares it. It is only parsed: without the file that is to be made it does not compile.
+// pkg is a parsed package. It is not type-checked: without the generated file it does not compile.
 type pkg struct {
 	directory string
 	name      string
@@ -74,7 +74,7 @@ func (p *pkg) add(declaration ast.Decl) {
 	}
 }
 
-// addList takes []wireReadable{(*A)(nil), B{}}.
+// addList adds the types of []wireReadable{(*A)(nil), B{}}.
 func (p *pkg) addList(value ast.Expr) {
 	list, ok := value.(*ast.CompositeLit)
 	if !ok {
@@ -93,8 +93,8 @@ func (p *pkg) addList(value ast.Expr) {
 	}
 }
 
-// typeName returns the name of a type, also from T, *T, (*T)(nil) and T{}; empty for any other expression, and,
-// unlike that of doccheck, for a type of another package.
+// typeName returns the name T of T, *T, (*T)(nil) or T{}; "" for any other expression and, unlike that of doccheck, for a
+// type of another package.
 func typeName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.Ident:
@@ -113,7 +113,7 @@ func typeName(expr ast.Expr) string {
 	return ""
 }
 
-// underlying follows names to what they stand for; nil for a type of another package.
+// underlying returns the underlying type of a name; nil for a type of another package.
 func (p *pkg) underlying(name string) ast.Expr {
 	for {
 		expr, ok := p.types[name]
@@ -132,14 +132,14 @@ func (p *pkg) underlying(name string) ast.Expr {
 	}
 }
 
-// member is a field of a struct that is a member in JSON.
+// member is a struct field that is a JSON member.
 type member struct {
 	field, name string
 	of          ast.Expr
 	optional    bool
 }
 
-// members lists the members of a struct. A field that it is not sure of is an error.
+// members returns the members of a struct. A field that it does not recognise is an error.
 func (p *pkg) members(name string) ([]member, error) {
 	fields, ok := p.underlying(name).(*ast.StructType)
 	if !ok {
@@ -165,7 +165,7 @@ func (p *pkg) members(name string) ([]member, error) {
 		case m.name == "-" && options == "":
 			continue
 		case m.name == "" || options != "" && !m.optional || strings.ContainsAny(m.name, `'"\`):
-			return nil, fmt.Errorf("%s.%s: the tag is not known: %s", name, m.field, tag)
+			return nil, fmt.Errorf("%s.%s: unknown tag: %s", name, m.field, tag)
 		}
 		members = append(members, m)
 	}

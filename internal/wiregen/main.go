@@ -1,10 +1,11 @@
-// Program wiregen writes wire_gen.go: how the client's types are read and written without reflection, from the tags of their
-// fields. The types are those that the package lists in slices of wireReadable and wireWritable, and the structs in them.
+// Command wiregen generates wire_gen.go: functions that read and write the client's types without reflection, from the tags of
+// their fields. The types are those that the package lists in slices of wireReadable and wireWritable, and the structs in them.
 //
 //	go run ./internal/wiregen       print the file
 //	go run ./internal/wiregen -w    write it, as go generate does
 //
-// It refuses what it does not know: the field must then get a type with a readWire or writeWire method, or the generator a rule.
+// It refuses types that it does not know: then give the field a type with a readWire or writeWire method, or the generator a
+// rule.
 package main
 
 import (

@@ -105,7 +105,7 @@ func hookCases() []Case {
 }
 
 // forget deletes a hook that should not have been made.
-func (p *probe) forget(a *answer) {
+func (p *probe) forget(a *response) {
 	if a.bad || a.code != http.StatusCreated {
 		return
 	}

@@ -17,12 +17,12 @@ func limitCases() []Case {
 			if p.token == "" && !p.authorise() {
 				return
 			}
-			ask := func(p *probe) *answer {
+			ask := func(p *probe) *response {
 				return p.send(http.MethodGet, "policy/mccodes?page_size=1", "", p.bearer(p.token, false))
 			}
 			var (
 				sent    atomic.Int32
-				refusal atomic.Pointer[answer]
+				refusal atomic.Pointer[response]
 				work    sync.WaitGroup
 			)
 			for range callers {

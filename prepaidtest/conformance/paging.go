@@ -3,7 +3,7 @@ package conformance
 import "strconv"
 
 // count reads a paging header.
-func (a *answer) count(name string) int {
+func (a *response) count(name string) int {
 	if a.bad {
 		return -1
 	}

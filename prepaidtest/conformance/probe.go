@@ -37,8 +37,8 @@ func (p *probe) failIn(section, field, rule string) {
 	p.faults = append(p.faults, fault{section, p.operation, field, rule})
 }
 
-// answer is what came back; after a fault its further checks say nothing.
-type answer struct {
+// response is what came back; after a fault its further checks say nothing.
+type response struct {
 	*probe
 	bad    bool
 	code   int
@@ -46,30 +46,30 @@ type answer struct {
 	body   []byte
 }
 
-// send makes one request as it is told.
-func (p *probe) send(method, path, body string, header http.Header) *answer {
+// send makes one request.
+func (p *probe) send(method, path, body string, header http.Header) *response {
 	request, err := http.NewRequestWithContext(p.context(), method, p.target.BaseURL+path, strings.NewReader(body))
 	if err != nil {
 		p.fail("request", "cannot be made of this target")
-		return &answer{probe: p, bad: true}
+		return &response{probe: p, bad: true}
 	}
 	request.Header = header
-	request.Close = strings.Contains(path, "/reports/") // the body of its 204 spoils the connection for the next
-	response, err := p.client.Do(request)
+	request.Close = strings.Contains(path, "/reports/") // the next request must not use the connection of its 204, which has a body
+	raw, err := p.client.Do(request)
 	if err != nil {
-		p.fail("answer", "none came")
-		return &answer{probe: p, bad: true}
+		p.fail("response", "none arrived")
+		return &response{probe: p, bad: true}
 	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	defer func() { _ = raw.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(raw.Body, maxBody))
 	if err != nil {
-		p.fail("answer", "was cut short")
+		p.fail("response", "was cut short")
 	}
-	return &answer{probe: p, bad: err != nil, code: response.StatusCode, header: response.Header, body: text}
+	return &response{probe: p, bad: err != nil, code: raw.StatusCode, header: raw.Header, body: text}
 }
 
 // patiently sends again after a 429, up to three times.
-func (p *probe) patiently(method, path, body string, header http.Header) *answer {
+func (p *probe) patiently(method, path, body string, header http.Header) *response {
 	for attempt := 0; ; attempt++ {
 		a := p.send(method, path, body, header)
 		if a.code != http.StatusTooManyRequests || attempt == 3 {
@@ -80,7 +80,7 @@ func (p *probe) patiently(method, path, body string, header http.Header) *answer
 }
 
 // retryAfter is what a 429 asks for, at most a minute; ten seconds, the length of the window, when it says nothing.
-func (a *answer) retryAfter() time.Duration {
+func (a *response) retryAfter() time.Duration {
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
 	if err != nil || seconds < 0 {
 		return 10 * time.Second
@@ -111,23 +111,23 @@ func (p *probe) bearer(token string, body bool) http.Header {
 }
 
 // do makes a request with the run's token. A body that is not nil is sent as JSON.
-func (p *probe) do(method, path string, body any) *answer {
+func (p *probe) do(method, path string, body any) *response {
 	var text []byte
 	if body != nil {
 		var err error
 		if text, err = json.Marshal(body); err != nil {
 			p.fail("request", "cannot be written")
-			return &answer{probe: p, bad: true}
+			return &response{probe: p, bad: true}
 		}
 	}
 	if p.token == "" && !p.authorise() {
-		return &answer{probe: p, bad: true}
+		return &response{probe: p, bad: true}
 	}
 	return p.patiently(method, path, string(text), p.bearer(p.token, body != nil))
 }
 
-func (p *probe) get(path string) *answer            { return p.do(http.MethodGet, path, nil) }
-func (p *probe) post(path string, body any) *answer { return p.do(http.MethodPost, path, body) }
+func (p *probe) get(path string) *response            { return p.do(http.MethodGet, path, nil) }
+func (p *probe) post(path string, body any) *response { return p.do(http.MethodPost, path, body) }
 
 // authorise gets the run's token.
 func (p *probe) authorise() bool {
@@ -147,7 +147,7 @@ func (p *probe) basic(id, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-func (p *probe) askToken(authorization, form string) *answer {
+func (p *probe) askToken(authorization, form string) *response {
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	if authorization != "" {
 		header.Set("Authorization", authorization)
@@ -156,7 +156,7 @@ func (p *probe) askToken(authorization, form string) *answer {
 }
 
 // status checks the status; after 401 the run gets another token.
-func (a *answer) status(allowed ...int) *answer {
+func (a *response) status(allowed ...int) *response {
 	if a.bad {
 		return a
 	}
@@ -176,7 +176,7 @@ func (a *answer) status(allowed ...int) *answer {
 }
 
 // empty checks that there is no body.
-func (a *answer) empty() *answer {
+func (a *response) empty() *response {
 	if !a.bad && len(a.body) > 0 {
 		a.fail("body", "must be empty")
 		a.bad = true
@@ -185,7 +185,7 @@ func (a *answer) empty() *answer {
 }
 
 // read checks media type and body and returns the body's value.
-func (a *answer) read(r rule) any {
+func (a *response) read(r rule) any {
 	if a.bad {
 		return nil
 	}
@@ -211,13 +211,13 @@ func (a *answer) read(r rule) any {
 }
 
 // object reads a body that is an object; nil after a fault.
-func (a *answer) object(r rule) map[string]any {
+func (a *response) object(r rule) map[string]any {
 	value, _ := a.read(r).(map[string]any)
 	return value
 }
 
 // objects reads a body that is a list of objects.
-func (a *answer) objects(r rule) []map[string]any {
+func (a *response) objects(r rule) []map[string]any {
 	list, _ := a.read(listOf(r)).([]any)
 	found := make([]map[string]any, 0, len(list))
 	for _, element := range list {
@@ -229,7 +229,7 @@ func (a *answer) objects(r rule) []map[string]any {
 }
 
 // octets checks a body that is a string of type application/octet-stream.
-func (a *answer) octets() string {
+func (a *response) octets() string {
 	if a.bad {
 		return ""
 	}
@@ -244,9 +244,9 @@ func (a *answer) octets() string {
 }
 
 // refused checks status, shape of the error and, when given, its code.
-func (a *answer) refused(status int, codes ...string) { a.refusedAs([]int{status}, codes...) }
+func (a *response) refused(status int, codes ...string) { a.refusedAs([]int{status}, codes...) }
 
-func (a *answer) refusedAs(statuses []int, codes ...string) {
+func (a *response) refusedAs(statuses []int, codes ...string) {
 	body := a.status(statuses...).object(errorShape())
 	if code, ok := body["error"].(string); ok && len(codes) > 0 && !contains(codes, code) {
 		a.fail("error", "must be "+strings.Join(codes, " or "))

@@ -148,7 +148,7 @@ func orNull(r rule) rule {
 	}
 }
 
-// is tells whether a JSON value is that boolean.
+// is reports whether a JSON value is that boolean.
 func is(value any, want bool) bool {
 	got, ok := value.(bool)
 	return ok && got == want

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// broken stands before the emulator and breaks answers to requests with the method and a path that holds path.
+// broken stands before the emulator and breaks responses to requests with the method and a path that holds path.
 func broken(t *testing.T, target Target, row sabotage) Target {
 	t.Helper()
 	base, err := url.Parse(strings.TrimSuffix(target.BaseURL, "/3.0/"))
@@ -50,7 +50,7 @@ func broken(t *testing.T, target Target, row sabotage) Target {
 	return target
 }
 
-// altered is the head of an answer on its way through.
+// altered is the head of a response on its way through.
 type altered struct {
 	status int
 	header http.Header
@@ -99,7 +99,7 @@ func emptied(status int) func(*altered, string) string {
 	}
 }
 
-// distinct makes each answer another.
+// distinct makes each response another.
 func distinct() func(*altered, string) string {
 	n := 0
 	return func(_ *altered, body string) string {
@@ -147,7 +147,7 @@ func sabotages() []sabotage {
 		{"ruleset type", "GET /restrictions", replace(`"open"`, `"allow"`), "4.3/reads_restrictions", "2.10"},
 		{"policy change is 204", "POST /merchants", emptied(204), "4.3/changes_merchants", "4.3"},
 		{"policy change has a body", "POST /categories", instead(`{}`), "4.3/changes_categories", "4.3"},
-		{"cached answer altered", "POST /transfer", distinct(), "8/request_id_is_answered_from_the_cache", "8"},
+		{"cached response altered", "POST /transfer", distinct(), "8/request_id_is_answered_from_the_cache", "8"},
 		{"transaction id as string", "POST /transfer", replace(`"transaction_id":`, `"transaction_id":"x","id":`), "8/request_id_is_answered_from_the_cache", "4.4"},
 		{"created is 200", "POST /accounts", code(200), "4.4/create_account", "4.4"},
 		{"created has the id", "POST /accounts", replace(`"balance"`, `"account_id":"E","balance"`), "4.4/create_account", "2.2"},

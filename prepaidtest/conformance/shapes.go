@@ -1,6 +1,6 @@
 package conformance
 
-// The tables of section 2, and the two answers that 4.4 describes beside them.
+// The tables of section 2, and the two responses that 4.4 describes in addition.
 
 func statuses() []string {
 	return []string{
@@ -174,7 +174,7 @@ func messageShape() rule {
 	return openObject("2.14", req(text, "id", "type"), req(uuid(), "hook_id"), req(dateTime, "timestamp"))
 }
 
-// simulatedShape has the fields of 2.15 that the operation answers with.
+// simulatedShape has the fields of 2.15 that the operation returns.
 func simulatedShape(fields ...string) rule {
 	return object("2.15", req(text, append(fields, "message")...), req(boolean, "success"))
 }

@@ -80,7 +80,7 @@ type Allow struct {
 	Funding bool
 	// ChangeHooks creates a disabled hook, changes it and deletes it.
 	ChangeHooks bool
-	// SpendRateLimit sends requests until one is refused, at most 1,100, and waits until they are answered again.
+	// SpendRateLimit sends requests until one is refused, at most 1,100, and waits until they are accepted again.
 	SpendRateLimit bool
 }
 

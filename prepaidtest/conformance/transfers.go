@@ -44,7 +44,7 @@ func transferCases() []Case {
 	}
 }
 
-// twice sends the same transfer twice: the same answer, and one movement.
+// twice sends the same transfer twice: the same response, and one movement.
 func (p *probe) twice(path, id string, body map[string]any) {
 	before := len(p.history())
 	one := p.post(path, body).status(200)
@@ -55,7 +55,7 @@ func (p *probe) twice(path, id string, body map[string]any) {
 	two := p.post(path, body).status(200)
 	two.read(movementShape())
 	if !two.bad && !bytes.Equal(one.body, two.body) {
-		p.fail("request_id", "the second answer must be the first")
+		p.fail("request_id", "the second response must be the first")
 	}
 	if len(p.history()) != before+1 {
 		p.fail("request_id", "both requests must make one movement")

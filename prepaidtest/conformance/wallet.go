@@ -8,7 +8,7 @@ import (
 
 func walletCases() []Case {
 	const wallet, dip = "POST /accounts/{id}/wallet/{provider}", "POST /accounts/{id}/dip"
-	exchange := func(p *probe, path, application, key, ephemeral string) *answer {
+	exchange := func(p *probe, path, application, key, ephemeral string) *response {
 		if ephemeral == "" {
 			secret := make([]byte, 32)
 			_, _ = rand.Read(secret) // never fails

@@ -29,7 +29,7 @@ func TestFixturesAreAllUsed(t *testing.T) {
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(ReadFixtures(t))), slices.Collect(maps.Keys(used)))
 	for _, row := range tree.Operations(t) {
-		require.True(t, responded[row.Name], "%s has no successful answer", row.Name)
+		require.True(t, responded[row.Name], "%s has no successful response", row.Name)
 		unauthorized := row.Name + "/401"
 		if row.Name == "Token" {
 			unauthorized += "-invalid_client"

@@ -179,7 +179,7 @@ func (c fixtureCall[T]) fails(outcome string, known prepaid.Outcome, check func(
 // usual are the 401 and 500 of every operation.
 func (c fixtureCall[T]) usual(unauthorized prepaid.ErrorCode, after500 prepaid.Outcome) []Case {
 	after401 := prepaid.OutcomeNotProcessed
-	if unauthorized == prepaid.CodeUnauthorized { // may be a lack of permission, which no other token mends
+	if unauthorized == prepaid.CodeUnauthorized { // may be a lack of permission, which no other token fixes
 		after401 = prepaid.OutcomeRejected
 	}
 	return []Case{

@@ -297,8 +297,8 @@ func TestE2ESearchAccounts(t *testing.T) {
 func TestE2ESearchCompany(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]prepaidtest.Option{
-		"told":     {prepaidtest.PageSizes(1, 2, 2)},
-		"not told": {prepaidtest.PageSizes(1, 2, 2), prepaidtest.NoCompanySearchPaging()},
+		"reported":     {prepaidtest.PageSizes(1, 2, 2)},
+		"not reported": {prepaidtest.PageSizes(1, 2, 2), prepaidtest.NoCompanySearchPaging()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -128,9 +128,9 @@ func TestE2ECreateAccountRefused(t *testing.T) {
 func TestE2EIssue(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]prepaidtest.Fault{
-		"nothing wrong": nil,
-		"answer lost":   {prepaidtest.CommitThenDrop()},
-		"answer cut":    {prepaidtest.Truncate()},
+		"nothing wrong":      nil,
+		"response lost":      {prepaidtest.CommitThenDrop()},
+		"response truncated": {prepaidtest.Truncate()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

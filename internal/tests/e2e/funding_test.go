@@ -153,8 +153,8 @@ func TestE2EFundingUnknown(t *testing.T) {
 		verdict prepaid.Verdict
 		balance string
 	}{
-		{"answer lost", prepaidtest.CommitThenDrop(), prepaid.VerdictSeen, "74.50"},
-		{"answer cut", prepaidtest.Truncate(), prepaid.VerdictSeen, "74.50"},
+		{"response lost", prepaidtest.CommitThenDrop(), prepaid.VerdictSeen, "74.50"},
+		{"response truncated", prepaidtest.Truncate(), prepaid.VerdictSeen, "74.50"},
 		{"request lost", prepaidtest.DropBeforeCommit(), prepaid.VerdictUnseen, "100.00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -79,10 +79,10 @@ func wireFaults() []wireFault {
 			effectKeyed: unknown, effectNever: unknown, effectModelled: unknown, effectSilent: unknown, effectResult: notProcessed,
 		}, responded(500)},
 		{"503", prepaidtest.Answer(503, ""), lost, responded(503)},
-		{"answer lost", prepaidtest.CommitThenDrop(), lost, broken},
+		{"response lost", prepaidtest.CommitThenDrop(), lost, broken},
 		{"request lost", prepaidtest.DropBeforeCommit(), lost, broken},
 		// The status of a response that breaks off says that it happened, unless the body could have said no.
-		{"answer cut", prepaidtest.Truncate(), map[effect]prepaid.Outcome{
+		{"response truncated", prepaidtest.Truncate(), map[effect]prepaid.Outcome{
 			effectNever: applied, effectModelled: unknown, effectSilent: unknown,
 		}, broken},
 	}

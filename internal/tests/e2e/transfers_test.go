@@ -210,9 +210,9 @@ func TestE2ERequestIDAtTheSameTime(t *testing.T) {
 func TestE2ETransferReplayedByTheClient(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string][]prepaidtest.Fault{
-		"answer lost":        {prepaidtest.CommitThenDrop()},
+		"response lost":      {prepaidtest.CommitThenDrop()},
 		"request lost":       {prepaidtest.DropBeforeCommit()},
-		"answer cut":         {prepaidtest.Truncate()},
+		"response truncated": {prepaidtest.Truncate()},
 		"gateway":            {prepaidtest.Answer(502, ""), prepaidtest.Answer(503, ""), prepaidtest.Answer(504, "")},
 		"lost, then limited": {prepaidtest.CommitThenDrop(), prepaidtest.Answer(429, "")},
 		"lost, then expired": {prepaidtest.CommitThenDrop(), prepaidtest.Answer(401, "invalid_token")},
@@ -243,7 +243,7 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 		fault     prepaidtest.Fault
 		committed int
 	}{
-		{"answer lost", prepaidtest.CommitThenDrop(), 1},
+		{"response lost", prepaidtest.CommitThenDrop(), 1},
 		{"request lost", prepaidtest.DropBeforeCommit(), 0},
 		{"server error", prepaidtest.Answer(500, ""), 0},
 		{"a page of a proxy", prepaidtest.AnswerBody(200, "text/html", "<html>welcome</html>"), 0},

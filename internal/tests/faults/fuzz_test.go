@@ -168,10 +168,10 @@ func FuzzPageHeaders(f *testing.F) {
 			require.Equal(t, strconv.Itoa(got), strings.TrimLeft(string(code.Code[:3]), "0")+string(code.Code[3:]))
 			got++
 		}
-		if told, err := strconv.Atoi(pages); err != nil || told < 0 {
-			require.Equal(t, wire.items*lastCountedPage, got, "nothing told: all pages up to the empty one")
+		if reported, err := strconv.Atoi(pages); err != nil || reported < 0 {
+			require.Equal(t, wire.items*lastCountedPage, got, "nothing reported: all pages up to the empty one")
 		} else {
-			require.Equal(t, wire.items*min(max(told, 1), lastCountedPage), got)
+			require.Equal(t, wire.items*min(max(reported, 1), lastCountedPage), got)
 		}
 	})
 }

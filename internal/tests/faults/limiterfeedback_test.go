@@ -48,14 +48,14 @@ func TestLimiterFeedback(t *testing.T) {
 		steps []harness.Step
 		want  []prepaid.Feedback
 	}{
-		"success":      {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 200}}},
-		"cut off":      {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, []prepaid.Feedback{{}}},
-		"a panic":      {harness.OpCreate(), []harness.Step{func(*http.Request) (*http.Response, error) { panic("x") }}, []prepaid.Feedback{{}}},
-		"unreachable":  {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED), harness.Succeed(harness.OpCreate())}, []prepaid.Feedback{{NotSent: true}, {StatusCode: 201}}},
-		"429":          {harness.OpGet(), []harness.Step{harness.ServiceError(429, "slow", "Retry-After: 7"), harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 429, RetryAfter: 7 * time.Second}, {StatusCode: 200}}},
-		"401":          {harness.OpGet(), []harness.Step{harness.ServiceError(401, "x"), harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 401}, {StatusCode: 200}}},
-		"a timeout":    {harness.OpRedeem(), []harness.Step{harness.After(time.Hour, harness.Succeed(harness.OpRedeem()))}, []prepaid.Feedback{{}}},
-		"a bad answer": {harness.OpRedeem(), []harness.Step{harness.Respond(200, harness.VendorJSON, "{")}, []prepaid.Feedback{{StatusCode: 200}}},
+		"success":        {harness.OpGet(), []harness.Step{harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 200}}},
+		"cut off":        {harness.OpCreate(), []harness.Step{harness.Broken(harness.ErrCut)}, []prepaid.Feedback{{}}},
+		"a panic":        {harness.OpCreate(), []harness.Step{func(*http.Request) (*http.Response, error) { panic("x") }}, []prepaid.Feedback{{}}},
+		"unreachable":    {harness.OpCreate(), []harness.Step{harness.Unreachable(syscall.ECONNREFUSED), harness.Succeed(harness.OpCreate())}, []prepaid.Feedback{{NotSent: true}, {StatusCode: 201}}},
+		"429":            {harness.OpGet(), []harness.Step{harness.ServiceError(429, "slow", "Retry-After: 7"), harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 429, RetryAfter: 7 * time.Second}, {StatusCode: 200}}},
+		"401":            {harness.OpGet(), []harness.Step{harness.ServiceError(401, "x"), harness.Succeed(harness.OpGet())}, []prepaid.Feedback{{StatusCode: 401}, {StatusCode: 200}}},
+		"a timeout":      {harness.OpRedeem(), []harness.Step{harness.After(time.Hour, harness.Succeed(harness.OpRedeem()))}, []prepaid.Feedback{{}}},
+		"a bad response": {harness.OpRedeem(), []harness.Step{harness.Respond(200, harness.VendorJSON, "{")}, []prepaid.Feedback{{StatusCode: 200}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +100,7 @@ func TestLanes(t *testing.T) {
 func TestEveryClassWaitsOutThrottling(t *testing.T) {
 	t.Parallel()
 	for _, op := range harness.Ops() {
-		for name, headers := range map[string][]string{"told": {"Retry-After: 12"}, "untold": nil} {
+		for name, headers := range map[string][]string{"specified": {"Retry-After: 12"}, "unspecified": nil} {
 			t.Run(op.Name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {

@@ -80,7 +80,7 @@ func coreFaults() []coreFault {
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
 		},
 		{
-			name: "no answer in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"), timeout: 80 * time.Millisecond,
+			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"), timeout: 80 * time.Millisecond,
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
 		},
 		{
@@ -285,7 +285,7 @@ func checkFault(t *testing.T, fault coreFault, op harness.Op, want string) {
 		fault.check(t, op, err)
 	}
 	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%v", failure.Err)} {
-		require.NotContains(t, text, "CANARY", "an answer's words")
+		require.NotContains(t, text, "CANARY", "text of a response")
 		require.NotContains(t, text, "token-", "the token")
 		require.NotContains(t, text, "25.50", "the amount")
 		require.NotContains(t, text, "\n")

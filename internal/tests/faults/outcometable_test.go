@@ -56,7 +56,7 @@ func wireFaults() []wireFault {
 		{name: "no connection in time", dial: dialForever, request: always("0N")},
 		{name: "reset before the effect", response: sayReset, request: doubt},
 		{name: "reset after the effect", effect: true, response: sayReset, request: doubt},
-		{name: "no answer in time", effect: true, response: nil, request: doubt},
+		{name: "no response in time", effect: true, response: nil, request: doubt},
 		{name: "500", effect: true, response: sayError(500, "server_error"), request: with(doubt, map[string]string{"keyed": "1U"})},
 		{name: "502", effect: true, response: sayError(502, "bad_gateway"), request: doubt},
 		{name: "503", effect: true, response: sayError(503, "unavailable"), request: doubt},
@@ -341,7 +341,7 @@ func checkFaultOf(t *testing.T, c *tableCase, fault wireFault) {
 	config := tableConfig(server.Address)
 	if c.safety == "keyed" {
 		config.AttemptTimeout = keyedAttempt
-	} else if fault.name == "no answer in time" {
+	} else if fault.name == "no response in time" {
 		config.AttemptTimeout = slowAttempt
 	}
 	if fault.dial != nil {
@@ -365,7 +365,7 @@ func TestOutcomeTableOfPairs(t *testing.T) {
 	firsts := []wireFault{
 		{name: "reset after the effect", effect: true, response: sayReset},
 		{name: "503", effect: true, response: sayError(503, "unavailable")},
-		{name: "no answer in time", effect: true},
+		{name: "no response in time", effect: true},
 	}
 	well := wireFault{name: "success", effect: true, response: sayWell}
 	seconds := []struct {

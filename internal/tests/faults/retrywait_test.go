@@ -172,7 +172,7 @@ func TestRetryAfter(t *testing.T) {
 					require.Len(t, service.Requests(), 1)
 					failure, ok := errors.AsType[*prepaid.APIError](err)
 					require.True(t, ok)
-					require.Greater(t, failure.RetryAfter, 15*time.Second, "told to the caller")
+					require.Greater(t, failure.RetryAfter, 15*time.Second, "reported to the caller")
 				case own:
 					require.NoError(t, err)
 					require.GreaterOrEqual(t, took, 2500*time.Millisecond)

@@ -50,11 +50,11 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, s.server.WaitIdle(t.Context()))
 	require.Empty(t, s.server.PaidTwice())
 	for _, account := range s.accounts {
-		require.Equal(t, prepaid.MustAmount(s.server.Balance(string(account))).String(), s.told[account].String(),
-			"the account does not hold what its callers were told")
+		require.Equal(t, prepaid.MustAmount(s.server.Balance(string(account))).String(), s.reported[account].String(),
+			"the account does not hold what was reported to its callers")
 	}
 	t.Logf("%d transfers and direct entries made, %d refused, %d left unknown by a call and then resolved, %d reads; "+
-		"%d requests: %d without an answer, %d times 429, %d times 401, %d times 5xx",
+		"%d requests: %d without a response, %d times 429, %d times 401, %d times 5xx",
 		s.moved.Load(), s.refused.Load(), s.unknown.Load(), s.reads.Load(),
 		s.requests.Load(), s.lost.Load(), s.statuses[429].Load(), s.statuses[401].Load(), s.statuses[500].Load()+s.statuses[502].Load()+s.statuses[503].Load())
 	for name, count := range map[string]int64{
@@ -71,8 +71,8 @@ type soak struct {
 	client   *prepaid.Client
 	accounts []prepaid.AccountID
 
-	mu   sync.Mutex
-	told map[prepaid.AccountID]prepaid.Amount
+	mu       sync.Mutex
+	reported map[prepaid.AccountID]prepaid.Amount
 
 	moved, refused, unknown, reads, requests, lost atomic.Int64
 	statuses                                       [600]atomic.Int64
@@ -82,12 +82,12 @@ func newSoak(t *testing.T) *soak {
 	t.Helper()
 	server := prepaidtest.NewServer(t, prepaidtest.TokenLifetime(5*time.Second), prepaidtest.RequestLog(100),
 		prepaidtest.RateLimit(500, 100*time.Millisecond))
-	s := &soak{t: t, server: server, told: make(map[prepaid.AccountID]prepaid.Amount)}
+	s := &soak{t: t, server: server, reported: make(map[prepaid.AccountID]prepaid.Amount)}
 	for i := range 20 {
 		balance := strconv.Itoa(i * i * 100) // some run dry
 		id := prepaid.AccountID(server.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
 		s.accounts = append(s.accounts, id)
-		s.told[id] = prepaid.MustAmount(balance)
+		s.reported[id] = prepaid.MustAmount(balance)
 	}
 	config := server.Config()
 	config.Transport = &http.Transport{MaxIdleConnsPerHost: 200}
@@ -179,9 +179,9 @@ func (s *soak) pay(from, to prepaid.AccountID, amount prepaid.Amount, send func(
 func (s *soak) book(account prepaid.AccountID, amount prepaid.Amount) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum, err := s.told[account].Add(amount)
+	sum, err := s.reported[account].Add(amount)
 	s.expect(err == nil, "a sum", err)
-	s.told[account] = sum
+	s.reported[account] = sum
 }
 
 // expect marks the test as failed; its callers are not the test's goroutine.

@@ -59,7 +59,7 @@ func TestForeignSourceIsAskedOnceMore(t *testing.T) {
 				err := harness.OpCreate().Call(t.Context(), harness.NewClient(t, config))
 				require.Equal(t, 2, asked)
 				require.Len(t, service.Requests(), tc.sent)
-				require.Len(t, done, tc.sent, "each request is told of once")
+				require.Len(t, done, tc.sent, "each request is reported once")
 				if tc.ok {
 					require.NoError(t, err)
 					return
@@ -69,7 +69,7 @@ func TestForeignSourceIsAskedOnceMore(t *testing.T) {
 				require.Equal(t, prepaid.OutcomeNotProcessed, failure.Outcome)
 				require.Equal(t, 1, failure.Attempts)
 				cause, ok := errors.AsType[*prepaid.APIError](err)
-				require.True(t, ok, "the answer is kept")
+				require.True(t, ok, "the response is kept")
 				require.EqualValues(t, "invalid_token", cause.Code)
 			})
 		})
@@ -115,7 +115,7 @@ func TestSourceErrors(t *testing.T) {
 				Response: &http.Response{StatusCode: 401}, Body: []byte("CANARY"), ErrorCode: "invalid_client", ErrorDescription: "CANARY",
 			}
 		}, prepaid.CodeInvalidClient, true},
-		"x/oauth2 without an answer": {func() (*oauth2.Token, error) {
+		"x/oauth2 without a response": {func() (*oauth2.Token, error) {
 			return nil, &oauth2.RetrieveError{ErrorCode: "invalid_client"}
 		}, prepaid.CodeInvalidClient, true},
 		"a call of another client": {func() (*oauth2.Token, error) {

@@ -38,7 +38,7 @@ func TestCanaryClient(t *testing.T) {
 	require.Equal(t, canaryOf("Token", "Access"), token.AccessToken)
 	account, err := client.Accounts.Get(t.Context(), "eaid")
 	require.NoError(t, err)
-	require.NotEmpty(t, canariesIn(account.CardNumber), "the answer was read")
+	require.NotEmpty(t, canariesIn(account.CardNumber), "the response was read")
 	require.Equal(t, canaryOf("Config", "ClientSecret"), config.Credentials.ClientSecret.Reveal())
 
 	own := partner{client, config, client, client.Accounts, []prepaid.Config{config}, map[string]prepaid.Config{"a": config}}

@@ -38,7 +38,7 @@ func responseWith(status int, mediaType, body string) *http.Response {
 	}
 }
 
-// fixedAnswer has %s in body where the echo goes, as JSON text.
+// fixedResponse has %s in body where the echo goes, as JSON text.
 func fixedResponse(status int, mediaType, body string) canaryResponse {
 	return func(echo string, _ *http.Request) (*http.Response, error) {
 		quoted, err := json.Marshal(echo)
@@ -46,7 +46,7 @@ func fixedResponse(status int, mediaType, body string) canaryResponse {
 	}
 }
 
-// canaryAnswers is every way of failing that a service, a proxy or a broken connection has.
+// canaryResponses is every way of failing that a service, a proxy or a broken connection has.
 func canaryResponses() map[string]canaryResponse {
 	const service = "application/vnd.vendor+json"
 	responses := map[string]canaryResponse{

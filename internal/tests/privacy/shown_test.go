@@ -65,7 +65,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			RefundFundingParams.CardAcceptorID RefundFundingParams.MerchantCategoryCode RefundFundingParams.MerchantNameLocation
 			RefundFundingParams.TerminalID Transaction.CardAcceptorID Transaction.TerminalID Transaction.AcquirerID
 			Transaction.MerchantCategoryCode`,
-		"made up, in the test environment": `
+		"synthetic, in the test environment": `
 			SimulateParams.AcquirerID SimulateParams.BankName SimulateParams.Location SimulateParams.LocationCode
 			SimulateParams.MerchantCategoryCode SimulateParams.MerchantID SimulateParams.TerminalID SimulationResult.Message`,
 		"the caller's own set-up": `
@@ -136,7 +136,7 @@ func canaryReader(t *testing.T) *prepaid.ReportReader {
 	return reader
 }
 
-// answerReport responds to everything but a token request with body.
+// responseReport responds to everything but a token request with body.
 func responseReport(body string) harness.RoundTripFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.URL.Path, "/token") {

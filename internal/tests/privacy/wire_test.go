@@ -61,7 +61,7 @@ func TestCanaryMalformedHTTP(t *testing.T) {
 		"early hints":         "HTTP/1.1 103 Early Hints\r\nLink: " + echo + "\r\n\r\n" + echo + "\r\n\r\n",
 		"large header":        ok + "A: " + strings.Repeat(echo, 1<<20/len(echo)+500) + "\r\n\r\n",
 		"204 with a body":     "HTTP/1.1 204 " + echo + "\r\nContent-Length: 9\r\n\r\n" + echo,
-		"two answers":         ok + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" + ok + "A: " + echo + "\r\n\r\n",
+		"two responses":       ok + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" + ok + "A: " + echo + "\r\n\r\n",
 		"page":                ok + "Content-Type: text/html\r\nContent-Length: 18\r\n\r\n<html>" + echo,
 		"HTTP/2":              "\x00\x00\x12\x04\x00\x00\x00\x00\x00" + echo,
 		"redirect to nowhere": "HTTP/1.1 302 " + echo + "\r\nLocation: :" + echo + "\r\nContent-Length: 0\r\n\r\n",

@@ -1,6 +1,6 @@
 // Package accounts carries out the operations on accounts: search, creation, changes, wallets and the key exchange.
 //
-// Accounts has no state of its own: everything is in the ledger. KeyExchange keeps the registered keys and the hashes of the
+// Accounts has no own state: everything is in the ledger. KeyExchange keeps the registered keys and the hashes of the
 // ephemeral keys that were used, under the lock of the ledger.
 //
 // Movements of money are not here; see packages transfers, funding and simulator.

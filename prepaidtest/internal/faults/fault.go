@@ -1,7 +1,7 @@
 // Package faults has the faults of requests and of deliveries: what they are, the text they are written in, the queue they
 // wait in, and what they do to a response.
 //
-// A Fault either has a response of its own (Respond and similar), so that the request is not carried out, or changes how the
+// A Fault either has its own response (Respond and similar), so that the request is not carried out, or changes how the
 // response of the operation is sent. Delays and tokens are up to the caller. A Queue hands each fault out as often as its
 // Schedule says, those for one name before those for any. The armed faults are all the state there is, under the lock of their
 // Queue.

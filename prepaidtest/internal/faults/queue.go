@@ -64,7 +64,7 @@ type Armed[F any] struct {
 	Used, Left int
 }
 
-// NewQueue draws from a source of its own, so that faults do not change the ids of a seeded server. Stream
+// NewQueue draws from its own source, so that faults do not change the ids of a seeded server. Stream
 // distinguishes the queues of one server.
 func NewQueue[F any](wildcard string, seed *uint64, stream uint64, howOften func(F) Schedule) *Queue[F] {
 	q := &Queue[F]{wildcard: wildcard, howOften: howOften, random: rand.Float64}

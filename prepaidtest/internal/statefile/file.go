@@ -24,7 +24,7 @@ const (
 // rest is how long to wait after a write that took so long.
 func rest(took time.Duration) time.Duration { return max(Every, share*took) }
 
-// File is a file that is kept up to date with a state. A nil one is none.
+// File is a file that is kept up to date with a state. A nil File does nothing.
 type File struct {
 	path  string
 	lock  *os.File

@@ -176,7 +176,7 @@ func paginate[T any](r *http.Request, list []T, size int) ([]T, pager) {
 	return paginateBy(r, "page", list, size)
 }
 
-// paginateBy is for a page with more than one list, each with a parameter of its own.
+// paginateBy is for a page with more than one list, each with its own parameter.
 func paginateBy[T any](r *http.Request, parameter string, list []T, size int) ([]T, pager) {
 	pages := max(1, (len(list)+size-1)/size)
 	number, err := strconv.Atoi(r.URL.Query().Get(parameter))
