@@ -8,7 +8,7 @@ import (
 
 // DailySettlement is a report template every server has: one row for each item of the ledger, as it stood when the run was
 // started.
-const DailySettlement = reports.DailySettlement
+const DailySettlement = "daily_settlement"
 
 // ReportFunc writes the CSV text of one report and returns its number of records, the header row not counted.
 // An error before much is written makes the response 500, which asks for a new run; a later one cuts it short. It

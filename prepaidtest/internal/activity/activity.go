@@ -26,7 +26,7 @@ type Activity struct {
 // New makes an activity of which nothing is under way.
 func New() *Activity { return &Activity{stopped: make(chan struct{})} }
 
-// Enter counts a handler in, which must call leave; false after close.
+// Enter counts a handler in, which must call Leave; false after Close.
 func (a *Activity) Enter() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -40,10 +40,10 @@ func (a *Activity) Enter() bool {
 // Leave counts a handler out.
 func (a *Activity) Leave() { a.work.Done() }
 
-// Run runs f in the background; wait waits for it. It is for what is counted already: handlers and what run and start run.
+// Run runs f in the background; Wait waits for it. It is for what is counted already: handlers, and what Run and Start run.
 func (a *Activity) Run(f func()) { a.work.Go(f) }
 
-// Start is run for everybody; false, and f is not run, after close.
+// Start is Run for everybody; false, and f is not run, after Close.
 func (a *Activity) Start(f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +53,8 @@ func (a *Activity) Start(f func()) bool {
 	return !a.closed
 }
 
-// Begin counts a message or request as under way, and reports false after close: then it is only kept.
+// Begin counts a message or request as under way, and reports false after Close: then it is only kept, or is waited for by
+// Wait alone.
 func (a *Activity) Begin(n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -109,7 +110,7 @@ func (a *Activity) WaitIdle(ctx context.Context) error {
 	}
 }
 
-// Pause waits d of real time; false when the server closes or done ends before.
+// Pause waits d of real time; false when Stop is called or done ends before.
 func (a *Activity) Pause(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -133,7 +134,7 @@ func (a *Activity) Close() bool {
 	return true
 }
 
-// IsClosed reports whether close was called.
+// IsClosed reports whether Close was called.
 func (a *Activity) IsClosed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,7 +144,7 @@ func (a *Activity) IsClosed() bool {
 // Stop ends pauses, and whatever else waits for stopping.
 func (a *Activity) Stop() { close(a.stopped) }
 
-// Stopping is closed by stop.
+// Stopping is closed by Stop.
 func (a *Activity) Stopping() <-chan struct{} { return a.stopped }
 
 // Wait returns when all handlers and background work have ended. What is still counted is kept for later.

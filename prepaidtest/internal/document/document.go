@@ -1,5 +1,7 @@
 // Package document has what all packages need that are part of the saved state: a strict reading of JSON whose errors never
 // quote the text, which is full of secrets, and lists in an order that depends on the state alone.
+//
+// It keeps no state.
 package document
 
 import (

@@ -17,7 +17,7 @@ const (
 	BodyTimeout = time.Minute
 )
 
-// LimitBody gives the caller bodyTimeout to send the body to server, which may be nil. Where the emulator is mounted
+// LimitBody gives the caller BodyTimeout to send the body to server, which may be nil. Where the emulator is mounted
 // elsewhere, the deadlines of that server hold.
 func LimitBody(server *http.Server, w http.ResponseWriter, r *http.Request) (limited bool) {
 	if r.ContentLength == 0 || server == nil || r.Context().Value(http.ServerContextKey) != server {

@@ -3,7 +3,8 @@
 //
 // A Fault either has its own response (Respond and similar), so that the request is not carried out, or changes how the
 // response of the operation is sent. Delays and tokens are up to the caller. A Queue hands each fault out as often as its
-// Schedule says, those for one name before those for any.
+// Schedule says, those for one name before those for any. The armed faults are all the state there is, under the lock of their
+// Queue.
 package faults
 
 import (

@@ -1,7 +1,8 @@
 // Package gate decides who may call, before any operation looks at a request: access tokens, the rate limit by client
 // address, and the address whitelist.
 //
-// Each has its own lock; none needs the ledger.
+// Tokens and RateLimiter keep their state under locks of their own; a Whitelist has none and never changes. None needs the
+// ledger.
 package gate
 
 import (

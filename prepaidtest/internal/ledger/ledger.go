@@ -123,7 +123,7 @@ func (l Locked) NewAccount(owner *Company, now time.Time) *Account {
 	}
 }
 
-// Add adds an account made with newAccount.
+// Add adds an account made with NewAccount.
 func (l Locked) Add(a *Account) {
 	l.accounts[a.ID] = a
 	l.books.order = append(l.books.order, a)
