@@ -34,7 +34,7 @@ func limiterRows(rounds int) ([]row, error) {
 	allocations, overtaken := 0.0, 0.0
 	for range rounds {
 		floor = append(floor, rateWait())
-		values, err := runBenchmark(program, "^BenchmarkSlotLimiter$/^answered$")
+		values, err := runBenchmark(program, "^BenchmarkSlotLimiter$/^response$")
 		if err != nil {
 			return nil, err
 		}
