@@ -18,7 +18,7 @@ bench: ## what the client costs next to the same work written manually
 mutants: ## small changes to the core, each of which a test must detect
 	@bash .ci/run mutants
 
-fuzz: ## each fuzz target for 2 s; FUZZTIME=10m for longer
+fuzz: ## each fuzz target for 1 s; FUZZTIME=10m for longer
 	@bash .ci/run fuzz
 
 examples: ## run every example and check its output
