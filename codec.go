@@ -147,7 +147,7 @@ func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 		to.SetInt(int64(value))
 		return nil
 	}
-	return errors.ErrUnsupported
+	return wire.ErrSkip
 }
 
 // decodeTime reads ISO 8601 with or without fraction and offset; without an offset it is UTC. An empty string
