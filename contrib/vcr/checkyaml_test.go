@@ -43,7 +43,7 @@ func TestCheckSeesTheWholeFile(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"at the end":            plain + "... # Mira\n",
-		"behind the end":        plain + "...\n# Mira\n",
+		"after the end":         plain + "...\n# Mira\n",
 		"text at the end":       plain + "...\nMira\n",
 		"a bare text":           "version: 2\ninteractions: Mira Smith 4111111111111111\n",
 		"an unexpected mapping": "version: 2\ninteractions: {Mira: {}}\n",

@@ -14,7 +14,7 @@ import (
 type Saved struct {
 	Operation string    `json:"operation"`
 	RequestID string    `json:"request_id"`
-	Answer    string    `json:"answer"`
+	Response  string    `json:"answer"`
 	Expires   time.Time `json:"expires"`
 }
 
@@ -46,7 +46,7 @@ func (s *Transfers) Save(_ ledger.View) ([]Saved, []SavedMovements) {
 func (s *Transfers) Restore(_ ledger.Locked, cached []Saved, movements []SavedMovements) error {
 	for _, add := range cached {
 		key := transferKey{add.Operation, add.RequestID}
-		s.cache[key] = cachedTransfer{body: []byte(add.Answer), expires: add.Expires}
+		s.cache[key] = cachedTransfer{body: []byte(add.Response), expires: add.Expires}
 		s.queue = append(s.queue, key)
 	}
 	if len(s.cache) != len(s.queue) {
