@@ -110,8 +110,8 @@ func (t CardholderType) Known() bool {
 type Include string
 
 const (
-	// IncludePersonal requests Account.Personal.
-	IncludePersonal Include = "with_personal"
+	// IncludeCardholder requests Account.Cardholder.
+	IncludeCardholder Include = "with_personal"
 	// IncludeDirectEntry requests Account.DirectEntryBSB and DirectEntryAccountNumber.
 	IncludeDirectEntry Include = "with_directentry"
 	// IncludeFreeText requests Account.FreeText.
@@ -174,8 +174,8 @@ type Account struct {
 	DirectEntryBSB string `json:"direct_entry_bsb,omitzero"`
 	// DirectEntryAccountNumber needs IncludeDirectEntry.
 	DirectEntryAccountNumber string `json:"direct_entry_account_number,omitzero" redact:"personal"`
-	// Personal needs IncludePersonal.
-	Personal *Cardholder `json:"personal,omitzero"`
+	// Cardholder needs IncludeCardholder.
+	Cardholder *Cardholder `json:"personal,omitzero"`
 	// FreeText needs IncludeFreeText.
 	FreeText *FreeText `json:"free_text,omitzero"`
 	// PortalIdentifier is nil when the account has none.
@@ -252,7 +252,7 @@ var opGetAccount = operation{
 func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	v.includes(include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
+	v.includes(include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
 		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
 	return fetch[Account](ctx, s.client, request{
 		op: opGetAccount, account: id, path: pathValues{string(id)}, query: includeQuery(include), faults: v.faults,

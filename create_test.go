@@ -170,7 +170,7 @@ func TestIssueNotSeen(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
 					began := time.Now()
-					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.Settle = settle })
+					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.VisibleWithin = settle })
 					failure := harness.CallError(t, err)
 					require.ErrorIs(t, err, prepaid.ErrNotSeen)
 					require.Equal(t, "Accounts.Issue", failure.Operation)
@@ -307,7 +307,7 @@ func TestFindCreated(t *testing.T) {
 		"several":   {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"}, "", "", prepaid.ErrAmbiguous},
 		"replacing": {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7", Replacing: true}, "", "acc-3", nil},
 		"none": {
-			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9", Settle: 10 * time.Second}, "", "", prepaid.ErrNotSeen,
+			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9", VisibleWithin: 10 * time.Second}, "", "", prepaid.ErrNotSeen,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ type CallError struct {
 	rule settlingRule // of the client that returned the error; nil otherwise
 }
 
-// settlingRule decides for SettlesDoubt. It is an interface so that this file does not depend on retry.go.
+// settlingRule decides for ProvesNotApplied. It is an interface so that this file does not depend on retry.go.
 type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
@@ -305,7 +305,7 @@ func (e *ValidationError) Error() string {
 type TransportError struct {
 	// Sent is false only if it is certain that nothing reached the service.
 	Sent bool
-	// Step is where the exchange failed: "connect", "answer" (no response header arrived) or "body".
+	// Step is where the exchange failed: "connect", "response" (no response header arrived) or "body".
 	Step string
 	// Err is the cause, without the request's URL.
 	Err error

@@ -43,7 +43,7 @@ func ExampleConfig_logger() {
 	}
 	defer client.Close()
 
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""))
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""))
 	_, err = client.Accounts.Status(context.Background(), id)
 	fmt.Println(err)
 	// Output:
@@ -86,7 +86,7 @@ func ExampleWithTrace_pauses() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, "").Times(2))
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, "").Times(2))
 
 	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
 		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
@@ -111,7 +111,7 @@ func ExampleCapture_Last() {
 	srv := emulator()
 	defer srv.Close()
 	client := srv.Client()
-	srv.Inject("GET /hooks/{id}", prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+	srv.Inject("GET /hooks/{id}", prepaidtest.RespondBody(200, "application/vnd.vendor+json",
 		`{"id":"h-1","uri":"https://cards.example.com/hooks","scope":[42],"filter_spec":"*","enabled":true,`+
 			`"reliability_mode":"none","hmac_key_id":"k1","region":"apac"}`))
 

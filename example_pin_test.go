@@ -255,7 +255,7 @@ func ExampleAccountsService_ProvisionWallet() {
 		return
 	}
 	fmt.Println(wallet.Provider, wallet.ProductType, wallet.IssuerInitiatedDigitizationData != "")
-	fmt.Println(wallet.PANLastFour != "", wallet.Registration.EmailAddress != "") // neither appears in a log
+	fmt.Println(wallet.PANLastFour != "", wallet.Cardholder.EmailAddress != "") // neither appears in a log
 	// Output:
 	// mastercard reloadable true
 	// true true

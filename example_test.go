@@ -109,7 +109,7 @@ func ExampleOutcomeOf() {
 	fmt.Println("25.50: ", decide(pay("25.50")))
 	fmt.Println("900.00:", decide(pay("900.00")))
 	fmt.Println("-1.00: ", decide(pay("-1.00")))
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	fmt.Println("500:   ", decide(pay("1.00")))
 	client.Close()
 	fmt.Println("closed:", decide(pay("1.00")))
@@ -163,7 +163,7 @@ func ExampleWithTrace() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""), prepaidtest.Answer(429, ""))
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.Respond(429, ""))
 
 	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
 		AttemptDone: func(_ context.Context, op prepaid.Operation, a prepaid.Attempt) {

@@ -51,7 +51,7 @@ func ExampleAccountsService_Transfer_unknown() {
 		fmt.Println(err)
 		return
 	}
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	for range 2 { // the second time may be after a restart
 		var params prepaid.TransferParams
 		if err := json.Unmarshal(stored, &params); err != nil {
@@ -155,7 +155,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.FindMovementParams{
 			AccountID: id, Amount: prepaid.MustAmount(amount),
 			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
-			Settle: time.Millisecond, // keep the default of 2 min for the real service
+			VisibleWithin: time.Millisecond, // keep the default of 2 min for the real service
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -216,7 +216,7 @@ func ExampleAccountsService_Transfer() {
 		}
 		return paid
 	}
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(500, "server_error"))
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println("left on the float:", srv.Balance(string(float)))

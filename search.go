@@ -34,7 +34,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	v.required("program_client_id", p.ProgramClientID)
 	v.required("client_account_key", p.ClientAccountKey)
 	v.accountKey("client_account_key", p.ClientAccountKey)
-	v.includes(p.Include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
+	v.includes(p.Include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
 	query = query.With("client_id", p.ProgramClientID).With("client_account_key", p.ClientAccountKey)
@@ -97,7 +97,7 @@ var opSearchCompany = operation{
 func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
 	v.companyID("company", company)
 	oneOf(&v, "status", p.Status, accountStatuses()...)
-	v.includes(p.Include, IncludePersonal)
+	v.includes(p.Include, IncludeCardholder)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
 	for _, filter := range []struct{ name, value string }{
@@ -158,19 +158,19 @@ type FindMovementParams struct {
 	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything
 	// since From is searched. After that, FindMovement allows for a service whose clock is fast.
 	To time.Time
-	// Settle is how long to look for a movement that is not visible yet. Zero means 2 min.
-	Settle time.Duration
+	// VisibleWithin is how long to look for a movement that is not visible yet. Zero means 2 min.
+	VisibleWithin time.Duration
 	// Exclude are transactions known to be different ones, such as an earlier payment of the same amount.
 	Exclude []TransactionID
 }
 
 // Around widens the times of sending, because clocks differ and the service may book late.
 const (
-	clockTolerance  = 2 * time.Minute
-	bookingTime     = 10 * time.Minute
-	movementSettle  = 2 * time.Minute
-	firstScanPause  = time.Second
-	longestScanWait = 15 * time.Second
+	clockTolerance        = 2 * time.Minute
+	bookingTime           = 10 * time.Minute
+	movementVisibleWithin = 2 * time.Minute
+	firstScanPause        = time.Second
+	longestScanWait       = 15 * time.Second
 )
 
 // Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first sending, for
@@ -221,7 +221,7 @@ type Finding struct {
 	To time.Time
 }
 
-// FindMovement looks for a movement in the history of an account, for up to Settle. It never makes one. It returns a
+// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. It never makes one. It returns a
 // [Finding], even if nothing or several transactions match; [AccountsService.FindCreated], which looks for one account,
 // returns [ErrNotSeen] and [ErrAmbiguous] instead. If the context ends, or its deadline leaves no time for another
 // search, it returns the finding so far together with the error.
@@ -254,12 +254,12 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 			Operation: operation, Outcome: OutcomeRejected, AccountID: params.AccountID, Err: &ValidationError{Faults: v.faults},
 		}
 	}
-	settle := params.Settle
-	if settle <= 0 {
-		settle = movementSettle
+	within := params.VisibleWithin
+	if within <= 0 {
+		within = movementVisibleWithin
 	}
 	clocks := clockRange{behind: clockAccuracy, ahead: clockAccuracy}
-	until := time.Now().Add(settle)
+	until := time.Now().Add(within)
 	for wait := firstScanPause; ; wait = min(wait*2, longestScanWait) {
 		finding, err := s.scan(ctx, params, &clocks)
 		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(params.To) || time.Now().Add(wait).After(until) {

@@ -100,7 +100,7 @@ func TestFindMovement(t *testing.T) {
 	}
 }
 
-// FindMovement waits for a late booking while the window is open and for Settle. Each search reads up to now.
+// FindMovement waits for a late booking while the window is open and for VisibleWithin. Each search reads up to now.
 func TestFindMovementWaits(t *testing.T) {
 	t.Parallel()
 	lost := func() *prepaid.CallError {
@@ -127,7 +127,7 @@ func TestFindMovementWaits(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			client, began := harness.NewClient(t, harness.ClockConfig(&ledger{})), time.Now()
 			open := query.Around(lost())
-			open.Settle = settle
+			open.VisibleWithin = settle
 			finding, err := client.Accounts.FindMovement(t.Context(), open)
 			require.NoError(t, err)
 			require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)

@@ -188,8 +188,8 @@ type WalletProvisioning struct {
 	Provider string `json:"provider"`
 	// ProductType is pruduct_type on the wire, as the reference spells it.
 	ProductType ProductType `json:"pruduct_type"`
-	// Registration is the cardholder, here with sex and e-mail address.
-	Registration *Cardholder `json:"registration"`
+	// Cardholder is the cardholder, here with sex and e-mail address.
+	Cardholder *Cardholder `json:"registration"`
 	// IssuerInitiatedDigitizationData is set for the two wallets without a nonce.
 	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content"`
 	// ActivationData is set for the wallet with a nonce.

@@ -53,7 +53,7 @@ func (v *Account) readWire(r *wire.Reader) {
 		case "direct_entry_account_number":
 			wire.Text(&v.DirectEntryAccountNumber, r)
 		case "personal":
-			wire.Optional(&v.Personal, r, (*Cardholder).readWire)
+			wire.Optional(&v.Cardholder, r, (*Cardholder).readWire)
 		case "free_text":
 			wire.Optional(&v.FreeText, r, (*FreeText).readWire)
 		case "portal_identifier":

@@ -95,7 +95,7 @@ func TestDrainKilledOnTheEmulator(t *testing.T) {
 	client := s.Client()
 	id, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex))
 	require.NoError(t, err)
-	s.InjectDelivery("", prepaidtest.LoseAnswer().Always()) // handled, which the service does not learn
+	s.InjectDelivery("", prepaidtest.LoseResponse().Always()) // handled, which the service does not learn
 	for i := range 3 {
 		s.Adjust(s.account, strconv.Itoa(i+1)+".00")
 	}

@@ -169,7 +169,7 @@ func (q *quickstart) lostResponse(ctx context.Context) {
 		return
 	}
 	finding, err := q.client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
-		AccountID: from.id, Amount: params.Amount, Settle: 5 * time.Second,
+		AccountID: from.id, Amount: params.Amount, VisibleWithin: 5 * time.Second,
 	}.Around(err))
 	if err != nil {
 		q.fail(err)

@@ -113,7 +113,7 @@ func TestRuleOfTheProgramStays(t *testing.T) {
 func TestRuleNotRemoved(t *testing.T) {
 	srv, _ := service(t)
 	out := &trigger{at: "rules for the categories", do: func() {
-		srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "").Always())
+		srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(403, "").Always())
 	}}
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), []string{"-pause", "0"}, out, &errOut), errOut.String())

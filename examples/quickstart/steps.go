@@ -85,9 +85,9 @@ func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Issued, erro
 	issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: q.program,
 		Account: prepaid.CreateAccountParams{
-			CompanyID: q.company, ClientAccountKey: r.key, Registration: r.cardholder,
+			CompanyID: q.company, ClientAccountKey: r.key, Cardholder: r.cardholder,
 		},
-		Settle: q.look, Again: q.again,
+		VisibleWithin: q.look, Again: q.again,
 	})
 	if errors.Is(err, prepaid.ErrNotSeen) && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: check the program's client_id before you run this again, or a second card is created", err)

@@ -163,7 +163,7 @@ func TestDecodeToleratesNull(t *testing.T) {
 	}, account)
 	account, err = getWith(t, `"personal":{"title":null,"first_name":null,"date_of_birth":null,"primary_address":null,"passport":null}`)
 	require.NoError(t, err)
-	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Personal), "nothing is set")
+	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Cardholder), "nothing is set")
 }
 
 // A response is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.

@@ -23,8 +23,8 @@ func TestDecodeNumbersAsTexts(t *testing.T) {
 			`,"primary_address":{"postcode":`+text+`}},"status":`+text)
 		require.NoError(t, err, text)
 		require.Equal(t, []string{want, want, want, want, want, want}, []string{
-			string(account.ID), account.ProgramClientID, account.FreeText.Dec1, account.Personal.MobileNumber,
-			account.Personal.PrimaryAddress.Postcode, string(account.Status),
+			string(account.ID), account.ProgramClientID, account.FreeText.Dec1, account.Cardholder.MobileNumber,
+			account.Cardholder.PrimaryAddress.Postcode, string(account.Status),
 		})
 	}
 	for _, text := range []string{`true`, `false`, `[7]`, `{"CANARY":7}`, `07`, `7.`, `+7`, `NaN`} {

@@ -153,7 +153,7 @@ func accountExercises() []exercise {
 			return done(c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "acme", ClientAccountKey: "none"}))
 		})},
 		{"POST /accounts", effectNever, plain(func(ctx context.Context, c *prepaid.Client) error {
-			return done(c.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: company, Registration: cardholder()}))
+			return done(c.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: company, Cardholder: cardholder()}))
 		})},
 		{"GET /accounts/company/{companyid}", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Accounts.SearchCompanyPage(ctx, company, prepaid.SearchCompanyParams{}))
@@ -162,7 +162,7 @@ func accountExercises() []exercise {
 			return done(c.Accounts.Get(ctx, id))
 		})},
 		{"PUT /accounts/{id}", effectSilent, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-			return c.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{Registration: cardholder()})
+			return c.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{Cardholder: cardholder()})
 		})},
 		{"GET /accounts/{id}/transactions", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.TransactionsPage(ctx, id, prepaid.ListTransactionsParams{}))

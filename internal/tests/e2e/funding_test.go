@@ -170,7 +170,7 @@ func TestE2EFundingUnknown(t *testing.T) {
 
 			query := prepaid.FindMovementParams{
 				AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
-				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", Settle: 1,
+				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", VisibleWithin: 1,
 			}.Around(err)
 			finding, err := s.client.Accounts.FindMovement(t.Context(), query)
 			require.NoError(t, err)

@@ -352,13 +352,13 @@ func TestE2EHookCodes(t *testing.T) {
 		prepaid.CodeInvalidHMACKeySecret, prepaid.CodeNoResponse,
 	} {
 		require.True(t, code.Known())
-		s.Inject("POST /hooks", prepaidtest.Answer(400, string(code)))
+		s.Inject("POST /hooks", prepaidtest.Respond(400, string(code)))
 		_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
 		refused(t, err, 400, string(code))
-		s.Inject("PATCH /hooks/{id}", prepaidtest.Answer(400, string(code)))
+		s.Inject("PATCH /hooks/{id}", prepaidtest.Respond(400, string(code)))
 		refused(t, s.client.Hooks.Update(t.Context(), id, prepaid.UpdateHookParams{Enabled: new(false)}), 400, string(code))
 	}
-	s.Inject("POST /hooks/{id}/undeliverable/dismiss", prepaidtest.Answer(400, string(prepaid.CodeInvalidRequest)))
+	s.Inject("POST /hooks/{id}/undeliverable/dismiss", prepaidtest.Respond(400, string(prepaid.CodeInvalidRequest)))
 	refused(t, s.client.Hooks.Dismiss(t.Context(), id, "m"), 400, string(prepaid.CodeInvalidRequest))
 }
 

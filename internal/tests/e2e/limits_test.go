@@ -63,7 +63,7 @@ func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 func TestE2EMediaTypeSubstituted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.Inject("GET /accounts/{id}/status", prepaidtest.AnswerBody(200, "application/json", `{"balance":"1.50","status":"some_day","extra":1}`))
+	s.Inject("GET /accounts/{id}/status", prepaidtest.RespondBody(200, "application/json", `{"balance":"1.50","status":"some_day","extra":1}`))
 	account, err := s.client.Accounts.Status(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, prepaid.MustAmount("1.50"), account.Balance)
@@ -74,10 +74,10 @@ func TestE2EMediaTypeSubstituted(t *testing.T) {
 func TestE2EForeignResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]prepaidtest.Fault{
-		"page":       prepaidtest.AnswerBody(200, "text/html", "<html>sign in</html>"),
-		"null":       prepaidtest.AnswerBody(200, "application/json", "null"),
-		"no balance": prepaidtest.AnswerBody(200, "application/json", `{"status":"active"}`),
-		"nothing":    prepaidtest.AnswerBody(200, "application/json", ""),
+		"page":       prepaidtest.RespondBody(200, "text/html", "<html>sign in</html>"),
+		"null":       prepaidtest.RespondBody(200, "application/json", "null"),
+		"no balance": prepaidtest.RespondBody(200, "application/json", `{"status":"active"}`),
+		"nothing":    prepaidtest.RespondBody(200, "application/json", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

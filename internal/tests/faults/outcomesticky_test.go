@@ -68,7 +68,7 @@ func TestUnknownIsSticky(t *testing.T) {
 						if op.RequestID != "" && (secondName == "400" || secondName == "failed transfer") {
 							require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
 							require.ErrorIs(t, err, two.is)
-							require.True(t, prepaid.SettlesDoubt(err, failure.FirstSent))
+							require.True(t, prepaid.ProvesNotApplied(err, failure.FirstSent))
 							require.Zero(t, failure.NotBefore)
 							return
 						}

@@ -104,7 +104,7 @@ func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it mea
 				failure, ok := errors.AsType[*prepaid.TransportError](err)
 				require.True(t, ok)
 				require.True(t, failure.Sent)
-				require.Equal(t, "answer", failure.Step)
+				require.Equal(t, "response", failure.Step)
 			},
 		},
 		"a header without an end": {

@@ -103,7 +103,7 @@ func Ops() []Op {
 func NewCardParams() prepaid.CreateAccountParams {
 	return prepaid.CreateAccountParams{
 		CompanyID: 7, ClientAccountKey: "emp-7",
-		Registration: &prepaid.Cardholder{
+		Cardholder: &prepaid.Cardholder{
 			FirstName: "Ada", LastName: "Lovelace",
 			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 			DateOfBirth:    prepaid.Date{Year: 1990, Month: 5, Day: 17},

@@ -27,7 +27,7 @@ func pathCalls() []pathCall {
 	}
 	return []pathCall{
 		{"Accounts.Get", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludePersonal)
+			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludeCardholder)
 			return err
 		}},
 		{"Accounts.Status", "id", "/accounts/{}/status", status},
@@ -38,7 +38,7 @@ func pathCalls() []pathCall {
 			return c.Accounts.SetPlasticEnabled(ctx, prepaid.AccountID(id), prepaid.SetPlasticEnabledParams{})
 		}},
 		{"Accounts.Update", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Accounts.Update(ctx, prepaid.AccountID(id), prepaid.UpdateAccountParams{Registration: validCardholder()})
+			return c.Accounts.Update(ctx, prepaid.AccountID(id), prepaid.UpdateAccountParams{Cardholder: validCardholder()})
 		}},
 		{"Accounts.Transactions", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
 			_, err := prepaid.Collect(c.Accounts.Transactions(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 3}}), 1)

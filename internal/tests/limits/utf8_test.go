@@ -20,7 +20,7 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	sweep(t, validCreateFull, callCreate)
 	sweep(t, func() prepaid.UpdateAccountParams {
 		return prepaid.UpdateAccountParams{
-			Registration: validCardholder(), ClientAccountKey: new("k"), DisplayName: new("d"),
+			Cardholder: validCardholder(), ClientAccountKey: new("k"), DisplayName: new("d"),
 			PortalIdentifier: &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"},
 		}
 	}, callUpdate)
