@@ -361,8 +361,7 @@ func issueError(outcome Outcome, err, sent error) error {
 }
 
 // FindCreated looks for an account after an unknown outcome of Create. It never creates one. It returns the account if
-// exactly one matches. [AccountsService.FindMovement], which looks for money, returns a verdict and all matches
-// instead.
+// exactly one matches, as [AccountsService.FindMovement] does for money.
 //
 // Errors: [ErrNotSeen] when nothing matched within VisibleWithin: its outcome is unknown, as the account may still exist;
 // [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search.

@@ -48,14 +48,14 @@ func ExampleAccountsService_Get_notFound() {
 }
 
 // Status is the short form of Get, for state and balance.
-func ExampleAccountsService_Status() {
+func ExampleAccountsService_Summary() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	srv.Adjust(string(id), "-33.30")
 	srv.SetStatus(string(id), "suspected_fraud")
 
-	account, err := client.Accounts.Status(context.Background(), id)
+	account, err := client.Accounts.Summary(context.Background(), id)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -78,12 +78,12 @@ func ExampleAccountsService_SetStatus_responseLost() {
 	ctx := context.Background()
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
-	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusClosed), srv.Status(string(id)))
+	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), srv.Status(string(id)))
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
-	err := client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusActive) // could lift a newer block: not repeated
+	err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}) // could lift a newer block: not repeated
 	fmt.Println(prepaid.OutcomeOf(err))
-	account, err := client.Accounts.Status(ctx, id) // read it back instead
+	account, err := client.Accounts.Summary(ctx, id) // read it back instead
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -293,11 +293,11 @@ func ExampleAccountsService_SetStatus() {
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
 
-	if err := client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusLostOrStolen); err != nil {
+	if err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	account, err := client.Accounts.Status(ctx, id)
+	account, err := client.Accounts.Summary(ctx, id)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -37,7 +37,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 	}
 	card := issued.Account.ID
 	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked in the meantime stays blocked
-		if err := client.Accounts.SetStatus(ctx, card, prepaid.AccountStatusActive); err != nil {
+		if err := client.Accounts.SetStatus(ctx, card, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 			return err
 		}
 	}

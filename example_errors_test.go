@@ -63,7 +63,7 @@ func ExampleOutcomeOf_deadline() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.TooManyRequests(2*time.Second).Always())
-	_, err := client.Accounts.Status(ctx, id)
+	_, err := client.Accounts.Summary(ctx, id)
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err))
 	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
 		fmt.Println("come back in", apiError.RetryAfter)

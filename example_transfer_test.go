@@ -141,7 +141,7 @@ func ExampleDirectEntryOutParams() {
 	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
 }
 
-// A search never proves absence: a history can be late. After VerdictUnseen a person decides; do not repeat the
+// A search never proves absence: a history can be late. After ErrNotSeen a person decides; do not repeat the
 // movement.
 func ExampleAccountsService_FindMovement_unseen() {
 	srv := emulator()
@@ -157,15 +157,18 @@ func ExampleAccountsService_FindMovement_unseen() {
 			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
 			VisibleWithin: time.Millisecond, // keep the default of 2 min for the real service
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
+		switch {
+		case errors.Is(err, prepaid.ErrNotSeen):
+			fmt.Println(amount, "not seen up to now:", !finding.To.IsZero())
+		case errors.Is(err, prepaid.ErrAmbiguous):
+			fmt.Println(amount, "several match:", len(finding.Transactions))
+		default:
+			fmt.Println(amount, err)
 		}
-		fmt.Println(amount, finding.Verdict, len(finding.Transactions))
 	}
 	// Output:
-	// 12.30 several match 2
-	// 45.60 not seen yet 0
+	// 12.30 several match: 2
+	// 45.60 not seen up to now: true
 }
 
 // A program that stores its payments itself waits before it repeats one with unknown outcome.
@@ -246,11 +249,8 @@ func ExampleAccountsService_FindMovement() {
 		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
 			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 		}.Around(err))
-		if lookErr != nil {
+		if lookErr != nil { // ErrNotSeen and ErrAmbiguous too: for review
 			return "", errors.Join(err, lookErr)
-		}
-		if finding.Verdict != prepaid.VerdictSeen {
-			return "", fmt.Errorf("for review, %s: %w", finding.Verdict, err)
 		}
 		return finding.Transactions[0].ID, nil
 	}

@@ -183,13 +183,11 @@ func ExampleJournal_Resolve() {
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
 	}.Around(err))
-	if lookErr != nil {
+	if lookErr != nil { // ErrNotSeen proves nothing: it stays unknown
 		fmt.Println(lookErr)
 		return
 	}
-	if finding.Verdict == prepaid.VerdictSeen { // and somebody has looked at it
-		err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID))
-	}
+	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // once somebody has looked at it
 	entry, _ := j.Get(params.RequestID)
 	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(string(params.RequestID)))
 	stats, err := j.Stats()

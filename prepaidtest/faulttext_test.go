@@ -43,7 +43,7 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, fault, read, text)
 	}
-	read, err := ParseFault(`  answer  "503"  p0.5   x2 `)
+	read, err := ParseFault(`  respond  "503"  p0.5   x2 `)
 	require.NoError(t, err)
 	require.Equal(t, Respond(503, "").Times(2).WithProbability(0.5), read)
 }

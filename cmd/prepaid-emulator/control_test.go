@@ -64,7 +64,7 @@ func TestControlAnswersInJSON(t *testing.T) {
 func TestAMessagePressesNoButton(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-allow-http-hooks", "-log", "off")
-	p.press("/faults", "operation=GET+/accounts&fault=answer+503&times=")
+	p.press("/faults", "operation=GET+/accounts&fault=respond+503&times=")
 	for _, path := range []string{"faults/clear", "accounts/" + grace + "/activate"} {
 		answer := p.call("POST", "hooks", `{"uri":"`+p.page+path+`","scope":[42],"filter_spec":"*","enabled":true,
 			"reliability_mode":"none","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`)

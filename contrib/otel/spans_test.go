@@ -51,12 +51,12 @@ func TestRetry(t *testing.T) {
 	const template = "url.template=/accounts/{id}/transfer"
 	require.Equal(t, []string{
 		"Accounts.Transfer internal prepaid.attempts=3 prepaid.operation=Accounts.Transfer prepaid.outcome=applied",
-		"  POST /accounts/{id}/transfer client error.type=transport_response " + request + " " + rest + " prepaid.retry.wait " + template + " ERROR",
+		"  POST /accounts/{id}/transfer client error.type=transport_headers " + request + " " + rest + " prepaid.retry.wait " + template + " ERROR",
 		"  POST /accounts/{id}/transfer client error.type=503 " + request + " http.request.resend_count=1 http.response.status_code=503 " + rest + " prepaid.retry.wait " + template + " ERROR",
 		"  POST /accounts/{id}/transfer client " + request + " http.request.resend_count=2 http.response.status_code=200 " + rest + " " + template,
 	}, s.tree())
 	require.Subset(t, s.counts(), []string{
-		"http.client.request.duration{error.type=transport_response http.request.method=POST url.template=/accounts/{id}/transfer} 1",
+		"http.client.request.duration{error.type=transport_headers http.request.method=POST url.template=/accounts/{id}/transfer} 1",
 		"http.client.request.duration{error.type=503 http.request.method=POST http.response.status_code=503 url.template=/accounts/{id}/transfer} 1",
 		"http.client.request.duration{http.request.method=POST http.response.status_code=200 url.template=/accounts/{id}/transfer} 1",
 		"prepaid.attempt.count{prepaid.operation=Accounts.Transfer prepaid.resend=false} 1",

@@ -3,7 +3,6 @@ package prepaidvcr_test
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"iter"
@@ -129,7 +128,7 @@ func (j *journey) accounts() {
 		Cardholder: account.Cardholder, ClientAccountKey: new(account.ClientAccountKey), DisplayName: new(account.DisplayName),
 		InitiatingUserID: j.id("User"), PortalIdentifier: account.PortalIdentifier,
 	}))
-	status, err := c.Status(j.t.Context(), created)
+	status, err := c.Summary(j.t.Context(), created)
 	j.ok(err)
 	require.Equal(j.t, made.ExternalAccountID, status.ExternalAccountID)
 	j.note("status %v", status.Status)
@@ -137,8 +136,8 @@ func (j *journey) accounts() {
 
 func (j *journey) changes() {
 	c := j.client.Accounts
-	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.AccountStatusInactive))
-	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.AccountStatusActive))
+	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive}))
+	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
 	j.ok(c.SetPlasticEnabled(j.t.Context(), j.to, prepaid.SetPlasticEnabledParams{Enabled: true, InitiatingUserID: j.id("User")}))
 }
 
@@ -226,8 +225,10 @@ func (j *journey) wallets() {
 	j.ok(err)
 	j.note("provisioned %v", wallet.ProductType)
 	key := sha256.Sum256([]byte(j.word + " single use"))
+	ephemeral, err := prepaid.EphemeralKeyFrom(key[:])
+	j.ok(err)
 	exchanged, err := c.ExchangeKey(j.t.Context(), j.from, prepaid.ExchangeKeyParams{
-		ApplicationID: j.uuid("App"), KeyID: j.uuid("AppKey"), EphemeralKey: prepaid.NewSecret(base64.StdEncoding.EncodeToString(key[:])),
+		ApplicationID: j.uuid("App"), KeyID: j.uuid("AppKey"), EphemeralKey: ephemeral,
 	})
 	j.ok(err)
 	require.NotEmpty(j.t, exchanged.Data)

@@ -177,7 +177,7 @@ func TestReplayOfTokens(t *testing.T) {
 	id := account(srv, "")
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
 		for range 2 {
-			_, err := c.Accounts.Status(t.Context(), id)
+			_, err := c.Accounts.Summary(t.Context(), id)
 			require.NoError(t, err)
 		}
 	})
@@ -185,7 +185,7 @@ func TestReplayOfTokens(t *testing.T) {
 	second, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
 	require.NoError(t, err)
 	for _, c := range []*prepaid.Client{first, second} {
-		_, err := c.Accounts.Status(t.Context(), "any")
+		_, err := c.Accounts.Summary(t.Context(), "any")
 		require.NoError(t, err)
 	}
 	require.NoError(t, second.Close())
@@ -212,7 +212,7 @@ func TestReplayOfTrouble(t *testing.T) {
 			}
 			seen = append(seen, text)
 		}
-		status, err := c.Accounts.Status(t.Context(), id)
+		status, err := c.Accounts.Summary(t.Context(), id)
 		see(err)
 		seen = append(seen, status.Balance.String())
 		see(c.Accounts.SetPlasticEnabled(t.Context(), id, prepaid.SetPlasticEnabledParams{}))

@@ -117,7 +117,7 @@ func TestVersionTwiceInThePath(t *testing.T) {
 	t.Parallel()
 	known := newSchema()
 	for path, want := range map[string]string{
-		"/3.0/accounts/EA7": "Accounts.Get", "/3.0/cards/3.0/accounts/EA7": "Accounts.Get", "/3.0/accounts/3.0/status": "Accounts.Status",
+		"/3.0/accounts/EA7": "Accounts.Get", "/3.0/cards/3.0/accounts/EA7": "Accounts.Get", "/3.0/accounts/3.0/status": "Accounts.Summary",
 		"/accounts/EA7": "Accounts.Get", "/3.0/3.0/nothing": "an unknown operation",
 	} {
 		require.Equal(t, want, known.request(newPseudonyms(), http.MethodGet, &url.URL{Path: path}, nil).name(), path)

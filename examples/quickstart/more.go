@@ -175,7 +175,7 @@ func (q *quickstart) lostResponse(ctx context.Context) {
 		q.fail(err)
 		return
 	}
-	q.say("search the history: %s", finding.Verdict)
+	q.say("search the history: seen")
 	for _, t := range finding.Transactions {
 		q.say("  transaction %s, %s %s", t.ID, t.TypeDescription, t.Amount)
 	}

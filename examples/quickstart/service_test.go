@@ -73,7 +73,7 @@ func TestRunAgain(t *testing.T) {
 			blocked = id
 		}
 	}
-	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.AccountStatusInactive))
+	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive}))
 	code, out, errOut = runWith(t, "-pause", "0", "-day", yesterday, "-again")
 	require.Zero(t, code, out+errOut)
 	require.Equal(t, 3, strings.Count(out, "existed"))

@@ -111,7 +111,7 @@ func (q *quickstart) activateAndLoad(ctx context.Context) {
 			switch c.status {
 			case prepaid.AccountStatusActive:
 			case prepaid.AccountStatusPreActive:
-				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.AccountStatusActive); err != nil {
+				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 					q.fail(err)
 					continue
 				}
@@ -137,7 +137,7 @@ func (q *quickstart) activateAndLoad(ctx context.Context) {
 }
 
 func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) string {
-	account, err := q.client.Accounts.Status(ctx, id)
+	account, err := q.client.Accounts.Summary(ctx, id)
 	if err != nil {
 		q.fail(err)
 		return "?"

@@ -84,7 +84,7 @@ func updateFixtures() []Case {
 func setStatusFixtures() []Case {
 	set := func(status prepaid.AccountStatus) fixtureCall[struct{}] {
 		return fixtureDo("Accounts.SetStatus", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Accounts.SetStatus(ctx, fixtureID, status)
+			return client.Accounts.SetStatus(ctx, fixtureID, prepaid.SetStatusParams{Status: status})
 		})
 	}
 	lost := set(prepaid.AccountStatusLostOrStolen)

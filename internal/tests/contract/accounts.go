@@ -64,8 +64,8 @@ func getFixtures() []Case {
 }
 
 func statusFixtures() []Case {
-	status := fixtureOf("Accounts.Status", func(ctx context.Context, client *prepaid.Client) (*prepaid.AccountSummary, error) {
-		return client.Accounts.Status(ctx, fixtureID)
+	status := fixtureOf("Accounts.Summary", func(ctx context.Context, client *prepaid.Client) (*prepaid.AccountSummary, error) {
+		return client.Accounts.Summary(ctx, fixtureID)
 	})
 	return append(status.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
 		status.gives("200", fixtureSummary(func(a *prepaid.AccountSummary) {

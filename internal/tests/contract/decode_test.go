@@ -113,7 +113,7 @@ func TestDecodeRequiredMembers(t *testing.T) {
 		return err
 	}
 	status := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.Status(ctx, "acc-1")
+		_, err := c.Accounts.Summary(ctx, "acc-1")
 		return err
 	}
 	for name, tc := range map[string]struct {

@@ -79,8 +79,8 @@ func TestDecodeNumbersAsTexts(t *testing.T) {
 	require.Equal(t, []prepaid.TerminalRule{{ID: 3, AcquirerID: 12, CardAcceptorID: "4", TerminalID: "5"}}, policy.Terminals)
 	message, err := prepaid.ParseMessage([]byte(`{"id":7,"hook_id":8,"type":"transaction"}`))
 	require.NoError(t, err)
-	require.Equal(t, "7", message.ID)
-	require.Equal(t, "8", message.HookID)
+	require.EqualValues(t, "7", message.ID)
+	require.EqualValues(t, "8", message.HookID)
 }
 
 // readWith makes a call against one response.

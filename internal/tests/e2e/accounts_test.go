@@ -103,7 +103,7 @@ func TestE2EAccountStatus(t *testing.T) {
 	id := prepaid.AccountID(s.AddAccount(everything()))
 	account, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
-	status, err := s.client.Accounts.Status(t.Context(), id)
+	status, err := s.client.Accounts.Summary(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, &prepaid.AccountSummary{
 		ExternalAccountID: account.ExternalAccountID, CompanyID: account.CompanyID, Balance: account.Balance, CardNumber: account.CardNumber,
@@ -121,14 +121,14 @@ func TestE2ESetStatus(t *testing.T) {
 		prepaid.AccountStatusInactivePINTriesExceeded, prepaid.AccountStatusVendorInactive, prepaid.AccountStatusReplaced,
 		prepaid.AccountStatusActive,
 	} {
-		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, status))
+		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: status}))
 		require.Equal(t, string(status), s.Status(string(id)))
-		account, err := s.client.Accounts.Status(t.Context(), id)
+		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, status, account.Status)
 		require.True(t, status.Known())
 	}
-	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, "asleep"), "status")
+	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: "asleep"}), "status")
 }
 
 // A late repeat of "active" could lift a block that was set meanwhile: it is not sent again.
@@ -137,10 +137,10 @@ func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	s := newStage(t)
 	id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"}))
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.AccountStatusActive), prepaid.ErrOutcomeUnknown)
+	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}), prepaid.ErrOutcomeUnknown)
 	require.Equal(t, "inactive", s.Status(string(id)))
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.AccountStatusLostOrStolen))
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
 	require.Equal(t, "lost_or_stolen", s.Status(string(id)))
 }
 
@@ -152,7 +152,7 @@ func TestE2ESetPlasticEnabled(t *testing.T) {
 		params := prepaid.SetPlasticEnabledParams{Enabled: enabled, InitiatingUserID: "ada"}
 		require.NoError(t, s.client.Accounts.SetPlasticEnabled(t.Context(), id, params))
 		require.JSONEq(t, `{"plastic_enabled":`+strconv.FormatBool(enabled)+`,"initiating_user_id":"ada"}`, s.sent("PUT /accounts/{id}/plastic"))
-		account, err := s.client.Accounts.Status(t.Context(), id)
+		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, enabled, account.PlasticEnabled)
 	}
@@ -355,8 +355,8 @@ func TestE2EAccountNotFound(t *testing.T) {
 	for name, err := range map[string]error{
 		"get":          done(accounts.Get(ctx, "nobody")),
 		"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Cardholder: cardholder()}),
-		"status":       done(accounts.Status(ctx, "nobody")),
-		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.AccountStatusClosed),
+		"status":       done(accounts.Summary(ctx, "nobody")),
+		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}),
 		"plastic":      accounts.SetPlasticEnabled(ctx, "nobody", prepaid.SetPlasticEnabledParams{}),
 		"transactions": done(accounts.TransactionsPage(ctx, "nobody", prepaid.ListTransactionsParams{})),
 	} {

@@ -85,15 +85,15 @@ func TestE2EReplaceAccount(t *testing.T) {
 	_, err := s.client.Accounts.Create(t.Context(), params)
 	refused(t, err, 404, "invalid_request") // not lost yet
 
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.AccountStatusLostOrStolen))
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
 	_, err = s.client.Accounts.Create(t.Context(), params)
 	require.NoError(t, err)
 	require.Equal(t, "lost_or_stolen", s.Status(string(old)))
 
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.AccountStatusActive))
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
 	fresh := s.AccountIDs()[1]
 	s.ActivateThroughPortal(fresh)
-	account, err := s.client.Accounts.Status(t.Context(), old)
+	account, err := s.client.Accounts.Summary(t.Context(), old)
 	require.NoError(t, err)
 	require.Equal(t, prepaid.AccountStatusClosed, account.Status)
 	require.Equal(t, "active", s.Status(fresh))

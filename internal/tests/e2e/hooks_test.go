@@ -145,7 +145,7 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 }
 
 // register makes a hook and returns its id.
-func (s *hookStage) register(enabled bool) string {
+func (s *hookStage) register(enabled bool) prepaid.HookID {
 	s.t.Helper()
 	created, err := s.client.Hooks.Create(s.t.Context(), s.hook(enabled))
 	require.NoError(s.t, err)
@@ -153,7 +153,7 @@ func (s *hookStage) register(enabled bool) string {
 }
 
 // undelivered makes a hook with n messages that could not be delivered, and returns their ids, oldest first.
-func (s *hookStage) undelivered(n int) (hook string, messages []string) {
+func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.MessageID) {
 	s.t.Helper()
 	hook, id := s.register(true), s.seed("0")
 	s.quiet()

@@ -64,7 +64,7 @@ func TestE2EMediaTypeSubstituted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.Inject("GET /accounts/{id}/status", prepaidtest.RespondBody(200, "application/json", `{"balance":"1.50","status":"some_day","extra":1}`))
-	account, err := s.client.Accounts.Status(t.Context(), "a")
+	account, err := s.client.Accounts.Summary(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, prepaid.MustAmount("1.50"), account.Balance)
 	require.False(t, account.Status.Known())
@@ -84,7 +84,7 @@ func TestE2EForeignResponses(t *testing.T) {
 			s := newStage(t)
 			from, to := s.seed("100.00"), s.seed("0")
 			s.Inject("GET /accounts/{id}/status", fault)
-			_, err := s.client.Accounts.Status(t.Context(), from)
+			_, err := s.client.Accounts.Summary(t.Context(), from)
 			response, ok := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, 200, response.StatusCode)
@@ -131,7 +131,7 @@ func TestE2ECallerGivesUp(t *testing.T) {
 	var group sync.WaitGroup
 	var transfer, read error
 	group.Go(func() { transfer = done(s.client.Accounts.Transfer(ctx, from, harness.TransferTo(to, "25.50"))) })
-	group.Go(func() { read = done(s.client.Accounts.Status(ctx, from)) })
+	group.Go(func() { read = done(s.client.Accounts.Summary(ctx, from)) })
 	require.Eventually(t, func() bool { return s.FaultsLeft() == 0 }, 10*time.Second, time.Millisecond) // both have arrived
 	cancel()
 	group.Wait()

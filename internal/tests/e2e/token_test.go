@@ -51,7 +51,7 @@ func TestE2ETokenNoLongerGood(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			from, to := s.seed("100.00"), s.seed("0")
-			_, err := s.client.Accounts.Status(t.Context(), from)
+			_, err := s.client.Accounts.Summary(t.Context(), from)
 			require.NoError(t, err)
 			spoil(s)
 			_, err = s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))

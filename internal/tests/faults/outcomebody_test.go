@@ -112,7 +112,7 @@ func bodiless() []harness.Op {
 		harness.OpPlastic(), harness.OpActivate(),
 		{
 			Name: "Accounts.SetStatus", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusLostOrStolen)
+				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen})
 			},
 		},
 		{
@@ -217,7 +217,9 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 		}
 	}
 	setStatus := func(status prepaid.AccountStatus) func(context.Context, *prepaid.Client) error {
-		return func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, "acc-1", status) }
+		return func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: status})
+		}
 	}
 	for name, tc := range map[string]struct {
 		call     func(context.Context, *prepaid.Client) error

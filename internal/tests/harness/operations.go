@@ -90,7 +90,7 @@ func OpActivate() Op {
 	return Op{
 		Name: "Accounts.SetStatus", Path: "/3.0/accounts/acc-1/status", Account: "acc-1", Status: 200,
 		Call: func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusActive)
+			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
 		},
 	}
 }

@@ -153,7 +153,7 @@ func TestValidationSetStatus(t *testing.T) {
 			func(s *prepaid.AccountStatus) *prepaid.AccountStatus { return s }, "QZXWV", status))
 	}
 	set := func(ctx context.Context, c *prepaid.Client, s prepaid.AccountStatus) error {
-		return c.Accounts.SetStatus(ctx, "eaid", s)
+		return c.Accounts.SetStatus(ctx, "eaid", prepaid.SetStatusParams{Status: s})
 	}
 	refused(t, func() prepaid.AccountStatus { return prepaid.AccountStatusClosed }, set, rows...)
 }

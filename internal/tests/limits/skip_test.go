@@ -54,7 +54,9 @@ func TestSkipValueChecksKeepsTheRest(t *testing.T) {
 	config := harness.ServiceConfig()
 	config.SkipValueChecks = true
 	for _, id := range []prepaid.AccountID{"", ".", "..", "a/b", "a\nb", "\xff"} {
-		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, id, "frozen") })
+		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: "frozen"})
+		})
 		requireRefusal(t, err, "", harness.Fault{Field: "id", Rule: ""})
 	}
 	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"context"
-	"encoding/base64"
 	"io"
 	"reflect"
 	"strings"
@@ -72,7 +71,7 @@ func canaryCalls(t *testing.T) []canaryCall {
 	hook := harness.ValidHook()
 	hook.HMACKeySecret = prepaid.NewSecret(canaryHMAC)
 	key := harness.ValidExchangeKey()
-	key.EphemeralKey = prepaid.NewSecret(base64.StdEncoding.EncodeToString([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32]))
+	key.EphemeralKey, _ = prepaid.EphemeralKeyFrom([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32])
 	wallet := prepaid.ProvisionWalletParams{Nonce: canaryOf("Sent", "Nonce"), NonceSignature: canaryOf("Sent", "Signature"), Certificates: []string{canaryOf("Sent", "Certificate")}}
 	day := canaryDate.Time(nil)
 	return []canaryCall{
@@ -90,9 +89,9 @@ func canaryCalls(t *testing.T) []canaryCall {
 		{"Accounts.Get", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return c.Accounts.Get(ctx, "eaid", prepaid.IncludeCardholder)
 		}},
-		{"Accounts.Status", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Status(ctx, "eaid") }},
+		{"Accounts.Summary", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Summary(ctx, "eaid") }},
 		{"Accounts.SetStatus", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.AccountStatusClosed)
+			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed})
 		}},
 		{"Accounts.SetPlasticEnabled", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Accounts.SetPlasticEnabled(ctx, "eaid", prepaid.SetPlasticEnabledParams{})

@@ -87,7 +87,7 @@ func TestCanaryValidation(t *testing.T) {
 	hook := harness.ValidHook()
 	hook.URI, hook.HMACKeySecret = "http://"+canaryOf("Sent", "URI"), prepaid.NewSecret(canaryHMAC+"0")
 	key := harness.ValidExchangeKey()
-	key.EphemeralKey = prepaid.NewSecret(canaryOf("Sent", "Key"))
+	key.KeyID = canaryOf("Sent", "Key")
 	var w canaryWatch
 	config := canaryConfig(&w, fixedResponse(400, "", ""), false)
 	client, err := prepaid.NewClient(config)

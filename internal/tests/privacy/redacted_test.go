@@ -89,7 +89,7 @@ func TestRedactedFormat(t *testing.T) {
 			"CreateHookParams{URI:https://[REDACTED]@h.example Scope:[7] HMACKeySecret:[REDACTED]}",
 		},
 		{prepaid.UpdateHookParams{URI: "https://ann:s3cret@h.example/%zz", Enabled: new(false)}, "UpdateHookParams{URI:[REDACTED] Enabled:false}"},
-		{prepaid.ExchangeKeyParams{KeyID: "k", EphemeralKey: prepaid.NewSecret("x")}, "{ApplicationID: KeyID:k EphemeralKey:[REDACTED]}"},
+		{prepaid.ExchangeKeyParams{KeyID: "k", EphemeralKey: prepaid.NewEphemeralKey()}, "{ApplicationID: KeyID:k EphemeralKey:[REDACTED]}"},
 		{prepaid.PINSecret{OTP: prepaid.NewSecret("1"), PIN: prepaid.NewSecret("2")}, "{OTP:[REDACTED] PIN:[REDACTED]}"},
 		{prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("x")}, "{ClientID:id ClientSecret:[REDACTED]}"},
 	} {
@@ -109,7 +109,7 @@ func TestRedactedLogValue(t *testing.T) {
 	for _, value := range []any{account, &account} {
 		require.Equal(t, `{"account":{"ID":"eaid-1","CompanyID":7,"Balance":25.50,"CardNumber":"[REDACTED]",`+
 			`"PlasticExpiry":"2029-01-02T00:00:00Z","Status":"active","PlasticEnabled":true,"NameOnCard":"[REDACTED]","Compliant":false,`+
-			`"Personal":{"FirstName":"[REDACTED]","LastName":"[REDACTED]","PrimaryAddress":"[REDACTED]","DateOfBirth":"[REDACTED]"},`+
+			`"Cardholder":{"FirstName":"[REDACTED]","LastName":"[REDACTED]","PrimaryAddress":"[REDACTED]","DateOfBirth":"[REDACTED]"},`+
 			`"PortalIdentifier":{"client_id":"c","program_id":"p","cardholder_id":"h"}}}`, logged(t, value, false))
 		text := logged(t, value, true)
 		require.Contains(t, text, "account.ID=eaid-1 account.CompanyID=7 account.Balance=25.50 account.CardNumber=[REDACTED]")
