@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // layout is what every page has around its content.
@@ -35,7 +37,7 @@ func parseTemplates() map[string]*template.Template {
 		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
-		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": url.PathEscape, "short": short, "args": func(values ...any) []any { return values },
+		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": func(id prepaid.AccountID) string { return url.PathEscape(string(id)) }, "short": short, "args": func(values ...any) []any { return values },
 		"plural": plural,
 	}
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
