@@ -51,8 +51,8 @@ type AccountState struct {
 	DisplayName string
 	// NameOnCard is empty when there is none.
 	NameOnCard string
-	// Personal is the registration.
-	Personal Personal
+	// Cardholder is the registration.
+	Cardholder Cardholder
 	// FreeText is the program's own data.
 	FreeText FreeText
 	// Portal is nil when there is none.
@@ -96,7 +96,7 @@ func (s *Server) stateOf(a *ledger.Account) AccountState {
 		ID: prepaid.AccountID(a.ID), ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: prepaid.CompanyID(a.Company.ID), ClientID: a.Company.ClientID,
 		Status: a.Status, Balance: a.Balance.String(), ProductType: a.ProductType, AccountType: a.AccountType,
 		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
-		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Personal: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
+		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Cardholder: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
 		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: prepaid.AccountID(a.Corresponding), CardholderType: int(a.HolderType),
 		PINSet: a.PIN != "", Activatable: s.activatable(a),
 	}
