@@ -100,7 +100,7 @@ func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced
 // same run was applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never
 // repeated once they may have arrived.
 //
-// API: GET and POST /policy/{id}/categories.
+// API: GET /policy/{id}/categories, POST /policy/{id}/categories.
 func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureCategoriesParams) (*EnsuredRules[MCC], error) {
 	set := ruleSet[MCC, MCC]{
 		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
@@ -127,7 +127,7 @@ func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID,
 //
 // Errors and safety: as [PolicyService.EnsureCategories].
 //
-// API: GET and POST /policy/{id}/merchants.
+// API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
 func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureMerchantsParams) (*EnsuredRules[MerchantRule], error) {
 	set := ruleSet[MerchantKey, MerchantRule]{
 		name: "Policy.EnsureMerchants", list: "merchants",
@@ -148,7 +148,7 @@ func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, 
 //
 // Errors and safety: as [PolicyService.EnsureCategories].
 //
-// API: GET and POST /policy/{id}/terminals.
+// API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
 func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureTerminalsParams) (*EnsuredRules[TerminalRule], error) {
 	set := ruleSet[TerminalKey, TerminalRule]{
 		name: "Policy.EnsureTerminals", list: "terminals",
