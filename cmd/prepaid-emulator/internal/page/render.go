@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
@@ -37,7 +38,7 @@ func parseTemplates() map[string]*template.Template {
 		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
-		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": func(id prepaid.AccountID) string { return url.PathEscape(string(id)) }, "short": short, "args": func(values ...any) []any { return values },
+		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": func(id prepaid.AccountID) string { return url.PathEscape(string(id)) }, "short": func(id any) string { return short(fmt.Sprint(id)) }, "args": func(values ...any) []any { return values },
 		"plural": plural,
 	}
 	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
@@ -158,11 +159,11 @@ func money(amount string) string {
 }
 
 // short is the beginning of a long id.
-func short(id string) string {
+func short[ID ~string](id ID) string {
 	if len(id) > 13 {
-		return id[:8] + "…"
+		return string(id[:8]) + "…"
 	}
-	return id
+	return string(id)
 }
 
 // pager leads through a long list.
