@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -26,6 +27,7 @@ type requestData struct {
 	Newer, Older    int64
 	Filter          string
 	Curl, GoTest    string
+	NoGoTest        string // why there is none
 	Operation       string
 }
 
@@ -51,6 +53,9 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	if request.RequestID != "" {
 		data.repeats(list)
 		data.Movements = server.Movements(request.RequestID)
+	}
+	if data.GoTest, err = gotest.Write(server, request); err != nil {
+		data.NoGoTest = err.Error()
 	}
 	data.Created = created(server, ids, request)
 	data.neighbours(filter, list, p.table(nil, "").Twice)
