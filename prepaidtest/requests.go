@@ -64,9 +64,9 @@ type Request struct {
 	ErrorDescription string
 	// ResponseHeader holds the headers of the response as the server made it.
 	ResponseHeader http.Header
-	// Answer is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
+	// ResponseBody is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
 	// are masked, and it is cut at 16 KiB. Empty for reports, which are not kept in memory.
-	Answer string
+	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
 	// FaultForm is that fault as ParseFault reads it, without how often it is used; empty without one.
@@ -110,7 +110,7 @@ func (s *Server) Requests() []Request {
 
 // weight estimates what a request takes in the log.
 func (r Request) weight() int {
-	weight := 1024 + len(r.Path) + len(r.Body) + len(r.Answer)
+	weight := 1024 + len(r.Path) + len(r.Body) + len(r.ResponseBody)
 	for _, values := range []map[string][]string{r.Query, r.Header, r.ResponseHeader} {
 		for name, list := range values {
 			weight += len(name) + 64
@@ -160,7 +160,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
 		entry.Body = requestlog.Body(c.Body, c.Readable)
-		entry.ResponseHeader, entry.Answer = response.Headers(), requestlog.Response(c, response)
+		entry.ResponseHeader, entry.ResponseBody = response.Headers(), requestlog.Response(c, response)
 		s.requests.Add(*entry)
 	}
 	if s.settings.logger != nil {

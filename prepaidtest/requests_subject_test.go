@@ -18,7 +18,7 @@ func TestRequest_SubjectAndRepeats(t *testing.T) {
 	body := func(amount, id string) string {
 		return fmt.Sprintf(`{"amount":%s,"request_id":%q,"source_reference":"s","destination_reference":"d","destination_account_id":%q,"transaction_type":1}`, amount, id, to)
 	}
-	c.Inject("POST /accounts/{id}/transfer", Answer(503, "").Times(1).WithProbability(1))
+	c.Inject("POST /accounts/{id}/transfer", Respond(503, "").Times(1).WithProbability(1))
 	c.post("accounts/"+from+"/transfer", body("2.50", "r-1")).refused(503, "server_error")
 	c.post("accounts/"+from+"/transfer", body("2.50", "r-1")).ok()
 	c.post("accounts/"+from+"/transfer", body("2.50", "r-1")).ok()
@@ -28,7 +28,7 @@ func TestRequest_SubjectAndRepeats(t *testing.T) {
 	requests := c.Requests()[1:] // the first is for the token
 	refused, moved, again, other, stranger := requests[0], requests[1], requests[2], requests[3], requests[4]
 	require.Equal(t, []string{from, "2.50", "r-1", "active", "10.00"}, []string{refused.AccountID, refused.Amount, refused.RequestID, refused.AccountStatus, refused.AccountBalance})
-	require.Equal(t, "answer 503", refused.FaultForm)
+	require.Equal(t, "respond 503", refused.FaultForm)
 	require.Equal(t, []int64{0, refused.Number, refused.Number, 0, other.Number}, []int64{refused.RepeatOf, moved.RepeatOf, again.RepeatOf, other.RepeatOf, stranger.RepeatOf})
 	require.Equal(t, []bool{false, false, true, false}, []bool{refused.Replayed, moved.Replayed, again.Replayed, other.Replayed})
 	require.Equal(t, "7.50", again.AccountBalance)
@@ -61,7 +61,7 @@ func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 	c.AddAccount(SeedAccount{})
 	c.get("accounts/company/42?page_size=1").ok()
 	got := c.lastRequest()
-	require.Equal(t, []string{vendorJSON, "1", fmt.Sprint(len(got.Answer))},
+	require.Equal(t, []string{vendorJSON, "1", fmt.Sprint(len(got.ResponseBody))},
 		[]string{got.ResponseHeader.Get("Content-Type"), got.ResponseHeader["X-TotalItems"][0], got.ResponseHeader.Get("Content-Length")})
 	require.Positive(t, got.Duration)
 
@@ -78,10 +78,10 @@ func TestRequest_ResponseHeaderAndDuration(t *testing.T) {
 // However large the bodies are, the log has a bound.
 func TestRequest_LogIsBoundedInMemory(t *testing.T) {
 	t.Parallel()
-	weight := Request{Body: strings.Repeat("b", 16<<10), Answer: strings.Repeat("a", 16<<10)}.weight()
+	weight := Request{Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)}.weight()
 	s := NewServer(t)
 	for i := range logMemory/weight + 5 {
-		s.requests.Add(Request{Number: int64(i + 1), Body: strings.Repeat("b", 16<<10), Answer: strings.Repeat("a", 16<<10)})
+		s.requests.Add(Request{Number: int64(i + 1), Body: strings.Repeat("b", 16<<10), ResponseBody: strings.Repeat("a", 16<<10)})
 	}
 	kept := s.Requests()
 	require.Len(t, kept, logMemory/weight)

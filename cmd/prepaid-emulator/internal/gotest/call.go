@@ -37,7 +37,7 @@ func methods() map[string]string {
 		"GET /accounts/{id}":                    "Accounts.Get",
 		"PUT /accounts/{id}":                    "Accounts.Update",
 		"GET /accounts/{id}/transactions":       "Accounts.TransactionsPage",
-		"GET /accounts/{id}/status":             "Accounts.Status",
+		"GET /accounts/{id}/status":             "Accounts.Summary",
 		"PUT /accounts/{id}/status":             "Accounts.SetStatus",
 		"PUT /accounts/{id}/plastic":            "Accounts.SetPlasticEnabled",
 		"GET /accounts/{id}/tokens":             "Accounts.WalletTokens",

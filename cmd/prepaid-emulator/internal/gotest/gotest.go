@@ -174,7 +174,7 @@ func (w *writer) arm(line func(string, ...any)) {
 		return
 	case !w.naturally():
 		line("// The service refused it: %s. This fault makes the test's emulator do the same.", cmp.Or(oneLine(w.request.ErrorDescription), "no reason given"))
-		form = prepaidtest.Answer(w.request.Status, w.request.ErrorCode).String()
+		form = prepaidtest.Respond(w.request.Status, w.request.ErrorCode).String()
 	}
 	if form == "" {
 		return
@@ -222,7 +222,7 @@ func (w *writer) check(line func(string, ...any)) {
 // plainSuccess is one whose body does not say that nothing was done.
 func (w *writer) plainSuccess() bool {
 	r := w.request
-	body := strings.ReplaceAll(r.Answer, " ", "")
+	body := strings.ReplaceAll(r.ResponseBody, " ", "")
 	failedTransfer := w.field("RequestID").IsValid() && (strings.Contains(body, `"transaction_id":""`) || strings.Contains(body, `"transaction_id":null`) ||
 		strings.Contains(body, `"transaction_id":0`) || !strings.Contains(body, "transaction_id"))
 	return w.succeeded() && r.ErrorCode == "" && !failedTransfer && !strings.Contains(body, `"success":false`) && !strings.Contains(body, `"outcome":"declined"`)

@@ -18,6 +18,8 @@ func literal(v reflect.Value) string {
 		return fmt.Sprintf("prepaid.MustAmount(%q)", value.String())
 	case prepaid.Secret:
 		return fmt.Sprintf("prepaid.NewSecret(%q)", value.Reveal())
+	case prepaid.EphemeralKey:
+		return "prepaid.NewEphemeralKey()"
 	case time.Time:
 		return fmt.Sprintf("time.Date(%d, %d, %d, %d, %d, %d, 0, time.UTC)", value.Year(), value.Month(), value.Day(), value.Hour(), value.Minute(), value.Second())
 	}

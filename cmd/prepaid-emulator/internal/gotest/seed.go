@@ -114,7 +114,7 @@ func (w *writer) prepareHook() {
 	if !strings.Contains(w.request.Template, "/undeliverable") {
 		return
 	}
-	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(\"\", prepaidtest.LoseAnswer())",
+	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(\"\", prepaidtest.LoseResponse())",
 		"server.Adjust(server.AddAccount(prepaidtest.SeedAccount{}), \"1.00\")", "if err := server.WaitIdle(t.Context()); err != nil { t.Fatal(err) }")
 	if len(w.call.arguments) > 1 && w.call.arguments[1].Kind() == reflect.String {
 		kind := w.call.arguments[1].Type()

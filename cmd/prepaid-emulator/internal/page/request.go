@@ -12,23 +12,23 @@ import (
 )
 
 type requestData struct {
-	Request         prepaidtest.Request
-	Query           [][2]string
-	Headers         [][2]string
-	ResponseHeaders [][2]string
-	Body, Answer    string
-	Sent            []prepaidtest.Request // all with the same request id, oldest first
-	Movements       int
-	BodyDiffers     bool // from the first with this request id
-	FaultEffect     string
-	Account         bool   // there is one
-	Created         string // the account that this request has created
-	Transaction     string
-	Newer, Older    int64
-	Filter          string
-	Curl, GoTest    string
-	NoGoTest        string // why there is none
-	Operation       string
+	Request            prepaidtest.Request
+	Query              [][2]string
+	Headers            [][2]string
+	ResponseHeaders    [][2]string
+	Body, ResponseBody string
+	Sent               []prepaidtest.Request // all with the same request id, oldest first
+	Movements          int
+	BodyDiffers        bool // from the first with this request id
+	FaultEffect        string
+	Account            bool   // there is one
+	Created            string // the account that this request has created
+	Transaction        string
+	Newer, Older       int64
+	Filter             string
+	Curl, GoTest       string
+	NoGoTest           string // why there is none
+	Operation          string
 }
 
 func (p *Page) request(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	ids := server.AccountIDs()
 	data := requestData{
 		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), ResponseHeaders: pairs(request.ResponseHeader),
-		Body: readable(request.Body), Answer: readable(request.Answer), FaultEffect: faultEffect(request.FaultForm), Filter: filter.Query(),
+		Body: readable(request.Body), ResponseBody: readable(request.ResponseBody), FaultEffect: faultEffect(request.FaultForm), Filter: filter.Query(),
 		Account: slices.Contains(ids, request.AccountID), Transaction: transactionID(request), Curl: curl(p.base(r), request),
 	}
 	if request.Template != "" {
@@ -101,7 +101,7 @@ func faultEffect(form string) string {
 
 // created is the account that a request has created, whose id its response does not have.
 func created(server *prepaidtest.Server, ids []string, r prepaidtest.Request) string {
-	external, _ := membersOf(r.Answer)["external_account_id"].(string)
+	external, _ := membersOf(r.ResponseBody)["external_account_id"].(string)
 	if r.Method != http.MethodPost || r.Template != "/accounts" || external == "" {
 		return ""
 	}

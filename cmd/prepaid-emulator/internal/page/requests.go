@@ -230,13 +230,13 @@ func refusal(r prepaidtest.Request) string {
 	if r.Status != http.StatusOK {
 		return ""
 	}
-	switch answer := membersOf(r.Answer); {
-	case strings.HasSuffix(r.Template, "/transfer") && answer != nil && transactionID(r) == "":
+	switch body := membersOf(r.ResponseBody); {
+	case strings.HasSuffix(r.Template, "/transfer") && body != nil && transactionID(r) == "":
 		return "not made: no money moved"
-	case strings.HasPrefix(r.Template, "/funding/") && answer["outcome"] == "declined":
+	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
-	case strings.HasPrefix(r.Template, "/simulation/") && answer["success"] == false:
-		message, _ := answer["message"].(string)
+	case strings.HasPrefix(r.Template, "/simulation/") && body["success"] == false:
+		message, _ := body["message"].(string)
 		return cmp.Or(message, "no success")
 	}
 	return ""
