@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
@@ -29,7 +30,7 @@ type Request struct {
 	// Path is the path as it arrived, percent-encoded, without the query.
 	Path string
 	// AccountID is the EAID in the path or in the body, whether there is such an account or not; empty without one.
-	AccountID string
+	AccountID prepaid.AccountID
 	// AccountStatus is the status of that account as the request found it; empty when there was no such account.
 	AccountStatus string
 	// AccountBalance is its balance as the request found it, in decimals; empty when there was no such account.
@@ -37,7 +38,7 @@ type Request struct {
 	// Amount is the amount in the body, as it was written; empty without one.
 	Amount string
 	// RequestID is request_id of the body, cut at 100 characters; empty without one.
-	RequestID string
+	RequestID prepaid.RequestID
 	// RepeatOf is the Number of the first request of the log with the same operation and RequestID; 0 for that one
 	// itself, and without a RequestID.
 	RepeatOf int64
@@ -98,7 +99,7 @@ func (s *Server) Requests() []Request {
 		if r.RequestID == "" {
 			continue
 		}
-		key := [3]string{r.Method, r.Template, r.RequestID}
+		key := [3]string{r.Method, r.Template, string(r.RequestID)}
 		if earlier, known := first[key]; known {
 			list[i].RepeatOf = earlier
 		} else {
@@ -128,7 +129,7 @@ func (s *Server) arrived(c *exchange.Call) Request {
 		return Request{}
 	}
 	about := requestlog.SubjectOf(c)
-	entry := Request{AccountID: about.Account, Amount: about.Amount, RequestID: about.RequestID}
+	entry := Request{AccountID: prepaid.AccountID(about.Account), Amount: about.Amount, RequestID: prepaid.RequestID(about.RequestID)}
 	if about.Account == "" {
 		return entry
 	}

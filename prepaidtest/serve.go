@@ -26,7 +26,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := time.Now()
-	s.service.Clock.VisibleWithin()
+	s.service.Clock.Settle()
 	c := &exchange.Call{Form: s.form, Request: r, At: s.service.Clock.Now()}
 	if !c.ReadBody(w, limited) {
 		return
@@ -125,7 +125,7 @@ func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	counted := s.activity.Begin(1)
 	s.activity.Run(func() {
 		s.activity.Pause(d, nil)
-		s.service.Clock.VisibleWithin()
+		s.service.Clock.Settle()
 		s.carryOut(&c).Release()
 		if counted {
 			s.activity.End(1)

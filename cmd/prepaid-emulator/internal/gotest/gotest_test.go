@@ -70,9 +70,9 @@ func member(t *testing.T, text, name string) string {
 func everything(t *testing.T) *caller {
 	t.Helper()
 	c := newCaller(t)
-	ada := c.AddAccount(prepaidtest.SeedAccount{ID: "EA-ADA", Balance: "500.00", Key: "ada", Status: "active"})
-	bob := c.AddAccount(prepaidtest.SeedAccount{ID: "EA-BOB"})
-	c.AddWalletToken(ada, prepaidtest.WalletToken{})
+	ada := string(c.AddAccount(prepaidtest.SeedAccount{ID: "EA-ADA", Balance: "500.00", Key: "ada", Status: "active"}))
+	bob := string(c.AddAccount(prepaidtest.SeedAccount{ID: "EA-BOB"}))
+	c.AddWalletToken(prepaid.AccountID(ada), prepaidtest.WalletToken{})
 	c.AddCompany(prepaidtest.Company{ID: 77, ClientID: "northwind", ProgramID: "nw", Loop: prepaidtest.ClosedLoop})
 	transfer := func(amount, id string) {
 		c.send("POST", "accounts/"+ada+"/transfer", `{"request_id":"`+id+`","amount":`+amount+`,"source_reference":"it's \"lunch\"","destination_reference":"d","destination_account_id":"`+bob+`","transaction_type":1}`)
@@ -119,7 +119,7 @@ func everything(t *testing.T) *caller {
 
 	device := `"device_id":"phone","ip_address":"192.0.2.1"`
 	c.send("POST", "pin/initiate", `{"eaid":"`+ada+`","communication_method":"sms",`+device+`}`)
-	change := c.PINChanges(ada)[0]
+	change := c.PINChanges(prepaid.AccountID(ada))[0]
 	key, err := prepaid.NewPINKey(c.PINCertificate(), prepaid.PINKeyOptions{})
 	require.NoError(t, err)
 	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(change.OTP), PIN: prepaid.NewSecret("7351")})

@@ -56,7 +56,7 @@ func (w *writer) prepare() {
 	switch {
 	case w.request.Template == "/funding/reversals" && w.succeeded():
 		w.before = append(w.before, "redeemed, err := client.Funding.Redeem(t.Context(), "+literal(reflect.ValueOf(prepaid.RedeemFundingParams{
-			Amount: prepaid.MustAmount("1.00"), AccountID: prepaid.AccountID(w.request.AccountID), Exception: "no_exception", MerchantNameLocation: "EXAMPLE SHOP SYDNEY AU",
+			Amount: prepaid.MustAmount("1.00"), AccountID: w.request.AccountID, Exception: "no_exception", MerchantNameLocation: "EXAMPLE SHOP SYDNEY AU",
 			OriginatingTransaction: w.field("OriginatingTransaction").Int(), Currency: "036", CardAcceptorID: "EXAMPLE00000001", CorrelationID: w.field("CorrelationID").String(),
 			MerchantCategoryCode: "5411", TerminalID: "EX000001", AcquirerID: "400001",
 		}))+")", failOn)
@@ -105,7 +105,7 @@ func (w *writer) prepareHook() {
 	}
 	w.options = receiver
 	hook := prepaid.CreateHookParams{
-		URI: w.expression("receiver.URL"), Scope: []prepaid.CompanyID{prepaid.CompanyID(prepaidtest.DefaultCompany)}, FilterSpec: "*", Enabled: true,
+		URI: w.expression("receiver.URL"), Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: "*", Enabled: true,
 		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0123456789abcdef", 4)),
 	}
 	w.before = append(w.before, "hook, err := client.Hooks.Create(t.Context(), "+literal(reflect.ValueOf(hook))+")", failOn)
@@ -160,13 +160,13 @@ func (w *writer) preparePIN() {
 
 // seedNamed adds the accounts and companies that the call names, as far as the emulator has them.
 func (w *writer) seedNamed() {
-	var accounts []string
+	var accounts []prepaid.AccountID
 	companies := make(map[prepaid.CompanyID]bool)
 	var visit func(v reflect.Value)
 	visit = func(v reflect.Value) {
 		switch {
 		case v.Type() == reflect.TypeFor[prepaid.AccountID]():
-			accounts = append(accounts, v.String())
+			accounts = append(accounts, prepaid.AccountID(v.String()))
 		case v.Type() == reflect.TypeFor[prepaid.CompanyID]():
 			companies[prepaid.CompanyID(v.Int())] = true
 		case v.Kind() == reflect.Struct:
@@ -192,11 +192,11 @@ func (w *writer) seedNamed() {
 			continue
 		}
 		state := w.server.Account(id)
-		companies[prepaid.CompanyID(state.CompanyID)] = true
+		companies[state.CompanyID] = true
 		seeds = append(seeds, w.seedAccount(state)...)
 	}
 	for _, company := range w.server.Companies() {
-		if companies[prepaid.CompanyID(company.ID)] && (company.ID != prepaidtest.DefaultCompany || company.ClientID != prepaidtest.DefaultProgramClientID || company.Loop == prepaidtest.ClosedLoop) {
+		if companies[company.ID] && (company.ID != prepaidtest.DefaultCompany || company.ClientID != prepaidtest.DefaultProgramClientID || company.Loop == prepaidtest.ClosedLoop) {
 			w.seeds = append(w.seeds, "server.AddCompany("+literal(reflect.ValueOf(company))+")")
 		}
 	}
@@ -207,15 +207,15 @@ func (w *writer) seedNamed() {
 const maxSearched = 3
 
 // searched are accounts that a search of the call finds.
-func (w *writer) searched(known []string, companies map[prepaid.CompanyID]bool) []string {
+func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.CompanyID]bool) []prepaid.AccountID {
 	key := w.field("ClientAccountKey")
 	if w.request.Method != "GET" || (!key.IsValid() && len(companies) == 0) {
 		return nil
 	}
-	var found []string
+	var found []prepaid.AccountID
 	for _, id := range known {
 		state := w.server.Account(id)
-		if len(found) < maxSearched && (key.IsValid() && state.Key == key.String() || !key.IsValid() && companies[prepaid.CompanyID(state.CompanyID)]) {
+		if len(found) < maxSearched && (key.IsValid() && state.Key == key.String() || !key.IsValid() && companies[state.CompanyID]) {
 			found = append(found, id)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
@@ -73,7 +74,7 @@ func (d *requestData) repeats(newest []prepaidtest.Request) {
 }
 
 // neighbours finds the requests before and after, among those that the filter shows.
-func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[string]bool) {
+func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[prepaid.RequestID]bool) {
 	for _, other := range newest {
 		switch {
 		case other.Number == d.Request.Number || !filter.fits(other, twice):
@@ -100,7 +101,7 @@ func faultEffect(form string) string {
 }
 
 // created is the account that a request has created, whose id its response does not have.
-func created(server *prepaidtest.Server, ids []string, r prepaidtest.Request) string {
+func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.Request) prepaid.AccountID {
 	external, _ := membersOf(r.ResponseBody)["external_account_id"].(string)
 	if r.Method != http.MethodPost || r.Template != "/accounts" || external == "" {
 		return ""
