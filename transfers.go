@@ -269,5 +269,5 @@ func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.repeats.notBefore(lastSent)
+	return s.client.longest.notBefore(lastSent)
 }
