@@ -134,8 +134,9 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 	}, r.Method) {
 		v.fault("method", "must be GET, POST, PUT, PATCH or DELETE")
 	}
+	named := len(v.faults) == 0
 	segments, ok := r.segments(v)
-	if ok && len(v.faults) == 0 {
+	if named && ok {
 		described.op.Operation = Operation{r.Method + " " + r.Path, r.Method, r.Path}
 	}
 	if known := operationsAt(segments); len(known) > 0 {
