@@ -65,7 +65,7 @@ func ExampleClient_Do_known() {
 	defer srv.Close()
 
 	err := srv.Client().Do(context.Background(), prepaid.RawRequest{
-		Method: "POST", Path: "/accounts/{id}/transfer", PathValues: map[string]string{"id": "EA1"}, Safety: prepaid.SafetyReplayable,
+		Method: "POST", Path: "/accounts/{id}/transfer", PathValues: map[string]string{"id": "EA1"}, Safety: prepaid.SafetyRepeated,
 	}, nil)
 	fmt.Println(err)
 	fmt.Println(len(srv.Requests()), "requests")
@@ -74,8 +74,8 @@ func ExampleClient_Do_known() {
 	// 0 requests
 }
 
-// A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. Users get an
-// answer soon; the job has time, and its calls wait behind those of users.
+// A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. A call for
+// a user fails soon; the job has time, and its calls wait until those of users have a slot.
 func ExampleClient_With() {
 	srv := emulator()
 	defer srv.Close()

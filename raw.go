@@ -19,32 +19,31 @@ import (
 	"github.com/cardprograms/prepaid/internal/redact"
 )
 
-// Safety declares what [Client.Do] may do after an attempt that may have reached the service without a usable response. Whatever
-// it is, a call goes on after a failed connection, a 429, and once after a 401 with a new token, since nothing was done then.
-// The class of a transfer, whose repeat is recognised by its request ID, cannot be declared: the service does so for its own
-// two operations only.
+// Safety declares what [Client.Do] may do after an attempt that may have reached the service without a usable response. A call
+// of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done then.
+// The class of transfers, keyed, cannot be declared: the reference promises the cached response for two operations only.
 type Safety uint8
 
 const (
-	// SafetyNever: it is not sent again, and the outcome is unknown. The zero value. Whatever moves money, creates something or
-	// overwrites a newer change has this class.
-	SafetyNever Safety = iota
+	// SafetyNeverRepeated: it is not sent again, and the outcome is unknown. The zero value, and the class of whatever moves
+	// money, creates something or could overwrite a newer change.
+	SafetyNeverRepeated Safety = iota
 	// SafetyRead: it changes nothing and is sent again. Only with GET.
 	SafetyRead
-	// SafetyReplayable: it is sent again, within the bounds of Config.Retry. Declare it only if a repeat that arrives late, after
+	// SafetyRepeated: it is sent again, within the bounds of Config.Retry. Declare it only if a repeat that arrives late, after
 	// other changes, fails safe: it blocks again what was blocked.
-	SafetyReplayable
+	SafetyRepeated
 )
 
-// String returns the name of the class, such as "never".
+// String returns the class in words, such as "never repeated".
 func (s Safety) String() string {
 	switch s {
-	case SafetyNever:
-		return classNever.String()
+	case SafetyNeverRepeated:
+		return "never repeated"
 	case SafetyRead:
-		return classRead.String()
-	case SafetyReplayable:
-		return classReplayable.String()
+		return "read"
+	case SafetyRepeated:
+		return "repeated"
 	}
 	return "invalid"
 }
@@ -53,8 +52,9 @@ func (s Safety) class() class {
 	switch s {
 	case SafetyRead:
 		return classRead
-	case SafetyReplayable:
+	case SafetyRepeated:
 		return classReplayable
+	case SafetyNeverRepeated:
 	}
 	return classNever
 }
@@ -73,7 +73,7 @@ type RawRequest struct {
 	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the second,
 	// a [Secret] as it is.
 	Body any `redact:"content"`
-	// Safety says whether the request may be sent again. The zero value is SafetyNever.
+	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
 }
 
@@ -83,16 +83,16 @@ func (r RawRequest) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
 // LogValue logs r without values, query and body.
 func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 
-// Do makes a call for which this version has no method. It uses token, limiter ([LaneCall], or that of [Client.With]), attempts,
-// outcomes, logs, traces and [Capture] as the methods do. There is no header to set. The call has its own connection.
+// Do makes a call for which this version has no method, with the tokens, limiter (in [LaneCall]), attempts, outcomes, logs,
+// traces and [Capture] of all other calls. There are no headers to set. Each request opens its own connection.
 //
-// A 200, 201, 202 or 204 is a success. out is a pointer, which receives the JSON of the response as [PINResponse.Decode] reads it,
-// or zero after a 204; a member that is missing is zero, except in an Account and the other results of this package. If out is
-// nil, the body is ignored. What a success says is yours to judge: the client cannot know whether its body is a refusal. So after
-// a success that cannot be read, the outcome of all but a read is unknown.
+// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
+// outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
+// the response; a 204 sets it to zero. Names of members must match exactly. A missing member is zero in your own types, and an
+// error in results of this package such as [Account] if it is required there. If out is nil, the body is ignored.
 //
-// A path of one of the 44 operations is refused, whatever the method and however it is written: what is safe to repeat is known
-// there, and nobody can declare it otherwise. Call the method that the error names.
+// A path of one of the 44 operations is refused, whatever the method: whether they may be repeated is known, and cannot be
+// declared otherwise. The error names the method to call.
 //
 // Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
 // [ErrNotFound] if the service has no such path. Safety: as declared.
@@ -162,8 +162,8 @@ func (r *RawRequest) check(v *validator, described *request) []string {
 		described.body, described.encoded = r.Body, encoded
 	}
 	switch {
-	case r.Safety > SafetyReplayable:
-		v.fault("safety", "must be SafetyNever, SafetyRead or SafetyReplayable")
+	case r.Safety > SafetyRepeated:
+		v.fault("safety", "must be SafetyNeverRepeated, SafetyRead or SafetyRepeated")
 	case r.Safety == SafetyRead && r.Method != http.MethodGet:
 		v.fault("safety", "must not be SafetyRead unless the method is GET")
 	}

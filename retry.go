@@ -284,8 +284,9 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // Anything else proves nothing: another status or code (which may refuse the repeat because the first is still in progress), a
 // refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
 //
-// A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, for any other the
-// defaults. A client applies this rule itself to its own calls; use it for what another process sent.
+// A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, with the longest
+// wait of the clients derived from one another; for any other the defaults. A client applies this rule itself to its own calls;
+// use it for what another process sent.
 func SettlesDoubt(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

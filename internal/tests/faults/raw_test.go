@@ -26,20 +26,21 @@ func rawCases() []tableCase {
 	for _, raw := range []struct {
 		method string
 		safety prepaid.Safety
+		class  string
 		body   any
 	}{
-		{method: "POST", safety: prepaid.SafetyNever, body: map[string]string{"request_id": "pay-1"}},
-		{method: "GET", safety: prepaid.SafetyNever},
-		{method: "GET", safety: prepaid.SafetyRead},
-		{method: "PUT", safety: prepaid.SafetyReplayable, body: map[string]string{"state": "blocked"}},
+		{method: "POST", safety: prepaid.SafetyNeverRepeated, class: "never", body: map[string]string{"request_id": "pay-1"}},
+		{method: "GET", safety: prepaid.SafetyNeverRepeated, class: "never"},
+		{method: "GET", safety: prepaid.SafetyRead, class: "read"},
+		{method: "PUT", safety: prepaid.SafetyRepeated, class: "replayable", body: map[string]string{"state": "blocked"}},
 	} {
 		request := prepaid.RawRequest{
-			Method: raw.method, Path: "/accounts/{id}/" + raw.safety.String(), PathValues: map[string]string{"id": "acc-1"},
+			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
 			Body: raw.body, Safety: raw.safety,
 		}
 		row := tree.Operation{
 			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Success: "200,201,202,204", Body: "refusal",
-			Safety: raw.safety.String(),
+			Safety: raw.class,
 		}
 		f := &contract.Fixture{Operation: row.Name, Outcome: "200"}
 		f.Response.Status, f.Response.Body = http.StatusOK, json.RawMessage(`{"id":"acc-1"}`)
@@ -132,7 +133,7 @@ func TestRawCallResponses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for safety, want := range map[prepaid.Safety]prepaid.Outcome{prepaid.SafetyNever: c.never, prepaid.SafetyRead: c.read} {
+			for safety, want := range map[prepaid.Safety]prepaid.Outcome{prepaid.SafetyNeverRepeated: c.never, prepaid.SafetyRead: c.read} {
 				config := harness.Config("https://cards.example")
 				config.Transport, config.MaxResponseBytes = harness.NewScript(harness.Respond(c.status, c.mediaType, c.body)), 1000
 				var out *struct {
@@ -237,7 +238,7 @@ func (c changing) MarshalJSON() ([]byte, error) {
 func TestRawCallIsEncodedOnce(t *testing.T) {
 	t.Parallel()
 	request := rawRequest()
-	request.Safety, request.Body = prepaid.SafetyReplayable, changing{new(int)}
+	request.Safety, request.Body = prepaid.SafetyRepeated, changing{new(int)}
 	script := harness.NewScript(func(*http.Request) (*http.Response, error) {
 		request.PathValues["id"], request.Query["a"][0] = "EA-2", "y"
 		return nil, harness.ErrCut

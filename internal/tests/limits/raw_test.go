@@ -95,9 +95,11 @@ func TestRawCallOfAKnownPath(t *testing.T) {
 	t.Parallel()
 	client, script := rawClient(t)
 	for _, row := range tree.Operations(t) {
-		for i, form := range walkArounds(row.Path) {
+		forms := walkArounds(row.Path)
+		require.Len(t, forms, 53)
+		for i, form := range forms {
 			for _, method := range rawMethods {
-				for _, safety := range []prepaid.Safety{prepaid.SafetyNever, prepaid.SafetyReplayable} {
+				for _, safety := range []prepaid.Safety{prepaid.SafetyNeverRepeated, prepaid.SafetyRepeated} {
 					err := client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: form.path, PathValues: form.values, Safety: safety}, nil)
 					invalid, ok := errors.AsType[*prepaid.ValidationError](err)
 					require.True(t, ok, "%s %q %v", method, form.path, form.values)
@@ -188,7 +190,7 @@ func TestRawCallValidation(t *testing.T) {
 	for _, method := range rawMethods[1:] {
 		check(func(r *prepaid.RawRequest) { r.Method, r.Safety = method, prepaid.SafetyRead }, nil, harness.Fault{Field: "safety", Rule: "unless the method is GET"})
 	}
-	check(func(r *prepaid.RawRequest) { r.Safety = prepaid.SafetyReplayable + 1 }, nil, harness.Fault{Field: "safety", Rule: "must be SafetyNever"})
+	check(func(r *prepaid.RawRequest) { r.Safety = prepaid.SafetyRepeated + 1 }, nil, harness.Fault{Field: "safety", Rule: "must be SafetyNeverRepeated"})
 	for _, out := range []any{nothing, struct{}{}, map[string]int{}, 1, (*int)(nil)} {
 		check(func(*prepaid.RawRequest) {}, out, harness.Fault{Field: "out", Rule: "must be nil or a pointer"})
 	}
