@@ -99,8 +99,8 @@ func ExampleFundingService_Redeem_unknown() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(finding.Verdict, finding.Transactions[0].Amount)
-	// Output: seen -60.00
+	fmt.Println(len(finding.Transactions), finding.Transactions[0].Amount)
+	// Output: 1 -60.00
 }
 
 // A decline is a result, not an error.

@@ -99,7 +99,7 @@ func ExampleClient_With() {
 	}
 
 	id := seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}", prepaidtest.Answer(503, "unavailable").Times(5))
+	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(503, "unavailable").Times(5))
 	_, err = users.Accounts.Get(context.Background(), id)
 	if failure, ok := errors.AsType[*prepaid.CallError](err); ok {
 		fmt.Println("users:", failure.Outcome, "after", failure.Attempts)

@@ -51,7 +51,7 @@ func ExampleAccountsService_Transfer_unknown() {
 		fmt.Println(err)
 		return
 	}
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	for range 2 { // the second time may be after a restart
 		var params prepaid.TransferParams
 		if err := json.Unmarshal(stored, &params); err != nil {
@@ -141,7 +141,7 @@ func ExampleDirectEntryOutParams() {
 	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
 }
 
-// A search never proves absence: a history can be late. After VerdictUnseen a person decides; do not repeat the
+// A search never proves absence: a history can be late. After ErrNotSeen a person decides; do not repeat the
 // movement.
 func ExampleAccountsService_FindMovement_unseen() {
 	srv := emulator()
@@ -155,17 +155,20 @@ func ExampleAccountsService_FindMovement_unseen() {
 		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.FindMovementParams{
 			AccountID: id, Amount: prepaid.MustAmount(amount),
 			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
-			Settle: time.Millisecond, // keep the default of 2 min for the real service
+			VisibleWithin: time.Millisecond, // keep the default of 2 min for the real service
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
+		switch {
+		case errors.Is(err, prepaid.ErrNotSeen):
+			fmt.Println(amount, "not seen up to now:", !finding.To.IsZero())
+		case errors.Is(err, prepaid.ErrAmbiguous):
+			fmt.Println(amount, "several match:", len(finding.Transactions))
+		default:
+			fmt.Println(amount, err)
 		}
-		fmt.Println(amount, finding.Verdict, len(finding.Transactions))
 	}
 	// Output:
-	// 12.30 several match 2
-	// 45.60 not seen yet 0
+	// 12.30 several match: 2
+	// 45.60 not seen up to now: true
 }
 
 // A program that stores its payments itself waits before it repeats one with unknown outcome.
@@ -216,7 +219,7 @@ func ExampleAccountsService_Transfer() {
 		}
 		return paid
 	}
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(500, "server_error"))
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println("left on the float:", srv.Balance(string(float)))
@@ -246,11 +249,8 @@ func ExampleAccountsService_FindMovement() {
 		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
 			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 		}.Around(err))
-		if lookErr != nil {
+		if lookErr != nil { // ErrNotSeen and ErrAmbiguous too: for review
 			return "", errors.Join(err, lookErr)
-		}
-		if finding.Verdict != prepaid.VerdictSeen {
-			return "", fmt.Errorf("for review, %s: %w", finding.Verdict, err)
 		}
 		return finding.Transactions[0].ID, nil
 	}

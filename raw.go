@@ -231,7 +231,7 @@ func operations() []*operation {
 		&opMerchantCategoryCodes, &opRestrictions, &opPolicy, &opPolicyCategories, &opPolicyMerchants, &opPolicyTerminals,
 		&opChangeCategories, &opChangeMerchants, &opChangeTerminals,
 		&opSearchAccounts, &opCreateAccount, &opSearchCompany, &opGetAccount, &opUpdateAccount, &opTransactions,
-		&opAccountStatus, &opSetStatus, &opSetPlasticEnabled, &opWalletTokens, &opProvisionWallet, &opExchangeKey,
+		&opAccountSummary, &opSetStatus, &opSetPlasticEnabled, &opWalletTokens, &opProvisionWallet, &opExchangeKey,
 		&opDirectEntryOut, &opTransfer,
 		&opRedeem, &opReverse, &opRefund, &opTransact, &opAdvise, &opSimReverse, &opClear, &opReverseClear,
 		&opInitiatePIN, &opValidatePIN, &opExecutePIN,

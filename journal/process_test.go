@@ -132,7 +132,7 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
 		// A transfer may go on after its response was lost, or after the process that sent it was killed.
-		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.03), prepaidtest.Answer(503, "").WithProbability(0.03),
+		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.03), prepaidtest.Respond(503, "").WithProbability(0.03),
 			prepaidtest.DropBeforeCommit().CommitAfter(takes).WithProbability(0.03),
 			prepaidtest.ProxyPage(502).CommitAfter(takes).WithProbability(0.03), prepaidtest.Delay(takes).WithProbability(0.2))
 	}

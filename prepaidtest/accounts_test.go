@@ -191,12 +191,12 @@ func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.AddCompany(Company{ID: 7, ClientID: "seven", ProgramID: "p7"})
-	person := func(first, last, mobile string) *Personal {
-		return &Personal{FirstName: first, LastName: last, MobileNumber: mobile}
+	person := func(first, last, mobile string) *Cardholder {
+		return &Cardholder{FirstName: first, LastName: last, MobileNumber: mobile}
 	}
-	a := c.AddAccount(SeedAccount{CompanyID: 7, Personal: person("Ada", "Lovelace", "1")})
-	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Personal: person("Grace", "Hopper", "2")})
-	d := c.AddAccount(SeedAccount{CompanyID: 7, Personal: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
+	a := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Ada", "Lovelace", "1")})
+	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Cardholder: person("Grace", "Hopper", "2")})
+	d := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
 	c.AddAccount(SeedAccount{})
 	find := func(query string) []string {
 		got := c.get("accounts/company/7?" + query)

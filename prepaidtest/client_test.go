@@ -12,7 +12,7 @@ func TestClientPaysOnceWhenTheResponseIsLost(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	from, to := s.AddAccount(SeedAccount{Balance: "100.00"}), s.AddAccount(SeedAccount{})
-	s.Inject(transferOperation, CommitThenDrop(), Answer(429, ""))
+	s.Inject(transferOperation, CommitThenDrop(), Respond(429, ""))
 	key := prepaid.NewRequestID()
 	_, err := s.Client().Accounts.Transfer(t.Context(), prepaid.AccountID(from), prepaid.TransferParams{
 		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: prepaid.AccountID(to), SourceReference: "a", DestinationReference: "b",

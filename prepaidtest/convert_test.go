@@ -40,7 +40,7 @@ func TestConversionsLoseNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(other))
 	}
-	var person Personal
+	var person Cardholder
 	fill(reflect.ValueOf(&person).Elem(), new(int))
 	held := person.internal()
 	same(person, held)
@@ -53,5 +53,5 @@ func TestConversionsLoseNothing(t *testing.T) {
 	same(token, token.internal())
 	require.Equal(t, token, walletTokenOf(token.internal()))
 
-	require.Equal(t, person, personalOf(*SeedAccount{Personal: &person}.internal().Personal))
+	require.Equal(t, person, personalOf(*SeedAccount{Cardholder: &person}.internal().Personal))
 }

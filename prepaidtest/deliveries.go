@@ -56,6 +56,6 @@ func (s *Server) Deliveries() []Delivery {
 // WaitIdle returns when no request runs on after its response (CommitAfter) and no webhook message is queued or on its
 // way, or when ctx ends. Retries and alerts that wait for the clock do not count.
 func (s *Server) WaitIdle(ctx context.Context) error {
-	s.service.Clock.Settle()
+	s.service.Clock.VisibleWithin()
 	return s.activity.WaitIdle(ctx)
 }

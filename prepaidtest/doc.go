@@ -44,7 +44,7 @@
 // Inject arms faults of requests by operation, count and probability, and InjectDelivery those of webhook messages:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.TooManyRequests(0).Times(3))
-//	srv.Inject(prepaidtest.AnyOperation, prepaidtest.Answer(503, "").WithProbability(0.1))
+//	srv.Inject(prepaidtest.AnyOperation, prepaidtest.Respond(503, "").WithProbability(0.1))
 //	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
 //
 // FaultForms and DeliveryFaultForms list the same in text, for ParseFault and ParseDeliveryFault. When a test fails,

@@ -20,7 +20,7 @@ func ExampleServer_Inject() {
 	defer srv.Close()
 	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
 	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(429, ""))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(429, ""))
 
 	key := prepaid.NewRequestID()
 	_, err = srv.Client().Accounts.Transfer(context.Background(), from, prepaid.TransferParams{

@@ -46,7 +46,7 @@ func TestFault_AnswersInOrder(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-	c.Inject(transferOperation, Answer(500, ""), Answer(429, ""), Answer(400, "odd_code"), AnswerBody(502, "text/html", "<h1>Bad gateway</h1>"))
+	c.Inject(transferOperation, Respond(500, ""), Respond(429, ""), Respond(400, "odd_code"), RespondBody(502, "text/html", "<h1>Bad gateway</h1>"))
 	send := func() answer { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
 	c.send("POST", "accounts/"+from+"/transfer", "{}", http.Header{}).refused(401, "unauthorized") // uses none
 	send().refused(500, "server_error")

@@ -69,7 +69,7 @@ func transactionOf(i ledger.Item) Transaction {
 
 // Transactions returns the history of an account, oldest first.
 func (s *Server) Transactions(eaid string) []Transaction {
-	s.service.Clock.Settle()
+	s.service.Clock.VisibleWithin()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	a := s.known(l, eaid)

@@ -18,7 +18,7 @@ func (s *Server) known(l ledger.View, eaid string) *ledger.Account {
 
 // Balance returns the balance of an account in decimals, at least two, for example "74.50".
 func (s *Server) Balance(eaid string) string {
-	s.service.Clock.Settle()
+	s.service.Clock.VisibleWithin()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {

@@ -51,8 +51,8 @@ type AccountState struct {
 	DisplayName string
 	// NameOnCard is empty when there is none.
 	NameOnCard string
-	// Personal is the registration.
-	Personal Personal
+	// Cardholder is the registration.
+	Cardholder Cardholder
 	// FreeText is the program's own data.
 	FreeText FreeText
 	// Portal is nil when there is none.
@@ -82,7 +82,7 @@ func (a AccountState) LogValue() slog.Value {
 // Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
 func (s *Server) Account(eaid string) AccountState {
-	s.service.Clock.Settle()
+	s.service.Clock.VisibleWithin()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	if a := s.known(l, eaid); a != nil {
@@ -96,7 +96,7 @@ func (s *Server) stateOf(a *ledger.Account) AccountState {
 		ID: a.ID, ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: a.Company.ID, ClientID: a.Company.ClientID,
 		Status: a.Status, Balance: a.Balance.String(), ProductType: a.ProductType, AccountType: a.AccountType,
 		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
-		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Personal: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
+		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Cardholder: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
 		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: a.Corresponding, CardholderType: int(a.HolderType),
 		PINSet: a.PIN != "", Activatable: s.activatable(a),
 	}
@@ -179,7 +179,7 @@ type MessageState struct {
 
 // Hooks returns the registered webhooks, oldest first.
 func (s *Server) Hooks() []HookState {
-	s.service.Clock.Settle()
+	s.service.Clock.VisibleWithin()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
 	hooks := s.service.Hooks.All(l)

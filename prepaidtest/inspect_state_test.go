@@ -19,7 +19,7 @@ func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	person := lovelace()
 	person.LastName, person.Passport = "Canary", &Passport{Number: "P1", Expiry: "2099-01-01T00:00:00Z", IssuingCountry: "AUS"}
 	id := c.AddAccount(SeedAccount{
-		Balance: "12.50", Key: "key-1", Status: "inactive", Personal: &person, DisplayName: "Shown", NameOnCard: "A CARD",
+		Balance: "12.50", Key: "key-1", Status: "inactive", Cardholder: &person, DisplayName: "Shown", NameOnCard: "A CARD",
 		Portal: &PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"}, PlasticDisabled: true,
 	})
 	c.Adjust(id, "-2.25")
@@ -28,13 +28,13 @@ func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	require.Equal(t, []any{id, "inactive", "10.25", "key-1", int64(42), "acme", 2, false}, []any{
 		got.ID, got.Status, got.Balance, got.Key, got.CompanyID, got.ClientID, got.Transactions, got.PlasticEnabled,
 	})
-	require.Equal(t, person, got.Personal)
+	require.Equal(t, person, got.Cardholder)
 	require.False(t, got.LastTransaction.Before(got.FirstTransaction))
 	require.False(t, got.FirstTransaction.IsZero())
 
-	got.Portal.ClientID, got.Personal.Passport.Number = "changed", "changed"
+	got.Portal.ClientID, got.Cardholder.Passport.Number = "changed", "changed"
 	require.Equal(t, "c", c.Account(id).Portal.ClientID, "what is handed out is a copy")
-	require.Equal(t, "P1", c.Account(id).Personal.Passport.Number)
+	require.Equal(t, "P1", c.Account(id).Cardholder.Passport.Number)
 
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "account", got)

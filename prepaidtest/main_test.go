@@ -20,8 +20,8 @@ const vendorJSON = "application/vnd.vendor+json"
 const transferOperation = "POST /accounts/{id}/transfer"
 
 // lovelace is a complete registration.
-func lovelace() Personal {
-	return Personal{
+func lovelace() Cardholder {
+	return Cardholder{
 		Title: "Ms", FirstName: "Ada", LastName: "Lovelace", Sex: "F", DateOfBirth: "1990-05-01T00:00:00Z",
 		MobileNumber: "+61400000000", EmailAddress: "ada@example.com",
 		PrimaryAddress: Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},

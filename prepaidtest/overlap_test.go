@@ -31,7 +31,7 @@ func bubble(t *testing.T, options ...Option) (c *caller, from, to string) {
 // money again.
 func TestSpec_8_ARepeatThatOvertakesTheFirstIsCarriedOutToo(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Answer(504, "server_error"), AnswerBody(500, "text/plain", "no")} {
+	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Respond(504, "server_error"), RespondBody(500, "text/plain", "no")} {
 		for _, payment := range payments() {
 			for _, frozen := range []bool{false, true} {
 				t.Run(fmt.Sprint(fault, " ", payment.operation, " ", frozen), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestFault_CommitAfterIsForFaultsThatCarryNothingOut(t *testing.T) {
 	for _, fault := range []Fault{{}, CommitThenDrop(), Delay(1), Truncate(), SlowBody(1), SubstituteContentType(""), WrongLength(1), TooManyRequests(0), ExpireToken()} {
 		require.Error(t, fault.CommitAfter(time.Second).fault.Check(), fault.String())
 	}
-	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Answer(500, ""), AnswerBody(200, "", "")} {
+	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Respond(500, ""), RespondBody(200, "", "")} {
 		require.NoError(t, fault.CommitAfter(1).fault.Check())
 		require.Error(t, fault.CommitAfter(0).fault.Check())
 	}

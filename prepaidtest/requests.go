@@ -44,9 +44,9 @@ type Request struct {
 	ErrorCode string
 	// ErrorDescription belongs to ErrorCode and never holds a value of the request.
 	ErrorDescription string
-	// Answer is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
+	// ResponseBody is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
 	// are masked, and it is cut at 4 KiB. Empty for reports, which are not kept in memory.
-	Answer string
+	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
 }
@@ -87,7 +87,7 @@ func (s *Server) record(c *exchange.Call, response exchange.Response, fault *fau
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
 		entry.Body = requestlog.Body(c.Body, c.Readable)
-		entry.Answer = requestlog.Response(c, response)
+		entry.ResponseBody = requestlog.Response(c, response)
 		s.requests.Add(entry)
 	}
 	if s.settings.logger != nil {

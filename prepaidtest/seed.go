@@ -38,8 +38,8 @@ type SeedAccount struct {
 	DisplayName string
 	// NameOnCard is optional.
 	NameOnCard string
-	// Personal is the registration. Default a complete one of a fictional person.
-	Personal *Personal
+	// Cardholder is the registration. Default a complete one of a fictional person.
+	Cardholder *Cardholder
 	// FreeText is the program's own data.
 	FreeText FreeText
 	// Portal is optional.

@@ -26,7 +26,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	began := time.Now()
-	s.service.Clock.Settle()
+	s.service.Clock.VisibleWithin()
 	c := &exchange.Call{Form: s.form, Request: r, At: s.service.Clock.Now()}
 	if !c.ReadBody(w, limited) {
 		return
@@ -120,7 +120,7 @@ func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	counted := s.activity.Begin(1)
 	s.activity.Run(func() {
 		s.activity.Pause(d, nil)
-		s.service.Clock.Settle()
+		s.service.Clock.VisibleWithin()
 		s.carryOut(&c).Release()
 		if counted {
 			s.activity.End(1)

@@ -154,7 +154,7 @@ func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 	c.send("GET", "hooks", "", http.Header{}).refused(401, "unauthorized")
 	c.post("policy/42/categories", `{}`).refused(403, "forbidden")
 	c.get("accounts/nobody").refused(404, "account_not_found")
-	c.Inject("GET /hooks", Answer(500, ""))
+	c.Inject("GET /hooks", Respond(500, ""))
 	c.get("hooks").refused(500, "server_error")
 	run := settlement + "?include_column_headers=true"
 	c.get(run).ok()

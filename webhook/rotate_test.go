@@ -222,7 +222,7 @@ func TestRotationRefused(t *testing.T) {
 	client := s.Client()
 	_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Nanosecond))
 	require.NoError(t, err)
-	s.Inject("PATCH /hooks/{id}", prepaidtest.Answer(http.StatusBadRequest, "no_response"))
+	s.Inject("PATCH /hooks/{id}", prepaidtest.Respond(http.StatusBadRequest, "no_response"))
 	_, err = Ensure(t.Context(), client.Hooks, s.want("k2", otherKey), RotateIn(ring, time.Nanosecond))
 	require.ErrorIs(t, err, prepaid.CodeNoResponse)
 	require.Equal(t, "k1", s.Hooks()[0].KeyID)

@@ -37,7 +37,7 @@ func TestCanaries(t *testing.T) {
 
 	ctx := t.Context()
 	broken := func(status int) {
-		s.Inject(prepaidtest.AnyOperation, prepaidtest.AnswerBody(status, "application/vnd.vendor+json", body))
+		s.Inject(prepaidtest.AnyOperation, prepaidtest.RespondBody(status, "application/vnd.vendor+json", body))
 	}
 	transfer := func() error {
 		_, err := s.client.Accounts.Transfer(ctx, account, params)

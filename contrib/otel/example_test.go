@@ -78,7 +78,7 @@ func ExampleInstrument() {
 		fmt.Println()
 	}
 	// Output:
-	// POST /accounts/{id}/transfer error.type=transport_answer
+	// POST /accounts/{id}/transfer error.type=transport_headers
 	// POST /accounts/{id}/transfer http.response.status_code=200
 	// Accounts.Transfer prepaid.outcome=applied
 }

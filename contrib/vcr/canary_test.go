@@ -171,7 +171,7 @@ func newWorld(t *testing.T, word string) *world {
 	})
 	w.AddReportCSV("settlement", "cardholder,amount\r\n"+word+" Report,-25.50\r\n\""+word+" \"\"Quoted\"\", Second\",7512345678\r\n")
 	w.Inject("GET /reporting/templates/{templatename}/reports/{reportid}",
-		prepaidtest.Answer(204, "report_processing"), prepaidtest.Answer(204, "report_processing"))
+		prepaidtest.Respond(204, "report_processing"), prepaidtest.Respond(204, "report_processing"))
 	return w
 }
 

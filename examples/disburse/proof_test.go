@@ -90,7 +90,7 @@ func TestJournalLostAfterACrash(t *testing.T) {
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
-	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(500, "").Always())
+	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Contains(t, errOut, "the paid rows are not proven")
@@ -137,7 +137,7 @@ func TestJournalLostAndReferenceEdited(t *testing.T) {
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
-	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(204, "").Always())
+	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(204, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "3", count(out, stateUnseen))
@@ -298,8 +298,8 @@ func TestProofBreaksOff(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
 	const history = "GET /accounts/{id}/transactions"
-	s.srv.Inject(history, prepaidtest.Answer(204, "").Times(4)) // three of the float account, one of a payee
-	s.srv.Inject(history, prepaidtest.Answer(500, "").Always())
+	s.srv.Inject(history, prepaidtest.Respond(204, "").Times(4)) // three of the float account, one of a payee
+	s.srv.Inject(history, prepaidtest.Respond(500, "").Always())
 	code, out, errOut := s.run("-workers", "1")
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "1", count(out, stateUnseen))
@@ -312,7 +312,7 @@ func TestProofBreaksOff(t *testing.T) {
 func TestResolvedIsNotProven(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	s.srv.Inject(transferOperation, prepaidtest.Answer(500, "").Always())
+	s.srv.Inject(transferOperation, prepaidtest.Respond(500, "").Always())
 	code, out, _ := s.run()
 	require.Equal(t, exitUnfinished, code)
 	require.Equal(t, "2", count(out, stateUnknown))
@@ -338,7 +338,7 @@ func TestReportedForTwoRows(t *testing.T) {
 	s.write("emp-0," + s.accounts[0] + ",5.00,SALARY")
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
-	s.srv.Inject(transferOperation, prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+	s.srv.Inject(transferOperation, prepaidtest.RespondBody(200, "application/vnd.vendor+json",
 		`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
 	s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
 	code, out, errOut := s.run()

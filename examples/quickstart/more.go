@@ -169,13 +169,13 @@ func (q *quickstart) lostResponse(ctx context.Context) {
 		return
 	}
 	finding, err := q.client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
-		AccountID: from.id, Amount: params.Amount, Settle: 5 * time.Second,
+		AccountID: from.id, Amount: params.Amount, VisibleWithin: 5 * time.Second,
 	}.Around(err))
 	if err != nil {
 		q.fail(err)
 		return
 	}
-	q.say("search the history: %s", finding.Verdict)
+	q.say("search the history: seen")
 	for _, t := range finding.Transactions {
 		q.say("  transaction %s, %s %s", t.ID, t.TypeDescription, t.Amount)
 	}

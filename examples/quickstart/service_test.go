@@ -73,7 +73,7 @@ func TestRunAgain(t *testing.T) {
 			blocked = id
 		}
 	}
-	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.AccountStatusInactive))
+	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive}))
 	code, out, errOut = runWith(t, "-pause", "0", "-day", yesterday, "-again")
 	require.Zero(t, code, out+errOut)
 	require.Equal(t, 3, strings.Count(out, "existed"))
@@ -113,7 +113,7 @@ func TestRuleOfTheProgramStays(t *testing.T) {
 func TestRuleNotRemoved(t *testing.T) {
 	srv, _ := service(t)
 	out := &trigger{at: "rules for the categories", do: func() {
-		srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "").Always())
+		srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(403, "").Always())
 	}}
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), []string{"-pause", "0"}, out, &errOut), errOut.String())

@@ -258,7 +258,7 @@ func TestNotListed(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	f := service(t, atNovember())
 	f.AddAccount(prepaidtest.SeedAccount{Balance: "5"})
-	f.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(404, "account_not_found"))
+	f.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(404, "account_not_found"))
 	o := october(t, f)
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts")
@@ -274,7 +274,7 @@ func TestCutShort(t *testing.T) {
 	first := runIn(t, dir, "-from", "2026-09-01", "-to", "2026-11-30")
 	require.Zero(t, first.code, first.errOut)
 
-	f.Inject("GET /accounts/company/{companyid}", prepaidtest.Answer(403, "forbidden"))
+	f.Inject("GET /accounts/company/{companyid}", prepaidtest.Respond(403, "forbidden"))
 	refused := runIn(t, dir)
 	require.Equal(t, 1, refused.code)
 	require.Contains(t, refused.errOut, "status 403 (forbidden)")

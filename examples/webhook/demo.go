@@ -88,7 +88,7 @@ func (d *demo) steps(ctx context.Context) error {
 	err = errors.Join(err, d.adjust(ctx, "-3.00"), d.advance(ctx, time.Minute), d.advance(ctx, time.Hour), d.drained(ctx))
 
 	d.say.title("6. Stop: a response is lost just before, then two messages cannot be delivered")
-	d.emulator.InjectDelivery("", prepaidtest.LoseAnswer())
+	d.emulator.InjectDelivery("", prepaidtest.LoseResponse())
 	err = errors.Join(err, d.adjust(ctx, "-4.00"), stop(), d.adjust(ctx, "-6.00", "40.00"), d.advance(ctx, time.Minute))
 	if err != nil {
 		return err

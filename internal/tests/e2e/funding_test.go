@@ -150,12 +150,12 @@ func TestE2EFundingUnknown(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		fault   prepaidtest.Fault
-		verdict prepaid.Verdict
+		seen    error
 		balance string
 	}{
-		{"response lost", prepaidtest.CommitThenDrop(), prepaid.VerdictSeen, "74.50"},
-		{"response truncated", prepaidtest.Truncate(), prepaid.VerdictSeen, "74.50"},
-		{"request lost", prepaidtest.DropBeforeCommit(), prepaid.VerdictUnseen, "100.00"},
+		{"response lost", prepaidtest.CommitThenDrop(), nil, "74.50"},
+		{"response truncated", prepaidtest.Truncate(), nil, "74.50"},
+		{"request lost", prepaidtest.DropBeforeCommit(), prepaid.ErrNotSeen, "100.00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -170,17 +170,15 @@ func TestE2EFundingUnknown(t *testing.T) {
 
 			query := prepaid.FindMovementParams{
 				AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
-				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", Settle: 1,
+				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", VisibleWithin: 1,
 			}.Around(err)
 			finding, err := s.client.Accounts.FindMovement(t.Context(), query)
-			require.NoError(t, err)
-			require.Equal(t, c.verdict, finding.Verdict)
-			if c.verdict == prepaid.VerdictSeen {
+			require.ErrorIs(t, err, c.seen)
+			if c.seen == nil {
 				require.Equal(t, s.last(id).ID, string(finding.Transactions[0].ID))
 				s.redeemAgain(id, "25.50")
 				finding, err = s.client.Accounts.FindMovement(t.Context(), query)
-				require.NoError(t, err)
-				require.Equal(t, prepaid.VerdictAmbiguous, finding.Verdict)
+				require.ErrorIs(t, err, prepaid.ErrAmbiguous)
 				require.Len(t, finding.Transactions, 2)
 			}
 		})

@@ -91,7 +91,7 @@ func TestE2EPINRefused(t *testing.T) {
 	ctx := t.Context()
 	_, err := s.client.PIN.Initiate(ctx, initiation("nobody"))
 	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
-	unreachable := s.AddAccount(prepaidtest.SeedAccount{Personal: &prepaidtest.Personal{FirstName: "A", LastName: "B"}})
+	unreachable := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &prepaidtest.Cardholder{FirstName: "A", LastName: "B"}})
 	_, err = s.client.PIN.Initiate(ctx, initiation(prepaid.AccountID(unreachable)))
 	refused(t, err, 400, "invalid_request")
 

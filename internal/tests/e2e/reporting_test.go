@@ -304,7 +304,7 @@ func TestE2EReportPollsLeaveTheConnectionsClean(t *testing.T) {
 	for range 5 {
 		_, err := s.client.Reporting.Result(t.Context(), *run)
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-		account, err := s.client.Accounts.Status(t.Context(), id)
+		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, prepaid.Cents(100), account.Balance)
 	}

@@ -213,10 +213,10 @@ func TestE2ETransferReplayedByTheClient(t *testing.T) {
 		"response lost":      {prepaidtest.CommitThenDrop()},
 		"request lost":       {prepaidtest.DropBeforeCommit()},
 		"response truncated": {prepaidtest.Truncate()},
-		"gateway":            {prepaidtest.Answer(502, ""), prepaidtest.Answer(503, ""), prepaidtest.Answer(504, "")},
-		"lost, then limited": {prepaidtest.CommitThenDrop(), prepaidtest.Answer(429, "")},
-		"lost, then expired": {prepaidtest.CommitThenDrop(), prepaidtest.Answer(401, "invalid_token")},
-		"a page of a proxy":  {prepaidtest.CommitThenDrop(), prepaidtest.AnswerBody(503, "text/html", "<html>later</html>")},
+		"gateway":            {prepaidtest.Respond(502, ""), prepaidtest.Respond(503, ""), prepaidtest.Respond(504, "")},
+		"lost, then limited": {prepaidtest.CommitThenDrop(), prepaidtest.Respond(429, "")},
+		"lost, then expired": {prepaidtest.CommitThenDrop(), prepaidtest.Respond(401, "invalid_token")},
+		"a page of a proxy":  {prepaidtest.CommitThenDrop(), prepaidtest.RespondBody(503, "text/html", "<html>later</html>")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,8 +245,8 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 	}{
 		{"response lost", prepaidtest.CommitThenDrop(), 1},
 		{"request lost", prepaidtest.DropBeforeCommit(), 0},
-		{"server error", prepaidtest.Answer(500, ""), 0},
-		{"a page of a proxy", prepaidtest.AnswerBody(200, "text/html", "<html>welcome</html>"), 0},
+		{"server error", prepaidtest.Respond(500, ""), 0},
+		{"a page of a proxy", prepaidtest.RespondBody(200, "text/html", "<html>welcome</html>"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -285,7 +285,7 @@ func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	from, to := s.seed("100.00"), s.seed("0")
-	s.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Answer(400, "duplicate_request"))
+	s.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Respond(400, "duplicate_request"))
 	_, err := s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))
 	failed(t, err, unknown, 400, "duplicate_request")
 	broken, ok := errors.AsType[*prepaid.TransportError](err)

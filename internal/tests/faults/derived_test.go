@@ -108,7 +108,7 @@ func TestDerivedClientRepeatsByItsOwnRule(t *testing.T) {
 	})
 }
 
-// Where nobody says which client sent a payment, the longest wait of the family counts: for NotBefore, for SettlesDoubt, and
+// Where nobody says which client sent a payment, the longest wait of the family counts: for NotBefore, for ProvesNotApplied, and
 // for a call that ends while another has its request ID.
 func TestLongestWaitOfTheFamily(t *testing.T) {
 	t.Parallel()
@@ -121,8 +121,8 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 		short := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Second})
 		require.Equal(t, before.Add(40*time.Second), short.Accounts.NotBefore(before), "another may have sent it")
 		early := harness.CallError(t, harness.OpTransfer().Call(t.Context(), short))
-		require.False(t, prepaid.SettlesDoubt(early, early.LastSent.Add(-11*time.Second)))
-		require.True(t, prepaid.SettlesDoubt(early, early.LastSent.Add(-40*time.Second)))
+		require.False(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-11*time.Second)))
+		require.True(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-40*time.Second)))
 
 		long := derive(t, short, prepaid.Overrides{AttemptTimeout: 2 * time.Minute})
 		for _, one := range []*prepaid.Client{client, short, long} {
@@ -130,8 +130,8 @@ func TestLongestWaitOfTheFamily(t *testing.T) {
 			require.True(t, one.Accounts.NotBefore(time.Time{}).IsZero())
 		}
 		refusal := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
-		require.False(t, prepaid.SettlesDoubt(refusal, refusal.LastSent.Add(-130*time.Second+1)))
-		require.True(t, prepaid.SettlesDoubt(refusal, refusal.LastSent.Add(-130*time.Second)))
+		require.False(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second+1)))
+		require.True(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second)))
 
 		var running sync.WaitGroup
 		running.Go(func() {

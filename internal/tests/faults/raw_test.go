@@ -195,7 +195,7 @@ func TestRawCallWithTypesOfThisPackage(t *testing.T) {
 	require.Equal(t, "5.00", embeds.Limit.String())
 	require.Equal(t, "12.50", embeds.Balance.String())
 
-	person := harness.NewCardParams().Registration
+	person := harness.NewCardParams().Cardholder
 	for _, sent := range []any{
 		struct {
 			prepaid.Cardholder

@@ -112,8 +112,8 @@ func newSoak(t *testing.T) *soak {
 	s.client = client
 	server.Inject(prepaidtest.AnyOperation,
 		prepaidtest.CommitThenDrop().WithProbability(0.02), prepaidtest.DropBeforeCommit().WithProbability(0.02),
-		prepaidtest.Truncate().WithProbability(0.01), prepaidtest.Answer(503, "").WithProbability(0.02),
-		prepaidtest.Answer(500, "").WithProbability(0.01), prepaidtest.ProxyPage(502).WithProbability(0.01),
+		prepaidtest.Truncate().WithProbability(0.01), prepaidtest.Respond(503, "").WithProbability(0.02),
+		prepaidtest.Respond(500, "").WithProbability(0.01), prepaidtest.ProxyPage(502).WithProbability(0.01),
 		prepaidtest.TooManyRequests(0).WithProbability(0.01))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} { // which go on alone
 		server.Inject(operation, prepaidtest.DropBeforeCommit().CommitAfter(300*time.Millisecond).WithProbability(0.02),

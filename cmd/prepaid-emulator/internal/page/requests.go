@@ -30,7 +30,7 @@ func (p *Page) requests(w http.ResponseWriter, r *http.Request) {
 type requestData struct {
 	Request        prepaidtest.Request
 	Query, Headers [][2]string
-	Body, Answer   string
+	Body, Response string
 }
 
 func (p *Page) request(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	}
 	request := list[i]
 	p.show(w, r, http.StatusOK, "request", layout{Title: "Request " + strconv.FormatInt(number, 10), Section: "requests", Data: requestData{
-		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), Body: readable(request.Body), Answer: readable(request.Answer),
+		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), Body: readable(request.Body), Response: readable(request.ResponseBody),
 	}})
 }
 
