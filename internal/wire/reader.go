@@ -16,6 +16,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -85,8 +86,7 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	list := make([]T, 0)
 	for more := r.enter('[', ']'); more; more = r.another(']') {
 		began := r.pos
-		var item T
-		list = append(list, item)
+		list = extend(list)
 		read(&list[len(list)-1], r)
 		r.FlushStrings()
 		if len(list) == 1 && !r.fallback { // assume that the others have the same size
@@ -94,6 +94,13 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 		}
 	}
 	return list, r.ended()
+}
+
+// extend returns list with a zero element more. It is cleared in place: appending one would copy it.
+func extend[T any](list []T) []T {
+	list = slices.Grow(list, 1)[:len(list)+1]
+	clear(list[len(list)-1:])
+	return list
 }
 
 func newReader(body []byte) *Reader {

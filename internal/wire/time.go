@@ -42,5 +42,5 @@ func plainTime(b []byte) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	return t, t.Day() == day
+	return t, day <= 28 || t.Day() == day
 }
