@@ -162,8 +162,8 @@ func (s *sentRecord) count(at time.Time, limit time.Duration) {
 		s.first = at
 	}
 	s.last = at
-	if due := time.Now().Add(-limit); due.After(at) {
-		s.last = due
+	if time.Since(at) > limit {
+		s.last = time.Now().Add(-limit)
 	}
 }
 

@@ -114,7 +114,10 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	made, known := g.applied.get(t.id)
 	t.Applied = known && made == t.payment
 	g.mu.Unlock()
-	err, wait := error(nil), time.Until(t.NotBefore)
+	err, wait := error(nil), time.Duration(0)
+	if !t.NotBefore.IsZero() {
+		wait = time.Until(t.NotBefore)
+	}
 	switch {
 	case !t.NotBefore.IsZero() && t.state.payment != t.payment, known && made != t.payment:
 		err = ErrOtherPayment
