@@ -268,7 +268,7 @@ func (c *attempts) header() http.Header {
 	switch {
 	case c.form != "":
 		h["Content-Type"] = formType
-	case c.body != nil:
+	case c.content != nil:
 		h["Content-Type"] = c.core.contentType
 	}
 	if c.basic != "" {

@@ -30,13 +30,12 @@ func (a *appliedPayments) hash(id string) idHash {
 	return idHash{maphash.String(a.seeds[0], id), maphash.String(a.seeds[1], id)}
 }
 
-func (a *appliedPayments) get(id string) (payment digest, known bool) {
-	payment, known = a.payments[a.hash(id)]
+func (a *appliedPayments) get(key idHash) (payment digest, known bool) {
+	payment, known = a.payments[key]
 	return payment, known
 }
 
-func (a *appliedPayments) add(id string, payment digest) {
-	key := a.hash(id)
+func (a *appliedPayments) add(key idHash, payment digest) {
 	if _, known := a.payments[key]; known {
 		return
 	}
