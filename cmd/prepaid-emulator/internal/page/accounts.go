@@ -10,6 +10,15 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+func (p *Page) accountRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /accounts", p.accounts)
+	mux.HandleFunc("GET /accounts/{id}", p.account)
+	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
+	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
+	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
+	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
+}
+
 type accountsData struct {
 	Accounts []prepaidtest.AccountState
 	Statuses []string
@@ -68,7 +77,11 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, a
 	slices.Reverse(items)
 	data.Items, data.Pager = paginate(r, items, listSize)
 	data.Pager.Path = accountPath(id)
-	p.show(w, r, status, "account", layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)})
+	page := layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)}
+	if problem != "" {
+		page.Live = accountPath(id)
+	}
+	p.show(w, r, status, "account", page)
 }
 
 func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }

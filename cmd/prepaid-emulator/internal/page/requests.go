@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html/template"
 	"maps"
 	"net/http"
 	"slices"
@@ -9,6 +10,11 @@ import (
 
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
+
+func (p *Page) requestRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /requests", p.requests)
+	mux.HandleFunc("GET /requests/{number}", p.request)
+}
 
 type requestsData struct {
 	Requests []prepaidtest.Request
@@ -59,3 +65,6 @@ func pairs(values map[string][]string) [][2]string {
 	}
 	return list
 }
+
+// requestFunctions are those that the templates of requests use.
+func requestFunctions() template.FuncMap { return template.FuncMap{} }

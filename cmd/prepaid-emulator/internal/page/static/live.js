@@ -1,24 +1,27 @@
 // Keeps the page up to date: asks for its changing parts once a second and puts in what differs. Elements that stay
-// keep their identity, and with it focus, selection, scroll position and what was typed.
+// keep their identity, and with it focus, selection, scroll position and what was typed. On a page that refused a form,
+// the forms stay as they are.
 "use strict";
 
 (() => {
   const period = 1000;
   const noticeTime = 8000;
   const control = document.getElementById("live-control");
-  if (!control || document.querySelector("[data-still]")) {
+  const main = document.getElementById("live-main");
+  if (!control || !main) {
     return;
   }
 
-  const address = new URL(location.href);
-  address.hash = "";
-  if (address.searchParams.has("done")) {
-    const shown = new URL(location.href);
+  const refused = main.hasAttribute("data-refused");
+  const address = new URL(main.dataset.live, location.href);
+  address.searchParams.set("live", "1");
+  const shown = new URL(location.href);
+  if (shown.searchParams.has("done")) {
+    address.searchParams.set("done", shown.searchParams.get("done"));
     shown.searchParams.delete("done");
     history.replaceState(null, "", shown);
     setTimeout(() => address.searchParams.delete("done"), noticeTime);
   }
-  address.searchParams.set("live", "1");
 
   const word = document.createElement("span");
   word.className = "live";
@@ -50,6 +53,9 @@
       }
       return;
     }
+    if (refused && old.nodeName === "FORM") {
+      return;
+    }
     for (const { name, value } of fresh.attributes) {
       if (old.getAttribute(name) !== value) {
         old.setAttribute(name, value);
@@ -60,6 +66,10 @@
         old.removeAttribute(name);
       }
     }
+    morphChildren(old, fresh);
+  }
+
+  function morphChildren(old, fresh) {
     const keyed = new Map();
     for (const child of old.childNodes) {
       if (keyOf(child)) {
@@ -105,7 +115,7 @@
           for (const id of ["live-state", "live-main"]) {
             const part = fresh.getElementById(id);
             if (part) {
-              morph(document.getElementById(id), part);
+              morphChildren(document.getElementById(id), part);
             }
           }
           say("Live", "good");
