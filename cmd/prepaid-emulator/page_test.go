@@ -86,7 +86,7 @@ func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?only=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
+	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?outcome=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
 		require.True(t, seen[want], "no link leads to %s", want)
 	}
 	require.True(t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasPrefix(path, "/webhooks/") }))
