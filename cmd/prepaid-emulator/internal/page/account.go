@@ -26,13 +26,12 @@ type accountData struct {
 	Pager   pager
 	// Open and Older are the purchases that can be reversed or cleared, newest first.
 	Open, Older []prepaidtest.Authorization
-	// Requests are the newest that name the account, of Asked.
-	Requests []prepaidtest.Request
-	Asked    int
-	Statuses []string // to change to
-	Effect   string   // of a status other than active
-	NoCard   string   // why the card cannot be used; empty when it can
-	Entered  accountForm
+	Requests    requestsTable // the newest that name the account
+	Asked       int           // all of them
+	Statuses    []string      // to change to
+	Effect      string        // of a status other than active
+	NoCard      string        // why the card cannot be used; empty when it can
+	Entered     accountForm
 	// PINChanges are shown as the cardholder's phone would.
 	PINChanges  []prepaidtest.PINChange
 	Fingerprint string // of the PIN certificate
@@ -97,9 +96,10 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, e
 	if n := len(data.Open); n > accountOpen {
 		data.Open, data.Older = data.Open[:accountOpen], data.Open[accountOpen:]
 	}
-	data.Requests = slices.DeleteFunc(newestRequests(server), func(request prepaidtest.Request) bool { return !names(request, id) })
-	data.Asked = len(data.Requests)
-	data.Requests = data.Requests[:min(data.Asked, accountRequests)]
+	asked := slices.DeleteFunc(newestRequests(server), func(request prepaidtest.Request) bool { return !names(request, id) })
+	data.Asked = len(asked)
+	data.Requests = p.table(asked[:min(data.Asked, accountRequests)], "?text="+url.QueryEscape(id))
+	data.Requests.Compact = true
 	page := layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)}
 	if problem != "" {
 		page.Live = accountPath(id)

@@ -85,14 +85,14 @@ func (p *Page) carryOut(w http.ResponseWriter, r *http.Request, do string, enter
 	server, id := p.server.Load(), r.PathValue("id")
 	result := server.Simulate(wanted)
 	if !result.Success {
-		p.refuse(w, r, entered, refusal(result.Message, server.Account(id)))
+		p.refuse(w, r, entered, whyNot(result.Message, server.Account(id)))
 		return
 	}
 	done(w, r, accountPath(id), do, accountOf(server, id))
 }
 
-// refusal makes a sentence of the simulator's message.
-func refusal(message string, a prepaidtest.AccountState) string {
+// whyNot makes a sentence of the simulator's message.
+func whyNot(message string, a prepaidtest.AccountState) string {
 	switch message {
 	case "Insufficient funds":
 		return "Declined: the balance is only " + money(a.Balance) + " AUD."
