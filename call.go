@@ -150,7 +150,7 @@ func (c *call) fail(outcome Outcome, err error) error {
 	if earlier == nil && !c.effect.notBefore.IsZero() {
 		earlier = errEarlierCall
 	}
-	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.settles(outcome, err, c.sent.last, c.effect.notBefore) {
+	if earlier != nil && outcome != OutcomeApplied && !c.core.repeats.provesNotApplied(outcome, err, c.sent.last, c.effect.notBefore) {
 		outcome = OutcomeUnknown
 		if !errors.Is(err, earlier) {
 			err = &bothCauses{last: err, earlier: earlier, unknown: true}

@@ -39,6 +39,8 @@ var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeInteger[CompanyID]),
 	json.UnmarshalFromFunc(decodeString[string]),
 	json.UnmarshalFromFunc(decodeString[AccountID]),
+	json.UnmarshalFromFunc(decodeString[HookID]),
+	json.UnmarshalFromFunc(decodeString[MessageID]),
 	json.UnmarshalFromFunc(decodeCode),
 	json.UnmarshalFromFunc(decodeListed),
 )

@@ -46,6 +46,22 @@ func (o Outcome) String() string {
 	return "outcome invalid"
 }
 
+// MarshalText returns the words of String, for logs and stores in JSON. It implements encoding.TextMarshaler.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the words of String. It implements encoding.TextUnmarshaler.
+//
+// Errors: a *[ValidationError] for any other text.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	for known := OutcomeUnknown; known <= OutcomeNotProcessed; known++ {
+		if known.String() == string(text) {
+			*o = known
+			return nil
+		}
+	}
+	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
+}
+
 // OutcomeOf returns the outcome of the call that returned err; a payment loop needs no other classification. It returns
 // [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] (nothing was sent), and [OutcomeUnknown] for any other
 // error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/token"
 	"reflect"
@@ -26,7 +27,7 @@ func clientOperations() map[string]operation {
 		"opChangeMerchants": opChangeMerchants, "opChangeTerminals": opChangeTerminals,
 		"opSearchAccounts": opSearchAccounts, "opCreateAccount": opCreateAccount, "opSearchCompany": opSearchCompany,
 		"opGetAccount": opGetAccount, "opUpdateAccount": opUpdateAccount, "opTransactions": opTransactions,
-		"opAccountStatus": opAccountStatus, "opSetStatus": opSetStatus, "opSetPlasticEnabled": opSetPlasticEnabled,
+		"opAccountSummary": opAccountSummary, "opSetStatus": opSetStatus, "opSetPlasticEnabled": opSetPlasticEnabled,
 		"opWalletTokens": opWalletTokens, "opProvisionWallet": opProvisionWallet, "opExchangeKey": opExchangeKey,
 		"opDirectEntryOut": opDirectEntryOut, "opTransfer": opTransfer,
 		"opRedeem": opRedeem, "opReverse": opReverse, "opRefund": opRefund,
@@ -121,4 +122,22 @@ func TestOperationsHaveGoMethods(t *testing.T) {
 	require.True(t, ok)
 	methods = append(methods, "Token")
 	require.ElementsMatch(t, names, methods)
+}
+
+// An outcome is text in JSON and reads back; other text is refused.
+func TestOutcomeText(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []Outcome{OutcomeUnknown, OutcomeApplied, OutcomeRejected, OutcomeNotProcessed} {
+		text, err := json.Marshal(outcome)
+		require.NoError(t, err)
+		require.Equal(t, strconv.Quote(outcome.String()), string(text))
+		read := OutcomeApplied
+		require.NoError(t, json.Unmarshal(text, &read))
+		require.Equal(t, outcome, read)
+	}
+	read := OutcomeApplied
+	for _, text := range []string{"", "unknown", "outcome invalid", "Applied"} {
+		require.EqualError(t, read.UnmarshalText([]byte(text)), "prepaid: invalid input: outcome must be one of the four outcomes, in words")
+		require.Equal(t, OutcomeApplied, read, "unchanged")
+	}
 }

@@ -229,9 +229,9 @@ func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	return lastSent.Add(r.wait)
 }
 
-// settles reports whether the refusal of a request proves that an earlier sending, which may have been in progress until
+// provesNotApplied reports whether the refusal of a request proves that an earlier sending, which may have been in progress until
 // notBefore, moved no money. sent is when the refused request was sent. A zero notBefore means unknown.
-func (r *repeatRule) settles(outcome Outcome, refusal error, sent, notBefore time.Time) bool {
+func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notBefore time.Time) bool {
 	if outcome != OutcomeRejected || notBefore.IsZero() || sent.Before(notBefore) {
 		return false
 	}
@@ -245,12 +245,12 @@ func (r *repeatRule) settles(outcome Outcome, refusal error, sent, notBefore tim
 		strings.HasPrefix(mediaTypeOf(response.Header.Get("Content-Type")), "application/vnd.")
 }
 
-// settledBy is settles for an error that was returned to a caller.
+// settledBy is provesNotApplied for an error that was returned to a caller.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
-	return r.settles(refusal.Outcome, refusal.Err, refusal.LastSent, r.notBefore(lastSent))
+	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, r.notBefore(lastSent))
 }
 
-// SettlesDoubt reports whether err, the result of sending a transfer or direct entry out again with the same request ID and
+// ProvesNotApplied reports whether err, the result of sending a transfer or direct entry out again with the same request ID and
 // the same params, proves that no earlier sending moved the money. lastSent is the [CallError].LastSent of the sending before.
 //
 // The service returns the cached response for a request ID that it has carried out (section 8), so its own refusal proves that
@@ -265,7 +265,7 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 //
 // A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, for any other the
 // defaults. A client applies this rule itself to its own calls; use it for what another process sent.
-func SettlesDoubt(err error, lastSent time.Time) bool {
+func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {
 		return false

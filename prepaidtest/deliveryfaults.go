@@ -21,9 +21,9 @@ func DuplicateMessage(copies int) DeliveryFault {
 // LoseMessage never sends the message, and the service believes that it was delivered.
 func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.Lose}} }
 
-// LoseAnswer sends the message and loses the receiver's response: the attempt has failed, and the message is sent
+// LoseResponse sends the message and loses the receiver's response: the attempt has failed, and the message is sent
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
-func LoseAnswer() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
+func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
 // DelayMessage holds a message back for d on the server's clock while later ones overtake it. A message held back
 // meets no further fault when it is due. It is not for pings, whose caller waits.
@@ -112,7 +112,7 @@ func (f DeliveryFault) String() string { return f.fault.String() }
 // DeliveryFaultForms lists what ParseDeliveryFault reads, one form a line with what it does, then the modifiers.
 func DeliveryFaultForms() []string { return faults.DeliveryForms() }
 
-// ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-answer x2". Its errors name
+// ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-response x2". Its errors name
 // the word and the rule.
 func ParseDeliveryFault(text string) (DeliveryFault, error) {
 	f, err := faults.ParseDelivery(text)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
@@ -11,18 +12,22 @@ import (
 // that was made once, however often it was sent, and more for one that was repeated while it was still running. The
 // count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
 // be running.
-func (s *Server) Movements(requestID string) int {
+func (s *Server) Movements(requestID prepaid.RequestID) int {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	return s.service.Transfers.Movements(l, requestID)
+	return s.service.Transfers.Movements(l, string(requestID))
 }
 
 // PaidTwice returns the request ids with which an operation made more than one movement, sorted. None is what a test
 // of payments wants, whatever faults it arms. WaitIdle first where requests may still be running.
-func (s *Server) PaidTwice() []string {
+func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	return s.service.Transfers.PaidTwice(l)
+	var ids []prepaid.RequestID
+	for _, id := range s.service.Transfers.PaidTwice(l) {
+		ids = append(ids, prepaid.RequestID(id))
+	}
+	return ids
 }
 
 // RunningTransfer is a transfer or direct entry that has arrived and is not carried out yet. A repeat of its request id that
@@ -31,9 +36,9 @@ type RunningTransfer struct {
 	// Operation is named as in Operations.
 	Operation string
 	// RequestID is empty when the request has none.
-	RequestID string
+	RequestID prepaid.RequestID
 	// AccountID is the EAID of the source.
-	AccountID string
+	AccountID prepaid.AccountID
 	// Amount is as it was sent; empty when the body cannot be read.
 	Amount string
 	// ArrivedAt is the server's clock on arrival.
@@ -50,7 +55,7 @@ func (s *Server) RunningTransfers() []RunningTransfer {
 	running := s.service.Transfers.Running()
 	list := make([]RunningTransfer, len(running))
 	for i, r := range running {
-		list[i] = RunningTransfer{r.Operation, r.RequestID, r.Account, r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
+		list[i] = RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
 	}
 	return list
 }
@@ -59,11 +64,11 @@ func (s *Server) RunningTransfers() []RunningTransfer {
 // negative.
 type Transaction struct {
 	// ID is the transaction's number.
-	ID string
+	ID prepaid.TransactionID
 	// ParentID is that of the transaction it belongs to, or empty.
-	ParentID string
+	ParentID prepaid.TransactionID
 	// AccountID is the EAID.
-	AccountID string
+	AccountID prepaid.AccountID
 	// Type is the four-digit code.
 	Type string
 	// Description is that of the type.
@@ -90,7 +95,7 @@ type Transaction struct {
 
 func transactionOf(i ledger.Item) Transaction {
 	return Transaction{
-		ID: strconv.FormatInt(i.ID, 10), ParentID: i.ParentID(), AccountID: i.Account, Type: string(i.Code),
+		ID: prepaid.TransactionID(strconv.FormatInt(i.ID, 10)), ParentID: prepaid.TransactionID(i.ParentID()), AccountID: prepaid.AccountID(i.Account), Type: string(i.Code),
 		Description: i.Code.Describe(), Amount: i.Amount.String(), Fee: i.Fee.String(), RunningBalance: i.Running.String(),
 		OccurredAt: i.OccurredAt, CardAcceptorID: i.Merchant.Acceptor, TerminalID: i.Merchant.Terminal,
 		AcquirerID: i.Merchant.Acquirer, MerchantCategoryCode: i.Merchant.Category, Reference: i.Reference,
@@ -98,11 +103,11 @@ func transactionOf(i ledger.Item) Transaction {
 }
 
 // Transactions returns the history of an account, oldest first.
-func (s *Server) Transactions(eaid string) []Transaction {
+func (s *Server) Transactions(id prepaid.AccountID) []Transaction {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	a := s.known(l, eaid)
+	a := s.known(l, id)
 	if a == nil {
 		return nil
 	}

@@ -1,6 +1,9 @@
 package prepaidtest
 
-import "github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+import (
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+)
 
 // Policy is the restriction policy of a company (2.10), in wire words.
 type Policy struct {
@@ -51,10 +54,10 @@ type PolicyTerminal struct {
 }
 
 // Policy returns a copy of a company's policy; false for a company without one, and for an unknown id.
-func (s *Server) Policy(companyID int64) (Policy, bool) {
+func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	held := s.service.Policies.Save(l, companyID)
+	held := s.service.Policies.Save(l, int64(companyID))
 	if held == nil {
 		return Policy{}, false
 	}
@@ -75,16 +78,16 @@ func (s *Server) Policy(companyID int64) (Policy, bool) {
 }
 
 // CompanyAccountIDs returns the EAIDs of a company's accounts, oldest first; none for an unknown id.
-func (s *Server) CompanyAccountIDs(companyID int64) []string {
+func (s *Server) CompanyAccountIDs(companyID prepaid.CompanyID) []prepaid.AccountID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	owner := l.Company(companyID)
+	owner := l.Company(int64(companyID))
 	if owner == nil {
 		return nil
 	}
-	ids := make([]string, len(owner.Accounts))
+	ids := make([]prepaid.AccountID, len(owner.Accounts))
 	for i, a := range owner.Accounts {
-		ids[i] = a.ID
+		ids[i] = prepaid.AccountID(a.ID)
 	}
 	return ids
 }

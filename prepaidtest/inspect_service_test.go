@@ -10,38 +10,41 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func TestSimulateIsTheSimulator(t *testing.T) {
 	t.Parallel()
 	s := simulate(t)
-	shop := Simulation{AccountID: s.id, Amount: "18.90", CardAcceptorID: "SHOP", TerminalID: "T", AcquirerID: "1", MerchantCategoryCode: "5942", Location: "Sydney"}
+	card := prepaid.AccountID(s.id)
+	shop := Simulation{AccountID: card, Amount: "18.90", CardAcceptorID: "SHOP", TerminalID: "T", AcquirerID: "1", MerchantCategoryCode: "5942", Location: "Sydney"}
 	bought := s.Simulate(shop)
 	require.True(t, bought.Success, bought.Message)
 	item := s.Transactions(s.id)[1]
-	require.Equal(t, []string{bought.TransactionID, "1118", "-18.90", "SHOP", "T", "1", "5942", "Sydney"}, []string{
-		item.ID, item.Type, item.Amount, item.CardAcceptorID, item.TerminalID, item.AcquirerID, item.MerchantCategoryCode, item.Reference,
+	require.Equal(t, []string{string(bought.TransactionID), "1118", "-18.90", "SHOP", "T", "1", "5942", "Sydney"}, []string{
+		string(item.ID), item.Type, item.Amount, item.CardAcceptorID, item.TerminalID, item.AcquirerID, item.MerchantCategoryCode, item.Reference,
 	})
 	require.Equal(t, []Authorization{{
 		ID: bought.AuthorizationID, Type: "Purchase", Amount: "18.90", State: "open", TransactionID: bought.TransactionID,
 		CardAcceptorID: "SHOP", TerminalID: "T", AcquirerID: "1", MerchantCategoryCode: "5942",
-	}}, s.Authorizations(s.id))
+	}}, s.Authorizations(card))
 
 	part := s.Simulate(Simulation{Operation: "reverse", AuthorizationID: bought.AuthorizationID, Amount: "8.90"})
 	require.Equal(t, SimulationResult{AuthorizationID: bought.AuthorizationID, Success: true, Message: "Approved"}, part)
-	require.Equal(t, "10.00", s.Authorizations(s.id)[0].Amount)
+	require.Equal(t, "10.00", s.Authorizations(card)[0].Amount)
 	require.True(t, s.Simulate(Simulation{Operation: "reverse", AuthorizationID: bought.AuthorizationID}).Success)
-	require.Equal(t, "reversed", s.Authorizations(s.id)[0].State)
+	require.Equal(t, "reversed", s.Authorizations(card)[0].State)
 	require.Equal(t, "100.00", s.Balance(s.id))
 	require.Equal(t, "There is no matching purchase authorisation", s.Simulate(Simulation{Operation: "reverse", AuthorizationID: bought.AuthorizationID}).Message)
 
-	require.True(t, s.Simulate(Simulation{Type: "PosCredit", AccountID: s.id, Amount: "5"}).Success)
-	cash := s.Simulate(Simulation{Type: "Withdrawal", AccountID: s.id, Amount: "20", MerchantCategoryCode: "6011"})
+	require.True(t, s.Simulate(Simulation{Type: "PosCredit", AccountID: card, Amount: "5"}).Success)
+	cash := s.Simulate(Simulation{Type: "Withdrawal", AccountID: card, Amount: "20", MerchantCategoryCode: "6011"})
 	require.True(t, s.Simulate(Simulation{Operation: "clear", AuthorizationID: cash.AuthorizationID}).Success)
 	s.Advance(time.Minute)
-	require.Equal(t, "cleared", s.Authorizations(s.id)[2].State)
+	require.Equal(t, "cleared", s.Authorizations(card)[2].State)
 	require.Equal(t, []string{"1118 -18.90", "1120 8.90", "1120 10.00", "1116 5.00", "1141 -20.00", "1117 20.00", "1115 -20.00"}, s.booked())
-	require.Equal(t, "Insufficient funds", s.Simulate(Simulation{AccountID: s.id, Amount: "85.01"}).Message)
+	require.Equal(t, "Insufficient funds", s.Simulate(Simulation{AccountID: card, Amount: "85.01"}).Message)
 	require.Equal(t, "Invalid account", s.Simulate(Simulation{AccountID: "nobody", Amount: "1"}).Message)
 }
 
@@ -80,13 +83,13 @@ func TestPolicyIsAsTheServiceShowsIt(t *testing.T) {
 	open, ok := c.Policy(DefaultCompany)
 	require.True(t, ok)
 	require.Equal(t, Policy{DefaultAction: "allow"}, open)
-	for _, none := range []int64{8, 9} {
+	for _, none := range []prepaid.CompanyID{8, 9} {
 		_, ok = c.Policy(none)
 		require.False(t, ok)
 	}
 	id := c.AddAccount(SeedAccount{CompanyID: 7})
 	c.AddAccount(SeedAccount{})
-	require.Equal(t, []string{id}, c.CompanyAccountIDs(7))
+	require.Equal(t, []prepaid.AccountID{prepaid.AccountID(id)}, c.CompanyAccountIDs(7))
 	require.Empty(t, c.CompanyAccountIDs(9))
 }
 
@@ -158,8 +161,8 @@ func TestRunningTransfersAreThoseThatAFaultHolds(t *testing.T) {
 		go func() { _, _ = c.try("POST", "accounts/"+from+"/transfer", text, c.header(text)) }()
 		time.Sleep(time.Second)
 		require.Equal(t, []RunningTransfer{
-			{transferOperation, "r", from, "10.5", arrived, 3 * time.Second, 9 * time.Second},
-			{transferOperation, "r", from, "10.5", arrived.Add(2 * time.Second), time.Second, 4 * time.Second},
+			{transferOperation, "r", prepaid.AccountID(from), "10.5", arrived, 3 * time.Second, 9 * time.Second},
+			{transferOperation, "r", prepaid.AccountID(from), "10.5", arrived.Add(2 * time.Second), time.Second, 4 * time.Second},
 		}, c.RunningTransfers())
 		time.Sleep(5 * time.Second)
 		require.Len(t, c.RunningTransfers(), 1)

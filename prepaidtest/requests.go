@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
@@ -29,7 +30,7 @@ type Request struct {
 	// Path is the path as it arrived, percent-encoded, without the query.
 	Path string
 	// AccountID is the EAID in the path or in the body, whether there is such an account or not; empty without one.
-	AccountID string
+	AccountID prepaid.AccountID
 	// AccountStatus is the status of that account as the request found it; empty when there was no such account.
 	AccountStatus string
 	// AccountBalance is its balance as the request found it, in decimals; empty when there was no such account.
@@ -37,7 +38,7 @@ type Request struct {
 	// Amount is the amount in the body, as it was written; empty without one.
 	Amount string
 	// RequestID is request_id of the body, cut at 100 characters; empty without one.
-	RequestID string
+	RequestID prepaid.RequestID
 	// RepeatOf is the Number of the first request of the log with the same operation and RequestID; 0 for that one
 	// itself, and without a RequestID.
 	RepeatOf int64
@@ -64,9 +65,9 @@ type Request struct {
 	ErrorDescription string
 	// ResponseHeader holds the headers of the response as the server made it.
 	ResponseHeader http.Header
-	// Answer is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
+	// ResponseBody is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
 	// are masked, and it is cut at 16 KiB. Empty for reports, which are not kept in memory.
-	Answer string
+	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
 	// FaultForm is that fault as ParseFault reads it, without how often it is used; empty without one.
@@ -98,7 +99,7 @@ func (s *Server) Requests() []Request {
 		if r.RequestID == "" {
 			continue
 		}
-		key := [3]string{r.Method, r.Template, r.RequestID}
+		key := [3]string{r.Method, r.Template, string(r.RequestID)}
 		if earlier, known := first[key]; known {
 			list[i].RepeatOf = earlier
 		} else {
@@ -110,7 +111,7 @@ func (s *Server) Requests() []Request {
 
 // weight estimates what a request takes in the log.
 func (r Request) weight() int {
-	weight := 1024 + len(r.Path) + len(r.Body) + len(r.Answer)
+	weight := 1024 + len(r.Path) + len(r.Body) + len(r.ResponseBody)
 	for _, values := range []map[string][]string{r.Query, r.Header, r.ResponseHeader} {
 		for name, list := range values {
 			weight += len(name) + 64
@@ -128,7 +129,7 @@ func (s *Server) arrived(c *exchange.Call) Request {
 		return Request{}
 	}
 	about := requestlog.SubjectOf(c)
-	entry := Request{AccountID: about.Account, Amount: about.Amount, RequestID: about.RequestID}
+	entry := Request{AccountID: prepaid.AccountID(about.Account), Amount: about.Amount, RequestID: prepaid.RequestID(about.RequestID)}
 	if about.Account == "" {
 		return entry
 	}
@@ -160,7 +161,7 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
 		entry.Body = requestlog.Body(c.Body, c.Readable)
-		entry.ResponseHeader, entry.Answer = response.Headers(), requestlog.Response(c, response)
+		entry.ResponseHeader, entry.ResponseBody = response.Headers(), requestlog.Response(c, response)
 		s.requests.Add(*entry)
 	}
 	if s.settings.logger != nil {

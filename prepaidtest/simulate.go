@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
@@ -17,7 +18,7 @@ type Simulation struct {
 	// Type is Purchase (when empty), Withdrawal or PosCredit, which is a refund at the point of sale.
 	Type string
 	// AccountID is the EAID.
-	AccountID string
+	AccountID prepaid.AccountID
 	// Amount is in decimals, for example "18.90". Of an authorization it is what is still open.
 	Amount string
 	// AuthorizationID is the transaction that the operation refers to; for all but transact.
@@ -37,7 +38,7 @@ type Simulation struct {
 // SimulationResult is what the simulator responds with.
 type SimulationResult struct {
 	// TransactionID is transaction_reference, of a transact that succeeded.
-	TransactionID string
+	TransactionID prepaid.TransactionID
 	// AuthorizationID is that of a transact, advice or reverse that succeeded.
 	AuthorizationID string
 	// Success reports whether it was approved or, for clear and reverse_clear, accepted: they take effect after
@@ -53,7 +54,7 @@ type SimulationResult struct {
 func (s *Server) Simulate(do Simulation) SimulationResult {
 	s.service.Clock.Settle()
 	in := simulator.Input{
-		Kind: do.Type, Account: do.AccountID, Authorisation: do.AuthorizationID, Location: do.Location,
+		Kind: do.Type, Account: string(do.AccountID), Authorisation: do.AuthorizationID, Location: do.Location,
 		Merchant: ledger.Merchant{Acceptor: do.CardAcceptorID, Terminal: do.TerminalID, Acquirer: do.AcquirerID, Category: do.MerchantCategoryCode},
 	}
 	made, known := s.authorisation(do.AuthorizationID)
@@ -77,7 +78,7 @@ func (s *Server) Simulate(do Simulation) SimulationResult {
 		return SimulationResult{}
 	}
 	out := s.service.Simulator.Do(do.Operation, in)
-	return SimulationResult{out.Reference, out.Authorisation, out.Success, out.Message}
+	return SimulationResult{prepaid.TransactionID(out.Reference), out.Authorisation, out.Success, out.Message}
 }
 
 func (s *Server) authorisation(id string) (simulator.Saved, bool) {
@@ -97,7 +98,7 @@ type Authorization struct {
 	// State is open, reversed, cleared or uncleared: cleared, and the clearing reversed.
 	State string
 	// TransactionID is that of its latest transaction.
-	TransactionID string
+	TransactionID prepaid.TransactionID
 	// CardAcceptorID is the merchant, or empty.
 	CardAcceptorID string
 	// TerminalID is the terminal, or empty.
@@ -109,17 +110,17 @@ type Authorization struct {
 }
 
 // Authorizations returns the simulated card transactions of an account, oldest first. An unknown EAID fails the test.
-func (s *Server) Authorizations(eaid string) []Authorization {
+func (s *Server) Authorizations(id prepaid.AccountID) []Authorization {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	if s.known(l, eaid) == nil {
+	if s.known(l, id) == nil {
 		return nil
 	}
 	var list []Authorization
-	for _, made := range s.service.Simulator.Of(l, eaid) {
+	for _, made := range s.service.Simulator.Of(l, string(id)) {
 		list = append(list, Authorization{
-			ID: made.ID, Type: made.Kind, Amount: made.Amount.String(), State: made.State, TransactionID: strconv.FormatInt(made.Item, 10),
+			ID: made.ID, Type: made.Kind, Amount: made.Amount.String(), State: made.State, TransactionID: prepaid.TransactionID(strconv.FormatInt(made.Item, 10)),
 			CardAcceptorID: made.Merchant.Acceptor, TerminalID: made.Merchant.Terminal, AcquirerID: made.Merchant.Acquirer,
 			MerchantCategoryCode: made.Merchant.Category,
 		})

@@ -75,9 +75,9 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	require.GreaterOrEqual(t, clockOf(t, b).Sub(moved), 24*time.Hour)
 
 	b.visit(p.page + "faults?operation=GET /accounts/{id}")
-	b.enter("#fault", "answer 503")
+	b.enter("#fault", "respond 503")
 	b.click(`form[action="/faults"] button`)
-	b.shows("#live-main", "answer 503")
+	b.shows("#live-main", "respond 503")
 	p.token = "" // it is a day later
 	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
 	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)

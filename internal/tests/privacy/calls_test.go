@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"context"
-	"encoding/base64"
 	"io"
 	"reflect"
 	"strings"
@@ -45,7 +44,7 @@ func canaryPerson() *prepaid.Cardholder {
 
 func canaryCreate() prepaid.CreateAccountParams {
 	return prepaid.CreateAccountParams{
-		CompanyID: 7, Registration: canaryPerson(), NameOnCard: canaryName, DisplayName: canaryOf("Sent", "DisplayName"), ClientAccountKey: "key",
+		CompanyID: 7, Cardholder: canaryPerson(), NameOnCard: canaryName, DisplayName: canaryOf("Sent", "DisplayName"), ClientAccountKey: "key",
 	}
 }
 
@@ -62,9 +61,9 @@ func canaryCalls(t *testing.T) []canaryCall {
 	sealed := canarySealed(t)
 	simulated := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: "eaid", Amount: prepaid.Cents(1)}
 	run := prepaid.ReportRun{Template: "t", ID: "1"}
-	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludePersonal}}
+	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludeCardholder}}
 	company := prepaid.SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}
-	update := prepaid.UpdateAccountParams{Registration: canaryPerson(), DisplayName: new(canaryOf("Sent", "DisplayName"))}
+	update := prepaid.UpdateAccountParams{Cardholder: canaryPerson(), DisplayName: new(canaryOf("Sent", "DisplayName"))}
 	payment := prepaid.DirectEntryOutParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "s", DestinationReference: "d", BSB: "062000",
 		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: canaryNumber, AccountName: canaryOf("Sent", "AccountName")},
@@ -72,7 +71,7 @@ func canaryCalls(t *testing.T) []canaryCall {
 	hook := harness.ValidHook()
 	hook.HMACKeySecret = prepaid.NewSecret(canaryHMAC)
 	key := harness.ValidExchangeKey()
-	key.EphemeralKey = prepaid.NewSecret(base64.StdEncoding.EncodeToString([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32]))
+	key.EphemeralKey, _ = prepaid.EphemeralKeyFrom([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32])
 	wallet := prepaid.ProvisionWalletParams{Nonce: canaryOf("Sent", "Nonce"), NonceSignature: canaryOf("Sent", "Signature"), Certificates: []string{canaryOf("Sent", "Certificate")}}
 	day := canaryDate.Time(nil)
 	return []canaryCall{
@@ -88,11 +87,11 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.SearchCompanyPage(ctx, 7, company)
 		}},
 		{"Accounts.Get", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.Get(ctx, "eaid", prepaid.IncludePersonal)
+			return c.Accounts.Get(ctx, "eaid", prepaid.IncludeCardholder)
 		}},
-		{"Accounts.Status", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Status(ctx, "eaid") }},
+		{"Accounts.Summary", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Summary(ctx, "eaid") }},
 		{"Accounts.SetStatus", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.AccountStatusClosed)
+			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed})
 		}},
 		{"Accounts.SetPlasticEnabled", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Accounts.SetPlasticEnabled(ctx, "eaid", prepaid.SetPlasticEnabledParams{})
@@ -101,13 +100,13 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.Create(ctx, canaryCreate())
 		}},
 		{"Accounts.Issue", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.Issue(ctx, prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", Settle: 1})
+			return c.Accounts.Issue(ctx, prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", VisibleWithin: 1})
 		}},
 		{"Accounts.FindCreated", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", Settle: 1})
+			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", VisibleWithin: 1})
 		}},
 		{"Accounts.FindMovement", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, Settle: 1})
+			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, VisibleWithin: 1})
 		}},
 		{"Accounts.Update", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Accounts.Update(ctx, "eaid", update)

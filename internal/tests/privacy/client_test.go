@@ -76,18 +76,18 @@ func TestCanaryValidation(t *testing.T) {
 	params.NameOnCard = canaryOf("Sent", "NameOnCard")
 	params.ClientAccountKey = canaryOf("Sent", "Key") + "é"
 	params.MDESConfigID = canaryOf("Sent", "MDES")
-	params.Registration.FirstName += harness.WideText(50)
-	params.Registration.EmailAddress += " "
-	params.Registration.PrimaryAddress.Postcode += " "
-	params.Registration.PrimaryAddress.Country = canaryOf("Sent", "Country")
-	params.Registration.Sex = prepaid.Sex(canaryOf("Sent", "Sex"))
-	params.Registration.Passport.Expiry = canaryDate
+	params.Cardholder.FirstName += harness.WideText(50)
+	params.Cardholder.EmailAddress += " "
+	params.Cardholder.PrimaryAddress.Postcode += " "
+	params.Cardholder.PrimaryAddress.Country = canaryOf("Sent", "Country")
+	params.Cardholder.Sex = prepaid.Sex(canaryOf("Sent", "Sex"))
+	params.Cardholder.Passport.Expiry = canaryDate
 	payment := harness.ValidDirectEntry()
 	payment.Destination = prepaid.BankAccount{BSB: canaryNumber, AccountNumber: canaryNumber + "x", AccountName: ""}
 	hook := harness.ValidHook()
 	hook.URI, hook.HMACKeySecret = "http://"+canaryOf("Sent", "URI"), prepaid.NewSecret(canaryHMAC+"0")
 	key := harness.ValidExchangeKey()
-	key.EphemeralKey = prepaid.NewSecret(canaryOf("Sent", "Key"))
+	key.KeyID = canaryOf("Sent", "Key")
 	var w canaryWatch
 	config := canaryConfig(&w, fixedResponse(400, "", ""), false)
 	client, err := prepaid.NewClient(config)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -98,9 +99,9 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, e
 	}
 	asked := slices.DeleteFunc(newestRequests(server), func(request prepaidtest.Request) bool { return !names(request, id) })
 	data.Asked = len(asked)
-	data.Requests = p.table(asked[:min(data.Asked, accountRequests)], "?text="+url.QueryEscape(id))
+	data.Requests = p.table(asked[:min(data.Asked, accountRequests)], "?text="+url.QueryEscape(string(id)))
 	data.Requests.Compact = true
-	page := layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)}
+	page := layout{Title: "Account " + string(id), Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)}
 	if problem != "" {
 		page.Live = accountPath(id)
 	}
@@ -108,8 +109,8 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, e
 }
 
 // names reports whether a request is about an account: in its path or in its body, as the destination too.
-func names(r prepaidtest.Request, id string) bool {
-	return r.AccountID == id || strings.Contains(r.Body, `"`+id+`"`)
+func names(r prepaidtest.Request, id prepaid.AccountID) bool {
+	return r.AccountID == id || strings.Contains(r.Body, `"`+string(id)+`"`)
 }
 
 // effectOf says what an account of a status cannot do.
@@ -135,11 +136,11 @@ func noCard(a prepaidtest.AccountState) string {
 	return ""
 }
 
-func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }
+func accountPath(id prepaid.AccountID) string { return "/accounts/" + url.PathEscape(string(id)) }
 
 // known is the account of the path; when there is none it responds to the request.
-func (p *Page) known(w http.ResponseWriter, r *http.Request) (string, bool) {
-	id := r.PathValue("id")
+func (p *Page) known(w http.ResponseWriter, r *http.Request) (prepaid.AccountID, bool) {
+	id := prepaid.AccountID(r.PathValue("id"))
 	if !slices.Contains(p.server.Load().AccountIDs(), id) {
 		p.notFound(w, r, "There is no such account.")
 		return "", false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -31,7 +32,7 @@ func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 	ids := server.AccountIDs()
 	data.All = len(ids)
 	if data.Status != "" || data.Text != "" {
-		ids = slices.DeleteFunc(ids, func(id string) bool { return !data.matches(server.Account(id)) })
+		ids = slices.DeleteFunc(ids, func(id prepaid.AccountID) bool { return !data.matches(server.Account(id)) })
 	}
 	ids, data.Pager = paginate(r, ids, listSize)
 	data.Accounts = accountStates(server, ids)
@@ -40,5 +41,5 @@ func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 
 func (d accountsData) matches(a prepaidtest.AccountState) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(d.Text)) }
-	return (d.Status == "" || a.Status == d.Status) && (has(a.ID) || has(a.ExternalID) || has(a.Key) || has(a.CardNumber))
+	return (d.Status == "" || a.Status == d.Status) && (has(string(a.ID)) || has(a.ExternalID) || has(a.Key) || has(a.CardNumber))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -27,7 +28,7 @@ func (p *Page) simulate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Page) useCard(w http.ResponseWriter, r *http.Request, id, do string) {
+func (p *Page) useCard(w http.ResponseWriter, r *http.Request, id prepaid.AccountID, do string) {
 	usual := usualCard()
 	field := func(name, otherwise string) string {
 		if _, sent := r.PostForm[name]; !sent {
@@ -64,7 +65,7 @@ func (p *Page) useCard(w http.ResponseWriter, r *http.Request, id, do string) {
 // longestField bounds the texts of a merchant.
 const longestField = 100
 
-func (p *Page) follow(w http.ResponseWriter, r *http.Request, id, do string) {
+func (p *Page) follow(w http.ResponseWriter, r *http.Request, id prepaid.AccountID, do string) {
 	entered := accountForm{Authorization: r.PostFormValue("authorization_id"), Part: strings.TrimSpace(r.PostFormValue("amount"))}
 	made := p.server.Load().Authorizations(id)
 	i := slices.IndexFunc(made, func(a prepaidtest.Authorization) bool { return a.ID == entered.Authorization })
@@ -82,7 +83,7 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request, id, do string) {
 
 // carryOut does what was asked for, or says why the simulator refuses it.
 func (p *Page) carryOut(w http.ResponseWriter, r *http.Request, do string, entered accountForm, wanted prepaidtest.Simulation) {
-	server, id := p.server.Load(), r.PathValue("id")
+	server, id := p.server.Load(), prepaid.AccountID(r.PathValue("id"))
 	result := server.Simulate(wanted)
 	if !result.Success {
 		p.refuse(w, r, entered, whyNot(result.Message, server.Account(id)))

@@ -89,7 +89,7 @@ func chartOf(items []prepaidtest.Transaction) chart {
 		}
 		if first+i >= 0 {
 			item := items[first+i]
-			slot.Key, slot.What, slot.Amount, slot.Balance = "s"+item.ID, item.Description, money(item.Amount), money(item.RunningBalance)
+			slot.Key, slot.What, slot.Amount, slot.Balance = "s"+string(item.ID), item.Description, money(item.Amount), money(item.RunningBalance)
 			slot.When = item.OccurredAt.UTC().Format("2006-01-02 15:04:05")
 		}
 		c.Slots = append(c.Slots, slot)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -17,7 +18,7 @@ func history(amounts ...int) []prepaidtest.Transaction {
 	for i, amount := range amounts {
 		balance += amount
 		items[i] = prepaidtest.Transaction{
-			ID: strconv.Itoa(i + 1), Description: "Load", Amount: strconv.Itoa(amount) + ".00", Fee: "0.00", RunningBalance: strconv.Itoa(balance) + ".00",
+			ID: prepaid.TransactionID(strconv.Itoa(i + 1)), Description: "Load", Amount: strconv.Itoa(amount) + ".00", Fee: "0.00", RunningBalance: strconv.Itoa(balance) + ".00",
 			OccurredAt: time.Date(2030, 1, 1+i, 8, 0, 0, 0, time.UTC),
 		}
 	}

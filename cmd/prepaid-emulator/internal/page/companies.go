@@ -53,7 +53,7 @@ type companyData struct {
 func (p *Page) company(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	list := companyStates(server)
-	i := slices.IndexFunc(list, func(c companyState) bool { return strconv.FormatInt(c.ID, 10) == r.PathValue("id") })
+	i := slices.IndexFunc(list, func(c companyState) bool { return strconv.FormatInt(int64(c.ID), 10) == r.PathValue("id") })
 	if i < 0 {
 		p.notFound(w, r, "There is no such company.")
 		return

@@ -20,7 +20,7 @@ type hookFaults struct {
 func (p *Page) hookFaults(hooks []prepaidtest.HookState, hook, fault string) hookFaults {
 	return hookFaults{
 		Armed: p.server.Load().DeliveryFaults(), Hooks: hooks, Forms: splitForms(prepaidtest.DeliveryFaultForms()), Hook: hook, Fault: fault,
-		Suggestions: []string{"lose-message", "lose-answer", "duplicate-message 1", "delay-message 5s", "lose-answer always", "lose-answer pings"},
+		Suggestions: []string{"lose-message", "lose-response", "duplicate-message 1", "delay-message 5s", "lose-response always", "lose-response pings"},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -48,7 +49,7 @@ func newestRequests(server *prepaidtest.Server) []prepaidtest.Request {
 	return requests
 }
 
-func accountStates(server *prepaidtest.Server, ids []string) []prepaidtest.AccountState {
+func accountStates(server *prepaidtest.Server, ids []prepaid.AccountID) []prepaidtest.AccountState {
 	states := make([]prepaidtest.AccountState, len(ids))
 	for i, id := range ids {
 		states[i] = server.Account(id)

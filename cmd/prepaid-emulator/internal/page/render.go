@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"maps"
@@ -37,7 +38,8 @@ func functions() template.FuncMap {
 		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
-		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": url.PathEscape, "short": short, "args": func(values ...any) []any { return values },
+		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date },
+		"path": func(id any) string { return url.PathEscape(fmt.Sprint(id)) }, "short": short, "args": func(values ...any) []any { return values },
 		"plural": plural, "entries": entries, "assets": assets,
 	}
 	maps.Copy(all, requestFunctions())

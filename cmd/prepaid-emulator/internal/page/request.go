@@ -7,26 +7,29 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 type requestData struct {
-	Request         prepaidtest.Request
-	Query           [][2]string
-	Headers         [][2]string
-	ResponseHeaders [][2]string
-	Body, Answer    string
-	Sent            []prepaidtest.Request // all with the same request id, oldest first
-	Movements       int
-	BodyDiffers     bool // from the first with this request id
-	FaultEffect     string
-	Account         bool   // there is one
-	Created         string // the account that this request has created
-	Transaction     string
-	Newer, Older    int64
-	Filter          string
-	Curl, GoTest    string
-	Operation       string
+	Request            prepaidtest.Request
+	Query              [][2]string
+	Headers            [][2]string
+	ResponseHeaders    [][2]string
+	Body, ResponseBody string
+	Sent               []prepaidtest.Request // all with the same request id, oldest first
+	Movements          int
+	BodyDiffers        bool // from the first with this request id
+	FaultEffect        string
+	Account            bool   // there is one
+	Created            string // the account that this request has created
+	Transaction        string
+	Newer, Older       int64
+	Filter             string
+	Curl, GoTest       string
+	NoGoTest           string // why there is none
+	Operation          string
 }
 
 func (p *Page) request(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +45,7 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	ids := server.AccountIDs()
 	data := requestData{
 		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), ResponseHeaders: pairs(request.ResponseHeader),
-		Body: readable(request.Body), Answer: readable(request.Answer), FaultEffect: faultEffect(request.FaultForm), Filter: filter.Query(),
+		Body: readable(request.Body), ResponseBody: readable(request.ResponseBody), FaultEffect: faultEffect(request.FaultForm), Filter: filter.Query(),
 		Account: slices.Contains(ids, request.AccountID), Transaction: transactionID(request), Curl: curl(p.base(r), request),
 	}
 	if request.Template != "" {
@@ -51,6 +54,9 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	if request.RequestID != "" {
 		data.repeats(list)
 		data.Movements = server.Movements(request.RequestID)
+	}
+	if data.GoTest, err = gotest.Write(server, request); err != nil {
+		data.NoGoTest = err.Error()
 	}
 	data.Created = created(server, ids, request)
 	data.neighbours(filter, list, p.table(nil, "").Twice)
@@ -68,7 +74,7 @@ func (d *requestData) repeats(newest []prepaidtest.Request) {
 }
 
 // neighbours finds the requests before and after, among those that the filter shows.
-func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[string]bool) {
+func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[prepaid.RequestID]bool) {
 	for _, other := range newest {
 		switch {
 		case other.Number == d.Request.Number || !filter.fits(other, twice):
@@ -95,8 +101,8 @@ func faultEffect(form string) string {
 }
 
 // created is the account that a request has created, whose id its response does not have.
-func created(server *prepaidtest.Server, ids []string, r prepaidtest.Request) string {
-	external, _ := membersOf(r.Answer)["external_account_id"].(string)
+func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.Request) prepaid.AccountID {
+	external, _ := membersOf(r.ResponseBody)["external_account_id"].(string)
 	if r.Method != http.MethodPost || r.Template != "/accounts" || external == "" {
 		return ""
 	}

@@ -24,10 +24,10 @@ func membersOf(text string) map[string]any {
 
 // transactionID is that of the response; empty when it has none.
 func transactionID(r prepaidtest.Request) string {
-	if !strings.Contains(r.Answer, `"transaction_id"`) {
+	if !strings.Contains(r.ResponseBody, `"transaction_id"`) {
 		return ""
 	}
-	switch id := membersOf(r.Answer)["transaction_id"].(type) {
+	switch id := membersOf(r.ResponseBody)["transaction_id"].(type) {
 	case string:
 		return id
 	case json.Number:

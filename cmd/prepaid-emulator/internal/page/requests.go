@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -30,7 +31,7 @@ type requestsTable struct {
 	Requests []prepaidtest.Request
 	Now      time.Time
 	Query    string // of the links: the filter that led here
-	Twice    map[string]bool
+	Twice    map[prepaid.RequestID]bool
 	Compact  bool // without the columns that a narrow place has no room for
 }
 
@@ -42,7 +43,7 @@ func (t requestsTable) Link(number int64) string {
 // table shows requests, in the order given.
 func (p *Page) table(list []prepaidtest.Request, query string) requestsTable {
 	server := p.server.Load()
-	table := requestsTable{Requests: list, Now: server.Now(), Query: query, Twice: make(map[string]bool)}
+	table := requestsTable{Requests: list, Now: server.Now(), Query: query, Twice: make(map[prepaid.RequestID]bool)}
 	for _, id := range server.PaidTwice() {
 		table.Twice[id] = true
 	}
@@ -79,7 +80,7 @@ func outcomes() [][2]string {
 	}
 }
 
-func (f requestFilter) fits(r prepaidtest.Request, twice map[string]bool) bool {
+func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]bool) bool {
 	if f.Operation != "" && r.Method+" "+r.Template != f.Operation {
 		return false
 	}
@@ -127,7 +128,7 @@ func (f requestFilter) found(r prepaidtest.Request) bool {
 	if err != nil {
 		path = r.Path
 	}
-	for _, place := range []string{r.Method + " " + path, r.Path, r.AccountID, r.RequestID, r.ErrorCode, r.FaultForm} {
+	for _, place := range []string{r.Method + " " + path, r.Path, string(r.AccountID), string(r.RequestID), r.ErrorCode, r.FaultForm} {
 		if strings.Contains(strings.ToLower(place), text) {
 			return true
 		}
@@ -136,7 +137,7 @@ func (f requestFilter) found(r prepaidtest.Request) bool {
 	return text == strconv.Itoa(r.Status) || text == "#"+number || transactionID(r) == text
 }
 
-func (f requestFilter) apply(list []prepaidtest.Request, twice map[string]bool) []prepaidtest.Request {
+func (f requestFilter) apply(list []prepaidtest.Request, twice map[prepaid.RequestID]bool) []prepaidtest.Request {
 	if f == (requestFilter{}) {
 		return list
 	}
@@ -230,13 +231,13 @@ func refusal(r prepaidtest.Request) string {
 	if r.Status != http.StatusOK {
 		return ""
 	}
-	switch answer := membersOf(r.Answer); {
-	case strings.HasSuffix(r.Template, "/transfer") && answer != nil && transactionID(r) == "":
+	switch body := membersOf(r.ResponseBody); {
+	case strings.HasSuffix(r.Template, "/transfer") && body != nil && transactionID(r) == "":
 		return "not made: no money moved"
-	case strings.HasPrefix(r.Template, "/funding/") && answer["outcome"] == "declined":
+	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
-	case strings.HasPrefix(r.Template, "/simulation/") && answer["success"] == false:
-		message, _ := answer["message"].(string)
+	case strings.HasPrefix(r.Template, "/simulation/") && body["success"] == false:
+		message, _ := body["message"].(string)
 		return cmp.Or(message, "no success")
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -41,11 +42,11 @@ type clockJSON struct {
 func clockOf(server *prepaidtest.Server) clockJSON { return clockJSON{server.Now().UTC()} }
 
 type accountJSON struct {
-	ID         string          `json:"account_id"`
-	Status     string          `json:"status"`
-	Balance    json.Number     `json:"balance"`
-	PINSet     bool            `json:"pin_set"`
-	PINChanges []pinChangeJSON `json:"pin_changes"`
+	ID         prepaid.AccountID `json:"account_id"`
+	Status     string            `json:"status"`
+	Balance    json.Number       `json:"balance"`
+	PINSet     bool              `json:"pin_set"`
+	PINChanges []pinChangeJSON   `json:"pin_changes"`
 	// Authorizations are the simulated card transactions, oldest first.
 	Authorizations []authorizationJSON `json:"authorizations"`
 }
@@ -64,7 +65,7 @@ type pinChangeJSON struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
-func accountOf(server *prepaidtest.Server, id string) accountJSON {
+func accountOf(server *prepaidtest.Server, id prepaid.AccountID) accountJSON {
 	a := server.Account(id)
 	state := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}, []authorizationJSON{}}
 	for _, made := range server.Authorizations(id) {
@@ -133,21 +134,21 @@ func accessOf(server *prepaidtest.Server) accessJSON {
 }
 
 type transfersJSON struct {
-	Running   []runningJSON `json:"running"`
-	PaidTwice []string      `json:"paid_twice"`
+	Running   []runningJSON       `json:"running"`
+	PaidTwice []prepaid.RequestID `json:"paid_twice"`
 }
 
 // runningJSON has the milliseconds since the arrival and until it is carried out.
 type runningJSON struct {
-	Operation string `json:"operation"`
-	RequestID string `json:"request_id,omitzero"`
-	AccountID string `json:"account_id"`
-	AgeMS     int64  `json:"age_ms"`
-	LeftMS    int64  `json:"left_ms"`
+	Operation string            `json:"operation"`
+	RequestID prepaid.RequestID `json:"request_id,omitzero"`
+	AccountID prepaid.AccountID `json:"account_id"`
+	AgeMS     int64             `json:"age_ms"`
+	LeftMS    int64             `json:"left_ms"`
 }
 
 func transfersOf(server *prepaidtest.Server) transfersJSON {
-	state := transfersJSON{[]runningJSON{}, append([]string{}, server.PaidTwice()...)}
+	state := transfersJSON{[]runningJSON{}, append([]prepaid.RequestID{}, server.PaidTwice()...)}
 	for _, r := range server.RunningTransfers() {
 		state.Running = append(state.Running, runningJSON{r.Operation, r.RequestID, r.AccountID, r.Age.Milliseconds(), r.Left.Milliseconds()})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -15,7 +16,7 @@ func (p *Page) transferRoutes(mux *http.ServeMux) {
 
 // payment is what is known of a request id: the requests that are running and the movements that were made.
 type payment struct {
-	RequestID string
+	RequestID prepaid.RequestID
 	Running   []prepaidtest.RunningTransfer // oldest first
 	Movements int
 	Twice     bool // it has moved money more than once
@@ -40,7 +41,7 @@ func (p *Page) showTransfers(w http.ResponseWriter, r *http.Request, status int,
 	server := p.server.Load()
 	var data transfersData
 	twice := server.PaidTwice()
-	known := func(id string) payment {
+	known := func(id prepaid.RequestID) payment {
 		return payment{RequestID: id, Movements: server.Movements(id), Twice: slices.Contains(twice, id)}
 	}
 	for _, running := range server.RunningTransfers() {
