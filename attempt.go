@@ -125,7 +125,7 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	if c.observer.traced() {
 		waiting = time.Now()
 	}
-	slot, err := admit(ctx, c.core.limiter, c.lane)
+	slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.awaited)
 	if err != nil {
 		a.err = limiterError(ctx, err)
 		return

@@ -56,7 +56,9 @@ func TestOnlyIDsAreShared(t *testing.T) {
 			return true
 		})
 	}
-	require.Equal(t, map[string]bool{"AccountID": true, "CompanyID": true, "RequestID": true, "TransactionID": true}, shared)
+	require.Equal(t, map[string]bool{
+		"AccountID": true, "CompanyID": true, "HookID": true, "MessageID": true, "RequestID": true, "TransactionID": true,
+	}, shared)
 }
 
 // What is seeded and shown has the same members, under the same names, as what the ledger holds.

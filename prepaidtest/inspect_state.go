@@ -129,7 +129,7 @@ func (s *Server) Companies() []Company {
 // HookState is what the server holds of a registered webhook, without its secret.
 type HookState struct {
 	// ID is the hook's UUID.
-	ID string
+	ID prepaid.HookID
 	// URI is the receiver's address, as registered.
 	URI string
 	// Scope lists the companies it watches.
@@ -158,7 +158,7 @@ func (h HookState) Format(f fmt.State, verb rune) {
 
 // LogValue logs id, address without user information, and whether h is enabled.
 func (h HookState) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("hook_id", h.ID), slog.String("uri", h.address()), slog.Bool("enabled", h.Enabled))
+	return slog.GroupValue(slog.String("hook_id", string(h.ID)), slog.String("uri", h.address()), slog.Bool("enabled", h.Enabled))
 }
 
 func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h.URI), "/?#")) }
@@ -166,7 +166,7 @@ func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h
 // MessageState is an undeliverable message (2.14).
 type MessageState struct {
 	// ID is the message's UUID, the same in each attempt.
-	ID string
+	ID prepaid.MessageID
 	// Type is transaction, or one of the words of MessageTypes.
 	Type string
 	// Time is the server's clock when the message was made.
@@ -186,12 +186,12 @@ func (s *Server) Hooks() []HookState {
 	states := make([]HookState, len(hooks))
 	for i, h := range hooks {
 		states[i] = HookState{
-			ID: h.ID, URI: h.URI, Scope: companyIDs[prepaid.CompanyID](h.Scope), Filter: h.Filter, Enabled: h.Enabled,
+			ID: prepaid.HookID(h.ID), URI: h.URI, Scope: companyIDs[prepaid.CompanyID](h.Scope), Filter: h.Filter, Enabled: h.Enabled,
 			Reliability: h.Reliability, KeyID: h.KeyID, Queued: h.Queued(),
 			Undeliverable: make([]MessageState, len(h.Undeliverable)),
 		}
 		for j, m := range h.Undeliverable {
-			states[i].Undeliverable[j] = MessageState{ID: m.ID, Type: m.Kind, Time: m.At, Attempts: m.Attempts, Body: string(m.Body)}
+			states[i].Undeliverable[j] = MessageState{ID: prepaid.MessageID(m.ID), Type: m.Kind, Time: m.At, Attempts: m.Attempts, Body: string(m.Body)}
 		}
 	}
 	return states

@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
-	"github.com/stretchr/testify/require"
 )
 
 // text is what Save writes.
@@ -173,7 +174,7 @@ func TestSave_HeldMessage(t *testing.T) {
 	c := start(t, options...)
 	id := c.AddAccount(SeedAccount{})
 	hook := c.addHook(hookText(t, r.URL, nil))
-	c.InjectDelivery(hook, DelayMessage(time.Hour))
+	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Hour))
 	c.Adjust(id, "1")
 	c.quiet()
 	c = c.restart(options...)

@@ -39,7 +39,7 @@ func functions() template.FuncMap {
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
 		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date },
-		"path": func(id any) string { return url.PathEscape(fmt.Sprint(id)) }, "short": short, "args": func(values ...any) []any { return values },
+		"path": func(id any) string { return url.PathEscape(fmt.Sprint(id)) }, "short": func(id any) string { return short(fmt.Sprint(id)) }, "args": func(values ...any) []any { return values },
 		"plural": plural, "entries": entries, "assets": assets,
 	}
 	maps.Copy(all, requestFunctions())
@@ -208,11 +208,11 @@ func money(amount string) string {
 }
 
 // short is the beginning of a long id.
-func short(id string) string {
+func short[ID ~string](id ID) string {
 	if len(id) > 13 {
-		return id[:8] + "…"
+		return string(id[:8]) + "…"
 	}
-	return id
+	return string(id)
 }
 
 // pager leads through a long list.

@@ -22,8 +22,8 @@ type requestData struct {
 	Movements          int
 	BodyDiffers        bool // from the first with this request id
 	FaultEffect        string
-	Account            bool   // there is one
-	Created            string // the account that this request has created
+	Account            bool              // there is one
+	Created            prepaid.AccountID // the account that this request has created
 	Transaction        string
 	Newer, Older       int64
 	Filter             string

@@ -84,11 +84,11 @@ type faultsJSON struct {
 
 // faultJSON has Left -1 for a fault without end.
 type faultJSON struct {
-	Operation string `json:"operation,omitzero"`
-	HookID    string `json:"hook_id,omitzero"`
-	Fault     string `json:"fault"`
-	Used      int    `json:"used"`
-	Left      int    `json:"left"`
+	Operation string         `json:"operation,omitzero"`
+	HookID    prepaid.HookID `json:"hook_id,omitzero"`
+	Fault     string         `json:"fault"`
+	Used      int            `json:"used"`
+	Left      int            `json:"left"`
 }
 
 func faultsOf(server *prepaidtest.Server) faultsJSON {

@@ -51,7 +51,7 @@ type webhookData struct {
 func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	hooks := server.Hooks()
-	i := slices.IndexFunc(hooks, func(hook prepaidtest.HookState) bool { return hook.ID == r.PathValue("id") })
+	i := slices.IndexFunc(hooks, func(hook prepaidtest.HookState) bool { return string(hook.ID) == r.PathValue("id") })
 	if i < 0 {
 		p.notFound(w, r, "There is no such webhook.")
 		return
