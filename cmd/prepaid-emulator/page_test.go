@@ -199,7 +199,7 @@ func TestForeignersAreRefused(t *testing.T) {
 
 // nesting checks that every element is closed where it must be and that ids are used once.
 func nesting(document string) string {
-	void := []string{"meta", "link", "input", "br", "rect"}
+	void := []string{"meta", "link", "input", "br", "wbr", "rect"}
 	var open []string
 	for _, tag := range regexp.MustCompile(`<(/?)([a-z][a-z0-9]*)[^>]*>`).FindAllStringSubmatch(document, -1) {
 		switch name := tag[2]; {
