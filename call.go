@@ -29,7 +29,8 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 // it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
-	k.request, k.core, k.lane, k.began, k.observer = *r, c, r.op.lane, time.Now(), c.observer.of(ctx) // the rest is zero
+	k.request = *r // the rest is zero
+	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx)
 	k.effect = effect{outcome: OutcomeNotProcessed, notBefore: r.notBefore}
 	switch {
 	case r.op.class == classToken:

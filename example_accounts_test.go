@@ -52,8 +52,8 @@ func ExampleAccountsService_Summary() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Adjust(string(id), "-33.30")
-	srv.SetStatus(string(id), "suspected_fraud")
+	srv.Adjust(id, "-33.30")
+	srv.SetStatus(id, "suspected_fraud")
 
 	account, err := client.Accounts.Summary(context.Background(), id)
 	if err != nil {
@@ -78,7 +78,7 @@ func ExampleAccountsService_SetStatus_responseLost() {
 	ctx := context.Background()
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
-	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), srv.Status(string(id)))
+	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), srv.Status(id))
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
 	err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}) // could lift a newer block: not repeated
@@ -161,7 +161,7 @@ func ExampleAccountsService_TransactionsPage() {
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} {
-		srv.Adjust(string(id), amount)
+		srv.Adjust(id, amount)
 	}
 
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
@@ -195,7 +195,7 @@ func ExampleAccountsService_Transactions_break() {
 	client, id := srv.Client(), seed(srv, "100.00")
 	for range 10 {
 		srv.Advance(24 * time.Hour)
-		srv.Adjust(string(id), "-15.00")
+		srv.Adjust(id, "-15.00")
 	}
 
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
@@ -313,10 +313,10 @@ func ExampleAccountsService_Transactions() {
 	client, id := srv.Client(), seed(srv, "100.00")
 	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} { // the first is October in Sydney, and not in London
 		srv.Advance(12 * time.Hour)
-		srv.Adjust(string(id), amount)
+		srv.Adjust(id, amount)
 	}
 	srv.Advance(30 * 24 * time.Hour)
-	srv.Adjust(string(id), "-4.00") // November
+	srv.Adjust(id, "-4.00") // November
 
 	sydney := time.FixedZone("AEST", 10*60*60)
 	from := time.Date(2026, time.October, 1, 0, 0, 0, 0, sydney)

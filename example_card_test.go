@@ -63,7 +63,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 func Example_card() {
 	srv := emulator() // with company 42, whose client_id is acme
 	defer srv.Close()
-	float := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"}))
+	float := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"})
 
 	day := time.Now() // once per order: a program stores it with the order
 	for _, again := range []bool{false, true} {

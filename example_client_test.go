@@ -373,7 +373,7 @@ func Example_shutdown() {
 			stop() // the signal arrives
 		}
 	}
-	fmt.Println(paid, "paid,", len(payments)-paid, "left for the next run,", srv.Balance(string(from)), "on the account")
+	fmt.Println(paid, "paid,", len(payments)-paid, "left for the next run,", srv.Balance(from), "on the account")
 	// Output: 2 paid, 1 left for the next run, 80.00 on the account
 }
 

@@ -35,7 +35,7 @@ func ExampleFundingService_Refund() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(refunded.Outcome, srv.Balance(string(id)))
+		fmt.Println(refunded.Outcome, srv.Balance(id))
 	}
 	// Output:
 	// approved 85.00
@@ -59,7 +59,7 @@ func ExampleFundingService_Reverse() {
 		fmt.Println("nothing to reverse:", err)
 		return
 	}
-	fmt.Println("redeemed, left:", srv.Balance(string(id)))
+	fmt.Println("redeemed, left:", srv.Balance(id))
 	reversed, err := client.Funding.Reverse(ctx, prepaid.ReverseFundingParams{
 		AccountID: id, ParentTransactionID: redeemed.TransactionID,
 		OriginatingTransaction: redemption.OriginatingTransaction, CorrelationID: redemption.CorrelationID,
@@ -68,7 +68,7 @@ func ExampleFundingService_Reverse() {
 		fmt.Println(err, prepaid.OutcomeOf(err))
 		return
 	}
-	fmt.Println("reversal", reversed.Outcome+", left:", srv.Balance(string(id)))
+	fmt.Println("reversal", reversed.Outcome+", left:", srv.Balance(id))
 	// Output:
 	// redeemed, left: 40.00
 	// reversal approved, left: 100.00
@@ -119,7 +119,7 @@ func ExampleFundingService_Redeem() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(result.Outcome, result.Approved(), srv.Balance(string(id)))
+		fmt.Println(result.Outcome, result.Approved(), srv.Balance(id))
 	}
 	// Output:
 	// approved true 40.00

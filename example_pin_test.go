@@ -81,7 +81,7 @@ func ExamplePINService_Validate() {
 		})
 		fmt.Println(err)
 	}
-	fmt.Println("PIN set:", srv.PINOf(string(id)) != "")
+	fmt.Println("PIN set:", srv.PINOf(id) != "")
 	// Output:
 	// prepaid: PIN.Validate: rejected: status 400 (invalid_otp): the one-time password is wrong
 	// <nil>
@@ -118,7 +118,7 @@ func ExamplePINService_Execute() {
 		_, err = client.PIN.Execute(ctx, prepaid.SealedPINParams{
 			OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 		})
-		fmt.Println(err, srv.PINOf(string(id)) == "4921")
+		fmt.Println(err, srv.PINOf(id) == "4921")
 	}
 	// Output:
 	// <nil> true
@@ -211,7 +211,7 @@ func ExamplePINService() {
 		}
 		return key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(srv.OTP(operation)), PIN: prepaid.NewSecret("4921")})
 	})
-	fmt.Println(err, srv.PINOf(string(id)) == "4921")
+	fmt.Println(err, srv.PINOf(id) == "4921")
 	// Output: <nil> true
 }
 
@@ -220,10 +220,10 @@ func ExampleAccountsService_WalletTokens() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.AddWalletToken(string(id), prepaidtest.WalletToken{
+	srv.AddWalletToken(id, prepaidtest.WalletToken{
 		Device: prepaidtest.WalletDevice{DeviceType: "phone"}, TokenSuffix: "0042",
 	})
-	srv.AddWalletToken(string(id), prepaidtest.WalletToken{
+	srv.AddWalletToken(id, prepaidtest.WalletToken{
 		Device: prepaidtest.WalletDevice{DeviceType: "watch2"}, CurrentStatusCode: "suspended", TokenSuffix: "0043",
 	})
 

@@ -126,7 +126,7 @@ func ExampleAccountsService_Create_replacement() {
 	srv := emulator()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	old := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"}))
+	old := srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"})
 
 	account, err := client.Accounts.Get(ctx, old, prepaid.IncludeCardholder)
 	if err != nil {
@@ -143,7 +143,7 @@ func ExampleAccountsService_Create_replacement() {
 		return
 	}
 	fmt.Println("new card:", made.Status)
-	fmt.Println("old card:", srv.Status(string(old)))
+	fmt.Println("old card:", srv.Status(old))
 	// Output:
 	// new card: pre_active
 	// old card: lost_or_stolen
@@ -203,7 +203,7 @@ func ExampleAccountsService_Issue_responseLost() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(issued.Account.ID == prepaid.AccountID(srv.AccountIDs()[0]), issued.Created, len(srv.AccountIDs()))
+	fmt.Println(issued.Account.ID == srv.AccountIDs()[0], issued.Created, len(srv.AccountIDs()))
 	// Output: true true 1
 }
 

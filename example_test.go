@@ -23,7 +23,7 @@ func emulator(options ...prepaidtest.Option) *prepaidtest.Server {
 
 // seed adds an active account of company 42.
 func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
-	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 // Make one client per process. All faults of its configuration are reported at once, before any I/O.

@@ -29,7 +29,7 @@ func ExampleAccountsService_Transfer_responseLost() {
 		return
 	}
 	fmt.Println(result.TransactionID != "", result.RequestID == params.RequestID)
-	fmt.Println(srv.Balance(string(from)), srv.Balance(string(to)), "moved", srv.Movements(string(params.RequestID)), "time")
+	fmt.Println(srv.Balance(from), srv.Balance(to), "moved", srv.Movements(params.RequestID), "time")
 	// Output:
 	// true true
 	// 74.50 25.50 moved 1 time
@@ -59,7 +59,7 @@ func ExampleAccountsService_Transfer_unknown() {
 			return
 		}
 		_, err := client.Accounts.Transfer(ctx, from, params)
-		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(string(to)))
+		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(to))
 	}
 	// Output:
 	// outcome unknown 0.00
@@ -81,7 +81,7 @@ func ExampleAccountsService_Transfer_refused() {
 	if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
 		fmt.Println("for the operator's support:", failed.CorrelationID != "")
 	}
-	fmt.Println(srv.Balance(string(from)))
+	fmt.Println(srv.Balance(from))
 	// Output:
 	// true rejected
 	// for the operator's support: true
@@ -123,7 +123,7 @@ func ExampleAccountsService_DirectEntryOut() {
 			fmt.Println(err, prepaid.OutcomeOf(err))
 			return
 		}
-		fmt.Println(result.TransactionID == first, srv.Balance(string(id)))
+		fmt.Println(result.TransactionID == first, srv.Balance(id))
 		first = result.TransactionID
 	}
 	// Output:
@@ -148,7 +148,7 @@ func ExampleAccountsService_FindMovement_unseen() {
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for range 2 {
-		srv.Adjust(string(id), "-12.30")
+		srv.Adjust(id, "-12.30")
 	}
 
 	for _, amount := range []string{"12.30", "45.60"} {
@@ -222,7 +222,7 @@ func ExampleAccountsService_Transfer() {
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(500, "server_error"))
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println(run(context.Background()), "paid")
-	fmt.Println("left on the float:", srv.Balance(string(float)))
+	fmt.Println("left on the float:", srv.Balance(float))
 	// Output:
 	// next run: outcome unknown
 	// 2 paid
@@ -259,7 +259,7 @@ func ExampleAccountsService_FindMovement() {
 		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
 		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
-	fmt.Println(transaction != "", err, srv.Balance(string(id)))
+	fmt.Println(transaction != "", err, srv.Balance(id))
 	// Output: true <nil> 112.30
 }
 

@@ -48,7 +48,8 @@ func (c *retries) loop(ctx context.Context) {
 // client, so that the hooks see this call's deadline, outcome and last response, and what the library does by default
 // (logging URLs, closing idle connections, following redirects) has no effect.
 func (c *retries) repeat(ctx context.Context) {
-	bare := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: http.Header{}}).WithContext(ctx)
+	address := c.url // not shared: the call is reused
+	bare := (&http.Request{Method: c.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
 	req, err := retryablehttp.FromRequest(bare)
 	if err != nil { // cannot happen: FromRequest fails on unreadable bodies only
 		return

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 const creation = `{"company_id":42,"initial_load_amount":0,"registration":{"first_name":"Grace","last_name":"Hopper",
@@ -120,7 +122,7 @@ func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 	c := start(t)
 	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
 		old := c.AddAccount(SeedAccount{Balance: test.balance})
-		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
+		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
 		c.ActivateThroughPortal(replacement)
 		require.Equal(t, "active", c.Status(replacement))
 		require.Equal(t, test.want, c.Status(old), test.balance)

@@ -77,13 +77,22 @@ func walletTokenOf(t ledger.WalletToken) WalletToken {
 	}
 }
 
+// companyIDs returns a copy of a list in the form of the other side, never nil.
+func companyIDs[To, From ~int64](list []From) []To {
+	ids := make([]To, len(list))
+	for i, id := range list {
+		ids[i] = To(id)
+	}
+	return ids
+}
+
 // internal returns a seed as the service takes it. Its balance is booked by the caller.
 func (s SeedAccount) internal() service.Seed {
 	seed := service.Seed{
-		ID: s.ID, ExternalID: s.ExternalID, CompanyID: s.CompanyID, Key: s.Key, Status: s.Status, ProductType: s.ProductType,
+		ID: string(s.ID), ExternalID: s.ExternalID, CompanyID: int64(s.CompanyID), Key: s.Key, Status: s.Status, ProductType: s.ProductType,
 		AccountType: s.AccountType, PlasticDisabled: s.PlasticDisabled, PlasticExpiry: s.PlasticExpiry, AccountExpiry: s.AccountExpiry,
 		DisplayName: s.DisplayName, NameOnCard: s.NameOnCard, FreeText: ledger.FreeText(s.FreeText), MDESConfigID: s.MDESConfigID,
-		CorrespondingAccountID: s.CorrespondingAccountID, CardholderType: s.CardholderType,
+		CorrespondingAccountID: string(s.CorrespondingAccountID), CardholderType: s.CardholderType,
 	}
 	if s.Cardholder != nil {
 		seed.Personal = new(s.Cardholder.internal())

@@ -3,7 +3,12 @@ package prepaidtest
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +33,32 @@ func fill(v reflect.Value, n *int) {
 		*n++
 		v.SetString(fmt.Sprint("value ", *n))
 	}
+}
+
+// A type with a meaning would let the client and the emulator make the same mistake. IDs have none: nobody interprets them.
+func TestOnlyIDsAreShared(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	shared := make(map[string]bool)
+	for _, name := range files {
+		if name == "client.go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if from, ok := s.X.(*ast.Ident); ok && from.Name == "prepaid" {
+					shared[s.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	require.Equal(t, map[string]bool{
+		"AccountID": true, "CompanyID": true, "HookID": true, "MessageID": true, "RequestID": true, "TransactionID": true,
+	}, shared)
 }
 
 // What is seeded and shown has the same members, under the same names, as what the ledger holds.

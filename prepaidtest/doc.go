@@ -7,7 +7,8 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
-// AddAccount and similar build a state piece by piece; Load reads one from a JSON document.
+// AddAccount and similar build a state piece by piece; Load reads one from a JSON document. IDs have the client's types;
+// amounts, statuses and codes are text in the reference's words.
 //
 // # Strictness
 //

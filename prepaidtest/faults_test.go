@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
 )
@@ -160,12 +161,12 @@ func TestInsideASynctestBubble(t *testing.T) {
 		transport := &http.Transport{DialContext: network.dial}
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
-		sim := &simulation{c, s.AddAccount(SeedAccount{Balance: "100"})}
+		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 		sim.run("clear", nil)
-		require.Equal(t, "100.00", s.Balance(sim.id))
+		require.Equal(t, "100.00", c.Balance(sim.id))
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		require.Equal(t, "90.00", s.Balance(sim.id))
+		require.Equal(t, "90.00", c.Balance(sim.id))
 		time.Sleep(time.Hour)
 		c.get("accounts/"+sim.id).refused(401, "unauthorized")
 		transport.CloseIdleConnections()
@@ -209,7 +210,7 @@ func TestDefaultsAreSensible(t *testing.T) {
 	require.True(t, strings.HasSuffix(c.URL, "/3.0/"))
 	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)
 	id := c.AddAccount(SeedAccount{})
-	require.Equal(t, []string{id}, c.AccountIDs())
+	require.Equal(t, []prepaid.AccountID{prepaid.AccountID(id)}, c.AccountIDs())
 	require.Equal(t, "active", c.Status(id))
 	got := c.get("accounts/" + id).object()
 	require.Equal(t, "acme", got["client_id"])

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,6 +36,29 @@ type caller struct {
 	t     *testing.T
 	http  *http.Client
 	token string
+}
+
+// IDs are plain strings to a caller, as on the wire.
+
+func (c *caller) AddAccount(seed SeedAccount) string { return string(c.Server.AddAccount(seed)) }
+func (c *caller) Account(id string) AccountState     { return c.Server.Account(prepaid.AccountID(id)) }
+func (c *caller) Balance(id string) string           { return c.Server.Balance(prepaid.AccountID(id)) }
+func (c *caller) Status(id string) string            { return c.Server.Status(prepaid.AccountID(id)) }
+func (c *caller) SetStatus(id, status string)        { c.Server.SetStatus(prepaid.AccountID(id), status) }
+func (c *caller) Adjust(id, amount string)           { c.Server.Adjust(prepaid.AccountID(id), amount) }
+func (c *caller) Transactions(id string) []Transaction {
+	return c.Server.Transactions(prepaid.AccountID(id))
+}
+func (c *caller) PINOf(id string) string           { return c.Server.PINOf(prepaid.AccountID(id)) }
+func (c *caller) PINChanges(id string) []PINChange { return c.Server.PINChanges(prepaid.AccountID(id)) }
+func (c *caller) AddWalletToken(id string, token WalletToken) {
+	c.Server.AddWalletToken(prepaid.AccountID(id), token)
+}
+func (c *caller) ActivateThroughPortal(id string) {
+	c.Server.ActivateThroughPortal(prepaid.AccountID(id))
+}
+func (c *caller) Movements(requestID string) int {
+	return c.Server.Movements(prepaid.RequestID(requestID))
 }
 
 // answer is what came back.

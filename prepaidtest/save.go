@@ -13,7 +13,7 @@ import (
 // it are the options, the logs of requests and deliveries, rate limit windows and armed faults, nor functions: see
 // WithState.
 func (s *Server) Save(w io.Writer) error {
-	s.service.Clock.VisibleWithin()
+	s.service.Clock.Settle()
 	text, err := s.service.Save()
 	if err != nil {
 		return err

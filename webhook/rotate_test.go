@@ -25,7 +25,7 @@ type site struct {
 	*prepaidtest.Server
 
 	t       *testing.T
-	account string
+	account prepaid.AccountID
 	seen    recorder
 	url     string
 	now     atomic.Pointer[Handler]
@@ -65,7 +65,7 @@ func (s *site) start(keys StaticKeys) *Keys {
 
 func (s *site) want(keyID, secret string) prepaid.CreateHookParams {
 	want := wanted()
-	want.URI, want.Scope = s.url, []prepaid.CompanyID{prepaid.CompanyID(prepaidtest.DefaultCompany)}
+	want.URI, want.Scope = s.url, []prepaid.CompanyID{prepaidtest.DefaultCompany}
 	want.HMACKeyID, want.HMACKeySecret = keyID, prepaid.NewSecret(secret)
 	return want
 }

@@ -172,7 +172,7 @@ func TestPages(t *testing.T) {
 	s := newStage(t, prepaidtest.PageSizes(1, 2, 2))
 	id := s.account("")
 	for range 3 {
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
 	s.token()
 	ctx, parent := s.tracers.Tracer("caller").Start(t.Context(), "statement")

@@ -56,7 +56,7 @@ func replay(t *testing.T, path string, options prepaidvcr.Options) (*prepaidvcr.
 }
 
 func account(srv *prepaidtest.Server, balance string) prepaid.AccountID {
-	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 // The polls of a report are identical and get their responses in the order of the recording, then not at all.

@@ -24,11 +24,11 @@ const another = `the service returned transaction [0-9]+, an earlier payment und
 func TestCorrectedFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	s.write("emp-1," + s.accounts[0] + ",1.25,SALARY")
+	s.write(row("emp-1", s.accounts[0], "1.25"))
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	s.file = strings.Replace(s.file, ".csv", "-corrected.csv", 1)
-	s.write("emp-1," + s.accounts[1] + ",99.00,SALARY")
+	s.write(row("emp-1", s.accounts[1], "99.00"))
 	code, out, errOut := s.run()
 	require.Equal(t, exitWrong, code, out)
 	require.Contains(t, errOut, "line 2: amount differs from what was first sent under this key\n")
@@ -38,12 +38,12 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 // With a new journal the response comes from the service's cache, and no money moves: that is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
-	for _, row := range []string{"99.00,SALARY", "1.25,SALARY"} { // also of the same amount, to somebody else
+	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to somebody else
 		s := newStage(t, 2)
-		s.write("emp-1," + s.accounts[0] + ",1.25,SALARY")
+		s.write(row("emp-1", s.accounts[0], "1.25"))
 		code, _, errOut := s.run()
 		require.Equal(t, exitPaid, code, errOut)
-		s.write("emp-1,"+s.accounts[1]+","+row, "emp-2,"+s.accounts[1]+",7.00,SALARY")
+		s.write(row("emp-1", s.accounts[1], amount), row("emp-2", s.accounts[1], "7.00"))
 		args := []string{"-journal", filepath.Join(t.TempDir(), "fresh"), "-summary", filepath.Join(t.TempDir(), "summary.csv")}
 		for range 2 { // also when it is not sent again
 			code, out, errOut := s.run(args...)
@@ -193,7 +193,7 @@ func TestHistoryOfAnotherForm(t *testing.T) {
 			item.ID, item.ParentID = "9"+item.ID, ""
 		},
 		"ids of other movements": func(s *stage, item *prepaid.Transaction) { // the opening, which is first, has that of a payment
-			if string(item.AccountID) != s.float {
+			if item.AccountID != s.float {
 				return
 			}
 			if n, _ := strconv.Atoi(string(item.ID)); item.Reference == "" || item.Amount.Sign() > 0 {
@@ -203,7 +203,7 @@ func TestHistoryOfAnotherForm(t *testing.T) {
 			}
 		},
 		"ids of others": func(s *stage, item *prepaid.Transaction) { // each has that of the payment before it
-			if string(item.AccountID) == s.float {
+			if item.AccountID == s.float {
 				n, _ := strconv.Atoi(string(item.ID))
 				item.ID = prepaid.TransactionID(strconv.Itoa(n + 2))
 			}
@@ -262,10 +262,10 @@ func TestPayeeHistory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, 1)
-			s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+			s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
 			code, _, errOut := s.run()
 			require.Equal(t, exitPaid, code, errOut)
-			p, errs := s.proving(payeeOnly{s.srv.Client().Accounts, prepaid.AccountID(s.accounts[0]), c.items}, c.change)
+			p, errs := s.proving(payeeOnly{s.srv.Client().Accounts, s.accounts[0], c.items}, c.change)
 			require.Empty(t, errs)
 			require.Len(t, p.unseen, c.unseen)
 			require.Empty(t, p.elsewhere)
@@ -335,12 +335,12 @@ func TestResolvedIsNotProven(t *testing.T) {
 func TestReportedForTwoRows(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 1)
-	s.write("emp-0," + s.accounts[0] + ",5.00,SALARY")
+	s.write(row("emp-0", s.accounts[0], "5.00"))
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	s.srv.Inject(transferOperation, prepaidtest.RespondBody(200, "application/vnd.vendor+json",
 		`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
-	s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+	s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "1", count(out, statePaid))

@@ -91,7 +91,7 @@ func newChange(t *testing.T) (*emulated, *spy, *strings.Builder) {
 	return e, s, &text
 }
 
-func (e *emulated) pinNow() string { return e.srv.PINOf(string(e.backend.account)) }
+func (e *emulated) pinNow() string { return e.srv.PINOf(e.backend.account) }
 
 // The backend sees neither PIN nor password, and no envelope twice.
 func TestBackendSeesEnvelopesOnly(t *testing.T) {
@@ -131,7 +131,7 @@ func TestFailures(t *testing.T) {
 			{"not now", prepaidtest.TooManyRequests(time.Hour), pinAsBefore, "later"}, // last: the client pauses after it
 		} {
 			name := c.name
-			e.backend.account = prepaid.AccountID(e.srv.AddAccount(prepaidtest.SeedAccount{}))
+			e.backend.account = e.srv.AddAccount(prepaidtest.SeedAccount{})
 			s.validated, s.ended = 0, 0
 			before := len(e.srv.Requests())
 			e.srv.Inject("POST /pin/"+step, c.fault)
@@ -327,7 +327,7 @@ func TestService(t *testing.T) {
 		}
 		written <- err
 	}()
-	args := []string{"-account", id, "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
+	args := []string{"-account", string(id), "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
 	code, out, errOut := runWith(t, strings.NewReader(""), append(args, "-fd", fmt.Sprint(from.Fd()))...)
 	require.Zero(t, code, errOut)
 	require.NoError(t, <-written)

@@ -46,7 +46,7 @@ func newBench(t *testing.T, begin state, options ...prepaidtest.Option) *bench {
 	t.Helper()
 	b := &bench{t: t, srv: prepaidtest.NewServer(t, options...), text: &bytes.Buffer{}}
 	if begin.action == deny {
-		b.srv.AddCompany(prepaidtest.Company{ID: int64(company), Loop: prepaidtest.ClosedLoop})
+		b.srv.AddCompany(prepaidtest.Company{ID: company, Loop: prepaidtest.ClosedLoop})
 	}
 	config := b.srv.Config()
 	config.Transport = b

@@ -23,7 +23,7 @@ func emulate(opts *options, now time.Time) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+	opts.company = prepaidtest.DefaultCompany
 	var document bytes.Buffer
 	if err = json.NewEncoder(&document).Encode(makeUp(now)); err == nil {
 		err = emulator.Load(&document)

@@ -115,7 +115,7 @@ func TestPages(t *testing.T) {
 	var want []string
 	for _, id := range f.AccountIDs() {
 		for _, item := range f.Transactions(id) {
-			want = append(want, item.ID)
+			want = append(want, string(item.ID))
 		}
 	}
 	require.Equal(t, want, o.ids())
@@ -193,7 +193,7 @@ func TestNeverAtRest(t *testing.T) {
 	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts.\n  EA1: changed during each of 3 readings")
 	require.Contains(t, o.page, "Accounts that could not be read and are not in the sums: 1.")
 	require.Len(t, o.rows, 1, "what is not of one moment is not in the file")
-	require.Equal(t, still, o.rows[0][0])
+	require.Equal(t, string(still), o.rows[0][0])
 }
 
 func TestDoesNotReconcile(t *testing.T) {

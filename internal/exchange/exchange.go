@@ -53,6 +53,8 @@ func (timeoutError) Timeout() bool { return true }
 type Exchange struct {
 	timer     attemptTimer
 	hooks     httptrace.ClientTrace
+	request   http.Request
+	url       url.URL
 	content   *bytes.Reader // reads the body, if any
 	unwritten bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
 	http2Only bool
@@ -82,6 +84,7 @@ func New(withBody bool) *Exchange {
 // Request is what an Exchange sends.
 type Request struct {
 	Method string
+	// URL is copied.
 	URL    *url.URL
 	Header http.Header
 	// Body is nil for a request without a body; otherwise the Exchange is from New(true).
@@ -102,7 +105,9 @@ type Failure struct {
 
 // Send sends r. ctx is the one that Begin returned. The caller closes the body of the response.
 func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
-	out := (&http.Request{Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: r.Header}).
+	x.url = *r.URL
+	out := &x.request
+	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
 		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r.Method)))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
@@ -143,9 +148,9 @@ func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 // trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
 func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
 	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
-	x.hooks = httptrace.ClientTrace{
-		GetConn: func(string) { x.seen.Or(seenAsked) },
-		GotConn: x.gotConn,
+	x.hooks.GotConn = x.gotConn
+	if s.netHTTP && s.owned == nil { // only then neverLeft needs it
+		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
 	}
 	return &x.hooks
 }

@@ -17,7 +17,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "an attempt that outlasts its timeout counts from its start", file: "attempt.go", pkg: "./internal/tests/faults",
-			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
+			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
 		},
 		{
 			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",

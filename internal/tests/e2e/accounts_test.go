@@ -51,7 +51,7 @@ func TestE2EGetAccount(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	seed := everything()
-	id := prepaid.AccountID(s.AddAccount(seed))
+	id := s.AddAccount(seed)
 	account, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
 	loaded := s.last(id).OccurredAt.Truncate(time.Second)
@@ -100,7 +100,7 @@ func TestE2EGetAccount(t *testing.T) {
 func TestE2EAccountStatus(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	id := prepaid.AccountID(s.AddAccount(everything()))
+	id := s.AddAccount(everything())
 	account, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
 	status, err := s.client.Accounts.Summary(t.Context(), id)
@@ -122,7 +122,7 @@ func TestE2ESetStatus(t *testing.T) {
 		prepaid.AccountStatusActive,
 	} {
 		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: status}))
-		require.Equal(t, string(status), s.Status(string(id)))
+		require.Equal(t, string(status), s.Status(id))
 		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, status, account.Status)
@@ -135,13 +135,13 @@ func TestE2ESetStatus(t *testing.T) {
 func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"}))
+	id := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"})
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
 	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}), prepaid.ErrOutcomeUnknown)
-	require.Equal(t, "inactive", s.Status(string(id)))
+	require.Equal(t, "inactive", s.Status(id))
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
 	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
-	require.Equal(t, "lost_or_stolen", s.Status(string(id)))
+	require.Equal(t, "lost_or_stolen", s.Status(id))
 }
 
 func TestE2ESetPlasticEnabled(t *testing.T) {
@@ -168,7 +168,7 @@ func TestE2EUpdateAccount(t *testing.T) {
 				options = append(options, prepaidtest.ClearOmittedMembers())
 			}
 			s := newStage(t, options...)
-			id := prepaid.AccountID(s.AddAccount(everything()))
+			id := s.AddAccount(everything())
 			get := func() *prepaid.Account {
 				account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 				require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, row.options...)
-			id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Cardholder: &row.personal}))
+			id := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &row.personal})
 			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 			require.NoError(t, err)
 			require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Cardholder.DateOfBirth, "the day as written")
@@ -242,7 +242,7 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 func TestE2ESearchAccounts(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.PageSizes(2, 3, 4))
-	want := []string{}
+	want := []prepaid.AccountID{}
 	for range 7 {
 		want = append(want, s.AddAccount(prepaidtest.SeedAccount{Key: "emp-7"}))
 	}
@@ -253,14 +253,14 @@ func TestE2ESearchAccounts(t *testing.T) {
 	}
 	for _, paging := range []prepaid.Paging{{}, {Prefetch: 3}, {Size: 1, Prefetch: 8}, {Size: 100}} {
 		params.Paging = paging
-		found := []string{}
+		found := []prepaid.AccountID{}
 		for account, err := range s.client.Accounts.Search(t.Context(), params) {
 			require.NoError(t, err)
 			require.NotNil(t, account.Cardholder)
 			require.NotNil(t, account.FreeText)
 			require.NotEmpty(t, account.DirectEntryAccountNumber)
 			require.NotEmpty(t, account.BPayReferenceNumber)
-			found = append(found, string(account.ID))
+			found = append(found, account.ID)
 		}
 		require.Equal(t, want, found, "%+v", paging)
 	}
@@ -303,7 +303,7 @@ func TestE2ESearchCompany(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, options...)
-			plain := []string{}
+			plain := []prepaid.AccountID{}
 			for range 4 {
 				plain = append(plain, s.AddAccount(prepaidtest.SeedAccount{}))
 			}
@@ -313,29 +313,29 @@ func TestE2ESearchCompany(t *testing.T) {
 			special := s.AddAccount(whole)
 			for filter, c := range map[string]struct {
 				params prepaid.SearchCompanyParams
-				want   []string
+				want   []prepaid.AccountID
 			}{
 				"none":    {prepaid.SearchCompanyParams{}, append(plain, special)},
 				"client":  {prepaid.SearchCompanyParams{ProgramClientID: "acme"}, append(plain, special)},
-				"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []string{}},
-				"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []string{special}},
-				"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []string{special}},
-				"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []string{special}},
-				"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []string{special}},
-				"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []string{special}},
+				"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []prepaid.AccountID{}},
+				"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []prepaid.AccountID{special}},
+				"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []prepaid.AccountID{special}},
+				"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []prepaid.AccountID{special}},
+				"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []prepaid.AccountID{special}},
+				"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []prepaid.AccountID{special}},
 				"all": {prepaid.SearchCompanyParams{
 					ProgramClientID: "acme", ProgramID: portal.ProgramID, Status: prepaid.AccountStatusInactive,
 					FirstName: "Grace", LastName: "Hopper", Mobile: "+61499999999",
-				}, []string{special}},
+				}, []prepaid.AccountID{special}},
 			} {
 				c.params.Include = []prepaid.Include{prepaid.IncludeCardholder}
 				for _, prefetch := range []int{0, 3} {
 					c.params.Paging.Prefetch = prefetch
-					found := []string{}
+					found := []prepaid.AccountID{}
 					for account, err := range s.client.Accounts.SearchCompany(t.Context(), company, c.params) {
 						require.NoError(t, err, filter)
 						require.NotNil(t, account.Cardholder)
-						found = append(found, string(account.ID))
+						found = append(found, account.ID)
 					}
 					require.Equal(t, c.want, found, filter)
 				}

@@ -33,7 +33,7 @@ func TestE2ECreateAccount(t *testing.T) {
 	summary, err := s.client.Accounts.Create(t.Context(), params)
 	require.NoError(t, err)
 
-	id := prepaid.AccountID(s.AccountIDs()[1])
+	id := s.AccountIDs()[1]
 	account, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
 	require.NoError(t, err)
 	require.Equal(t, &prepaid.AccountSummary{
@@ -88,7 +88,7 @@ func TestE2EReplaceAccount(t *testing.T) {
 	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
 	_, err = s.client.Accounts.Create(t.Context(), params)
 	require.NoError(t, err)
-	require.Equal(t, "lost_or_stolen", s.Status(string(old)))
+	require.Equal(t, "lost_or_stolen", s.Status(old))
 
 	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
 	fresh := s.AccountIDs()[1]
@@ -140,7 +140,7 @@ func TestE2EIssue(t *testing.T) {
 			issued, err := s.client.Accounts.Issue(t.Context(), params)
 			require.NoError(t, err)
 			require.True(t, issued.Created)
-			require.Equal(t, []string{string(issued.Account.ID)}, s.AccountIDs())
+			require.Equal(t, []prepaid.AccountID{issued.Account.ID}, s.AccountIDs())
 			s.holds(issued.Account.ID, "25.50")
 
 			again, err := s.client.Accounts.Issue(t.Context(), params)
@@ -185,7 +185,7 @@ func TestE2EIssueFails(t *testing.T) {
 func TestE2EIssueReplacement(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	lost := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"}))
+	lost := s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"})
 	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
 	params.Account.RequestType, params.Account.AccountIDToReplace = prepaid.RequestTypeReplace, lost
 	issued, err := s.client.Accounts.Issue(t.Context(), params)

@@ -87,7 +87,7 @@ func sealed(call func(*prepaid.PINService) pinStep) preparation {
 	}
 }
 
-const company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+const company = prepaidtest.DefaultCompany
 
 func exercises() []exercise {
 	return slices.Concat(tokenAndReportExercises(), policyExercises(), accountExercises(), moneyExercises(), otherExercises())
@@ -178,7 +178,7 @@ func accountExercises() []exercise {
 		})},
 		{"GET /accounts/{id}/tokens", effectRead, func(s *hookStage) func(context.Context) error {
 			id := s.seed("0")
-			s.AddWalletToken(string(id), prepaidtest.WalletToken{})
+			s.AddWalletToken(id, prepaidtest.WalletToken{})
 			return func(ctx context.Context) error { return done(s.client.Accounts.WalletTokens(ctx, id)) }
 		}},
 		{"POST /accounts/{id}/wallet/{provider}", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {

@@ -159,7 +159,7 @@ func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.
 	s.quiet()
 	s.response(http.StatusServiceUnavailable)
 	for range n {
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
 	s.quiet()
 	s.response(http.StatusOK)
@@ -239,8 +239,8 @@ func TestE2EHookReceivesTransactions(t *testing.T) {
 	require.Equal(t, id, messages[1].HookID)
 	require.WithinDuration(t, s.Now(), messages[1].Timestamp, time.Minute)
 	require.Equal(t, company, payload.CompanyID)
-	require.Equal(t, []string{s.last(account).ID, "-25.50", "74.50"},
-		[]string{string(payload.Transaction.ID), payload.Transaction.Amount.String(), payload.Transaction.RunningBalance.String()})
+	require.Equal(t, []any{s.last(account).ID, "-25.50", "74.50"},
+		[]any{payload.Transaction.ID, payload.Transaction.Amount.String(), payload.Transaction.RunningBalance.String()})
 
 	require.NoError(t, s.client.Hooks.Update(t.Context(), id, prepaid.UpdateHookParams{Enabled: new(false)}))
 	s.redeemAgain(account, "1.00")
@@ -293,7 +293,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 
 func TestE2EHookRefused(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.PermittedCompanies(int64(company)))
+	s := newHookStage(t, prepaidtest.PermittedCompanies(company))
 	ctx := t.Context()
 	disabled := s.register(false)
 

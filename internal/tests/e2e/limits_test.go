@@ -113,7 +113,7 @@ func TestE2EAttemptTimeout(t *testing.T) {
 	_, err = client.Accounts.Transfer(t.Context(), from, params)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(s.statuses(harness.TransferOperation)) >= 2 }, 5*time.Second, time.Millisecond)
-	require.Equal(t, 1, s.Movements(string(params.RequestID)))
+	require.Equal(t, 1, s.Movements(params.RequestID))
 	s.holds(from, "74.50")
 }
 

@@ -43,7 +43,7 @@ func TestE2ETransfer(t *testing.T) {
 			require.NoError(t, err)
 			out, in := s.last(from), s.last(to)
 			require.Equal(t, &prepaid.TransferResult{
-				TransactionID: prepaid.TransactionID(out.ID), CorrelationID: result.CorrelationID, RequestID: params.RequestID,
+				TransactionID: out.ID, CorrelationID: result.CorrelationID, RequestID: params.RequestID,
 			}, result)
 			require.NotEmpty(t, result.CorrelationID)
 			require.Equal(t, []string{c.code, "-25.50", "PAYROLL 2026-11", "74.50"}, []string{out.Type, out.Amount, out.Reference, out.RunningBalance})
@@ -64,7 +64,7 @@ func TestE2EDirectEntryOut(t *testing.T) {
 	require.NoError(t, err)
 	out := s.last(from)
 	require.Equal(t, &prepaid.TransferResult{
-		TransactionID: prepaid.TransactionID(out.ID), CorrelationID: result.CorrelationID, RequestID: params.RequestID,
+		TransactionID: out.ID, CorrelationID: result.CorrelationID, RequestID: params.RequestID,
 	}, result)
 	require.NotEmpty(t, result.CorrelationID)
 	require.Equal(t, []string{"2960", "-25.50", "RENT", "74.50"}, []string{out.Type, out.Amount, out.Reference, out.RunningBalance})
@@ -84,8 +84,8 @@ func TestE2ETransferFailed(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, prepaidtest.FailedTransfer(form), prepaidtest.EmptyIDForFailedDirectEntry())
 			poor, to := s.seed("1.00"), s.seed("0")
-			blocked := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "suspected_fraud"}))
-			closed := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "closed"}))
+			blocked := s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "suspected_fraud"})
+			closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})
 			rich := s.seed("100.00")
 			failures := map[string]error{
 				"too little":     done(s.client.Accounts.Transfer(t.Context(), poor, harness.TransferTo(to, "1.01"))),
@@ -125,7 +125,7 @@ func TestE2ETransferFailedIsNotCached(t *testing.T) {
 	params := harness.TransferTo(to, "25.50")
 	_, err := s.client.Accounts.Transfer(t.Context(), from, params)
 	require.ErrorIs(t, err, prepaid.ErrTransferFailed)
-	s.Adjust(string(from), "99.00")
+	s.Adjust(from, "99.00")
 	_, err = s.client.Accounts.Transfer(t.Context(), from, params)
 	require.NoError(t, err)
 	s.holds(from, "74.50")
@@ -158,7 +158,7 @@ func TestE2ERequestIDReplayed(t *testing.T) {
 	second, err := s.Client().Accounts.Transfer(t.Context(), from, again)
 	require.NoError(t, err)
 	require.Equal(t, first, second)
-	require.Equal(t, 1, s.Movements(string(params.RequestID)))
+	require.Equal(t, 1, s.Movements(params.RequestID))
 	s.holds(from, "74.50")
 
 	// One client does not send an id for two payments.
@@ -202,7 +202,7 @@ func TestE2ERequestIDAtTheSameTime(t *testing.T) {
 		require.NoError(t, faults[i])
 		require.Equal(t, results[0], results[i])
 	}
-	require.Equal(t, 1, s.Movements(string(params.RequestID)))
+	require.Equal(t, 1, s.Movements(params.RequestID))
 	s.holds(from, "74.50")
 }
 
@@ -226,9 +226,9 @@ func TestE2ETransferReplayedByTheClient(t *testing.T) {
 			s.Inject(harness.TransferOperation, faults...)
 			result, err := s.client.Accounts.Transfer(t.Context(), from, params)
 			require.NoError(t, err)
-			require.Equal(t, s.last(from).ID, string(result.TransactionID))
+			require.Equal(t, s.last(from).ID, result.TransactionID)
 			require.Len(t, s.statuses(harness.TransferOperation), len(faults)+1)
-			require.Equal(t, 1, s.Movements(string(params.RequestID)))
+			require.Equal(t, 1, s.Movements(params.RequestID))
 			s.holds(from, "74.50")
 			s.holds(to, "25.50")
 		})
@@ -268,12 +268,12 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 				[]any{call.Operation, call.AccountID, call.RequestID, call.Attempts})
 			require.Equal(t, call.FirstSent, call.LastSent)
 			require.WithinDuration(t, time.Now(), call.FirstSent, time.Minute)
-			require.Equal(t, c.committed, s.Movements(string(params.RequestID)))
+			require.Equal(t, c.committed, s.Movements(params.RequestID))
 
 			result, err := client.Accounts.Transfer(t.Context(), from, params)
 			require.NoError(t, err)
-			require.Equal(t, s.last(from).ID, string(result.TransactionID))
-			require.Equal(t, 1, s.Movements(string(params.RequestID)))
+			require.Equal(t, s.last(from).ID, result.TransactionID)
+			require.Equal(t, 1, s.Movements(params.RequestID))
 			s.holds(from, "74.50")
 		})
 	}

@@ -38,8 +38,8 @@ func TestE2EWalletTokens(t *testing.T) {
 		AccountPANSequenceNumber: "001", ExpirationDate: "1130", TokenSuffix: "4321", PrimaryAccountNumberUniqueReference: "FWSPMC",
 		TokenUniqueReference: "DSHRMC0000000000000000000000000000000000000000AB", TokenDeletedFromConsumerApp: true,
 	}
-	s.AddWalletToken(string(id), whole)
-	s.AddWalletToken(string(id), prepaidtest.WalletToken{})
+	s.AddWalletToken(id, whole)
+	s.AddWalletToken(id, prepaidtest.WalletToken{})
 	tokens, err = s.client.Accounts.WalletTokens(t.Context(), id)
 	require.NoError(t, err)
 	require.Len(t, tokens, 2)
@@ -60,7 +60,7 @@ func TestE2EProvisionWallet(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.WalletProviders("wallet-a", "wallet-b", "wallet-c"), prepaidtest.CardNetwork("visa"))
 	seed := prepaidtest.SeedAccount{ProductType: "gift"}
-	id := prepaid.AccountID(s.AddAccount(seed))
+	id := s.AddAccount(seed)
 	account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 	require.NoError(t, err)
 	reference := "DSHRMC00000000000000000000000000000000000000000A"
@@ -102,7 +102,7 @@ func TestE2EProvisionWalletRefused(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	ctx, id := t.Context(), s.seed("0")
-	blocked := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "inactive", Cardholder: new(prepaidtest.Cardholder)}))
+	blocked := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive", Cardholder: new(prepaidtest.Cardholder)})
 	for code, err := range map[string]error{
 		"unsupported_provider": done(s.client.Accounts.ProvisionWallet(ctx, id, "otherpay", prepaid.ProvisionWalletParams{})),
 		"invalid_request":      done(s.client.Accounts.ProvisionWallet(ctx, id, "applepay", prepaid.ProvisionWalletParams{})),
@@ -158,7 +158,7 @@ func TestE2EExchangeKeyRefused(t *testing.T) {
 	s := newStage(t)
 	s.AddApplication(harness.ApplicationID, harness.KeyID)
 	id := s.seed("0")
-	closed := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "closed"}))
+	closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})
 	used := harness.KeyExchange()
 	_, err := s.client.Accounts.ExchangeKey(t.Context(), id, used)
 	require.NoError(t, err)

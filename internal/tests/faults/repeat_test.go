@@ -60,7 +60,7 @@ func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config,
 	config = srv.Config()
 	config.Transport, config.AttemptTimeout, config.Retry = transport, 0, prepaid.RetryPolicy{}
 	seed := func(balance string) prepaid.AccountID {
-		return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+		return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 	}
 	return srv, config, seed("100.00"), seed("0.00")
 }
@@ -96,7 +96,7 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 						time.Sleep(time.Minute)
 						if takes < 40*time.Second {
 							require.Empty(t, srv.PaidTwice())
-							require.Equal(t, "74.50", srv.Balance(string(from)))
+							require.Equal(t, "74.50", srv.Balance(from))
 						} else {
 							require.Len(t, srv.PaidTwice(), 1, "past the bound that the settings assume")
 						}

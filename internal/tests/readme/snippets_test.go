@@ -50,7 +50,7 @@ func onTheEmulator(ctx context.Context) error {
 	}
 	defer srv.Close()
 	client := srv.Client()
-	id := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	id := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 
 	account, err := client.Accounts.Get(ctx, id)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestPay(t *testing.T) {
 }
 
 func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
-	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 func explain(err error) string {
@@ -201,13 +201,13 @@ func TestReceiver(t *testing.T) {
 
 func TestPaysOnce(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the money moves, the response is lost
 
 	id := prepaid.NewRequestID()
 	_, err := pay(t.Context(), srv.Client(), id, from, to) // your code
-	if err != nil || srv.Movements(string(id)) != 1 || srv.Balance(string(from)) != "74.50" {
+	if err != nil || srv.Movements(id) != 1 || srv.Balance(from) != "74.50" {
 		t.Fatal(err, srv.Requests())
 	}
 }

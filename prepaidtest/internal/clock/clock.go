@@ -2,7 +2,7 @@
 // is due later.
 //
 // Tasks run before anybody looks at the state, so that a reader never sees a moment at which something overdue has not
-// happened yet: call VisibleWithin before you read. Tasks of one moment run in the order in which they were set. Time never runs
+// happened yet: call Settle before you read. Tasks of one moment run in the order in which they were set. Time never runs
 // back, and ends with End.
 //
 // A task is a Job, and jobs are data as far as they must be saved. The package knows nothing of what they do; a Job takes the
@@ -78,7 +78,7 @@ func (c *Clock) Advance(d time.Duration) bool {
 		return false
 	}
 	c.offset.Add(int64(d))
-	c.VisibleWithin()
+	c.Settle()
 	c.mu.Lock()
 	c.arm()
 	c.mu.Unlock()
@@ -117,11 +117,11 @@ func (c *Clock) Resume() {
 	c.mu.Lock()
 	c.arm()
 	c.mu.Unlock()
-	c.VisibleWithin()
+	c.Settle()
 }
 
-// VisibleWithin runs what is due. It must not be called from a task.
-func (c *Clock) VisibleWithin() {
+// Settle runs what is due. It must not be called from a task.
+func (c *Clock) Settle() {
 	if c.Now().UnixNano() < c.next.Load() {
 		return
 	}
@@ -164,7 +164,7 @@ func (c *Clock) arm() {
 		return
 	}
 	if wait := due.Sub(c.Now()); c.timer == nil {
-		c.timer = time.AfterFunc(wait, c.VisibleWithin)
+		c.timer = time.AfterFunc(wait, c.Settle)
 	} else {
 		c.timer.Reset(wait)
 	}

@@ -24,7 +24,7 @@ func TestClockRunsTasksInOrderAtTheirDueTime(t *testing.T) {
 	for _, d := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour} {
 		c.After(d, note)
 	}
-	c.VisibleWithin()
+	c.Settle()
 	require.Empty(t, ran)
 	c.Advance(2 * time.Hour)
 	require.Equal(t, []time.Duration{time.Hour, 2 * time.Hour}, ran)

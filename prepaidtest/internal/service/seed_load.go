@@ -34,7 +34,7 @@ func (s *Service) Load(raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("prepaidtest: the seed document %w", err)
 	}
-	s.Clock.VisibleWithin()
+	s.Clock.Settle()
 	faults := new(wire.Faults)
 	b := &wire.Reader{Members: members, Faults: faults, Now: s.Clock.Now(), Document: true}
 	document := seedDocument{reports: make(map[string]reports.Template)}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -29,14 +30,14 @@ func (p *Page) armHook(w http.ResponseWriter, r *http.Request) {
 	hook, entered := r.PostFormValue("hook"), strings.TrimSpace(r.PostFormValue("fault"))
 	fault, err := prepaidtest.ParseDeliveryFault(entered)
 	switch {
-	case hook != "" && !slices.ContainsFunc(server.Hooks(), func(h prepaidtest.HookState) bool { return h.ID == hook }):
+	case hook != "" && !slices.ContainsFunc(server.Hooks(), func(h prepaidtest.HookState) bool { return string(h.ID) == hook }):
 		p.showWebhooks(w, r, http.StatusUnprocessableEntity, "", entered, "Choose a webhook.")
 		return
 	case err != nil:
 		p.showWebhooks(w, r, http.StatusUnprocessableEntity, hook, entered, "The fault cannot be read: "+err.Error())
 		return
 	}
-	server.InjectDelivery(hook, fault)
+	server.InjectDelivery(prepaid.HookID(hook), fault)
 	done(w, r, "/webhooks", "armed", faultsOf(server))
 }
 
