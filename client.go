@@ -175,9 +175,9 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if c.over() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
-	token, err := c.tokens.Token(ctx, nil)
-	if err == nil && token != nil && token.AccessToken != "" {
-		return token, nil
+	current, err := c.tokens.Token(ctx, nil)
+	if err == nil && current != nil && current.AccessToken != "" {
+		return current, nil
 	}
 	if err == nil {
 		err = errNoToken
@@ -211,7 +211,7 @@ type CheckResult struct {
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
-	token, err := c.Token(ctx)
+	current, err := c.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +223,8 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 		return nil, err
 	}
 	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew}
-	if !token.Expiry.IsZero() {
-		result.TokenLifetime = time.Until(token.Expiry)
+	if !current.Expiry.IsZero() {
+		result.TokenLifetime = time.Until(current.Expiry)
 	}
 	if last := seen.Last(); last != nil {
 		result.MediaType = last.Header.Get("Content-Type")
