@@ -110,8 +110,8 @@ func (t CardholderType) Known() bool {
 type Include string
 
 const (
-	// IncludePersonal requests Account.Personal.
-	IncludePersonal Include = "with_personal"
+	// IncludeCardholder requests Account.Cardholder.
+	IncludeCardholder Include = "with_personal"
 	// IncludeDirectEntry requests Account.DirectEntryBSB and DirectEntryAccountNumber.
 	IncludeDirectEntry Include = "with_directentry"
 	// IncludeFreeText requests Account.FreeText.
@@ -174,8 +174,8 @@ type Account struct {
 	DirectEntryBSB string `json:"direct_entry_bsb,omitzero"`
 	// DirectEntryAccountNumber needs IncludeDirectEntry.
 	DirectEntryAccountNumber string `json:"direct_entry_account_number,omitzero" redact:"personal"`
-	// Personal needs IncludePersonal.
-	Personal *Cardholder `json:"personal,omitzero"`
+	// Cardholder needs IncludeCardholder.
+	Cardholder *Cardholder `json:"personal,omitzero"`
 	// FreeText needs IncludeFreeText.
 	FreeText *FreeText `json:"free_text,omitzero"`
 	// PortalIdentifier is nil when the account has none.
@@ -204,7 +204,7 @@ func (a Account) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 // LogValue logs a without personal data.
 func (a Account) LogValue() slog.Value { return redact.LogValue(a) }
 
-// AccountSummary is the reduced account that Create and Status return. It has no account ID: see
+// AccountSummary is the reduced account that Create and Summary return. It has no account ID: see
 // [AccountsService.Issue].
 type AccountSummary struct {
 	// ExternalAccountID is an external reference, not the EAID.
@@ -252,7 +252,7 @@ var opGetAccount = operation{
 func (s *AccountsService) Get(ctx context.Context, id AccountID, include ...Include) (*Account, error) {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	v.includes(include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
+	v.includes(include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay,
 		IncludeTokenInfo, IncludeCorrespondingAccountID, IncludeCardholderType)
 	return fetch[Account](ctx, s.client, request{
 		op: opGetAccount, account: id, path: pathValues{string(id)}, query: includeQuery(include), faults: v.faults,
@@ -268,22 +268,29 @@ func includeQuery(include []Include) query {
 	return q
 }
 
-var opAccountStatus = operation{
-	Operation: Operation{"Accounts.Status", "GET", "/accounts/{id}/status"},
+var opAccountSummary = operation{
+	Operation: Operation{"Accounts.Summary", "GET", "/accounts/{id}/status"},
 	class:     classRead, kind: responseJSON, success: []int{200}, lane: LaneCall,
 }
 
-// Status returns the reduced account, without the times of the first and last transaction.
+// Summary returns the account's status, balance and other reduced data, without an ID and without the times of the first
+// and last transaction.
 //
 // Errors: [ErrNotFound]. Safety: read.
 //
 // API: GET /accounts/{id}/status.
-func (s *AccountsService) Status(ctx context.Context, id AccountID) (*AccountSummary, error) {
+func (s *AccountsService) Summary(ctx context.Context, id AccountID) (*AccountSummary, error) {
 	var v validator
 	v.pathID("id", string(id))
 	return fetch[AccountSummary](ctx, s.client, request{
-		op: opAccountStatus, account: id, path: pathValues{string(id)}, faults: v.faults,
+		op: opAccountSummary, account: id, path: pathValues{string(id)}, faults: v.faults,
 	})
+}
+
+// SetStatusParams sets the state of an account.
+type SetStatusParams struct {
+	// Status is the new state. Required.
+	Status AccountStatus `json:"status"`
 }
 
 var opSetStatus = operation{
@@ -291,25 +298,22 @@ var opSetStatus = operation{
 	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// SetStatus sets the state of an account. Read it back with Status after [OutcomeUnknown].
+// SetStatus sets the state of an account. Read it back with Summary after [OutcomeUnknown].
 //
 // Errors: [ErrNotFound]. Safety: repeated, since a late repeat can only block again. [AccountStatusActive], and
 // [AccountStatusPreActive], which the cardholder can activate, are never repeated once they may have arrived: a late
 // repeat could lift a block set in the meantime.
 //
 // API: PUT /accounts/{id}/status.
-func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, status AccountStatus) error {
+func (s *AccountsService) SetStatus(ctx context.Context, id AccountID, params SetStatusParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	requiredOneOf(&v, "status", status, accountStatuses()...)
+	requiredOneOf(&v, "status", params.Status, accountStatuses()...)
 	op := opSetStatus
-	if status == AccountStatusActive || status == AccountStatusPreActive {
+	if params.Status == AccountStatusActive || params.Status == AccountStatusPreActive {
 		op.class = classNever
 	}
-	body := struct {
-		Status AccountStatus `json:"status"`
-	}{status}
-	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: body, faults: v.faults})
+	return send(ctx, s.client, request{op: op, account: id, path: pathValues{string(id)}, body: params, faults: v.faults})
 }
 
 // SetPlasticEnabledParams enables or disables physical-card and online card-detail transactions. The zero value
@@ -326,7 +330,7 @@ var opSetPlasticEnabled = operation{
 	class:     classReplayable, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// SetPlasticEnabled sets the plastic flag of an account. Read it back with Status after [OutcomeUnknown].
+// SetPlasticEnabled sets the plastic flag of an account. Read it back with Summary after [OutcomeUnknown].
 //
 // Errors: [ErrNotFound]. Safety: disabling is repeated. Enabling is never repeated once it may have arrived: a late
 // repeat could lift a block set in the meantime.

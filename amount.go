@@ -140,9 +140,9 @@ func (a Amount) Neg() Amount { return Amount{a.value.Neg()} }
 // Abs returns the absolute value of a.
 func (a Amount) Abs() Amount { return Amount{a.value.Abs()} }
 
-// Cmp returns -1 if a is less than b, 0 if they are equal, and +1 if a is greater. It can be used with
+// Compare returns -1 if a is less than b, 0 if they are equal, and +1 if a is greater. It can be used with
 // [slices.SortFunc].
-func (a Amount) Cmp(b Amount) int { return a.value.Cmp(b.value) }
+func (a Amount) Compare(b Amount) int { return a.value.Cmp(b.value) }
 
 // Sign returns -1 if a is negative, 0 if it is 0, and +1 if it is positive.
 func (a Amount) Sign() int { return a.value.Sign() }

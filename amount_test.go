@@ -150,7 +150,7 @@ func TestAmountComparesByValue(t *testing.T) {
 	require.False(t, MustAmount("0.01").IsZero())
 
 	amounts := []Amount{MustAmount("10"), MustAmount("-1"), MustAmount("9.99"), {}, MustAmount("-1.01")}
-	slices.SortFunc(amounts, Amount.Cmp)
+	slices.SortFunc(amounts, Amount.Compare)
 	require.Equal(t, []Amount{MustAmount("-1.01"), MustAmount("-1"), {}, MustAmount("9.99"), MustAmount("10")}, amounts)
 }
 
@@ -316,7 +316,7 @@ func TestAmountArithmeticIsExact(t *testing.T) {
 			n = -n
 		}
 		ra, rb := rat(t, a), rat(t, b)
-		require.Equal(t, ra.Cmp(rb), a.Cmp(b))
+		require.Equal(t, ra.Cmp(rb), a.Compare(b))
 		require.Equal(t, ra.Cmp(rb) == 0, a == b)
 
 		got, err := a.Add(b)

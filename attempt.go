@@ -125,7 +125,7 @@ func (c *attempts) attempt(ctx context.Context, options *attemptOptions) {
 	if c.observer.traced() {
 		waiting = time.Now()
 	}
-	slot, err := admit(ctx, c.core.limiter, c.lane)
+	slot, err := admitAhead(ctx, c.core.limiter, c.lane, c.awaited)
 	if err != nil {
 		a.err = limiterError(ctx, err)
 		return
@@ -186,7 +186,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
 		step := "connect"
 		if a.sent {
-			step = "answer"
+			step = "headers"
 		}
 		a.err = &TransportError{Sent: a.sent, Step: step, Err: failure.Err}
 		slot.Release(Feedback{NotSent: !a.sent})

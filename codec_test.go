@@ -39,6 +39,6 @@ func TestCardholderIsKeptAtLittleCost(t *testing.T) {
 			`"primary_address":{"state":"WA","country":"AU"},` + member + `}}`)
 		var account Account
 		require.Less(t, testing.AllocsPerRun(10, func() { require.True(t, readItem(body, &account)) }), 20.0, member)
-		require.NotEmpty(t, account.Personal.received)
+		require.NotEmpty(t, account.Cardholder.received)
 	}
 }

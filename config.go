@@ -72,7 +72,7 @@ type Config struct {
 	// Retry bounds the attempts of one call.
 	Retry RetryPolicy `json:"retry,omitzero" yaml:"retry,omitempty"`
 	// RefusalCodes are codes of a 400 that, like invalid_request, prove that an earlier sending of the same request ID
-	// moved no money, see [SettlesDoubt]. The reference lists no codes for transfers. List a code only if the operator
+	// moved no money, see [ProvesNotApplied]. The reference lists no codes for transfers. List a code only if the operator
 	// confirms that the service never refuses with it a transfer that has been carried out or is still in progress: with a
 	// wrong code, a payment that was made is reported as rejected. In the environment variable, separate codes by commas.
 	RefusalCodes []ErrorCode `json:"refusal_codes,omitzero" yaml:"refusal_codes,omitempty"`

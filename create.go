@@ -32,8 +32,8 @@ type CreateAccountParams struct {
 	CompanyID CompanyID `json:"company_id"`
 	// InitialLoadAmount is in currency units, zero or more. It is always sent.
 	InitialLoadAmount Amount `json:"initial_load_amount"`
-	// Registration is the cardholder. Required.
-	Registration *Cardholder `json:"registration"`
+	// Cardholder is the cardholder. Required.
+	Cardholder *Cardholder `json:"registration"`
 	// NameOnCard is engraved on the card: 2 to 19 characters of 0-9, A-Z, hyphen, slash and full stop. No spaces or
 	// lower-case letters.
 	NameOnCard string `json:"name_on_card,omitzero" redact:"personal"`
@@ -80,7 +80,7 @@ func (p CreateAccountParams) LogValue() slog.Value { return redact.LogValue(p) }
 func (p CreateAccountParams) check(v *validator) {
 	v.companyID("company_id", p.CompanyID)
 	v.notNegative("initial_load_amount", p.InitialLoadAmount)
-	p.Registration.check(v, "registration")
+	p.Cardholder.check(v, "registration")
 	v.nameOnCard("name_on_card", p.NameOnCard)
 	v.accountKey("client_account_key", p.ClientAccountKey)
 	v.text("display_name", p.DisplayName, 100)
@@ -120,11 +120,11 @@ func (s *AccountsService) Create(ctx context.Context, params CreateAccountParams
 }
 
 // UpdateAccountParams replaces registration data. The reference does not say whether omitted members are kept or
-// cleared: read the account with IncludePersonal, change the cardholder, and send all of it back. That works for any
+// cleared: read the account with IncludeCardholder, change the cardholder, and send all of it back. That works for any
 // data the service holds (see [Cardholder]).
 type UpdateAccountParams struct {
-	// Registration is the whole cardholder. Required.
-	Registration *Cardholder `json:"registration"`
+	// Cardholder is the whole cardholder. Required.
+	Cardholder *Cardholder `json:"registration"`
 	// ClientAccountKey is at most 255 printable ASCII characters; nil omits it, a pointer to "" sends an empty one.
 	ClientAccountKey *string `json:"client_account_key,omitzero"`
 	// DisplayName is at most 100 characters; nil omits it.
@@ -146,7 +146,7 @@ var opUpdateAccount = operation{
 	class:     classNever, kind: responseNone, success: []int{200, 204}, lane: LaneCall,
 }
 
-// Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludePersonal].
+// Update replaces the registration of an account. After [OutcomeUnknown] read it back with Get and [IncludeCardholder].
 // Update again only if your data is still current.
 //
 // Errors: [ErrNotFound]. Safety: never repeated once the request may have arrived: a late repeat would overwrite a
@@ -156,7 +156,7 @@ var opUpdateAccount = operation{
 func (s *AccountsService) Update(ctx context.Context, id AccountID, params UpdateAccountParams) error {
 	v := s.client.validator()
 	v.pathID("id", string(id))
-	params.Registration.check(&v, "registration")
+	params.Cardholder.check(&v, "registration")
 	if params.ClientAccountKey != nil {
 		v.accountKey("client_account_key", *params.ClientAccountKey)
 	}
@@ -177,9 +177,9 @@ type IssueParams struct {
 	// ProgramClientID is the client_id of the program, used to search for the account. Required. If it is wrong, the
 	// account is created and then not found.
 	ProgramClientID string
-	// Settle is how long to look for an account that is not visible yet. Zero means 30 s.
-	Settle time.Duration
-	// Again says that an earlier run may have created the account: Issue then looks for it for up to Settle before it
+	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
+	VisibleWithin time.Duration
+	// Again says that an earlier run may have created the account: Issue then looks for it for up to VisibleWithin before it
 	// creates anything. Set it whenever you run Issue again.
 	Again bool
 }
@@ -205,16 +205,16 @@ func (i Issued) Format(f fmt.State, verb rune) { redact.Format(f, verb, i) }
 func (i Issued) LogValue() slog.Value { return redact.LogValue(i) }
 
 const (
-	defaultSettle    = 30 * time.Second
-	firstSearchPause = 200 * time.Millisecond
-	lastSearchPause  = 5 * time.Second
+	defaultVisibleWithin = 30 * time.Second
+	firstSearchPause     = 200 * time.Millisecond
+	lastSearchPause      = 5 * time.Second
 )
 
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
 // the response to the creation was lost. Only one process at a time may run it for a key. After an error, run it with
 // Again.
 //
-// An account that takes longer than Settle to become visible would be created a second time. To be safe, keep
+// An account that takes longer than VisibleWithin to become visible would be created a second time. To be safe, keep
 // InitialLoadAmount zero and load with a keyed Transfer, or, after [ErrNotSeen], wait with
 // [AccountsService.FindCreated] instead of running Issue again.
 //
@@ -222,7 +222,7 @@ const (
 // being replaced.
 //
 // Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was created
-// and is not visible within Settle, or is found in the company under another client_id, which ends the wait. The error
+// and is not visible within VisibleWithin, or is found in the company under another client_id, which ends the wait. The error
 // names ProgramClientID and the company; fix the client_id first. With Again, a key that the company has under another
 // client_id is ErrNotSeen too, and nothing is created: if that account belongs to another program, run Issue without
 // Again. Safety: the creation is never repeated once it may have arrived.
@@ -244,7 +244,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	}
 	search := s.searchOnce
 	if params.Again {
-		find.Settle, search = params.Settle, s.findIssued
+		find.VisibleWithin, search = params.VisibleWithin, s.findIssued
 	}
 	switch account, err := search(ctx, find); {
 	case err == nil:
@@ -260,7 +260,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	if summary != nil {
 		find.ExternalAccountID = summary.ExternalAccountID
 	}
-	find.Settle, search = params.Settle, s.findIssued
+	find.VisibleWithin, search = params.VisibleWithin, s.findIssued
 	if find.ExternalAccountID == "" { // an account under another client_id may belong to another program
 		search = s.findCreated
 	}
@@ -306,8 +306,8 @@ type FindCreatedParams struct {
 	ExternalAccountID string
 	// Replacing ignores accounts that are lost or stolen, replaced or closed.
 	Replacing bool
-	// Settle is how long to look for an account that is not visible yet. Zero means 30 s.
-	Settle time.Duration
+	// VisibleWithin is how long to look for an account that is not visible yet. Zero means 30 s.
+	VisibleWithin time.Duration
 }
 
 // isElsewhere reports whether a matches, but has another client_id.
@@ -361,10 +361,9 @@ func issueError(outcome Outcome, err, sent error) error {
 }
 
 // FindCreated looks for an account after an unknown outcome of Create. It never creates one. It returns the account if
-// exactly one matches. [AccountsService.FindMovement], which looks for money, returns a verdict and all matches
-// instead.
+// exactly one matches, as [AccountsService.FindMovement] does for money.
 //
-// Errors: [ErrNotSeen] when nothing matched within Settle: its outcome is unknown, as the account may still exist;
+// Errors: [ErrNotSeen] when nothing matched within VisibleWithin: its outcome is unknown, as the account may still exist;
 // [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search.
 // Safety: read.
 //
@@ -388,13 +387,13 @@ func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedPar
 
 const opFindCreated = "Accounts.FindCreated"
 
-// findCreated searches repeatedly until Settle has passed.
+// findCreated searches repeatedly until VisibleWithin has passed.
 func (s *AccountsService) findCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
-	settle := params.Settle
-	if settle <= 0 {
-		settle = defaultSettle
+	within := params.VisibleWithin
+	if within <= 0 {
+		within = defaultVisibleWithin
 	}
-	until := time.Now().Add(settle)
+	until := time.Now().Add(within)
 	for wait := firstSearchPause; ; wait = min(wait*2, lastSearchPause) {
 		account, err := s.searchOnce(ctx, params)
 		if err == nil || !errors.Is(err, ErrNotSeen) || time.Now().Add(wait).After(until) {

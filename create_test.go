@@ -164,20 +164,20 @@ func TestIssueNotSeen(t *testing.T) {
 		"no failure": {nil, prepaid.OutcomeApplied},
 		"lost":       {func(harness.Step) harness.Step { return harness.Broken(harness.ErrCut) }, prepaid.OutcomeUnknown},
 	} {
-		for settle, least := range map[time.Duration]time.Duration{0: 25 * time.Second, time.Minute: 55 * time.Second} {
-			t.Run(fmt.Sprint(name, " ", settle), func(t *testing.T) {
+		for within, least := range map[time.Duration]time.Duration{0: 25 * time.Second, time.Minute: 55 * time.Second} {
+			t.Run(fmt.Sprint(name, " ", within), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					service := &register{t: t, delay: time.Hour, response: tc.response, noTwice: true}
 					began := time.Now()
-					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.Settle = settle })
+					_, err := issue(t, service, func(p *prepaid.IssueParams) { p.VisibleWithin = within })
 					failure := harness.CallError(t, err)
 					require.ErrorIs(t, err, prepaid.ErrNotSeen)
 					require.Equal(t, "Accounts.Issue", failure.Operation)
 					require.Equal(t, tc.outcome, failure.Outcome)
 					require.ErrorContains(t, err, `client_id "acme" of company 7`)
 					require.GreaterOrEqual(t, time.Since(began), least)
-					require.LessOrEqual(t, time.Since(began), max(settle, 30*time.Second))
+					require.LessOrEqual(t, time.Since(began), max(within, 30*time.Second))
 					if name == "lost" {
 						require.ErrorIs(t, err, harness.ErrCut)
 						require.Equal(t, 1, failure.Attempts)
@@ -307,7 +307,7 @@ func TestFindCreated(t *testing.T) {
 		"several":   {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7"}, "", "", prepaid.ErrAmbiguous},
 		"replacing": {prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "emp-7", Replacing: true}, "", "acc-3", nil},
 		"none": {
-			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9", Settle: 10 * time.Second}, "", "", prepaid.ErrNotSeen,
+			prepaid.FindCreatedParams{CompanyID: 7, ExternalAccountID: "ext-9", VisibleWithin: 10 * time.Second}, "", "", prepaid.ErrNotSeen,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -389,8 +389,9 @@ func TestCancelledLooksSaySo(t *testing.T) {
 		lost := &prepaid.CallError{FirstSent: time.Now(), LastSent: time.Now()}
 		query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("25.50")}.Around(lost)
 		finding, err := client.Accounts.FindMovement(ctx, query)
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
 		require.False(t, finding.To.After(time.Now()))
 	})
 }

@@ -12,7 +12,7 @@
 //		return err
 //	}
 //	defer client.Close()
-//	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludePersonal)
+//	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
 //
 // A [Client] is immutable and safe for concurrent use: create one per process. Each resource is a service of the client.
 // The comment of each method lists its errors, its safety class (Safety, see Retries) and the operation that it calls (API).
@@ -63,9 +63,11 @@
 //
 // A call of any class is sent again if it certainly was not processed: no connection was made, a 429, or one 401, which is
 // followed by a new token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed
-// call, the service's own refusal of a later sending ([SettlesDoubt]). A keyed call is not sent again before
+// call, the service's own refusal of a later sending ([ProvesNotApplied]). A keyed call is not sent again before
 // [AccountsService.NotBefore]. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would
-// outlast its deadline does not start.
+// outlast its deadline does not start. [Client.With] derives a client with other bounds that shares everything else.
+//
+// [Client.Do] makes a call for which there is no method; it is never repeated unless you declare otherwise.
 //
 // # Rate limit
 //

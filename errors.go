@@ -45,7 +45,7 @@ type CallError struct {
 	rule settlingRule // of the client that returned the error; nil otherwise
 }
 
-// settlingRule decides for SettlesDoubt. It is an interface so that this file does not depend on retry.go.
+// settlingRule decides for ProvesNotApplied. It is an interface so that this file does not depend on retry.go.
 type settlingRule interface {
 	settledBy(refusal *CallError, lastSent time.Time) bool
 }
@@ -260,9 +260,9 @@ var (
 	ErrClosed = errors.New("prepaid: client closed")
 	// ErrTooMany: more items than the limit given to [Collect].
 	ErrTooMany = errors.New("prepaid: more items than the limit")
-	// ErrAmbiguous: more than one account matches.
+	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
 	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.
 	ErrPageRepeated = errors.New("prepaid: page repeats earlier ones")
@@ -305,7 +305,7 @@ func (e *ValidationError) Error() string {
 type TransportError struct {
 	// Sent is false only if it is certain that nothing reached the service.
 	Sent bool
-	// Step is where the exchange failed: "connect", "answer" (no response header arrived) or "body".
+	// Step is where the exchange failed: "connect", "headers" (no response headers arrived) or "body".
 	Step string
 	// Err is the cause, without the request's URL.
 	Err error

@@ -15,18 +15,18 @@ func ExampleAccountsService_Get() {
 	srv := emulator()
 	defer srv.Close()
 	client := srv.Client()
-	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "100.00", Personal: &prepaidtest.Personal{
+	srv.AddAccount(prepaidtest.SeedAccount{ID: "EA52174568995001", Balance: "100.00", Cardholder: &prepaidtest.Cardholder{
 		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: "1990-05-01T00:00:00Z",
 		PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
 	}})
 
-	account, err := client.Accounts.Get(context.Background(), "EA52174568995001", prepaid.IncludePersonal)
+	account, err := client.Accounts.Get(context.Background(), "EA52174568995001", prepaid.IncludeCardholder)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(account.ID, account.Status, account.Balance, account.ProductType)
-	fmt.Println(account.Personal.FirstName, account.Personal.DateOfBirth, account.FreeText == nil)
+	fmt.Println(account.Cardholder.FirstName, account.Cardholder.DateOfBirth, account.FreeText == nil)
 	// Output:
 	// EA52174568995001 active 100.00 reloadable
 	// Ada 1990-05-01 true
@@ -48,14 +48,14 @@ func ExampleAccountsService_Get_notFound() {
 }
 
 // Status is the short form of Get, for state and balance.
-func ExampleAccountsService_Status() {
+func ExampleAccountsService_Summary() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Adjust(string(id), "-33.30")
-	srv.SetStatus(string(id), "suspected_fraud")
+	srv.Adjust(id, "-33.30")
+	srv.SetStatus(id, "suspected_fraud")
 
-	account, err := client.Accounts.Status(context.Background(), id)
+	account, err := client.Accounts.Summary(context.Background(), id)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -78,12 +78,12 @@ func ExampleAccountsService_SetStatus_responseLost() {
 	ctx := context.Background()
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
-	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusClosed), srv.Status(string(id)))
+	fmt.Println(client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}), srv.Status(id))
 
 	srv.Inject("PUT /accounts/{id}/status", prepaidtest.CommitThenDrop())
-	err := client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusActive) // could lift a newer block: not repeated
+	err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}) // could lift a newer block: not repeated
 	fmt.Println(prepaid.OutcomeOf(err))
-	account, err := client.Accounts.Status(ctx, id) // read it back instead
+	account, err := client.Accounts.Summary(ctx, id) // read it back instead
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -129,25 +129,25 @@ func ExampleAccountsService_Update() {
 	client, id := srv.Client(), seed(srv, "0")
 
 	move := func(ctx context.Context, id prepaid.AccountID, city, state string) error {
-		account, err := client.Accounts.Get(ctx, id, prepaid.IncludePersonal)
+		account, err := client.Accounts.Get(ctx, id, prepaid.IncludeCardholder)
 		if err != nil {
 			return err
 		}
-		person := account.Personal
+		person := account.Cardholder
 		person.PrimaryAddress.City, person.PrimaryAddress.State = city, state
 		return client.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{
-			Registration: person, ClientAccountKey: &account.ClientAccountKey, DisplayName: &account.DisplayName,
+			Cardholder: person, ClientAccountKey: &account.ClientAccountKey, DisplayName: &account.DisplayName,
 			PortalIdentifier: account.PortalIdentifier,
 		})
 	}
 	fmt.Println(move(context.Background(), id, "Melbourne", "Victoria"))
 	fmt.Println(move(context.Background(), id, "Melbourne", "VIC"))
-	account, err := client.Accounts.Get(context.Background(), id, prepaid.IncludePersonal)
+	account, err := client.Accounts.Get(context.Background(), id, prepaid.IncludeCardholder)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(account.Personal.PrimaryAddress.City, account.Personal.PrimaryAddress.State)
+	fmt.Println(account.Cardholder.PrimaryAddress.City, account.Cardholder.PrimaryAddress.State)
 	// Output:
 	// prepaid: Accounts.Update: rejected: invalid input: registration.primary_address.state must be at most 6 characters
 	// <nil>
@@ -161,7 +161,7 @@ func ExampleAccountsService_TransactionsPage() {
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} {
-		srv.Adjust(string(id), amount)
+		srv.Adjust(id, amount)
 	}
 
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
@@ -195,7 +195,7 @@ func ExampleAccountsService_Transactions_break() {
 	client, id := srv.Client(), seed(srv, "100.00")
 	for range 10 {
 		srv.Advance(24 * time.Hour)
-		srv.Adjust(string(id), "-15.00")
+		srv.Adjust(id, "-15.00")
 	}
 
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 3}}
@@ -235,7 +235,7 @@ func ExampleAccountsService_Issue() {
 			InitialLoadAmount: prepaid.MustAmount("25.50"),
 			NameOnCard:        "A LOVELACE", // no spaces
 			PlasticEnabled:    new(false),
-			Registration: &prepaid.Cardholder{
+			Cardholder: &prepaid.Cardholder{
 				FirstName:      "Ada",
 				LastName:       "Lovelace",
 				DateOfBirth:    prepaid.Date{Year: 1990, Month: time.May, Day: 1},
@@ -293,11 +293,11 @@ func ExampleAccountsService_SetStatus() {
 	client, id := srv.Client(), seed(srv, "100.00")
 	ctx := context.Background()
 
-	if err := client.Accounts.SetStatus(ctx, id, prepaid.AccountStatusLostOrStolen); err != nil {
+	if err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	account, err := client.Accounts.Status(ctx, id)
+	account, err := client.Accounts.Summary(ctx, id)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -313,10 +313,10 @@ func ExampleAccountsService_Transactions() {
 	client, id := srv.Client(), seed(srv, "100.00")
 	for _, amount := range []string{"-1.00", "-2.00", "-3.00"} { // the first is October in Sydney, and not in London
 		srv.Advance(12 * time.Hour)
-		srv.Adjust(string(id), amount)
+		srv.Adjust(id, amount)
 	}
 	srv.Advance(30 * 24 * time.Hour)
-	srv.Adjust(string(id), "-4.00") // November
+	srv.Adjust(id, "-4.00") // November
 
 	sydney := time.FixedZone("AEST", 10*60*60)
 	from := time.Date(2026, time.October, 1, 0, 0, 0, 0, sydney)
@@ -357,25 +357,25 @@ func ExampleCollect() {
 	// Output: 3 <nil>
 }
 
-// Issue is run again after any error: it looks for the account for up to Settle before it creates anything.
+// Issue is run again after any error: it looks for the account for up to VisibleWithin before it creates anything.
 func ExampleIssueParams_again() {
 	srv := emulator()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	issue := func(params prepaid.IssueParams) (*prepaid.Issued, error) {
-		params.Settle = time.Second // keep the default of 30 s for the real service
+		params.VisibleWithin = time.Second // keep the default of 30 s for the real service
 		return client.Accounts.Issue(ctx, params)
 	}
 	account := prepaid.CreateAccountParams{
 		CompanyID: 42, ClientAccountKey: "emp-7",
-		Registration: &prepaid.Cardholder{
+		Cardholder: &prepaid.Cardholder{
 			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 		},
 	}
 
 	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
-	srv.Inject("GET /accounts", prepaidtest.Fault{}, prepaidtest.Answer(400, "invalid_request")) // the second search fails
+	srv.Inject("GET /accounts", prepaidtest.Fault{}, prepaidtest.Respond(400, "invalid_request")) // the second search fails
 	issued, err := issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme"})
 	if err != nil { // any error: waiting half a minute is better than a second account
 		issued, err = issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme", Again: true})

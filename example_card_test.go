@@ -18,7 +18,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 		Account: prepaid.CreateAccountParams{
 			CompanyID:        42,
 			ClientAccountKey: "emp-7", // your own, unique for each card, to find it by
-			Registration: &prepaid.Cardholder{
+			Cardholder: &prepaid.Cardholder{
 				FirstName: "Ada", LastName: "Lovelace",
 				DateOfBirth:    prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
@@ -29,7 +29,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 	if errors.Is(err, prepaid.ErrNotSeen) { // created, not visible yet: issuing again could create a second card
 		issued = &prepaid.Issued{Created: true}
 		issued.Account, err = client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
-			ProgramClientID: "acme", ClientAccountKey: "emp-7", CompanyID: 42, Settle: 10 * time.Minute,
+			ProgramClientID: "acme", ClientAccountKey: "emp-7", CompanyID: 42, VisibleWithin: 10 * time.Minute,
 		})
 	}
 	if err != nil {
@@ -37,7 +37,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 	}
 	card := issued.Account.ID
 	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked in the meantime stays blocked
-		if err := client.Accounts.SetStatus(ctx, card, prepaid.AccountStatusActive); err != nil {
+		if err := client.Accounts.SetStatus(ctx, card, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 func Example_card() {
 	srv := emulator() // with company 42, whose client_id is acme
 	defer srv.Close()
-	float := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"}))
+	float := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"})
 
 	day := time.Now() // once per order: a program stores it with the order
 	for _, again := range []bool{false, true} {

@@ -72,7 +72,7 @@ func ExampleClient_Token_rejected() {
 	ctx := context.Background()
 
 	for range 2 {
-		account, err := client.Accounts.Status(ctx, id)
+		account, err := client.Accounts.Summary(ctx, id)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -106,13 +106,13 @@ func ExampleTokenError() {
 	}
 	defer client.Close()
 
-	_, err = client.Accounts.Status(context.Background(), "EA1")
+	_, err = client.Accounts.Summary(context.Background(), "EA1")
 	_, ok := errors.AsType[*prepaid.TokenError](err)
 	fmt.Println(ok, errors.Is(err, prepaid.ErrUnauthorized), prepaid.OutcomeOf(err))
 	fmt.Println(err)
 	// Output:
 	// true true not processed
-	// prepaid: Accounts.Status: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
+	// prepaid: Accounts.Summary: not processed: no access token: status 401 (invalid_client): the client credentials are incorrect
 }
 
 // Every call of a closed client fails with the outcome not processed.
@@ -122,7 +122,7 @@ func ExampleClient_Close() {
 	client, id := srv.Client(), seed(srv, "100.00")
 
 	fmt.Println(client.Close())
-	_, err := client.Accounts.Status(context.Background(), id)
+	_, err := client.Accounts.Summary(context.Background(), id)
 	fmt.Println(errors.Is(err, prepaid.ErrClosed), prepaid.OutcomeOf(err))
 	// Output:
 	// <nil>
@@ -177,7 +177,7 @@ func ExampleTokenSourceFrom() {
 		return
 	}
 	defer client.Close()
-	account, err := client.Accounts.Status(context.Background(), id)
+	account, err := client.Accounts.Summary(context.Background(), id)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -199,7 +199,7 @@ func ExampleLimiterFunc() {
 	}
 	defer client.Close()
 
-	_, err = client.Accounts.Status(context.Background(), "EA1")
+	_, err = client.Accounts.Summary(context.Background(), "EA1")
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err), len(srv.Requests()))
 	// Output: true not processed 0
 }
@@ -326,7 +326,7 @@ func Example_start() {
 	fmt.Println("ready")
 
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.TooManyRequests(0))
-	if _, err := client.Accounts.Status(context.Background(), id); err != nil {
+	if _, err := client.Accounts.Summary(context.Background(), id); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(seen.unknown.Load(), seen.throttled.Load(), seen.renewalsFailed.Load())
@@ -373,7 +373,7 @@ func Example_shutdown() {
 			stop() // the signal arrives
 		}
 	}
-	fmt.Println(paid, "paid,", len(payments)-paid, "left for the next run,", srv.Balance(string(from)), "on the account")
+	fmt.Println(paid, "paid,", len(payments)-paid, "left for the next run,", srv.Balance(from), "on the account")
 	// Output: 2 paid, 1 left for the next run, 80.00 on the account
 }
 

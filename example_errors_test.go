@@ -39,7 +39,7 @@ func ExampleAPIError() {
 	srv := emulator()
 	defer srv.Close()
 	client := srv.Client()
-	srv.Inject("POST /policy/{id}/categories", prepaidtest.AnswerBody(400, "application/vnd.vendor+json",
+	srv.Inject("POST /policy/{id}/categories", prepaidtest.RespondBody(400, "application/vnd.vendor+json",
 		`{"error": "invalid_request", "error_description": "category 7995 is not for this program"}`))
 
 	err := client.Policy.ChangeCategories(context.Background(), 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
@@ -63,7 +63,7 @@ func ExampleOutcomeOf_deadline() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	srv.Inject("GET /accounts/{id}/status", prepaidtest.TooManyRequests(2*time.Second).Always())
-	_, err := client.Accounts.Status(ctx, id)
+	_, err := client.Accounts.Summary(ctx, id)
 	fmt.Println(errors.Is(err, prepaid.ErrRateLimited), prepaid.OutcomeOf(err))
 	if apiError, ok := errors.AsType[*prepaid.APIError](err); ok {
 		fmt.Println("come back in", apiError.RetryAfter)
@@ -93,7 +93,7 @@ func ExampleCallError_inTests() {
 // When a refusal settles an outcome that another process has left unknown: only if the service itself refuses the same
 // params, sent when the first request can no longer be in flight. A refusal by a gateway proves nothing, since it never
 // reached the service.
-func ExampleSettlesDoubt() {
+func ExampleProvesNotApplied() {
 	srv := emulator()
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "10.00"), seed(srv, "0")
@@ -109,7 +109,7 @@ func ExampleSettlesDoubt() {
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(403))
 	for range 2 {
 		err := again()
-		fmt.Println(prepaid.OutcomeOf(err), prepaid.SettlesDoubt(err, died))
+		fmt.Println(prepaid.OutcomeOf(err), prepaid.ProvesNotApplied(err, died))
 	}
 	// Output:
 	// outcome unknown false

@@ -35,7 +35,7 @@ func ExampleFundingService_Refund() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(refunded.Outcome, srv.Balance(string(id)))
+		fmt.Println(refunded.Outcome, srv.Balance(id))
 	}
 	// Output:
 	// approved 85.00
@@ -59,7 +59,7 @@ func ExampleFundingService_Reverse() {
 		fmt.Println("nothing to reverse:", err)
 		return
 	}
-	fmt.Println("redeemed, left:", srv.Balance(string(id)))
+	fmt.Println("redeemed, left:", srv.Balance(id))
 	reversed, err := client.Funding.Reverse(ctx, prepaid.ReverseFundingParams{
 		AccountID: id, ParentTransactionID: redeemed.TransactionID,
 		OriginatingTransaction: redemption.OriginatingTransaction, CorrelationID: redemption.CorrelationID,
@@ -68,7 +68,7 @@ func ExampleFundingService_Reverse() {
 		fmt.Println(err, prepaid.OutcomeOf(err))
 		return
 	}
-	fmt.Println("reversal", reversed.Outcome+", left:", srv.Balance(string(id)))
+	fmt.Println("reversal", reversed.Outcome+", left:", srv.Balance(id))
 	// Output:
 	// redeemed, left: 40.00
 	// reversal approved, left: 100.00
@@ -99,8 +99,8 @@ func ExampleFundingService_Redeem_unknown() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(finding.Verdict, finding.Transactions[0].Amount)
-	// Output: seen -60.00
+	fmt.Println(len(finding.Transactions), finding.Transactions[0].Amount)
+	// Output: 1 -60.00
 }
 
 // A decline is a result, not an error.
@@ -119,7 +119,7 @@ func ExampleFundingService_Redeem() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(result.Outcome, result.Approved(), srv.Balance(string(id)))
+		fmt.Println(result.Outcome, result.Approved(), srv.Balance(id))
 	}
 	// Output:
 	// approved true 40.00

@@ -26,7 +26,7 @@ func hookParams(uri string) prepaid.CreateHookParams {
 
 // missedMessages starts an emulator with a hook whose receiver responds to the ping and then goes down while the service
 // sends it count transactions. Close the emulator at the end.
-func missedMessages(count int) (srv *prepaidtest.Server, hook string, err error) {
+func missedMessages(count int) (srv *prepaidtest.Server, hook prepaid.HookID, err error) {
 	var down atomic.Bool
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if down.Load() {
@@ -261,7 +261,7 @@ func ExampleHooksService_Dismiss() {
 		if len(page.Items) == 0 {
 			break
 		}
-		var done []string
+		var done []prepaid.MessageID
 		for _, message := range page.Items { // handle each here
 			done = append(done, message.ID)
 		}

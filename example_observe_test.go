@@ -43,11 +43,11 @@ func ExampleConfig_logger() {
 	}
 	defer client.Close()
 
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""))
-	_, err = client.Accounts.Status(context.Background(), id)
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""))
+	_, err = client.Accounts.Summary(context.Background(), id)
 	fmt.Println(err)
 	// Output:
-	// level=WARN msg="prepaid: attempt failed" operation=Accounts.Status path=/accounts/{id}/status attempt=1 status=503 error="prepaid: status 503 (server_error): injected"
+	// level=WARN msg="prepaid: attempt failed" operation=Accounts.Summary path=/accounts/{id}/status attempt=1 status=503 error="prepaid: status 503 (server_error): injected"
 	// <nil>
 }
 
@@ -71,14 +71,14 @@ func ExampleTrace() {
 	defer client.Close()
 
 	for _, account := range []prepaid.AccountID{id, "EA00000000000000", id} {
-		if _, err := client.Accounts.Status(context.Background(), account); err != nil {
+		if _, err := client.Accounts.Summary(context.Background(), account); err != nil {
 			fmt.Println(err)
 		}
 	}
 	fmt.Println(calls)
 	// Output:
-	// prepaid: Accounts.Status: rejected: status 404 (account_not_found): the account does not exist
-	// map[Accounts.Status applied:2 Accounts.Status rejected:1 Token applied:1]
+	// prepaid: Accounts.Summary: rejected: status 404 (account_not_found): the account does not exist
+	// map[Accounts.Summary applied:2 Accounts.Summary rejected:1 Token applied:1]
 }
 
 // Why a call is slow: each attempt of one call, with the pause after it.
@@ -86,14 +86,14 @@ func ExampleWithTrace_pauses() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, "").Times(2))
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, "").Times(2))
 
 	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
 		AttemptDone: func(_ context.Context, _ prepaid.Operation, a prepaid.Attempt) {
 			fmt.Println(a.Number, a.StatusCode, a.WillWait > 0, a.WillWait < time.Second)
 		},
 	})
-	account, err := client.Accounts.Status(ctx, id)
+	account, err := client.Accounts.Summary(ctx, id)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -111,7 +111,7 @@ func ExampleCapture_Last() {
 	srv := emulator()
 	defer srv.Close()
 	client := srv.Client()
-	srv.Inject("GET /hooks/{id}", prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+	srv.Inject("GET /hooks/{id}", prepaidtest.RespondBody(200, "application/vnd.vendor+json",
 		`{"id":"h-1","uri":"https://cards.example.com/hooks","scope":[42],"filter_spec":"*","enabled":true,`+
 			`"reliability_mode":"none","hmac_key_id":"k1","region":"apac"}`))
 
@@ -188,7 +188,7 @@ func ExampleJoinTraces() {
 	// Output:
 	// Token applied
 	// Funding.Refund outcome unknown
-	// prepaid: Funding.Refund: outcome unknown: no complete response (answer): EOF
+	// prepaid: Funding.Refund: outcome unknown: no complete response (headers): EOF
 	// to be resolved: 1
 }
 

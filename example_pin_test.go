@@ -2,8 +2,6 @@ package prepaid_test
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
@@ -83,7 +81,7 @@ func ExamplePINService_Validate() {
 		})
 		fmt.Println(err)
 	}
-	fmt.Println("PIN set:", srv.PINOf(string(id)) != "")
+	fmt.Println("PIN set:", srv.PINOf(id) != "")
 	// Output:
 	// prepaid: PIN.Validate: rejected: status 400 (invalid_otp): the one-time password is wrong
 	// <nil>
@@ -120,7 +118,7 @@ func ExamplePINService_Execute() {
 		_, err = client.PIN.Execute(ctx, prepaid.SealedPINParams{
 			OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 		})
-		fmt.Println(err, srv.PINOf(string(id)) == "4921")
+		fmt.Println(err, srv.PINOf(id) == "4921")
 	}
 	// Output:
 	// <nil> true
@@ -213,7 +211,7 @@ func ExamplePINService() {
 		}
 		return key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(srv.OTP(operation)), PIN: prepaid.NewSecret("4921")})
 	})
-	fmt.Println(err, srv.PINOf(string(id)) == "4921")
+	fmt.Println(err, srv.PINOf(id) == "4921")
 	// Output: <nil> true
 }
 
@@ -222,10 +220,10 @@ func ExampleAccountsService_WalletTokens() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.AddWalletToken(string(id), prepaidtest.WalletToken{
+	srv.AddWalletToken(id, prepaidtest.WalletToken{
 		Device: prepaidtest.WalletDevice{DeviceType: "phone"}, TokenSuffix: "0042",
 	})
-	srv.AddWalletToken(string(id), prepaidtest.WalletToken{
+	srv.AddWalletToken(id, prepaidtest.WalletToken{
 		Device: prepaidtest.WalletDevice{DeviceType: "watch2"}, CurrentStatusCode: "suspended", TokenSuffix: "0043",
 	})
 
@@ -255,7 +253,7 @@ func ExampleAccountsService_ProvisionWallet() {
 		return
 	}
 	fmt.Println(wallet.Provider, wallet.ProductType, wallet.IssuerInitiatedDigitizationData != "")
-	fmt.Println(wallet.PANLastFour != "", wallet.Registration.EmailAddress != "") // neither appears in a log
+	fmt.Println(wallet.PANLastFour != "", wallet.Cardholder.EmailAddress != "") // neither appears in a log
 	// Output:
 	// mastercard reloadable true
 	// true true
@@ -294,25 +292,36 @@ func ExampleAccountsService_ExchangeKey() {
 	id := seed(srv, "100.00")
 	srv.AddApplication("11111111-2222-4333-8444-555555555555", "66666666-7777-4888-9999-aaaaaaaaaaaa")
 
-	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
-		fmt.Println(err)
-		return
-	}
 	params := prepaid.ExchangeKeyParams{
 		ApplicationID: "11111111-2222-4333-8444-555555555555", KeyID: "66666666-7777-4888-9999-aaaaaaaaaaaa",
-		EphemeralKey: prepaid.NewSecret(base64.StdEncoding.EncodeToString(key)),
+		EphemeralKey: prepaid.NewEphemeralKey(),
 	}
 	exchanged, err := client.Accounts.ExchangeKey(ctx, id, params)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(len(exchanged.Data) > 0, params.EphemeralKey)
+	fmt.Println(len(exchanged.Data) > 0, len(params.EphemeralKey.Bytes()), params.EphemeralKey)
 
 	_, err = client.Accounts.ExchangeKey(ctx, id, params)
 	fmt.Println(errors.Is(err, prepaid.CodeBadEphemeralKey), err)
 	// Output:
-	// true [REDACTED]
+	// true 32 [REDACTED]
 	// true prepaid: Accounts.ExchangeKey: rejected: status 400 (bad_ephemeral_key): ephemeral_key was used before
+}
+
+// A key is made here, or by another component, such as a hardware security module. It does not print.
+func ExampleEphemeralKey() {
+	fmt.Println(prepaid.NewEphemeralKey())
+
+	made := make([]byte, 32) // the random bytes of the other component
+	key, err := prepaid.EphemeralKeyFrom(made)
+	fmt.Println(key, len(key.Bytes()), err)
+
+	_, err = prepaid.EphemeralKeyFrom(made[:16])
+	fmt.Println(err)
+	// Output:
+	// [REDACTED]
+	// [REDACTED] 32 <nil>
+	// prepaid: invalid input: ephemeral_key must be 32 bytes
 }

@@ -118,7 +118,7 @@ func ExamplePolicyService_ChangeMerchants() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
-	id := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{CompanyID: 7, Balance: "100.00"}))
+	id := srv.AddAccount(prepaidtest.SeedAccount{CompanyID: 7, Balance: "100.00"})
 
 	for _, change := range []prepaid.ChangeMerchantsParams{
 		{Reason: "canteen opens", Add: []prepaid.MerchantRule{{AcquirerID: 100001, CardAcceptorID: "CANTEEN", Description: "Canteen"}}},
@@ -136,7 +136,7 @@ func ExamplePolicyService_ChangeMerchants() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(change.Reason+":", bought.Message, srv.Balance(string(id)))
+		fmt.Println(change.Reason+":", bought.Message, srv.Balance(id))
 	}
 	// Output:
 	// canteen opens: Approved 90.50

@@ -117,7 +117,7 @@ func ExampleReportingService_Run_waitForPrevious() {
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
 	srv.AddReportCSV("balances", "account,balance\nEA1,25.50\n")
-	srv.Inject("GET /reporting/templates/{templatename}", prepaidtest.Answer(409, "duplicate_request").Times(2))
+	srv.Inject("GET /reporting/templates/{templatename}", prepaidtest.Respond(409, "duplicate_request").Times(2))
 
 	report, err := client.Reporting.Run(ctx, "balances", prepaid.RunReportParams{
 		WaitForPrevious: true,
@@ -169,7 +169,7 @@ func ExampleReportReader_Rows() {
 		return total, nil
 	}
 	fmt.Println(sum())
-	srv.Inject("GET /reporting/templates/{templatename}/reports/{reportid}", prepaidtest.AnswerBody(
+	srv.Inject("GET /reporting/templates/{templatename}/reports/{reportid}", prepaidtest.RespondBody(
 		200, "application/vnd.vendor+json", `{"reportdata": "EA1,25.50\n", "totalrecords": 2}`))
 	total, err := sum()
 	fmt.Println(total, errors.Is(err, prepaid.ErrReportIncomplete))

@@ -67,21 +67,21 @@ func ExampleAccountsService_SearchCompanyPage() {
 	defer srv.Close()
 	client := srv.Client()
 	for _, name := range []string{"Ada", "Grace"} {
-		srv.AddAccount(prepaidtest.SeedAccount{Key: "key of " + name, Personal: &prepaidtest.Personal{
+		srv.AddAccount(prepaidtest.SeedAccount{Key: "key of " + name, Cardholder: &prepaidtest.Cardholder{
 			FirstName: name, LastName: "Example", DateOfBirth: "1990-05-01T00:00:00Z",
 			PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
 		}})
 	}
 
 	page, err := client.Accounts.SearchCompanyPage(context.Background(), 42, prepaid.SearchCompanyParams{
-		FirstName: "Grace", Include: []prepaid.Include{prepaid.IncludePersonal},
+		FirstName: "Grace", Include: []prepaid.Include{prepaid.IncludeCardholder},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, account := range page.Items {
-		fmt.Println(account.ClientAccountKey, account.Personal.FirstName)
+		fmt.Println(account.ClientAccountKey, account.Cardholder.FirstName)
 	}
 	fmt.Println(page.TotalItems, page.Last())
 	// Output:
@@ -97,7 +97,7 @@ func ExampleAccountsService_Create() {
 	client, ctx := srv.Client(), context.Background()
 
 	person := &prepaid.Cardholder{FirstName: "Ada", PrimaryAddress: prepaid.Address{State: "NSW", Country: "Australia"}}
-	_, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: 42, Registration: person})
+	_, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: 42, Cardholder: person})
 	if invalid, ok := errors.AsType[*prepaid.ValidationError](err); ok {
 		for _, fault := range invalid.Faults {
 			fmt.Println(fault.Field, fault.Rule)
@@ -107,7 +107,7 @@ func ExampleAccountsService_Create() {
 	person.LastName, person.PrimaryAddress.Country = "Lovelace", "AU"
 	person.DateOfBirth = prepaid.Date{Year: 1990, Month: time.May, Day: 1}
 	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
-		CompanyID: 42, Registration: person, InitialLoadAmount: prepaid.MustAmount("25.50"), ClientAccountKey: "emp-7",
+		CompanyID: 42, Cardholder: person, InitialLoadAmount: prepaid.MustAmount("25.50"), ClientAccountKey: "emp-7",
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -126,15 +126,15 @@ func ExampleAccountsService_Create_replacement() {
 	srv := emulator()
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	old := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"}))
+	old := srv.AddAccount(prepaidtest.SeedAccount{Key: "emp-7", Status: "lost_or_stolen"})
 
-	account, err := client.Accounts.Get(ctx, old, prepaid.IncludePersonal)
+	account, err := client.Accounts.Get(ctx, old, prepaid.IncludeCardholder)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	made, err := client.Accounts.Create(ctx, prepaid.CreateAccountParams{
-		CompanyID: account.CompanyID, Registration: account.Personal, ClientAccountKey: account.ClientAccountKey,
+		CompanyID: account.CompanyID, Cardholder: account.Cardholder, ClientAccountKey: account.ClientAccountKey,
 		RequestType: prepaid.RequestTypeReplace, AccountIDToReplace: old,
 		CorrespondingAccountID: old, // so that activation closes the old card if its balance is zero
 	})
@@ -143,7 +143,7 @@ func ExampleAccountsService_Create_replacement() {
 		return
 	}
 	fmt.Println("new card:", made.Status)
-	fmt.Println("old card:", srv.Status(string(old)))
+	fmt.Println("old card:", srv.Status(old))
 	// Output:
 	// new card: pre_active
 	// old card: lost_or_stolen
@@ -156,7 +156,7 @@ func ExampleAccountsService_FindCreated() {
 	client, ctx := srv.Client(), context.Background()
 	params := prepaid.CreateAccountParams{
 		CompanyID: 42, ClientAccountKey: "emp-7",
-		Registration: &prepaid.Cardholder{
+		Cardholder: &prepaid.Cardholder{
 			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 		},
@@ -193,7 +193,7 @@ func ExampleAccountsService_Issue_responseLost() {
 		ProgramClientID: "acme",
 		Account: prepaid.CreateAccountParams{
 			CompanyID: 42, ClientAccountKey: "emp-7",
-			Registration: &prepaid.Cardholder{
+			Cardholder: &prepaid.Cardholder{
 				FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 				PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 			},
@@ -203,7 +203,7 @@ func ExampleAccountsService_Issue_responseLost() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(issued.Account.ID == prepaid.AccountID(srv.AccountIDs()[0]), issued.Created, len(srv.AccountIDs()))
+	fmt.Println(issued.Account.ID == srv.AccountIDs()[0], issued.Created, len(srv.AccountIDs()))
 	// Output: true true 1
 }
 

@@ -11,7 +11,7 @@ import (
 
 // printHistory prints what the simulator has booked.
 func printHistory(srv *prepaidtest.Server, id prepaid.AccountID) {
-	for _, tx := range srv.Transactions(string(id)) {
+	for _, tx := range srv.Transactions(id) {
 		fmt.Println(tx.Type, tx.Amount, tx.RunningBalance)
 	}
 }
@@ -103,7 +103,7 @@ func ExampleSimulationService_Reverse() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(reversed.Success, reversed.Message, srv.Balance(string(id)))
+		fmt.Println(reversed.Success, reversed.Message, srv.Balance(id))
 	}
 	// Output:
 	// true Approved 100.00
@@ -161,7 +161,7 @@ func ExampleSimulationService_ReverseClear() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(result.Success, srv.Balance(string(id)))
+		fmt.Println(result.Success, srv.Balance(id))
 	}
 	printHistory(srv, id)
 	// Output:
@@ -187,7 +187,7 @@ func ExampleSimulationService_Transact() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(result.Success, result.Message, srv.Balance(string(id)))
+		fmt.Println(result.Success, result.Message, srv.Balance(id))
 	}
 	// Output:
 	// true Approved 70.00

@@ -60,7 +60,7 @@ func storyStart(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludePersonal)
+	account, err := client.Accounts.Get(ctx, "EA52174568995001", prepaid.IncludeCardholder)
 	if err == nil {
 		fmt.Println("account", account.ID, account.Balance)
 	}

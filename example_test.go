@@ -23,7 +23,7 @@ func emulator(options ...prepaidtest.Option) *prepaidtest.Server {
 
 // seed adds an active account of company 42.
 func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
-	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 // Make one client per process. All faults of its configuration are reported at once, before any I/O.
@@ -109,7 +109,7 @@ func ExampleOutcomeOf() {
 	fmt.Println("25.50: ", decide(pay("25.50")))
 	fmt.Println("900.00:", decide(pay("900.00")))
 	fmt.Println("-1.00: ", decide(pay("-1.00")))
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	fmt.Println("500:   ", decide(pay("1.00")))
 	client.Close()
 	fmt.Println("closed:", decide(pay("1.00")))
@@ -148,14 +148,14 @@ func ExampleWithCapture() {
 	client, id := srv.Client(), seed(srv, "100.00")
 
 	var seen prepaid.Capture
-	_, err := client.Accounts.Status(prepaid.WithCapture(context.Background(), &seen), id)
+	_, err := client.Accounts.Summary(prepaid.WithCapture(context.Background(), &seen), id)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	response := seen.Last()
 	fmt.Println(response.Operation, response.StatusCode, response.Header.Get("Content-Type"), response.Attempts, len(response.Body) > 0)
-	// Output: Accounts.Status 200 application/vnd.vendor+json 1 true
+	// Output: Accounts.Summary 200 application/vnd.vendor+json 1 true
 }
 
 // A trace follows each attempt of a call.
@@ -163,7 +163,7 @@ func ExampleWithTrace() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""), prepaidtest.Answer(429, ""))
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.Respond(429, ""))
 
 	ctx := prepaid.WithTrace(context.Background(), &prepaid.Trace{
 		AttemptDone: func(_ context.Context, op prepaid.Operation, a prepaid.Attempt) {
@@ -173,14 +173,14 @@ func ExampleWithTrace() {
 			fmt.Println(op.Name, c.Outcome, c.Attempts)
 		},
 	})
-	if _, err := client.Accounts.Status(ctx, id); err != nil {
+	if _, err := client.Accounts.Summary(ctx, id); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// GET /accounts/{id}/status 1 503 true
 	// GET /accounts/{id}/status 2 429 true
 	// GET /accounts/{id}/status 3 200 false
-	// Accounts.Status applied 3
+	// Accounts.Summary applied 3
 }
 
 // Amounts from a file or a form are exact, or an error. Each has only one spelling.

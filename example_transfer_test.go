@@ -29,7 +29,7 @@ func ExampleAccountsService_Transfer_responseLost() {
 		return
 	}
 	fmt.Println(result.TransactionID != "", result.RequestID == params.RequestID)
-	fmt.Println(srv.Balance(string(from)), srv.Balance(string(to)), "moved", srv.Movements(string(params.RequestID)), "time")
+	fmt.Println(srv.Balance(from), srv.Balance(to), "moved", srv.Movements(params.RequestID), "time")
 	// Output:
 	// true true
 	// 74.50 25.50 moved 1 time
@@ -51,7 +51,7 @@ func ExampleAccountsService_Transfer_unknown() {
 		fmt.Println(err)
 		return
 	}
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	for range 2 { // the second time may be after a restart
 		var params prepaid.TransferParams
 		if err := json.Unmarshal(stored, &params); err != nil {
@@ -59,7 +59,7 @@ func ExampleAccountsService_Transfer_unknown() {
 			return
 		}
 		_, err := client.Accounts.Transfer(ctx, from, params)
-		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(string(to)))
+		fmt.Println(prepaid.OutcomeOf(err), srv.Balance(to))
 	}
 	// Output:
 	// outcome unknown 0.00
@@ -81,7 +81,7 @@ func ExampleAccountsService_Transfer_refused() {
 	if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
 		fmt.Println("for the operator's support:", failed.CorrelationID != "")
 	}
-	fmt.Println(srv.Balance(string(from)))
+	fmt.Println(srv.Balance(from))
 	// Output:
 	// true rejected
 	// for the operator's support: true
@@ -123,7 +123,7 @@ func ExampleAccountsService_DirectEntryOut() {
 			fmt.Println(err, prepaid.OutcomeOf(err))
 			return
 		}
-		fmt.Println(result.TransactionID == first, srv.Balance(string(id)))
+		fmt.Println(result.TransactionID == first, srv.Balance(id))
 		first = result.TransactionID
 	}
 	// Output:
@@ -141,31 +141,34 @@ func ExampleDirectEntryOutParams() {
 	// Output: BankAccount{BSB:062000 AccountNumber:[REDACTED] AccountName:[REDACTED]}
 }
 
-// A search never proves absence: a history can be late. After VerdictUnseen a person decides; do not repeat the
+// A search never proves absence: a history can be late. After ErrNotSeen a person decides; do not repeat the
 // movement.
 func ExampleAccountsService_FindMovement_unseen() {
 	srv := emulator()
 	defer srv.Close()
 	client, id := srv.Client(), seed(srv, "100.00")
 	for range 2 {
-		srv.Adjust(string(id), "-12.30")
+		srv.Adjust(id, "-12.30")
 	}
 
 	for _, amount := range []string{"12.30", "45.60"} {
 		finding, err := client.Accounts.FindMovement(context.Background(), prepaid.FindMovementParams{
 			AccountID: id, Amount: prepaid.MustAmount(amount),
 			From: time.Now().Add(-time.Hour), To: time.Now().Add(time.Minute),
-			Settle: time.Millisecond, // keep the default of 2 min for the real service
+			VisibleWithin: time.Millisecond, // keep the default of 2 min for the real service
 		})
-		if err != nil {
-			fmt.Println(err)
-			return
+		switch {
+		case errors.Is(err, prepaid.ErrNotSeen):
+			fmt.Println(amount, "not seen up to now:", !finding.To.IsZero())
+		case errors.Is(err, prepaid.ErrAmbiguous):
+			fmt.Println(amount, "several match:", len(finding.Transactions))
+		default:
+			fmt.Println(amount, err)
 		}
-		fmt.Println(amount, finding.Verdict, len(finding.Transactions))
 	}
 	// Output:
-	// 12.30 several match 2
-	// 45.60 not seen yet 0
+	// 12.30 several match: 2
+	// 45.60 not seen up to now: true
 }
 
 // A program that stores its payments itself waits before it repeats one with unknown outcome.
@@ -216,10 +219,10 @@ func ExampleAccountsService_Transfer() {
 		}
 		return paid
 	}
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(500, "server_error"))
 	fmt.Println(run(context.Background()), "paid")
 	fmt.Println(run(context.Background()), "paid")
-	fmt.Println("left on the float:", srv.Balance(string(float)))
+	fmt.Println("left on the float:", srv.Balance(float))
 	// Output:
 	// next run: outcome unknown
 	// 2 paid
@@ -246,11 +249,8 @@ func ExampleAccountsService_FindMovement() {
 		finding, lookErr := client.Accounts.FindMovement(context.WithoutCancel(ctx), prepaid.FindMovementParams{
 			AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
 		}.Around(err))
-		if lookErr != nil {
+		if lookErr != nil { // ErrNotSeen and ErrAmbiguous too: for review
 			return "", errors.Join(err, lookErr)
-		}
-		if finding.Verdict != prepaid.VerdictSeen {
-			return "", fmt.Errorf("for review, %s: %w", finding.Verdict, err)
 		}
 		return finding.Transactions[0].ID, nil
 	}
@@ -259,7 +259,7 @@ func ExampleAccountsService_FindMovement() {
 		Amount: prepaid.MustAmount("12.30"), AccountID: id, MerchantNameLocation: "QUICKMART SYDNEY AU", OriginatingTransaction: 900001,
 		Currency: "036", CardAcceptorID: "QUICKMART", CorrelationID: "order-7", MerchantCategoryCode: "5411", TerminalID: "T1", AcquirerID: "1",
 	})
-	fmt.Println(transaction != "", err, srv.Balance(string(id)))
+	fmt.Println(transaction != "", err, srv.Balance(id))
 	// Output: true <nil> 112.30
 }
 

@@ -213,9 +213,9 @@ func ExampleAmount_Mul() {
 }
 
 // Cmp can be used with slices.SortFunc and slices.MaxFunc.
-func ExampleAmount_Cmp() {
+func ExampleAmount_Compare() {
 	balances := []prepaid.Amount{prepaid.MustAmount("9.50"), prepaid.MustAmount("-3"), prepaid.MustAmount("10.05")}
-	slices.SortFunc(balances, prepaid.Amount.Cmp)
+	slices.SortFunc(balances, prepaid.Amount.Compare)
 	fmt.Println(balances)
 	// Output: [-3.00 9.50 10.05]
 }

@@ -47,7 +47,7 @@ func Example_consumerInterface() {
 		{result: &prepaid.TransferResult{TransactionID: "77"}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.TransferFailedError{CorrelationID: "c-1"}}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.APIError{StatusCode: 429}}},
-		{err: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: &prepaid.TransportError{Sent: true, Step: "answer", Err: errors.New("cut off")}}},
+		{err: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: &prepaid.TransportError{Sent: true, Step: "headers", Err: errors.New("cut off")}}},
 	} {
 		state, err := settle(context.Background(), response, "EA1", "EA2", "7", prepaid.Cents(2550))
 		fmt.Println(state, errors.Is(err, prepaid.ErrTransferFailed), errors.Is(err, prepaid.ErrRateLimited), errors.Is(err, prepaid.ErrOutcomeUnknown))

@@ -80,7 +80,7 @@ func TestGuideBadDay(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, "20.00", srv.Balance(string(to)))
+	require.Equal(t, "20.00", srv.Balance(to))
 }
 
 // Time is moved, not waited for.
@@ -98,9 +98,9 @@ func TestGuideClock(t *testing.T) {
 	purchase.AuthorizationID = approved.AuthorizationID
 	_, err = client.Simulation.Clear(t.Context(), purchase)
 	require.NoError(t, err)
-	require.Len(t, srv.Transactions(string(card)), 2) // the load and the authorisation
+	require.Len(t, srv.Transactions(card), 2) // the load and the authorisation
 	srv.Advance(time.Minute)
-	require.Len(t, srv.Transactions(string(card)), 4) // and its credit back and clearing
+	require.Len(t, srv.Transactions(card), 4) // and its credit back and clearing
 }
 
 // A state that was saved is where another test begins.
@@ -112,7 +112,7 @@ func TestGuideSavedState(t *testing.T) {
 	require.NoError(t, srv.Save(&state))
 
 	again := prepaidtest.NewServer(t, prepaidtest.WithState(&state))
-	require.Equal(t, "100.00", again.Balance(string(card)))
+	require.Equal(t, "100.00", again.Balance(card))
 }
 
 // A receiver of the test's own, over https as the service wants it.

@@ -42,8 +42,8 @@ const FilterAll = "*"
 
 // Hook is a registered webhook (reference section 2.13). The key's secret is never returned.
 type Hook struct {
-	// ID is a UUID. A response without it is an error.
-	ID string `json:"id"`
+	// ID identifies the hook. A response without it is an error.
+	ID HookID `json:"id"`
 	// URI is the https address that receives messages. A response without it is an error. fmt and slog print it without
 	// user information.
 	URI string `json:"uri" redact:"user"`
@@ -57,7 +57,7 @@ type Hook struct {
 	ReliabilityMode ReliabilityMode `json:"reliability_mode"`
 	// LastUndeliverable is the latest undeliverable message that was not dismissed. It is empty if there is none or the
 	// mode is not store_undeliverable.
-	LastUndeliverable string `json:"last_undeliverable,omitzero"`
+	LastUndeliverable MessageID `json:"last_undeliverable,omitzero"`
 	// LastUndeliverableAt is the time of LastUndeliverable; zero if there is none.
 	LastUndeliverableAt time.Time `json:"last_undeliverable_timestamp,omitzero"`
 	// HMACKeyID is the ID of the current key.
@@ -89,7 +89,7 @@ func (p ListHooksParams) list() pageList[Hook] {
 	v.paging(p.Paging)
 	return pageList[Hook]{
 		request: request{op: opListHooks, faults: v.faults}, paging: p.Paging,
-		identity: func(h *Hook) string { return h.ID }, leaves: true,
+		identity: func(h *Hook) string { return string(h.ID) }, leaves: true,
 	}
 }
 
@@ -113,10 +113,10 @@ func (s *HooksService) ListPage(ctx context.Context, params ListHooksParams) (*P
 	return params.list().page(ctx, &s.client.core)
 }
 
-func hookRequest(op operation, id string) (request, validator) {
+func hookRequest(op operation, id HookID) (request, validator) {
 	var v validator
-	v.pathID("id", id)
-	return request{op: op, path: pathValues{id}}, v
+	v.pathID("id", string(id))
+	return request{op: op, path: pathValues{string(id)}}, v
 }
 
 var opGetHook = operation{
@@ -129,7 +129,7 @@ var opGetHook = operation{
 // Errors: none specific to this call; the reference does not specify the response for an unknown ID. Safety: read.
 //
 // API: GET /hooks/{id}.
-func (s *HooksService) Get(ctx context.Context, id string) (*Hook, error) {
+func (s *HooksService) Get(ctx context.Context, id HookID) (*Hook, error) {
 	r, v := hookRequest(opGetHook, id)
 	r.faults = v.faults
 	return fetch[Hook](ctx, s.client, r)
@@ -161,8 +161,8 @@ func (p CreateHookParams) LogValue() slog.Value { return redact.LogValue(p) }
 
 // CreatedHook is the result of Create.
 type CreatedHook struct {
-	// ID is the new hook's UUID.
-	ID string `json:"id"`
+	// ID identifies the new hook.
+	ID HookID `json:"id"`
 }
 
 func (h *CreatedHook) missing() bool { return h.ID == "" }
@@ -234,7 +234,7 @@ var opUpdateHook = operation{
 // the request may have arrived: a late repeat would overwrite a newer change.
 //
 // API: PATCH /hooks/{id}.
-func (s *HooksService) Update(ctx context.Context, id string, params UpdateHookParams) error {
+func (s *HooksService) Update(ctx context.Context, id HookID, params UpdateHookParams) error {
 	r, v := hookRequest(opUpdateHook, id)
 	v.lax = s.client.config.SkipValueChecks
 	if v.text("uri", params.URI, 0) {
@@ -259,7 +259,7 @@ var opDeleteHook = operation{
 // attempt finds no hook, the outcome is [OutcomeUnknown].
 //
 // API: DELETE /hooks/{id}.
-func (s *HooksService) Delete(ctx context.Context, id string) error {
+func (s *HooksService) Delete(ctx context.Context, id HookID) error {
 	r, v := hookRequest(opDeleteHook, id)
 	r.faults = v.faults
 	return send(ctx, s.client, r)
@@ -276,7 +276,7 @@ var opUndeliverable = operation{
 	class:     classRead, kind: responseJSON, success: []int{200, 204}, lane: LaneCall,
 }
 
-func (p ListUndeliverableParams) list(id string) pageList[Message] {
+func (p ListUndeliverableParams) list(id HookID) pageList[Message] {
 	r, v := hookRequest(opUndeliverable, id)
 	v.paging(p.Paging)
 	r.faults = v.faults
@@ -285,7 +285,7 @@ func (p ListUndeliverableParams) list(id string) pageList[Message] {
 
 // messageIdentity returns the ID of a message, or its content if it has none: a stored one should have an ID, and Drain
 // reports it if not.
-func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
+func messageIdentity(m *Message) string { return cmp.Or(string(m.ID), string(m.Raw)) }
 
 // Undeliverable iterates over the stored messages of a hook. Dismissing messages while iterating shifts the pages: use
 // webhook.Drain to do both.
@@ -295,7 +295,7 @@ func messageIdentity(m *Message) string { return cmp.Or(m.ID, string(m.Raw)) }
 // the service ignores the page number. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
-func (s *HooksService) Undeliverable(ctx context.Context, id string, params ListUndeliverableParams) iter.Seq2[*Message, error] {
+func (s *HooksService) Undeliverable(ctx context.Context, id HookID, params ListUndeliverableParams) iter.Seq2[*Message, error] {
 	return params.list(id).all(ctx, &s.client.core)
 }
 
@@ -304,7 +304,7 @@ func (s *HooksService) Undeliverable(ctx context.Context, id string, params List
 // Errors: [CodeInvalidHookID]. Safety: read.
 //
 // API: GET /hooks/{id}/undeliverable.
-func (s *HooksService) UndeliverablePage(ctx context.Context, id string, params ListUndeliverableParams) (*Page[Message], error) {
+func (s *HooksService) UndeliverablePage(ctx context.Context, id HookID, params ListUndeliverableParams) (*Page[Message], error) {
 	return params.list(id).page(ctx, &s.client.core)
 }
 
@@ -319,17 +319,17 @@ var opDismiss = operation{
 // repeated once the request may have arrived.
 //
 // API: POST /hooks/{id}/undeliverable/dismiss.
-func (s *HooksService) Dismiss(ctx context.Context, id string, messageIDs ...string) error {
+func (s *HooksService) Dismiss(ctx context.Context, id HookID, messageIDs ...MessageID) error {
 	r, v := hookRequest(opDismiss, id)
 	if len(messageIDs) == 0 {
 		v.fault("message_ids", "must name at least one message")
 	}
 	for i, message := range messageIDs {
-		v.required(index("message_ids", i, ""), message)
+		v.required(index("message_ids", i, ""), string(message))
 	}
 	r.faults = v.faults
 	r.body = struct {
-		MessageIDs []string `json:"message_ids"`
+		MessageIDs []MessageID `json:"message_ids"`
 	}{messageIDs}
 	return send(ctx, s.client, r)
 }
@@ -347,9 +347,9 @@ func (t MessageType) Known() bool { return t == MessageTypeTransaction }
 // print only the envelope.
 type Message struct {
 	// ID identifies the message; a ping may have none.
-	ID string
+	ID MessageID
 	// HookID is the hook it was sent for.
-	HookID string
+	HookID HookID
 	// Timestamp is when the message was created, in UTC.
 	Timestamp time.Time
 	// Type is MessageTypeTransaction for a transaction.
@@ -360,8 +360,8 @@ type Message struct {
 
 // messageEnvelope is a Message with the JSON members that every message has.
 type messageEnvelope struct {
-	ID        string          `json:"id,omitzero"`
-	HookID    string          `json:"hook_id,omitzero"`
+	ID        MessageID       `json:"id,omitzero"`
+	HookID    HookID          `json:"hook_id,omitzero"`
 	Timestamp time.Time       `json:"timestamp,omitzero"`
 	Type      MessageType     `json:"type,omitzero"`
 	Raw       json.RawMessage `json:"-"`

@@ -22,8 +22,8 @@ func TestParseMessage(t *testing.T) {
 	for i := range data {
 		data[i] = 'x' // the caller reuses its buffer
 	}
-	require.Equal(t, "m-1", message.ID)
-	require.Equal(t, "h-1", message.HookID)
+	require.EqualValues(t, "m-1", message.ID)
+	require.EqualValues(t, "h-1", message.HookID)
 	require.Equal(t, prepaid.MessageTypeTransaction, message.Type)
 	require.Equal(t, time.Date(2026, 11, 5, 1, 2, 3, 5e8, time.UTC), message.Timestamp)
 	require.Equal(t, raw, string(message.Raw))

@@ -21,6 +21,12 @@ import (
 // ID must be sent as a number and is not one.
 var ErrTransactionIDSyntax = errors.New("prepaid: transaction id: not a number or string")
 
+// HookID identifies a hook: a UUID.
+type HookID string
+
+// MessageID identifies a message of a hook.
+type MessageID string
+
 // AccountID identifies a card account: it is the External Account ID (EAID), account_id on the wire. It is not the
 // account's external_account_id.
 type AccountID string

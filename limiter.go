@@ -28,7 +28,8 @@ const (
 	LaneMoney Lane = iota
 	// LaneCall is for all other calls, and for a lane that the limiter does not know.
 	LaneCall
-	// LaneBulk is for prefetched pages and report polls. If calls use every slot, it gets one in 16.
+	// LaneBulk is for report polls, and for prefetched pages until you wait for them, which moves them to LaneCall. If calls
+	// use every slot, it gets one in 16.
 	LaneBulk
 
 	// laneToken is for POST /token, which every other lane depends on. Only the built-in limiter sees it.
@@ -193,4 +194,35 @@ func admit(ctx context.Context, limiter Limiter, lane Lane) (Slot, error) {
 		return freeSlot{}, nil
 	}
 	return admitted, nil
+}
+
+// admitAhead is admit for a request that may be ahead of need: until awaited is closed, it waits in LaneBulk. A refusal counts
+// only after that: if ctx has a deadline, LaneBulk may refuse what lane admits. A nil awaited means that it is needed now.
+func admitAhead(ctx context.Context, limiter Limiter, lane Lane, awaited <-chan struct{}) (Slot, error) {
+	if awaited == nil {
+		return admit(ctx, limiter, lane)
+	}
+	select {
+	case <-awaited:
+		return admit(ctx, limiter, lane)
+	default:
+	}
+	ahead, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-awaited:
+			cancel()
+		case <-ahead.Done():
+		}
+	}()
+	if admitted, err := admit(ahead, limiter, LaneBulk); err == nil {
+		return admitted, nil
+	}
+	select {
+	case <-awaited:
+		return admit(ctx, limiter, lane)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

@@ -46,6 +46,22 @@ func (o Outcome) String() string {
 	return "outcome invalid"
 }
 
+// MarshalText returns the words of String, for logs and stores in JSON. It implements encoding.TextMarshaler.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the words of String. It implements encoding.TextUnmarshaler.
+//
+// Errors: a *[ValidationError] for any other text.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	for known := OutcomeUnknown; known <= OutcomeNotProcessed; known++ {
+		if known.String() == string(text) {
+			*o = known
+			return nil
+		}
+	}
+	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
+}
+
 // OutcomeOf returns the outcome of the call that returned err; a payment loop needs no other classification. It returns
 // [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] (nothing was sent), and [OutcomeUnknown] for any other
 // error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of
@@ -89,7 +105,7 @@ func outcomeIn(err error) (Outcome, bool) {
 
 // Operation describes a call to observers. It has low cardinality: no ID, no query.
 type Operation struct {
-	// Name is the Go name, such as "Accounts.Transfer".
+	// Name is the Go name, such as "Accounts.Transfer", or for [Client.Do] method and path, such as "PUT /accounts/{id}/expiry".
 	Name string
 	// Method is the HTTP method.
 	Method string
@@ -147,7 +163,7 @@ type operation struct {
 	tokenOn400 bool
 	// inputStatus: a 404 may mean bad input.
 	inputStatus bool
-	// bodyAfter204: the service is known to send a body with its 204.
+	// bodyAfter204: the service sends a body with its 204, or may.
 	bodyAfter204 bool
 }
 
@@ -171,9 +187,11 @@ type request struct {
 	op    operation
 	path  pathValues
 	query query
-	body  any // encoded once; nil for none
-	form  string
-	basic string // Authorization of the token request
+	// expanded is the path with its values, if they are not in path.
+	expanded string
+	body     any // encoded once; nil for none
+	form     string
+	basic    string // Authorization of the token request
 	// encoded is the encoded body, if it is known before the call; notBefore is when an earlier movement of unknown outcome
 	// with the same request ID may be repeated.
 	encoded   []byte
@@ -184,6 +202,9 @@ type request struct {
 	account   AccountID
 	requestID RequestID
 	bulk      bool // has the lowest priority in the limiter
+	// awaited is for a page that is fetched ahead; it is closed when the caller waits for the page. Until then the request has
+	// the lowest priority.
+	awaited <-chan struct{}
 	// correlationID is the caller's, for funding.
 	correlationID string
 }

@@ -219,7 +219,7 @@ func (l *lanes) Acquire(_ context.Context, lane prepaid.Lane) (prepaid.Slot, err
 	return nil, nil //nolint:nilnil // a limiter may give no slot
 }
 
-// Pages fetched ahead come in order, in a window that doubles up to Prefetch and never passes the last page.
+// Pages fetched ahead come in order. Prefetch of them wait from the first page on, and none after the last page.
 func TestPrefetchWindow(t *testing.T) {
 	t.Parallel()
 	for _, prefetch := range []int{1, 2, 4, 8, 100} {
@@ -244,16 +244,75 @@ func TestPrefetchWindow(t *testing.T) {
 				require.Equal(t, ids(1, count), got)
 				require.Len(t, service.Requests(), count, "each page once, and none beyond the last")
 				for i, pages := range ahead {
-					window := count
-					if i < 10 {
-						window = 1 << i
-					}
-					require.Equal(t, min(window, prefetch, count-i-1), pages, "ahead after page %d", i+1)
+					require.Equal(t, min(prefetch, count-i-1), pages, "ahead after page %d", i+1)
 				}
 				require.LessOrEqual(t, service.Most, prefetch+1)
 				require.Equal(t, prepaid.LaneCall, limiter.seen[0], "what the caller waits for")
 				require.Contains(t, limiter.seen, prepaid.LaneBulk, "what is fetched ahead stands back")
 			})
+		})
+	}
+}
+
+// n pages take 1 + ceil((n-1) / (Prefetch+1)) rounds, and each is requested once.
+func TestPrefetchRounds(t *testing.T) {
+	t.Parallel()
+	for prefetch, rounds := range map[int]int{0: 100, 1: 51, 3: 26, 7: 14, 15: 8, 98: 2, 1000: 2} {
+		t.Run(fmt.Sprint(prefetch), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const count, latency = 100, time.Second
+				var list []harness.Step
+				for number := 1; number <= count; number++ {
+					list = append(list, harness.After(latency, pageOf(number, number, "1 100 100")))
+				}
+				service := harness.NewScript(pages(list...))
+				began := time.Now()
+				got, err := collected(searchCompany(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), prepaid.Paging{Prefetch: prefetch}))
+				require.NoError(t, err)
+				require.Equal(t, ids(1, count), got)
+				require.Equal(t, time.Duration(rounds)*latency, time.Since(began))
+				require.Len(t, service.Requests(), count)
+			})
+		})
+	}
+}
+
+// stingyLimiter admits calls, and bulk requests never: they wait or, if refuses is set, are refused.
+type stingyLimiter struct{ refuses bool }
+
+func (l stingyLimiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	switch {
+	case lane != prepaid.LaneBulk:
+		return nil, ctx.Err()
+	case l.refuses:
+		return nil, &prepaid.ThrottledError{Wait: time.Hour}
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A page that the caller waits for no longer stands back, also if it was requested before.
+func TestPrefetchedPageIsAwaited(t *testing.T) {
+	t.Parallel()
+	for _, refuses := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.NewScript(countedPages(10))
+			config := harness.ClockConfig(service)
+			config.Limiter = stingyLimiter{refuses}
+			client := harness.NewClient(t, config)
+			taken := 0
+			for _, err := range searchCompany(t.Context(), client, prepaid.Paging{Prefetch: 4}) {
+				require.NoError(t, err)
+				taken++
+				time.Sleep(time.Minute)
+				require.Len(t, service.Requests(), taken, "those that nobody waits for stand back")
+			}
+			require.Equal(t, 10, taken)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+			defer cancel()
+			_, err := collected(searchCompany(ctx, client, prepaid.Paging{Prefetch: 4}))
+			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}
 }
@@ -281,13 +340,14 @@ func TestPrefetchLeavesNothing(t *testing.T) {
 				break
 			}
 		}
-		require.Less(t, time.Since(began), 6*time.Second)
+		require.Less(t, time.Since(began), 2*time.Second)
 		require.Equal(t, 0, service.Open, "nothing is under way once the loop is left")
+		require.LessOrEqual(t, len(service.Requests()), seen+16, "no more is requested for nothing than Prefetch pages")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		service := harness.NewScript(countedPages(50))
 		client := harness.NewClient(t, harness.ClockConfig(service))
-		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		_, err := collected(searchCompany(ctx, client, prepaid.Paging{Prefetch: 16}))
 		require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -26,8 +26,13 @@ type Paging struct {
 	// Size is the requested page size, in items. Default: 100. If it is outside the service's limits, which the reference does
 	// not state, the service applies another; [Page].Size is the one applied.
 	Size int
-	// Prefetch is the number of pages to fetch ahead, in order, while you work on one. Default: 0. The ...Page methods
-	// ignore it.
+	// Prefetch is the number of pages to fetch ahead while you work on one; they are delivered in order. Default: 0. The
+	// first page is requested alone, since it says how many there are: n pages take the time of
+	// 1 + ceil((n-1) / (Prefetch+1)) requests, and up to Prefetch pages wait in memory. A list that does not count its pages
+	// and items is read one page at a time.
+	//
+	// If you leave the loop early, up to Prefetch pages were requested for nothing, also on the first page, and count against
+	// the rate limit. A page that you do not wait for yet is requested in [LaneBulk]. The ...Page methods ignore Prefetch.
 	Prefetch int
 }
 
@@ -124,7 +129,7 @@ type pageList[T any] struct {
 
 // page reads the page Paging.Page.
 func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
-	page, err := l.fetch(ctx, c, l.paging.Page, false)
+	page, err := l.fetch(ctx, c, l.paging.Page, nil)
 	if err == nil && l.keep != nil {
 		kept := page.Items[:0]
 		for i := range page.Items {
@@ -141,8 +146,8 @@ func (l pageList[T]) page(ctx context.Context, c *core) (*Page[T], error) {
 func (l pageList[T]) all(ctx context.Context, c *core) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		start := max(l.paging.Page, 1)
-		fetch := func(ctx context.Context, number int, ahead bool) (*Page[T], error) {
-			return l.fetch(ctx, c, number, ahead)
+		fetch := func(ctx context.Context, number int, awaited <-chan struct{}) (*Page[T], error) {
+			return l.fetch(ctx, c, number, awaited)
 		}
 		sequence := pages.Sequential(ctx, start, fetch)
 		if l.paging.Prefetch > 0 && len(l.request.faults) == 0 {
@@ -205,10 +210,10 @@ func (p *Page[T]) head() pages.Head {
 }
 
 // fetch reads one page. 204 means an empty page.
-func (l pageList[T]) fetch(ctx context.Context, c *core, number int, bulk bool) (*Page[T], error) {
+func (l pageList[T]) fetch(ctx context.Context, c *core, number int, awaited <-chan struct{}) (*Page[T], error) {
 	page := &Page[T]{Number: max(number, 1)}
 	r := l.request
-	r.bulk = bulk
+	r.awaited = awaited
 	r.query = append(make(query, 0, len(r.query)+2), r.query...).
 		With("page_number", strconv.Itoa(page.Number)).
 		With("page_size", strconv.Itoa(cmp.Or(l.paging.Size, defaultPageSize)))

@@ -34,7 +34,7 @@ func (p SearchAccountsParams) list(v validator) pageList[Account] {
 	v.required("program_client_id", p.ProgramClientID)
 	v.required("client_account_key", p.ClientAccountKey)
 	v.accountKey("client_account_key", p.ClientAccountKey)
-	v.includes(p.Include, IncludePersonal, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
+	v.includes(p.Include, IncludeCardholder, IncludeDirectEntry, IncludeFreeText, IncludeBPay)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
 	query = query.With("client_id", p.ProgramClientID).With("client_account_key", p.ClientAccountKey)
@@ -97,7 +97,7 @@ var opSearchCompany = operation{
 func (p SearchCompanyParams) list(v validator, company CompanyID) pageList[Account] {
 	v.companyID("company", company)
 	oneOf(&v, "status", p.Status, accountStatuses()...)
-	v.includes(p.Include, IncludePersonal)
+	v.includes(p.Include, IncludeCardholder)
 	v.paging(p.Paging)
 	query := includeQuery(p.Include)
 	for _, filter := range []struct{ name, value string }{
@@ -158,19 +158,19 @@ type FindMovementParams struct {
 	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything
 	// since From is searched. After that, FindMovement allows for a service whose clock is fast.
 	To time.Time
-	// Settle is how long to look for a movement that is not visible yet. Zero means 2 min.
-	Settle time.Duration
+	// VisibleWithin is how long to look for a movement that is not visible yet. Zero means 2 min.
+	VisibleWithin time.Duration
 	// Exclude are transactions known to be different ones, such as an earlier payment of the same amount.
 	Exclude []TransactionID
 }
 
 // Around widens the times of sending, because clocks differ and the service may book late.
 const (
-	clockTolerance  = 2 * time.Minute
-	bookingTime     = 10 * time.Minute
-	movementSettle  = 2 * time.Minute
-	firstScanPause  = time.Second
-	longestScanWait = 15 * time.Second
+	clockTolerance        = 2 * time.Minute
+	bookingTime           = 10 * time.Minute
+	movementVisibleWithin = 2 * time.Minute
+	firstScanPause        = time.Second
+	longestScanWait       = 15 * time.Second
 )
 
 // Around returns p with From and To set from the times in err, a *[CallError]: 2 minutes before the first sending, for
@@ -182,37 +182,10 @@ func (p FindMovementParams) Around(err error) FindMovementParams {
 	return p
 }
 
-// Verdict is what a history shows. It cannot show that a movement did not happen: absence is no proof.
-type Verdict uint8
-
-const (
-	// VerdictUnseen: nothing matched up to Finding.To.
-	VerdictUnseen Verdict = iota
-	// VerdictSeen: exactly one transaction matches. It may still be a different movement that looks the same: exclude
-	// those that you know.
-	VerdictSeen
-	// VerdictAmbiguous: several match. A person must decide.
-	VerdictAmbiguous
-)
-
-// String names the verdict.
-func (v Verdict) String() string {
-	switch v {
-	case VerdictUnseen:
-		return "not seen yet"
-	case VerdictSeen:
-		return "seen"
-	case VerdictAmbiguous:
-		return "several match"
-	}
-	return "verdict invalid"
-}
-
-// Finding is the result of FindMovement. It is evidence, not a decision.
+// Finding is what FindMovement saw. It is evidence, not a decision.
 type Finding struct {
-	// Verdict summarises the finding.
-	Verdict Verdict
-	// Transactions are the matching ones.
+	// Transactions are the matching ones. A single one may still be a different movement that looks the same: exclude
+	// those that you know.
 	Transactions []Transaction
 	// From is the start of the searched time: the From of the params, earlier by the time that the service's clock may
 	// be slow, at least 2 s.
@@ -221,10 +194,9 @@ type Finding struct {
 	To time.Time
 }
 
-// FindMovement looks for a movement in the history of an account, for up to Settle. It never makes one. It returns a
-// [Finding], even if nothing or several transactions match; [AccountsService.FindCreated], which looks for one account,
-// returns [ErrNotSeen] and [ErrAmbiguous] instead. If the context ends, or its deadline leaves no time for another
-// search, it returns the finding so far together with the error.
+// FindMovement looks for a movement in the history of an account, for up to VisibleWithin. It never makes one. The error
+// is nil if exactly one transaction matches, as with [AccountsService.FindCreated]. The [Finding] is returned together with
+// [ErrNotSeen] and [ErrAmbiguous] too; after any other error it is nil.
 //
 // For calls without a key (funding, simulator) it is the only way to resolve an unknown outcome. For keyed transfers,
 // send the same params again: that also completes the transfer.
@@ -232,8 +204,10 @@ type Finding struct {
 // It measures the difference between the service's clock and the local one by the Date header of the history. Without
 // that header, Around covers a difference of up to 2 minutes.
 //
-// Errors: [ErrNotFound], the context's, and those of [AccountsService.Transactions] for a history that was not read to
-// its end: it gives no verdict. The outcome in such an error describes the search, not the movement. Safety: read.
+// Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen, so its
+// outcome is unknown; [ErrAmbiguous] when several match: a person must decide; the context's error together with
+// ErrNotSeen when the context ended the search; [ErrNotFound], and those of [AccountsService.Transactions], for a history
+// that was not read to its end: the outcome in such an error describes the search, not the movement. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
@@ -254,19 +228,29 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 			Operation: operation, Outcome: OutcomeRejected, AccountID: params.AccountID, Err: &ValidationError{Faults: v.faults},
 		}
 	}
-	settle := params.Settle
-	if settle <= 0 {
-		settle = movementSettle
+	within := params.VisibleWithin
+	if within <= 0 {
+		within = movementVisibleWithin
 	}
 	clocks := clockRange{behind: clockAccuracy, ahead: clockAccuracy}
-	until := time.Now().Add(settle)
+	until := time.Now().Add(within)
 	for wait := firstScanPause; ; wait = min(wait*2, longestScanWait) {
 		finding, err := s.scan(ctx, params, &clocks)
-		if err != nil || finding.Verdict != VerdictUnseen || !finding.To.Before(params.To) || time.Now().Add(wait).After(until) {
-			return finding, err
+		if err != nil {
+			return nil, err
+		}
+		failed := &CallError{Operation: operation, AccountID: params.AccountID, Err: ErrNotSeen}
+		switch {
+		case len(finding.Transactions) == 1:
+			return finding, nil
+		case len(finding.Transactions) > 1:
+			failed.Err = ErrAmbiguous
+			return finding, failed
+		case !finding.To.Before(params.To), time.Now().Add(wait).After(until):
+			return finding, failed
 		}
 		if ended := pause.For(ctx, wait); ended != nil {
-			return finding, &CallError{Operation: operation, Outcome: OutcomeNotProcessed, AccountID: params.AccountID, Err: ended}
+			return finding, interrupted(ended, failed)
 		}
 	}
 }
@@ -313,20 +297,9 @@ func (s *AccountsService) scan(ctx context.Context, params FindMovementParams, c
 			}
 		}
 		if !narrow {
-			finding.Verdict = verdictOf(finding.Transactions)
 			return finding, nil
 		}
 	}
-}
-
-func verdictOf(found []Transaction) Verdict {
-	switch len(found) {
-	case 0:
-		return VerdictUnseen
-	case 1:
-		return VerdictSeen
-	}
-	return VerdictAmbiguous
 }
 
 func earlier(a, b time.Time) time.Time {

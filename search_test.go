@@ -60,20 +60,20 @@ func TestFindMovement(t *testing.T) {
 	for name, tc := range map[string]struct {
 		rows    []string
 		adjust  func(*prepaid.FindMovementParams)
-		verdict prepaid.Verdict
+		failure error
 	}{
-		"the amount":     {[]string{movementRow, other}, nil, prepaid.VerdictSeen},
-		"its opposite":   {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Amount = prepaid.MustAmount("-25.5") }, prepaid.VerdictSeen},
-		"another amount": {[]string{other}, nil, prepaid.VerdictUnseen},
-		"nothing":        {nil, nil, prepaid.VerdictUnseen},
-		"several":        {[]string{movementRow, twin}, nil, prepaid.VerdictAmbiguous},
+		"the amount":     {[]string{movementRow, other}, nil, nil},
+		"its opposite":   {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Amount = prepaid.MustAmount("-25.5") }, nil},
+		"another amount": {[]string{other}, nil, prepaid.ErrNotSeen},
+		"nothing":        {nil, nil, prepaid.ErrNotSeen},
+		"several":        {[]string{movementRow, twin}, nil, prepaid.ErrAmbiguous},
 		"every field": {[]string{movementRow}, func(q *prepaid.FindMovementParams) {
 			q.Types, q.Reference, q.CardAcceptorID, q.TerminalID = []prepaid.TransactionType{"2950", "1118"}, "ref-1", "m-1", "x-1"
-		}, prepaid.VerdictSeen},
-		"another type":      {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Types = []prepaid.TransactionType{"2950"} }, prepaid.VerdictUnseen},
-		"another reference": {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Reference = "ref-10" }, prepaid.VerdictUnseen},
-		"another merchant":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.CardAcceptorID = "m-2" }, prepaid.VerdictUnseen},
-		"another terminal":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.TerminalID = "x-2" }, prepaid.VerdictUnseen},
+		}, nil},
+		"another type":      {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Types = []prepaid.TransactionType{"2950"} }, prepaid.ErrNotSeen},
+		"another reference": {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.Reference = "ref-10" }, prepaid.ErrNotSeen},
+		"another merchant":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.CardAcceptorID = "m-2" }, prepaid.ErrNotSeen},
+		"another terminal":  {[]string{movementRow}, func(q *prepaid.FindMovementParams) { q.TerminalID = "x-2" }, prepaid.ErrNotSeen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,9 +89,12 @@ func TestFindMovement(t *testing.T) {
 					tc.adjust(&query)
 				}
 				finding, err := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
-				require.NoError(t, err)
-				require.Equal(t, tc.verdict, finding.Verdict, "%v", finding.Verdict)
-				want := map[prepaid.Verdict]int{prepaid.VerdictSeen: 1, prepaid.VerdictAmbiguous: 2}[tc.verdict]
+				require.ErrorIs(t, err, tc.failure)
+				if err != nil {
+					require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
+					require.Equal(t, query.AccountID, harness.CallError(t, err).AccountID)
+				}
+				want := map[error]int{nil: 1, prepaid.ErrAmbiguous: 2}[tc.failure]
 				require.Len(t, finding.Transactions, want)
 				require.Equal(t, query.From.Add(-2*time.Second), finding.From)
 				require.False(t, finding.To.After(query.To))
@@ -100,7 +103,7 @@ func TestFindMovement(t *testing.T) {
 	}
 }
 
-// FindMovement waits for a late booking while the window is open and for Settle. Each search reads up to now.
+// FindMovement waits for a late booking while the window is open and for VisibleWithin. Each search reads up to now.
 func TestFindMovementWaits(t *testing.T) {
 	t.Parallel()
 	lost := func() *prepaid.CallError {
@@ -115,7 +118,6 @@ func TestFindMovementWaits(t *testing.T) {
 		require.Equal(t, began.Add(5*time.Second+10*time.Minute), around.To)
 		finding, err := client.Accounts.FindMovement(t.Context(), around)
 		require.NoError(t, err)
-		require.Equal(t, prepaid.VerdictSeen, finding.Verdict)
 		require.GreaterOrEqual(t, time.Since(began), 40*time.Second)
 		require.Less(t, time.Since(began), time.Minute)
 		require.Equal(t, time.Now().UTC(), finding.To, "the moment of the last look")
@@ -123,14 +125,14 @@ func TestFindMovementWaits(t *testing.T) {
 			require.Empty(t, asked.Get("end_date"), "an end that is yet to come excludes nothing")
 		}
 	})
-	for settle, longest := range map[time.Duration]time.Duration{0: 2 * time.Minute, 20 * time.Second: 20 * time.Second} {
+	for within, longest := range map[time.Duration]time.Duration{0: 2 * time.Minute, 20 * time.Second: 20 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			client, began := harness.NewClient(t, harness.ClockConfig(&ledger{})), time.Now()
 			open := query.Around(lost())
-			open.Settle = settle
+			open.VisibleWithin = within
 			finding, err := client.Accounts.FindMovement(t.Context(), open)
-			require.NoError(t, err)
-			require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+			require.ErrorIs(t, err, prepaid.ErrNotSeen)
+			require.Empty(t, finding.Transactions)
 			require.LessOrEqual(t, time.Since(began), longest)
 			require.Greater(t, time.Since(began), longest/2)
 		})
@@ -141,8 +143,7 @@ func TestFindMovementWaits(t *testing.T) {
 		closed := query
 		closed.From, closed.To = began.Add(-2*time.Hour), began.Add(-time.Hour)
 		finding, err := client.Accounts.FindMovement(t.Context(), closed)
-		require.NoError(t, err)
-		require.Equal(t, prepaid.VerdictUnseen, finding.Verdict)
+		require.ErrorIs(t, err, prepaid.ErrNotSeen)
 		require.Len(t, service.asked, 1)
 		require.Zero(t, time.Since(began))
 		require.Equal(t, closed.To, finding.To)
@@ -199,8 +200,7 @@ func TestFindMovementClocks(t *testing.T) {
 				for _, query := range []prepaid.FindMovementParams{query, query.Around(err)} {
 					service.asked = nil
 					finding, failure := harness.NewClient(t, harness.ClockConfig(service)).Accounts.FindMovement(t.Context(), query)
-					require.NoError(t, failure)
-					require.Equal(t, prepaid.VerdictSeen, finding.Verdict, "%v later %v", ahead, later)
+					require.NoError(t, failure, "%v later %v", ahead, later)
 					require.Zero(t, time.Since(began))
 					require.LessOrEqual(t, len(service.asked), 2)
 					require.False(t, finding.From.After(finding.Transactions[0].OccurredAt))
@@ -211,7 +211,7 @@ func TestFindMovementClocks(t *testing.T) {
 	}
 }
 
-// A history that breaks off gives no verdict, even if the movement is in the part that was read.
+// A history that breaks off gives no finding, even if the movement is in the part that was read.
 func TestFindMovementInIncompleteHistory(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]*harness.Script{
@@ -244,14 +244,4 @@ func TestMovementAround(t *testing.T) {
 	wrapped := fmt.Errorf("payroll: %w", &prepaid.CallError{FirstSent: time.Unix(1000, 0), LastSent: time.Unix(1010, 0)})
 	require.Equal(t, time.Unix(1000-120, 0), query.Around(wrapped).From)
 	require.Equal(t, time.Unix(1010+600, 0), query.Around(wrapped).To)
-}
-
-// Each verdict has a text, and none of them is "did not happen".
-func TestVerdictText(t *testing.T) {
-	t.Parallel()
-	for verdict, text := range map[prepaid.Verdict]string{
-		prepaid.VerdictUnseen: "not seen yet", prepaid.VerdictSeen: "seen", prepaid.VerdictAmbiguous: "several match", 9: "verdict invalid",
-	} {
-		require.Equal(t, text, verdict.String())
-	}
 }

@@ -296,10 +296,11 @@ func (m *movement) decode(received *response) error {
 // request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
 // too. The client itself, [CallError].NotBefore and package journal use this time. If you store payments yourself, wait
 // until then. If another process may have sent the payment, count from the moment at which it can no longer send, such
-// as when you took over its lock. For the zero time it returns the zero time.
+// as when you took over its lock. For the zero time it returns the zero time. Of a client and those derived from it
+// ([Client.With]), any of which may have sent it, the longest AttemptTimeout counts.
 //
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.repeats.notBefore(lastSent)
+	return s.client.longest.notBefore(lastSent)
 }

@@ -1,7 +1,6 @@
 package prepaid
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"net"
@@ -241,15 +240,6 @@ func (v *validator) uuid(field, value string) {
 	ok := len(value) == 36 && len(groups) == 5 && len(groups[0]) == 8 && len(groups[1]) == 4 && len(groups[2]) == 4 && len(groups[3]) == 4
 	if _, err := hex.DecodeString(strings.ReplaceAll(value, "-", "")); err != nil || !ok {
 		v.value(field, ruleUUID)
-	}
-}
-
-func (v *validator) key256(field, value string) {
-	if !v.required(field, value) {
-		return
-	}
-	if key, err := base64.StdEncoding.DecodeString(value); err != nil || len(key) != 32 || len(value) != 44 {
-		v.fault(field, "must be 32 bytes in Base64") // the decoder ignores line ends, hence the check of the length
 	}
 }
 

@@ -3,6 +3,8 @@ package prepaid
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -188,8 +190,8 @@ type WalletProvisioning struct {
 	Provider string `json:"provider"`
 	// ProductType is pruduct_type on the wire, as the reference spells it.
 	ProductType ProductType `json:"pruduct_type"`
-	// Registration is the cardholder, here with sex and e-mail address.
-	Registration *Cardholder `json:"registration"`
+	// Cardholder is the cardholder, here with sex and e-mail address.
+	Cardholder *Cardholder `json:"registration"`
 	// IssuerInitiatedDigitizationData is set for the two wallets without a nonce.
 	IssuerInitiatedDigitizationData string `json:"issuer_initiated_digitization_data,omitzero" redact:"content"`
 	// ActivationData is set for the wallet with a nonce.
@@ -246,8 +248,61 @@ type ExchangeKeyParams struct {
 	ApplicationID string `json:"application_id"`
 	// KeyID is the UUID of the application key. Required.
 	KeyID string `json:"key_id"`
-	// EphemeralKey is 256 random bits in Base64, used once. Required.
-	EphemeralKey Secret `json:"ephemeral_key"`
+	// EphemeralKey is used once. Required; it is sent in Base64.
+	EphemeralKey EphemeralKey `json:"ephemeral_key"`
+}
+
+// EphemeralKey is a key of 256 random bits for one [AccountsService.ExchangeKey]. It prints and marshals as [REDACTED].
+// Make it with [NewEphemeralKey] or [EphemeralKeyFrom]; the zero value is refused.
+type EphemeralKey struct{ secret Secret }
+
+const ephemeralKeySize = 32 // bytes
+
+// NewEphemeralKey returns a new random key.
+func NewEphemeralKey() EphemeralKey {
+	var key [ephemeralKeySize]byte
+	_, _ = rand.Read(key[:]) // never fails: it ends the program instead
+	return EphemeralKey{NewSecret(string(key[:]))}
+}
+
+// EphemeralKeyFrom returns the key with these 32 random bytes, made elsewhere. It keeps a copy.
+//
+// Errors: a *[ValidationError] for any other length.
+func EphemeralKeyFrom(key []byte) (EphemeralKey, error) {
+	if len(key) != ephemeralKeySize {
+		return EphemeralKey{}, &ValidationError{Faults: []Fault{{"ephemeral_key", "must be 32 bytes"}}}
+	}
+	return EphemeralKey{NewSecret(string(key))}, nil
+}
+
+// Bytes returns the 32 bytes of the key, to decrypt [KeyExchange].Data. Keep them out of logs and errors.
+func (k EphemeralKey) Bytes() []byte { return []byte(k.secret.Reveal()) }
+
+// Format writes [REDACTED], whatever the verb and flags. It implements [fmt.Formatter].
+func (k EphemeralKey) Format(f fmt.State, verb rune) { k.secret.Format(f, verb) }
+
+// LogValue returns [REDACTED]. It implements [slog.LogValuer].
+func (k EphemeralKey) LogValue() slog.Value { return k.secret.LogValue() }
+
+// MarshalText returns [REDACTED]. It implements encoding.TextMarshaler, which covers JSON and XML.
+func (k EphemeralKey) MarshalText() ([]byte, error) { return k.secret.MarshalText() }
+
+// UnmarshalText reads 32 bytes in Base64. It implements encoding.TextUnmarshaler.
+//
+// Errors: [ErrRedactedSecret] for [REDACTED], a *[ValidationError] for any other text.
+func (k *EphemeralKey) UnmarshalText(text []byte) error {
+	if string(text) == redact.Mark {
+		return ErrRedactedSecret
+	}
+	key, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil {
+		key = nil // refused, with the one rule
+	}
+	made, err := EphemeralKeyFrom(key)
+	if err == nil {
+		*k = made
+	}
+	return err
 }
 
 // KeyExchange is the encrypted response of ExchangeKey; the reference does not specify its format.
@@ -286,8 +341,15 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	v.pathID("id", string(id))
 	v.uuid("application_id", params.ApplicationID)
 	v.uuid("key_id", params.KeyID)
-	v.key256("ephemeral_key", params.EphemeralKey.Reveal())
-	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
+	if params.EphemeralKey.secret.IsZero() {
+		v.fault("ephemeral_key", ruleRequired)
+	}
+	body := struct {
+		ApplicationID string `json:"application_id"`
+		KeyID         string `json:"key_id"`
+		EphemeralKey  Secret `json:"ephemeral_key"`
+	}{params.ApplicationID, params.KeyID, NewSecret(base64.StdEncoding.EncodeToString(params.EphemeralKey.Bytes()))}
+	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: body, faults: v.faults}
 	result := &KeyExchange{}
 	err := s.client.do(ctx, &r, func(a *response) error {
 		switch {

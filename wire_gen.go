@@ -53,7 +53,7 @@ func (v *Account) readWire(r *wire.Reader) {
 		case "direct_entry_account_number":
 			wire.Text(&v.DirectEntryAccountNumber, r)
 		case "personal":
-			wire.Optional(&v.Personal, r, (*Cardholder).readWire)
+			wire.Optional(&v.Cardholder, r, (*Cardholder).readWire)
 		case "free_text":
 			wire.Optional(&v.FreeText, r, (*FreeText).readWire)
 		case "portal_identifier":
@@ -260,7 +260,7 @@ func (v *Hook) readWire(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "id":
-			wire.Text(&v.ID, r)
+			wire.Text((*string)(&v.ID), r)
 		case "uri":
 			wire.Text(&v.URI, r)
 		case "scope":
@@ -272,7 +272,7 @@ func (v *Hook) readWire(r *wire.Reader) {
 		case "reliability_mode":
 			wire.Text((*string)(&v.ReliabilityMode), r)
 		case "last_undeliverable":
-			wire.Text(&v.LastUndeliverable, r)
+			wire.Text((*string)(&v.LastUndeliverable), r)
 		case "last_undeliverable_timestamp":
 			wire.Time(&v.LastUndeliverableAt, r)
 		case "hmac_key_id":
@@ -285,9 +285,9 @@ func (v *messageEnvelope) readWire(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "id":
-			wire.Text(&v.ID, r)
+			wire.Text((*string)(&v.ID), r)
 		case "hook_id":
-			wire.Text(&v.HookID, r)
+			wire.Text((*string)(&v.HookID), r)
 		case "timestamp":
 			wire.Time(&v.Timestamp, r)
 		case "type":

@@ -171,7 +171,7 @@ func TestWireReaderReadsTheFixtures(t *testing.T) {
 		require.True(t, sameAsOptions[Account](t, body("Accounts.Get/"+name)), name)
 	}
 	require.False(t, sameAsOptions[Account](t, body("Accounts.Get/200-numbers-as-strings")))
-	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Status/200")))
+	require.True(t, sameAsOptions[AccountSummary](t, body("Accounts.Summary/200")))
 	require.True(t, sameAsOptions[transferResponse](t, body("Accounts.Transfer/200")))
 	for _, name := range []string{"200", "200-every-type"} {
 		items, ok := readItems[Transaction](body("Accounts.Transactions/" + name))

@@ -56,7 +56,7 @@ func floorGetAccount(f *floorClient) error {
 }
 
 func getAccount(c *prepaid.Client) error {
-	_, err := c.Accounts.Get(context.Background(), "EAID0000000000000007", prepaid.IncludePersonal)
+	_, err := c.Accounts.Get(context.Background(), "EAID0000000000000007", prepaid.IncludeCardholder)
 	return err
 }
 
@@ -82,7 +82,7 @@ func accountPageRows(rounds int) ([]row, error) {
 		}),
 		clientSide(base, transport, func(c *prepaid.Client) error {
 			_, err := c.Accounts.SearchCompanyPage(context.Background(), 40000, prepaid.SearchCompanyParams{
-				Include: []prepaid.Include{prepaid.IncludePersonal}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
+				Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 1, Size: pageItems},
 			})
 			return err
 		}))

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -16,12 +15,10 @@ import (
 	"time"
 )
 
-// The server, and each reader of a report, is a separate process: the server's cost does not count, and a reader's peak
-// of memory can be measured.
+// The server is a separate process, so that its cost does not count.
 
 const (
 	childServer = "server"
-	childReport = "report"
 	// reportLine is a row of a report as it is in the JSON string.
 	reportLine = `2026-03-01T10:00:00Z,acct-000001,25.50,AUD,1118,\"Coffee shop, Sydney\",000123456789,SUCCESS,17\r\n`
 )
@@ -29,16 +26,17 @@ const (
 // runChild is main of a child process.
 func runChild(kind string, args []string) error {
 	switch {
-	case kind == childServer:
-		return serve()
-	case kind == childReport && len(args) == 3:
-		return readReport(args[0], args[1], args[2])
+	case kind == childServer && len(args) == 0:
+		return serve("", "")
+	case kind == childServer && len(args) == 2:
+		return serve(args[0], args[1])
 	}
 	return fmt.Errorf("no child %q", kind)
 }
 
-// serve serves on loopback until its input ends. It prints its address.
-func serve() error {
+// serve serves on loopback until its input ends, over TLS if there are files with a certificate and its key. It prints its
+// address.
+func serve(certificate, key string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -63,8 +61,14 @@ func serve() error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = server.Close()
 	}()
-	fmt.Println("http://" + listener.Addr().String() + "/3.0/")
-	if err := server.Serve(listener); err != http.ErrServerClosed {
+	if certificate == "" {
+		fmt.Println("http://" + listener.Addr().String() + "/3.0/")
+		err = server.Serve(listener)
+	} else {
+		fmt.Println("https://" + listener.Addr().String() + "/3.0/")
+		err = server.ServeTLS(listener, certificate, key)
+	}
+	if err != http.ErrServerClosed {
 		return err
 	}
 	return nil
@@ -89,9 +93,9 @@ func writeReport(w io.Writer, rows int) error {
 	return err
 }
 
-// startServer starts the server and returns its address.
-func startServer() (address string, stop func(), err error) {
-	command, err := self(childServer)
+// startServer starts the server and returns its address. It serves over TLS if files has a certificate and its key.
+func startServer(files ...string) (address string, stop func(), err error) {
+	command, err := self(append([]string{childServer}, files...)...)
 	if err != nil {
 		return "", nil, err
 	}
@@ -127,36 +131,4 @@ func self(args ...string) (*exec.Cmd, error) {
 	command := exec.CommandContext(context.Background(), program, append([]string{"-child"}, args...)...)
 	command.Stderr = os.Stderr
 	return command, nil
-}
-
-// reading is what a child measured for one report.
-type reading struct {
-	Seconds float64
-	Peak    float64 // maximum bytes of memory of the process
-}
-
-// readInChild reads a report with so many rows in a new process.
-func readInChild(address, how string, rows int) (reading, error) {
-	command, err := self(childReport, address, how, strconv.Itoa(rows))
-	if err != nil {
-		return reading{}, err
-	}
-	out, err := command.Output()
-	if err != nil {
-		return reading{}, fmt.Errorf("%s: %w", how, err)
-	}
-	var r reading
-	return r, json.Unmarshal(out, &r)
-}
-
-// peakMemory returns the maximum resident memory of this process, as reported by Linux; 0 elsewhere.
-func peakMemory() float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	_, after, _ := strings.Cut(string(status), "VmHWM:")
-	kilobytes, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-	n, _ := strconv.ParseFloat(kilobytes, 64)
-	return n * 1024
 }

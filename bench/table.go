@@ -25,6 +25,12 @@ func (r row) because(why string) row {
 	return r
 }
 
+// from returns r with a floor that is no part of its goal.
+func (r row) from(floor float64, unit func(float64) string) row {
+	r.floor = unit(floor)
+	return r
+}
+
 // counted returns r as a count.
 func (r row) counted() row {
 	r.count = true

@@ -27,7 +27,7 @@ func TestBothSidesReadTheSame(t *testing.T) {
 	for i, account := range page.Items {
 		floor := accounts[i]
 		if string(account.ID) != floor.ID || account.Balance.String() != floor.Balance.String() ||
-			account.Personal.EmailAddress != floor.Personal.EmailAddress || !account.PlasticExpiry.Equal(floor.PlasticExpiry) {
+			account.Cardholder.EmailAddress != floor.Personal.EmailAddress || !account.PlasticExpiry.Equal(floor.PlasticExpiry) {
 			t.Fatalf("account %d differs", i)
 		}
 	}

@@ -100,8 +100,8 @@ func Example_dayEnd() {
 		return
 	}
 	defer client.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		fmt.Println(err)
@@ -123,10 +123,10 @@ func Example_dayEnd() {
 		fmt.Println(id, prepaid.OutcomeOf(err))
 	}
 	pay("emp-7")
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"), prepaidtest.CommitThenDrop())
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"), prepaidtest.CommitThenDrop())
 	pay("emp-8")
-	pay("emp-9")                      // the money moved, and the response is lost
-	srv.Adjust(string(from), "-3.00") // not in the journal
+	pay("emp-9")              // the money moved, and the response is lost
+	srv.Adjust(from, "-3.00") // not in the journal
 
 	midnight := time.Now() // a program uses the first moments of two days, in its own time zone
 	pay("emp-9")
@@ -157,8 +157,8 @@ func ExampleJournal_Resolve() {
 	}
 	defer srv.Close()
 	client, ctx := srv.Client(), context.Background()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		fmt.Println(err)
@@ -183,15 +183,13 @@ func ExampleJournal_Resolve() {
 	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
 		AccountID: from, Amount: params.Amount, Reference: params.SourceReference,
 	}.Around(err))
-	if lookErr != nil {
+	if lookErr != nil { // ErrNotSeen proves nothing: it stays unknown
 		fmt.Println(lookErr)
 		return
 	}
-	if finding.Verdict == prepaid.VerdictSeen { // and somebody has looked at it
-		err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID))
-	}
+	err = j.Resolve(params.RequestID, journal.Moved(finding.Transactions[0].ID)) // once somebody has looked at it
 	entry, _ := j.Get(params.RequestID)
-	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(string(params.RequestID)))
+	fmt.Println(err, entry.State, entry.Resolved, srv.Movements(params.RequestID))
 	stats, err := j.Stats()
 	fmt.Println(stats.Done.Count, stats.Done.Sum, stats.Unknown.Count, err)
 	// Output:
@@ -209,8 +207,8 @@ func ExampleResolution() {
 		return
 	}
 	defer srv.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		fmt.Println(err)
@@ -224,7 +222,7 @@ func ExampleResolution() {
 	}
 	defer func() { _ = j.Close() }()
 
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	_, err = j.Transfer(context.Background(), srv.Client().Accounts, from, prepaid.TransferParams{
 		RequestID: "invoice-7", Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "INVOICE 7", DestinationReference: "INVOICE 7",

@@ -20,8 +20,8 @@ func ExampleJournal_Transfer() {
 		return
 	}
 	defer srv.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		fmt.Println(err)
@@ -40,7 +40,7 @@ func ExampleJournal_Transfer() {
 			return
 		}
 		_, err = j.Transfer(context.Background(), srv.Client().Accounts, from, params)
-		fmt.Println(err, srv.Balance(string(from)), srv.Movements(string(params.RequestID)))
+		fmt.Println(err, srv.Balance(from), srv.Movements(params.RequestID))
 		_ = j.Close()
 	}
 	// Output:
@@ -57,8 +57,8 @@ func ExampleJournal_Pending() {
 		return
 	}
 	defer srv.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		fmt.Println(err)
@@ -95,7 +95,7 @@ func ExampleJournal_Pending() {
 		}
 		_ = j.Close()
 	}
-	fmt.Println(srv.Balance(string(from)), srv.Balance(string(to)))
+	fmt.Println(srv.Balance(from), srv.Balance(to))
 	// Output:
 	// emp-7 outcome unknown
 	// emp-8 applied

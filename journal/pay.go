@@ -37,7 +37,7 @@ type Sender interface {
 // [ErrNotRecorded]. If the payment was made but its outcome could not be recorded, both result and error are returned.
 //
 // An unknown outcome stays unknown until a later request, for which the call waits until [Journal.NotBefore], succeeds or
-// is refused in a way that [prepaid.SettlesDoubt] accepts: a failed transfer, or a 400 in the service's own form with a
+// is refused in a way that [prepaid.ProvesNotApplied] accepts: a failed transfer, or a 400 in the service's own form with a
 // code that settles. Anything else proves nothing and leaves it unknown: a request that was not processed, another
 // unknown outcome, a fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is
 // not started. Use [Journal.Resolve] for what a person or FindMovement found out.
@@ -203,7 +203,7 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 		e.State, e.TransactionID, e.CorrelationID = StateDone, result.TransactionID, result.CorrelationID
 	case held && old.State == StateRejected: // keep what was known, or recorded by Resolve
 		e, outcome, err = old, prepaid.OutcomeRejected, e.failure(prepaid.OutcomeRejected, err)
-	case doubtful && !prepaid.SettlesDoubt(err, j.lastSent(old)) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
+	case doubtful && !prepaid.ProvesNotApplied(err, j.lastSent(old)) || outcome == prepaid.OutcomeUnknown || outcome == prepaid.OutcomeApplied:
 		// Applied without a usable response: sending again can still return the result. Expired is unknown even if this
 		// journal has never sent the payment: a run that it has lost or dropped may have, and the next step is a new ID,
 		// which pays.

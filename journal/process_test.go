@@ -132,7 +132,7 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
 		// A transfer may go on after its response was lost, or after the process that sent it was killed.
-		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.03), prepaidtest.Answer(503, "").WithProbability(0.03),
+		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.03), prepaidtest.Respond(503, "").WithProbability(0.03),
 			prepaidtest.DropBeforeCommit().CommitAfter(takes).WithProbability(0.03),
 			prepaidtest.ProxyPage(502).CommitAfter(takes).WithProbability(0.03), prepaidtest.Delay(takes).WithProbability(0.2))
 	}
@@ -140,7 +140,7 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "payments")
 	day := time.Now().UTC()
 	env := []string{
-		childFile + "=" + path, childURL + "=" + srv.URL, childFrom + "=" + from, childTo + "=" + to,
+		childFile + "=" + path, childURL + "=" + srv.URL, childFrom + "=" + string(from), childTo + "=" + string(to),
 		childToday + "=" + day.Format(time.DateOnly),
 	}
 	kills := 0
@@ -177,7 +177,7 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 
 	spent, received := prepaid.Cents(0), prepaid.Cents(0)
 	for n := range payments {
-		require.Equal(t, 1, srv.Movements(string(payrollID(day, n))), n)
+		require.Equal(t, 1, srv.Movements(payrollID(day, n)), n)
 		amount := prepaid.Cents(int64(100 + n))
 		spent, _ = spent.Add(amount)
 		if n%2 == 0 {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 const creation = `{"company_id":42,"initial_load_amount":0,"registration":{"first_name":"Grace","last_name":"Hopper",
@@ -120,7 +122,7 @@ func TestSpec_3_1_ActivationClosesTheOldCardAtExactlyZero(t *testing.T) {
 	c := start(t)
 	for _, test := range []struct{ balance, want string }{{"0", "closed"}, {"1", "active"}, {"-1", "active"}} {
 		old := c.AddAccount(SeedAccount{Balance: test.balance})
-		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
+		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
 		c.ActivateThroughPortal(replacement)
 		require.Equal(t, "active", c.Status(replacement))
 		require.Equal(t, test.want, c.Status(old), test.balance)
@@ -191,12 +193,12 @@ func TestSpec_4_4_SearchCompany_EachFilter(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	c.AddCompany(Company{ID: 7, ClientID: "seven", ProgramID: "p7"})
-	person := func(first, last, mobile string) *Personal {
-		return &Personal{FirstName: first, LastName: last, MobileNumber: mobile}
+	person := func(first, last, mobile string) *Cardholder {
+		return &Cardholder{FirstName: first, LastName: last, MobileNumber: mobile}
 	}
-	a := c.AddAccount(SeedAccount{CompanyID: 7, Personal: person("Ada", "Lovelace", "1")})
-	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Personal: person("Grace", "Hopper", "2")})
-	d := c.AddAccount(SeedAccount{CompanyID: 7, Personal: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
+	a := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Ada", "Lovelace", "1")})
+	b := c.AddAccount(SeedAccount{CompanyID: 7, Status: "closed", Cardholder: person("Grace", "Hopper", "2")})
+	d := c.AddAccount(SeedAccount{CompanyID: 7, Cardholder: person("Grace", "Murray", "1"), Portal: &PortalIdentifier{"x", "portal-program", "y"}})
 	c.AddAccount(SeedAccount{})
 	find := func(query string) []string {
 		got := c.get("accounts/company/7?" + query)

@@ -17,7 +17,7 @@ import (
 
 func BenchmarkGetAccount(b *testing.B) {
 	s := NewServer(b, NoRateLimit())
-	compare(b, s, http.MethodGet, "accounts/"+s.AddAccount(SeedAccount{Balance: "100"}), "")
+	compare(b, s, http.MethodGet, "accounts/"+string(s.AddAccount(SeedAccount{Balance: "100"})), "")
 }
 
 func BenchmarkCompanyPageOf100(b *testing.B) {
@@ -34,14 +34,14 @@ func BenchmarkTransactionsPageOf100(b *testing.B) {
 	for range 250 {
 		s.Adjust(id, "1.25")
 	}
-	compare(b, s, http.MethodGet, "accounts/"+id+"/transactions?page_size=100&page_number=2", "")
+	compare(b, s, http.MethodGet, "accounts/"+string(id)+"/transactions?page_size=100&page_number=2", "")
 }
 
 func BenchmarkTransfer(b *testing.B) {
 	s := NewServer(b, NoRateLimit())
 	from, to := s.AddAccount(SeedAccount{Balance: "100000000"}), s.AddAccount(SeedAccount{})
-	compare(b, s, http.MethodPost, "accounts/"+from+"/transfer",
-		`{"amount":0.01,"source_reference":"s","destination_reference":"d","destination_account_id":"`+to+`","transaction_type":1}`)
+	compare(b, s, http.MethodPost, "accounts/"+string(from)+"/transfer",
+		`{"amount":0.01,"source_reference":"s","destination_reference":"d","destination_account_id":"`+string(to)+`","transaction_type":1}`)
 }
 
 func compare(b *testing.B, s *Server, method, path, body string) {

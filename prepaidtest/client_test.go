@@ -12,13 +12,13 @@ func TestClientPaysOnceWhenTheResponseIsLost(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
 	from, to := s.AddAccount(SeedAccount{Balance: "100.00"}), s.AddAccount(SeedAccount{})
-	s.Inject(transferOperation, CommitThenDrop(), Answer(429, ""))
+	s.Inject(transferOperation, CommitThenDrop(), Respond(429, ""))
 	key := prepaid.NewRequestID()
-	_, err := s.Client().Accounts.Transfer(t.Context(), prepaid.AccountID(from), prepaid.TransferParams{
-		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: prepaid.AccountID(to), SourceReference: "a", DestinationReference: "b",
+	_, err := s.Client().Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
+		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
 	})
 	require.NoError(t, err)
-	require.Equal(t, 1, s.Movements(string(key)))
+	require.Equal(t, 1, s.Movements(key))
 	require.Equal(t, "74.50", s.Balance(from))
 	require.Zero(t, s.FaultsLeft())
 }

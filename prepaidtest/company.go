@@ -1,10 +1,13 @@
 package prepaidtest
 
-import "github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+import (
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+)
 
 const (
 	// DefaultCompany is the company every server begins with.
-	DefaultCompany int64 = 42
+	DefaultCompany prepaid.CompanyID = 42
 	// DefaultProgramClientID is the client_id of the accounts of DefaultCompany.
 	DefaultProgramClientID = "acme"
 )
@@ -25,7 +28,7 @@ const (
 // Company is a program that owns accounts.
 type Company struct {
 	// ID is the company id; required.
-	ID int64
+	ID prepaid.CompanyID
 	// ClientID is the client_id that the company's accounts show and are searched by.
 	ClientID string
 	// ProgramID is what the program_id filter of the company search compares with, in addition to the program_id of an
@@ -41,7 +44,7 @@ type Company struct {
 func (s *Server) AddCompany(add Company) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	s.service.PutCompany(l, ledger.CompanyData{ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
+	s.service.PutCompany(l, ledger.CompanyData{ID: int64(add.ID), ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: string(add.Loop)})
 }
 
 // AddApplication registers an application and one of its keys, both UUIDs, for the key exchange. Until the first

@@ -12,7 +12,7 @@ import (
 // those below, which have such types in them, field by field. TestConversionsLoseNothing compares all fields.
 
 // internal returns a registration as the ledger holds it, which shares nothing with p.
-func (p Personal) internal() ledger.Personal {
+func (p Cardholder) internal() ledger.Personal {
 	held := ledger.Personal{
 		Title: p.Title, FirstName: p.FirstName, MiddleName: p.MiddleName, LastName: p.LastName,
 		PrimaryAddress: ledger.Address(p.PrimaryAddress), Sex: p.Sex, MobileNumber: p.MobileNumber, PhoneNumber: p.PhoneNumber,
@@ -28,8 +28,8 @@ func (p Personal) internal() ledger.Personal {
 }
 
 // personalOf is the way back.
-func personalOf(held ledger.Personal) Personal {
-	p := Personal{
+func personalOf(held ledger.Personal) Cardholder {
+	p := Cardholder{
 		Title: held.Title, FirstName: held.FirstName, MiddleName: held.MiddleName, LastName: held.LastName,
 		PrimaryAddress: Address(held.PrimaryAddress), Sex: held.Sex, MobileNumber: held.MobileNumber, PhoneNumber: held.PhoneNumber,
 		DateOfBirth: held.DateOfBirth, EmailAddress: held.EmailAddress, DriverLicenceNumber: held.DriverLicenceNumber,
@@ -77,16 +77,25 @@ func walletTokenOf(t ledger.WalletToken) WalletToken {
 	}
 }
 
+// companyIDs returns a copy of a list in the form of the other side, never nil.
+func companyIDs[To, From ~int64](list []From) []To {
+	ids := make([]To, len(list))
+	for i, id := range list {
+		ids[i] = To(id)
+	}
+	return ids
+}
+
 // internal returns a seed as the service takes it. Its balance is booked by the caller.
 func (s SeedAccount) internal() service.Seed {
 	seed := service.Seed{
-		ID: s.ID, ExternalID: s.ExternalID, CompanyID: s.CompanyID, Key: s.Key, Status: s.Status, ProductType: s.ProductType,
+		ID: string(s.ID), ExternalID: s.ExternalID, CompanyID: int64(s.CompanyID), Key: s.Key, Status: s.Status, ProductType: s.ProductType,
 		AccountType: s.AccountType, PlasticDisabled: s.PlasticDisabled, PlasticExpiry: s.PlasticExpiry, AccountExpiry: s.AccountExpiry,
 		DisplayName: s.DisplayName, NameOnCard: s.NameOnCard, FreeText: ledger.FreeText(s.FreeText), MDESConfigID: s.MDESConfigID,
-		CorrespondingAccountID: s.CorrespondingAccountID, CardholderType: s.CardholderType,
+		CorrespondingAccountID: string(s.CorrespondingAccountID), CardholderType: s.CardholderType,
 	}
-	if s.Personal != nil {
-		seed.Personal = new(s.Personal.internal())
+	if s.Cardholder != nil {
+		seed.Personal = new(s.Cardholder.internal())
 	}
 	if s.Portal != nil {
 		seed.Portal = new(ledger.Portal(*s.Portal))

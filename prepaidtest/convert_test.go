@@ -3,7 +3,12 @@ package prepaidtest
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +35,32 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
+// A type with a meaning would let the client and the emulator make the same mistake. IDs have none: nobody interprets them.
+func TestOnlyIDsAreShared(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	shared := make(map[string]bool)
+	for _, name := range files {
+		if name == "client.go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if from, ok := s.X.(*ast.Ident); ok && from.Name == "prepaid" {
+					shared[s.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	require.Equal(t, map[string]bool{
+		"AccountID": true, "CompanyID": true, "HookID": true, "MessageID": true, "RequestID": true, "TransactionID": true,
+	}, shared)
+}
+
 // What is seeded and shown has the same members, under the same names, as what the ledger holds.
 func TestConversionsLoseNothing(t *testing.T) {
 	t.Parallel()
@@ -40,7 +71,7 @@ func TestConversionsLoseNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(other))
 	}
-	var person Personal
+	var person Cardholder
 	fill(reflect.ValueOf(&person).Elem(), new(int))
 	held := person.internal()
 	same(person, held)
@@ -53,5 +84,5 @@ func TestConversionsLoseNothing(t *testing.T) {
 	same(token, token.internal())
 	require.Equal(t, token, walletTokenOf(token.internal()))
 
-	require.Equal(t, person, personalOf(*SeedAccount{Personal: &person}.internal().Personal))
+	require.Equal(t, person, personalOf(*SeedAccount{Cardholder: &person}.internal().Personal))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // Delivery is one attempt to deliver a message.
@@ -12,9 +14,9 @@ type Delivery struct {
 	// Time is the server's clock after the attempt.
 	Time time.Time
 	// HookID is the hook.
-	HookID string
+	HookID prepaid.HookID
 	// MessageID is the message; the same in each attempt.
-	MessageID string
+	MessageID prepaid.MessageID
 	// Type is the type of the message: transaction, or the words of MessageTypes.
 	Type string
 	// Attempt counts from 1.
@@ -47,8 +49,11 @@ func (d Delivery) String() string {
 func (s *Server) Deliveries() []Delivery {
 	attempts := s.service.Hooks.Attempts()
 	list := make([]Delivery, len(attempts))
-	for i, attempt := range attempts {
-		list[i] = Delivery(attempt)
+	for i, a := range attempts {
+		list[i] = Delivery{
+			Time: a.Time, HookID: prepaid.HookID(a.HookID), MessageID: prepaid.MessageID(a.MessageID), Type: a.Type, Attempt: a.Attempt,
+			Status: a.Status, Delivered: a.Delivered, Problem: a.Problem, Fault: a.Fault,
+		}
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package prepaidtest
 import (
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 )
 
@@ -21,9 +22,9 @@ func DuplicateMessage(copies int) DeliveryFault {
 // LoseMessage never sends the message, and the service believes that it was delivered.
 func LoseMessage() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.Lose}} }
 
-// LoseAnswer sends the message and loses the receiver's response: the attempt has failed, and the message is sent
+// LoseResponse sends the message and loses the receiver's response: the attempt has failed, and the message is sent
 // again (see DeliveryRetries) or becomes undeliverable although the receiver has it.
-func LoseAnswer() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
+func LoseResponse() DeliveryFault { return DeliveryFault{faults.Delivery{Kind: faults.LoseResponse}} }
 
 // DelayMessage holds a message back for d on the server's clock while later ones overtake it. A message held back
 // meets no further fault when it is due. It is not for pings, whose caller waits.
@@ -58,15 +59,15 @@ func (f DeliveryFault) WithPings() DeliveryFault {
 	return f
 }
 
-// InjectDelivery arms faults for the messages of a hook, or of any hook when hookID is empty. Deliveries use them
+// InjectDelivery arms faults for the messages of a hook, or of any hook when hook is empty. Deliveries use them
 // in the order armed, those for the hook itself before those for any. A number out of its range and an unknown
 // hook fail the test, and then nothing is armed. A hook that is not registered yet, whose ping is to fail, is
-// reached with the empty hookID.
-func (s *Server) InjectDelivery(hookID string, list ...DeliveryFault) {
+// reached with the empty hook.
+func (s *Server) InjectDelivery(hook prepaid.HookID, list ...DeliveryFault) {
 	if s.tb != nil {
 		s.tb.Helper()
 	}
-	if hookID != "" && !s.service.Hooks.Exists(hookID) {
+	if hook != "" && !s.service.Hooks.Exists(string(hook)) {
 		s.fail("InjectDelivery: the hook does not exist")
 		return
 	}
@@ -78,13 +79,13 @@ func (s *Server) InjectDelivery(hookID string, list ...DeliveryFault) {
 		}
 		armed[i] = fault.fault
 	}
-	s.deliveryFaults.Arm(hookID, armed...)
+	s.deliveryFaults.Arm(string(hook), armed...)
 }
 
 // ArmedDeliveryFault is a fault that waits for a delivery.
 type ArmedDeliveryFault struct {
 	// HookID is the one given to InjectDelivery, empty for any hook.
-	HookID string
+	HookID prepaid.HookID
 	// Fault is the fault with its modifiers.
 	Fault DeliveryFault
 	// Used is how many deliveries took it.
@@ -98,7 +99,7 @@ func (s *Server) DeliveryFaults() []ArmedDeliveryFault {
 	waiting := s.deliveryFaults.All()
 	list := make([]ArmedDeliveryFault, len(waiting))
 	for i, one := range waiting {
-		list[i] = ArmedDeliveryFault{HookID: one.Name, Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
+		list[i] = ArmedDeliveryFault{HookID: prepaid.HookID(one.Name), Fault: DeliveryFault{one.Fault}, Used: one.Used, Left: one.Left}
 	}
 	return list
 }
@@ -112,7 +113,7 @@ func (f DeliveryFault) String() string { return f.fault.String() }
 // DeliveryFaultForms lists what ParseDeliveryFault reads, one form a line with what it does, then the modifiers.
 func DeliveryFaultForms() []string { return faults.DeliveryForms() }
 
-// ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-answer x2". Its errors name
+// ParseDeliveryFault reads a fault in one of the DeliveryFaultForms, for example "lose-response x2". Its errors name
 // the word and the rule.
 func ParseDeliveryFault(text string) (DeliveryFault, error) {
 	f, err := faults.ParseDelivery(text)

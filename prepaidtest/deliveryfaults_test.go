@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // transactionIDs returns the message ids of the transactions that arrived, in order.
@@ -47,7 +49,7 @@ func TestDeliveryFault_Duplicate(t *testing.T) {
 		require.True(t, delivery.Delivered)
 		require.True(t, delivery.Fault)
 		require.Equal(t, 1, delivery.Attempt)
-		require.Equal(t, hook, delivery.HookID)
+		require.EqualValues(t, hook, delivery.HookID)
 	}
 	c.Adjust(id, "1")
 	c.quiet()
@@ -60,15 +62,15 @@ func TestDeliveryFault_LoseMessage(t *testing.T) {
 	c := start(t, r.roots())
 	hook := c.addHook(hookText(t, r.URL, nil))
 	quiet := c.addHook(hookText(t, other.URL, nil)) // its certificate is the same
-	c.InjectDelivery(hook, LoseMessage())
+	c.InjectDelivery(prepaid.HookID(hook), LoseMessage())
 	c.AddAccount(SeedAccount{Balance: "1"})
 	c.quiet()
 	require.Empty(t, r.transactionIDs())
 	require.Len(t, other.transactionIDs(), 1, "another hook is not touched")
 	for _, delivery := range c.transactionDeliveries() {
 		require.True(t, delivery.Delivered)
-		require.Equal(t, delivery.HookID == hook, delivery.Fault)
-		require.Equal(t, delivery.HookID == quiet, delivery.Status == 200)
+		require.Equal(t, string(delivery.HookID) == hook, delivery.Fault)
+		require.Equal(t, string(delivery.HookID) == quiet, delivery.Status == 200)
 	}
 	c.get("hooks/" + hook + "/undeliverable").empty(204)
 }
@@ -78,7 +80,7 @@ func TestDeliveryFault_LoseAnswer(t *testing.T) {
 	r := newReceiver(t)
 	c := start(t, r.roots(), FrozenClock(), DeliveryRetries(time.Minute))
 	hook := c.addHook(hookText(t, r.URL, nil))
-	c.InjectDelivery(hook, LoseAnswer().Times(3))
+	c.InjectDelivery(prepaid.HookID(hook), LoseResponse().Times(3))
 	id := c.AddAccount(SeedAccount{Balance: "1"})
 	c.quiet()
 	c.Advance(time.Minute)
@@ -92,7 +94,7 @@ func TestDeliveryFault_LoseAnswer(t *testing.T) {
 	require.Zero(t, first.Status)
 	require.Contains(t, first.String(), "transaction "+ids[0]+" attempt 1: the response was lost (fault)")
 
-	require.Equal(t, []ArmedDeliveryFault{{hook, LoseAnswer().Times(3), 2, 1}}, c.DeliveryFaults())
+	require.Equal(t, []ArmedDeliveryFault{{prepaid.HookID(hook), LoseResponse().Times(3), 2, 1}}, c.DeliveryFaults())
 	c.ClearDeliveryFaults()
 	require.Empty(t, c.DeliveryFaults())
 	c.Adjust(id, "1")
@@ -105,13 +107,13 @@ func TestDeliveryFault_DelayLetsMessagesOvertake(t *testing.T) {
 	r := newReceiver(t)
 	c := start(t, r.roots(), FrozenClock())
 	hook := c.addHook(hookText(t, r.URL, nil))
-	c.InjectDelivery(hook, DelayMessage(time.Minute), DeliveryFault{})
+	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Minute), DeliveryFault{})
 	id := c.AddAccount(SeedAccount{Balance: "1"})
 	c.Adjust(id, "2")
 	c.quiet()
 	require.Len(t, r.transactionIDs(), 1)
 	require.Empty(t, c.DeliveryFaults())
-	c.InjectDelivery(hook, DelayMessage(time.Minute).Always()) // does not hold the first back again
+	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Minute).Always()) // does not hold the first back again
 	c.Advance(time.Minute)
 	c.quiet()
 	require.Len(t, r.transactionIDs(), 2)
@@ -128,7 +130,7 @@ func TestDeliveryFault_Pings(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t)
 	c := start(t, r.roots())
-	c.InjectDelivery("", LoseAnswer().WithPings(), LoseMessage().WithPings(), DuplicateMessage(1).WithPings())
+	c.InjectDelivery("", LoseResponse().WithPings(), LoseMessage().WithPings(), DuplicateMessage(1).WithPings())
 	c.post("hooks", hookText(t, r.URL, nil)).refused(400, "no_response")
 	require.Equal(t, []string{"ping"}, r.types())
 	hook := c.addHook(hookText(t, r.URL, nil))

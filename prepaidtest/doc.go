@@ -7,7 +7,8 @@
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 //	client := srv.Client()
 //
-// AddAccount and similar build a state piece by piece; Load reads one from a JSON document.
+// AddAccount and similar build a state piece by piece; Load reads one from a JSON document. IDs have the client's types;
+// amounts, statuses and codes are text in the reference's words.
 //
 // # Strictness
 //
@@ -44,7 +45,7 @@
 // Inject arms faults of requests by operation, count and probability, and InjectDelivery those of webhook messages:
 //
 //	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.TooManyRequests(0).Times(3))
-//	srv.Inject(prepaidtest.AnyOperation, prepaidtest.Answer(503, "").WithProbability(0.1))
+//	srv.Inject(prepaidtest.AnyOperation, prepaidtest.Respond(503, "").WithProbability(0.1))
 //	srv.InjectDelivery("", prepaidtest.DuplicateMessage(1).Always())
 //
 // FaultForms and DeliveryFaultForms list the same in text, for ParseFault and ParseDeliveryFault. When a test fails,

@@ -91,7 +91,7 @@ func ExampleServer_InjectDelivery() {
 	defer srv.Close()
 	ctx := context.Background()
 	hook, err := srv.Client().Hooks.Create(ctx, prepaid.CreateHookParams{
-		URI: receiver.URL, Scope: []prepaid.CompanyID{prepaid.CompanyID(prepaidtest.DefaultCompany)}, FilterSpec: prepaid.FilterAll,
+		URI: receiver.URL, Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: prepaid.FilterAll,
 		Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable,
 		HMACKeyID: "k1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0f", 32)),
 	})

@@ -18,15 +18,15 @@ func ExampleServer_Inject() {
 		return
 	}
 	defer srv.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(429, ""))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(429, ""))
 
 	key := prepaid.NewRequestID()
 	_, err = srv.Client().Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
 	})
-	fmt.Println(err, srv.Movements(string(key)), srv.Balance(string(from)))
+	fmt.Println(err, srv.Movements(key), srv.Balance(from))
 	for _, request := range srv.Requests()[1:] {
 		fmt.Println(request.Method, request.Template, request.Status)
 	}

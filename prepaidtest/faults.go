@@ -23,15 +23,15 @@ func CommitThenDrop() Fault { return Fault{faults.Fault{Kind: faults.CommitThenD
 // distinguish this from CommitThenDrop.
 func DropBeforeCommit() Fault { return Fault{faults.Fault{Kind: faults.DropBeforeCommit}} }
 
-// Answer replies with status (200 to 999) and the service's error body holding code, without carrying the request
+// Respond replies with status (200 to 999) and the service's error body holding code, without carrying the request
 // out. With an empty code it is the one usual for the status.
-func Answer(status int, code string) Fault {
+func Respond(status int, code string) Fault {
 	return Fault{faults.Fault{Kind: faults.Respond, Status: status, Code: code}}
 }
 
-// AnswerBody replies with these bytes as they are, without carrying the request out. The status is 200 to 999; an
+// RespondBody replies with these bytes as they are, without carrying the request out. The status is 200 to 999; an
 // empty contentType sends no such header.
-func AnswerBody(status int, contentType, body string) Fault {
+func RespondBody(status int, contentType, body string) Fault {
 	return Fault{faults.Fault{Kind: faults.RespondWith, Status: status, ContentType: contentType, Body: body}}
 }
 
@@ -75,7 +75,7 @@ func WrongLength(delta int) Fault { return Fault{faults.Fault{Kind: faults.Wrong
 
 // CommitAfter makes a fault that does not carry the request out do so all the same, d of real time after its response
 // was sent or the connection was cut, d above 0: a gateway gives up, and the service continues. It is for DropBeforeCommit,
-// Answer, AnswerBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
+// Respond, RespondBody and ProxyPage, of any operation. Until then the request is still running, so that a transfer with
 // the same request_id that arrives meanwhile moves the money a second time. A server that closes carries out at once
 // what still runs.
 func (f Fault) CommitAfter(d time.Duration) Fault {
@@ -166,13 +166,13 @@ func (s *Server) RemoveFaults(operation string) { s.faults.Remove(operation) }
 // ClearFaults disarms the faults of all operations.
 func (s *Server) ClearFaults() { s.faults.Clear() }
 
-// String is the form that ParseFault reads, for example "answer 503 x3".
+// String is the form that ParseFault reads, for example "respond 503 x3".
 func (f Fault) String() string { return f.fault.String() }
 
 // FaultForms lists what ParseFault reads, one form a line with what it does, then the modifiers.
 func FaultForms() []string { return faults.Forms() }
 
-// ParseFault reads a fault in one of the FaultForms, for example "commit-then-drop", "answer 400 invalid_request"
+// ParseFault reads a fault in one of the FaultForms, for example "commit-then-drop", "respond 400 invalid_request"
 // or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
 func ParseFault(text string) (Fault, error) {
 	f, err := faults.Parse(text)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
 )
@@ -46,7 +47,7 @@ func TestFault_AnswersInOrder(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	from, to := c.AddAccount(SeedAccount{Balance: "100.00"}), c.AddAccount(SeedAccount{})
-	c.Inject(transferOperation, Answer(500, ""), Answer(429, ""), Answer(400, "odd_code"), AnswerBody(502, "text/html", "<h1>Bad gateway</h1>"))
+	c.Inject(transferOperation, Respond(500, ""), Respond(429, ""), Respond(400, "odd_code"), RespondBody(502, "text/html", "<h1>Bad gateway</h1>"))
 	send := func() answer { return c.post("accounts/"+from+"/transfer", transferTo(t, to, nil)) }
 	c.send("POST", "accounts/"+from+"/transfer", "{}", http.Header{}).refused(401, "unauthorized") // uses none
 	send().refused(500, "server_error")
@@ -160,12 +161,12 @@ func TestInsideASynctestBubble(t *testing.T) {
 		transport := &http.Transport{DialContext: network.dial}
 		c := &caller{Server: s, t: t, http: &http.Client{Transport: transport}}
 		c.token = c.newToken()
-		sim := &simulation{c, s.AddAccount(SeedAccount{Balance: "100"})}
+		sim := &simulation{c, c.AddAccount(SeedAccount{Balance: "100"})}
 		sim.run("clear", nil)
-		require.Equal(t, "100.00", s.Balance(sim.id))
+		require.Equal(t, "100.00", c.Balance(sim.id))
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		require.Equal(t, "90.00", s.Balance(sim.id))
+		require.Equal(t, "90.00", c.Balance(sim.id))
 		time.Sleep(time.Hour)
 		c.get("accounts/"+sim.id).refused(401, "unauthorized")
 		transport.CloseIdleConnections()
@@ -209,7 +210,7 @@ func TestDefaultsAreSensible(t *testing.T) {
 	require.True(t, strings.HasSuffix(c.URL, "/3.0/"))
 	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)
 	id := c.AddAccount(SeedAccount{})
-	require.Equal(t, []string{id}, c.AccountIDs())
+	require.Equal(t, []prepaid.AccountID{prepaid.AccountID(id)}, c.AccountIDs())
 	require.Equal(t, "active", c.Status(id))
 	got := c.get("accounts/" + id).object()
 	require.Equal(t, "acme", got["client_id"])

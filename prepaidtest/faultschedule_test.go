@@ -11,8 +11,8 @@ import (
 func TestFault_AnyOperationComesAfterTheOperationsOwn(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	c.Inject(AnyOperation, Answer(503, "").Times(2))
-	c.Inject(codesOperation, Answer(500, ""))
+	c.Inject(AnyOperation, Respond(503, "").Times(2))
+	c.Inject(codesOperation, Respond(500, ""))
 	c.get("policy/mccodes").refused(500, "server_error")
 	c.get("policy/mccodes").refused(503, "server_error")
 	c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").refused(503, "server_error")
@@ -22,15 +22,15 @@ func TestFault_AnyOperationComesAfterTheOperationsOwn(t *testing.T) {
 func TestFault_TimesAndAlways(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	endlessly := Answer(503, "").Times(9).Always()
-	c.Inject(codesOperation, Answer(500, "").Always().Times(3), endlessly)
+	endlessly := Respond(503, "").Times(9).Always()
+	c.Inject(codesOperation, Respond(500, "").Always().Times(3), endlessly)
 	c.Inject(AnyOperation, Delay(0))
 	require.Equal(t, 5, c.FaultsLeft())
 	for range 2 {
 		c.get("policy/mccodes").refused(500, "server_error")
 	}
 	require.Equal(t, []ArmedFault{
-		{codesOperation, Answer(500, "").Times(3), 2, 1}, {codesOperation, endlessly, 0, -1}, {AnyOperation, Delay(0), 0, 1},
+		{codesOperation, Respond(500, "").Times(3), 2, 1}, {codesOperation, endlessly, 0, -1}, {AnyOperation, Delay(0), 0, 1},
 	}, c.Faults())
 	c.get("policy/mccodes").refused(500, "server_error")
 	for range 5 {
@@ -47,7 +47,7 @@ func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (statuses []int) {
 		c := start(t, RandomSeed(seed), NoRateLimit())
-		c.Inject(codesOperation, Answer(500, "").WithProbability(0.25), Answer(429, "").WithProbability(0.5).Times(3))
+		c.Inject(codesOperation, Respond(500, "").WithProbability(0.25), Respond(429, "").WithProbability(0.5).Times(3))
 		for range 200 {
 			statuses = append(statuses, c.get("policy/mccodes?page_size=1").status)
 		}
@@ -66,7 +66,7 @@ func TestFault_ProbabilityIsSeeded(t *testing.T) {
 	require.NotEqual(t, first, draw(8))
 
 	plain, faulty := start(t, RandomSeed(7)), start(t, RandomSeed(7))
-	faulty.Inject(codesOperation, Answer(500, "").WithProbability(0.5))
+	faulty.Inject(codesOperation, Respond(500, "").WithProbability(0.5))
 	faulty.get("policy/mccodes")
 	require.Equal(t, plain.newToken(), faulty.newToken(), "draws do not change the ids")
 }
@@ -78,8 +78,8 @@ func TestFault_BadNumbersFailTheTest(t *testing.T) {
 		"WithProbability must": Truncate().WithProbability(0),
 		"at most 1":            Truncate().WithProbability(1.01),
 		"above 0":              Truncate().WithProbability(math.NaN()),
-		"status must":          Answer(199, ""),
-		"200 to 999":           AnswerBody(1000, "", ""),
+		"status must":          Respond(199, ""),
+		"200 to 999":           RespondBody(1000, "", ""),
 		"the status":           ProxyPage(0),
 		"duration must":        Delay(-1),
 		"must not be negative": SlowBody(-time.Second),

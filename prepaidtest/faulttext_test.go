@@ -11,31 +11,31 @@ import (
 func TestFaultTextGoesBothWays(t *testing.T) {
 	t.Parallel()
 	for text, fault := range map[string]Fault{
-		"nothing":                     {},
-		"commit-then-drop":            CommitThenDrop(),
-		"drop-before-commit x3":       DropBeforeCommit().Times(3),
-		"answer 503":                  Answer(503, ""),
-		"answer 400 invalid_request":  Answer(400, "invalid_request"),
-		`answer 400 "always" always`:  Answer(400, "always").Always(),
-		`answer 400 "x3"`:             Answer(400, "x3"),
-		`answer 400 "two words" p0.1`: Answer(400, "two words").WithProbability(0.1),
-		`answer-body 502 "text/html" "<h1>\"no\"</h1>\n"`: AnswerBody(502, "text/html", "<h1>\"no\"</h1>\n"),
-		`answer-body 200 "" ""`:                           AnswerBody(200, "", ""),
-		"proxy-page 502":                                  ProxyPage(502),
-		"delay 250ms":                                     Delay(250 * time.Millisecond),
-		"truncate p1":                                     Truncate().WithProbability(1),
-		"slow-body 10ms":                                  SlowBody(10 * time.Millisecond),
-		`content-type "text/plain; charset=utf-8"`:        SubstituteContentType("text/plain; charset=utf-8"),
-		`content-type ""`:                                 SubstituteContentType(""),
-		"wrong-length +5":                                 WrongLength(5),
-		"wrong-length -5":                                 WrongLength(-5),
-		"too-many-requests 2s x3 p0.5":                    TooManyRequests(2 * time.Second).Times(3).WithProbability(0.5),
-		"too-many-requests x3":                            TooManyRequests(0).Times(3),
-		"expire-token":                                    ExpireToken(),
-		"drop-before-commit commit-after 12s":             DropBeforeCommit().CommitAfter(12 * time.Second),
-		"proxy-page 502 commit-after 1.5s x3 p0.5":        ProxyPage(502).CommitAfter(1500 * time.Millisecond).Times(3).WithProbability(0.5),
-		"answer 504 commit-after 1m0s always":             Answer(504, "").CommitAfter(time.Minute).Always(),
-		`answer 504 "commit-after" commit-after 1s`:       Answer(504, "commit-after").CommitAfter(time.Second),
+		"nothing":                      {},
+		"commit-then-drop":             CommitThenDrop(),
+		"drop-before-commit x3":        DropBeforeCommit().Times(3),
+		"respond 503":                  Respond(503, ""),
+		"respond 400 invalid_request":  Respond(400, "invalid_request"),
+		`respond 400 "always" always`:  Respond(400, "always").Always(),
+		`respond 400 "x3"`:             Respond(400, "x3"),
+		`respond 400 "two words" p0.1`: Respond(400, "two words").WithProbability(0.1),
+		`respond-body 502 "text/html" "<h1>\"no\"</h1>\n"`: RespondBody(502, "text/html", "<h1>\"no\"</h1>\n"),
+		`respond-body 200 "" ""`:                           RespondBody(200, "", ""),
+		"proxy-page 502":                                   ProxyPage(502),
+		"delay 250ms":                                      Delay(250 * time.Millisecond),
+		"truncate p1":                                      Truncate().WithProbability(1),
+		"slow-body 10ms":                                   SlowBody(10 * time.Millisecond),
+		`content-type "text/plain; charset=utf-8"`:         SubstituteContentType("text/plain; charset=utf-8"),
+		`content-type ""`:                                  SubstituteContentType(""),
+		"wrong-length +5":                                  WrongLength(5),
+		"wrong-length -5":                                  WrongLength(-5),
+		"too-many-requests 2s x3 p0.5":                     TooManyRequests(2 * time.Second).Times(3).WithProbability(0.5),
+		"too-many-requests x3":                             TooManyRequests(0).Times(3),
+		"expire-token":                                     ExpireToken(),
+		"drop-before-commit commit-after 12s":              DropBeforeCommit().CommitAfter(12 * time.Second),
+		"proxy-page 502 commit-after 1.5s x3 p0.5":         ProxyPage(502).CommitAfter(1500 * time.Millisecond).Times(3).WithProbability(0.5),
+		"respond 504 commit-after 1m0s always":             Respond(504, "").CommitAfter(time.Minute).Always(),
+		`respond 504 "commit-after" commit-after 1s`:       Respond(504, "commit-after").CommitAfter(time.Second),
 	} {
 		require.Equal(t, text, fault.String())
 		require.Equal(t, text, fmt.Sprint(fault))
@@ -43,19 +43,19 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, fault, read, text)
 	}
-	read, err := ParseFault(`  answer  "503"  p0.5   x2 `)
+	read, err := ParseFault(`  respond  "503"  p0.5   x2 `)
 	require.NoError(t, err)
-	require.Equal(t, Answer(503, "").Times(2).WithProbability(0.5), read)
+	require.Equal(t, Respond(503, "").Times(2).WithProbability(0.5), read)
 }
 
 func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 	t.Parallel()
 	for text, rule := range map[string]string{
 		"": "see FaultForms", "hunter2": "see FaultForms", "x3": "see FaultForms",
-		"answer": "the status is missing", "answer hunter2": "the status must be", "answer 99": "200 to 999",
-		"answer 400 code hunter2": "a word too many", "delay": "the duration is missing", "delay hunter2": "the duration must be",
+		"respond": "the status is missing", "respond hunter2": "the status must be", "respond 99": "200 to 999",
+		"respond 400 code hunter2": "a word too many", "delay": "the duration is missing", "delay hunter2": "the duration must be",
 		"delay -2s": "must not be negative", "wrong-length 0": "wrong by more than 0", `content-type "hunter2`: "does not end",
-		"content-type x3": "the type is missing", "answer-body 200 hunter2": "the body is missing",
+		"content-type x3": "the type is missing", "respond-body 200 hunter2": "the body is missing",
 		"truncate x0": "Times must be", "truncate x1.5": "whole number", "truncate p2": "WithProbability must be", "truncate p1-e": "must have a number",
 		"truncate x2 x3": "repeated", "truncate always x3": "contradicts", "truncate pings": "is not for this", "truncate x3 hunter2": "too many",
 		"truncate commit-after 1s": "does not carry", "proxy-page 502 commit-after": "duration of commit-after is missing",
@@ -72,11 +72,11 @@ func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
 	t.Parallel()
 	for text, fault := range map[string]DeliveryFault{
-		"nothing x2":                 DeliveryFault{}.Times(2),
-		"duplicate-message 2":        DuplicateMessage(2),
-		"lose-message always":        LoseMessage().Always(),
-		"lose-answer x2 p0.25 pings": LoseAnswer().Times(2).WithProbability(0.25).WithPings(),
-		"delay-message 5s":           DelayMessage(5 * time.Second),
+		"nothing x2":                   DeliveryFault{}.Times(2),
+		"duplicate-message 2":          DuplicateMessage(2),
+		"lose-message always":          LoseMessage().Always(),
+		"lose-response x2 p0.25 pings": LoseResponse().Times(2).WithProbability(0.25).WithPings(),
+		"delay-message 5s":             DelayMessage(5 * time.Second),
 	} {
 		require.Equal(t, text, fault.String())
 		read, err := ParseDeliveryFault(text)
@@ -85,7 +85,7 @@ func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
 	}
 	for text, rule := range map[string]string{
 		"": "see DeliveryFaultForms", "truncate": "see DeliveryFaultForms", "duplicate-message": "missing", "duplicate-message 0": "1 or more",
-		"delay-message 1s pings": "not for pings", "delay-message -1s": "negative", "lose-answer pings pings": "repeated", `"`: "does not end",
+		"delay-message 1s pings": "not for pings", "delay-message -1s": "negative", "lose-response pings pings": "repeated", `"`: "does not end",
 	} {
 		_, err := ParseDeliveryFault(text)
 		require.ErrorContains(t, err, rule, text)

@@ -27,14 +27,14 @@ func TestSpec_4_5_WhatIsBooked(t *testing.T) {
 	require.Equal(t, "90.00", f.Balance(f.id))
 	item := f.Transactions(f.id)[1]
 	require.Equal(t, []string{"3010", "-10.00", "M", "T", "A", "5812", "Shop", f.parent.String()},
-		[]string{item.Type, item.Amount, item.CardAcceptorID, item.TerminalID, item.AcquirerID, item.MerchantCategoryCode, item.Reference, item.ID})
+		[]string{item.Type, item.Amount, item.CardAcceptorID, item.TerminalID, item.AcquirerID, item.MerchantCategoryCode, item.Reference, string(item.ID)})
 	outcome, _ := f.redeem(map[string]any{"amount": json.Number("90.01")})
 	require.Equal(t, "declined", outcome)
 	require.Equal(t, "approved", f.refund("4", nil))
 	require.Equal(t, "approved", f.reverse(nil))
 	refund, reversal := f.Transactions(f.id)[2], f.Transactions(f.id)[3]
-	require.Equal(t, []string{"3012", "4.00", f.parent.String()}, []string{refund.Type, refund.Amount, refund.ParentID})
-	require.Equal(t, []string{"3011", "6.00", f.parent.String()}, []string{reversal.Type, reversal.Amount, reversal.ParentID})
+	require.Equal(t, []string{"3012", "4.00", f.parent.String()}, []string{refund.Type, refund.Amount, string(refund.ParentID)})
+	require.Equal(t, []string{"3011", "6.00", f.parent.String()}, []string{reversal.Type, reversal.Amount, string(reversal.ParentID)})
 }
 
 func TestSpec_4_5_InputIsChecked(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 )
 
@@ -11,29 +12,33 @@ import (
 // that was made once, however often it was sent, and more for one that was repeated while it was still running. The
 // count of each id is kept for good, also when its response is no longer cached. WaitIdle first where requests may still
 // be running.
-func (s *Server) Movements(requestID string) int {
+func (s *Server) Movements(requestID prepaid.RequestID) int {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	return s.service.Transfers.Movements(l, requestID)
+	return s.service.Transfers.Movements(l, string(requestID))
 }
 
 // PaidTwice returns the request ids with which an operation made more than one movement, sorted. None is what a test
 // of payments wants, whatever faults it arms. WaitIdle first where requests may still be running.
-func (s *Server) PaidTwice() []string {
+func (s *Server) PaidTwice() []prepaid.RequestID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	return s.service.Transfers.PaidTwice(l)
+	var ids []prepaid.RequestID
+	for _, id := range s.service.Transfers.PaidTwice(l) {
+		ids = append(ids, prepaid.RequestID(id))
+	}
+	return ids
 }
 
 // Transaction is an item of an account's history (2.8). Amounts are in decimals: credits positive, debits
 // negative.
 type Transaction struct {
 	// ID is the transaction's number.
-	ID string
+	ID prepaid.TransactionID
 	// ParentID is that of the transaction it belongs to, or empty.
-	ParentID string
+	ParentID prepaid.TransactionID
 	// AccountID is the EAID.
-	AccountID string
+	AccountID prepaid.AccountID
 	// Type is the four-digit code.
 	Type string
 	// Description is that of the type.
@@ -60,7 +65,7 @@ type Transaction struct {
 
 func transactionOf(i ledger.Item) Transaction {
 	return Transaction{
-		ID: strconv.FormatInt(i.ID, 10), ParentID: i.ParentID(), AccountID: i.Account, Type: string(i.Code),
+		ID: prepaid.TransactionID(strconv.FormatInt(i.ID, 10)), ParentID: prepaid.TransactionID(i.ParentID()), AccountID: prepaid.AccountID(i.Account), Type: string(i.Code),
 		Description: i.Code.Describe(), Amount: i.Amount.String(), Fee: i.Fee.String(), RunningBalance: i.Running.String(),
 		OccurredAt: i.OccurredAt, CardAcceptorID: i.Merchant.Acceptor, TerminalID: i.Merchant.Terminal,
 		AcquirerID: i.Merchant.Acquirer, MerchantCategoryCode: i.Merchant.Category, Reference: i.Reference,
@@ -68,11 +73,11 @@ func transactionOf(i ledger.Item) Transaction {
 }
 
 // Transactions returns the history of an account, oldest first.
-func (s *Server) Transactions(eaid string) []Transaction {
+func (s *Server) Transactions(id prepaid.AccountID) []Transaction {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	a := s.known(l, eaid)
+	a := s.known(l, id)
 	if a == nil {
 		return nil
 	}

@@ -16,8 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 const hookSecret = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
@@ -175,7 +177,7 @@ func TestSpec_6_TransactionMessage(t *testing.T) {
 	require.Equal(t, -25.5, transaction["amount"])
 	deliveries := c.Deliveries()
 	require.Len(t, deliveries, 3)
-	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: id, MessageID: message["id"].(string), Type: "transaction", Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
+	require.Equal(t, Delivery{Time: deliveries[2].Time, HookID: prepaid.HookID(id), MessageID: prepaid.MessageID(message["id"].(string)), Type: "transaction", Attempt: 1, Status: 200, Delivered: true}, deliveries[2])
 }
 
 func TestSpec_6_FilterIsASetting(t *testing.T) {

@@ -3,13 +3,14 @@ package prepaidtest
 import (
 	"slices"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // known finds an account for an inspection; an unknown EAID fails the test.
-func (s *Server) known(l ledger.View, eaid string) *ledger.Account {
-	a := l.Account(eaid)
+func (s *Server) known(l ledger.View, id prepaid.AccountID) *ledger.Account {
+	a := l.Account(string(id))
 	if a == nil {
 		s.fail("the account does not exist")
 	}
@@ -17,41 +18,41 @@ func (s *Server) known(l ledger.View, eaid string) *ledger.Account {
 }
 
 // Balance returns the balance of an account in decimals, at least two, for example "74.50".
-func (s *Server) Balance(eaid string) string {
+func (s *Server) Balance(id prepaid.AccountID) string {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	if a := s.known(l, eaid); a != nil {
+	if a := s.known(l, id); a != nil {
 		return a.Balance.String()
 	}
 	return ""
 }
 
 // Status returns the status of an account.
-func (s *Server) Status(eaid string) string {
+func (s *Server) Status(id prepaid.AccountID) string {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	if a := s.known(l, eaid); a != nil {
+	if a := s.known(l, id); a != nil {
 		return a.Status
 	}
 	return ""
 }
 
 // SetStatus sets the status of an account; a word that is none of the eleven fails the test.
-func (s *Server) SetStatus(eaid, status string) {
+func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if !slices.Contains(ledger.AccountStatuses(), status) {
 		s.fail("SetStatus: the status is none of the eleven")
 		return
 	}
-	if a := s.known(l.View, eaid); a != nil {
+	if a := s.known(l.View, id); a != nil {
 		a.Status = status
 	}
 }
 
 // Adjust books an amount onto an account, negative to take it away, whatever its balance and status.
-func (s *Server) Adjust(eaid, amount string) {
+func (s *Server) Adjust(id prepaid.AccountID, amount string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	value, err := wire.ParseMoney(amount)
@@ -59,7 +60,7 @@ func (s *Server) Adjust(eaid, amount string) {
 		s.fail("Adjust: amount %v", err)
 		return
 	}
-	if a := s.known(l.View, eaid); a == nil {
+	if a := s.known(l.View, id); a == nil {
 		return
 	} else if _, ok := l.Post(a, ledger.Entry{Code: ledger.CodeAdjustment, Amount: value, Reference: "adjustment"}, s.service.Clock.Now()); !ok {
 		s.fail("Adjust: the balance would be out of range")
@@ -69,10 +70,10 @@ func (s *Server) Adjust(eaid, amount string) {
 // ActivateThroughPortal does what the card activation portal does (3.1): the account becomes active, and the
 // active account it corresponds to is closed when its balance is zero. A card that is not new (pre_active, inactive,
 // active or of the status of InitialStatus) fails the test.
-func (s *Server) ActivateThroughPortal(eaid string) {
+func (s *Server) ActivateThroughPortal(id prepaid.AccountID) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	a := s.known(l.View, eaid)
+	a := s.known(l.View, id)
 	if a == nil {
 		return
 	}
@@ -92,21 +93,21 @@ func (s *Server) activatable(a *ledger.Account) bool {
 }
 
 // AccountIDs returns the EAIDs of all accounts, oldest first.
-func (s *Server) AccountIDs() []string {
+func (s *Server) AccountIDs() []prepaid.AccountID {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	ids := make([]string, len(l.Accounts()))
+	ids := make([]prepaid.AccountID, len(l.Accounts()))
 	for i, a := range l.Accounts() {
-		ids[i] = a.ID
+		ids[i] = prepaid.AccountID(a.ID)
 	}
 	return ids
 }
 
 // AddWalletToken adds a wallet token to an account. Required fields that are empty get plausible values.
-func (s *Server) AddWalletToken(eaid string, token WalletToken) {
+func (s *Server) AddWalletToken(id prepaid.AccountID, token WalletToken) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	if a := s.known(l.View, eaid); a != nil {
+	if a := s.known(l.View, id); a != nil {
 		s.service.Accounts.AddWalletToken(l, a, token.internal())
 	}
 }

@@ -3,9 +3,9 @@ package prepaidtest
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 )
@@ -14,13 +14,13 @@ import (
 // shows EAID, status and balance only, so that a failure message has no personal data.
 type AccountState struct {
 	// ID is the EAID.
-	ID string
+	ID prepaid.AccountID
 	// ExternalID is external_account_id, which is not the EAID.
 	ExternalID string
 	// CardNumber is masked.
 	CardNumber string
 	// CompanyID is the owner.
-	CompanyID int64
+	CompanyID prepaid.CompanyID
 	// ClientID is that of the company.
 	ClientID string
 	// Status is one of the eleven, see AccountStatuses.
@@ -51,8 +51,8 @@ type AccountState struct {
 	DisplayName string
 	// NameOnCard is empty when there is none.
 	NameOnCard string
-	// Personal is the registration.
-	Personal Personal
+	// Cardholder is the registration.
+	Cardholder Cardholder
 	// FreeText is the program's own data.
 	FreeText FreeText
 	// Portal is nil when there is none.
@@ -60,7 +60,7 @@ type AccountState struct {
 	// MDESConfigID is empty when there is none.
 	MDESConfigID string
 	// CorrespondingAccountID is the EAID of the card that this one replaces, or empty.
-	CorrespondingAccountID string
+	CorrespondingAccountID prepaid.AccountID
 	// CardholderType is 1 or 2.
 	CardholderType int
 	// WalletTokens are the tokens of GET /accounts/{id}/tokens.
@@ -76,16 +76,16 @@ func (a AccountState) Format(f fmt.State, _ rune) {
 
 // LogValue logs EAID, status and balance.
 func (a AccountState) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("account_id", a.ID), slog.String("status", a.Status), slog.String("balance", a.Balance))
+	return slog.GroupValue(slog.String("account_id", string(a.ID)), slog.String("status", a.Status), slog.String("balance", a.Balance))
 }
 
 // Account returns a copy of what the server holds of an account. An unknown EAID fails the test and gives the zero
 // AccountState; Accounts has those that exist.
-func (s *Server) Account(eaid string) AccountState {
+func (s *Server) Account(id prepaid.AccountID) AccountState {
 	s.service.Clock.Settle()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	if a := s.known(l, eaid); a != nil {
+	if a := s.known(l, id); a != nil {
 		return s.stateOf(a)
 	}
 	return AccountState{}
@@ -93,11 +93,11 @@ func (s *Server) Account(eaid string) AccountState {
 
 func (s *Server) stateOf(a *ledger.Account) AccountState {
 	state := AccountState{
-		ID: a.ID, ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: a.Company.ID, ClientID: a.Company.ClientID,
+		ID: prepaid.AccountID(a.ID), ExternalID: a.ExternalID, CardNumber: a.CardNumber, CompanyID: prepaid.CompanyID(a.Company.ID), ClientID: a.Company.ClientID,
 		Status: a.Status, Balance: a.Balance.String(), ProductType: a.ProductType, AccountType: a.AccountType,
 		PlasticEnabled: a.Plastic, PlasticExpiry: a.PlasticExpiry.Time, AccountExpiry: a.AccountExpiry.Time, Transactions: len(a.Items),
-		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Personal: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
-		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: a.Corresponding, CardholderType: int(a.HolderType),
+		Key: a.ClientAccountKey, DisplayName: a.DisplayName, NameOnCard: a.NameOnCard, Cardholder: personalOf(a.Registration.Personal), FreeText: FreeText(a.FreeText),
+		MDESConfigID: a.MDESConfigID, CorrespondingAccountID: prepaid.AccountID(a.Corresponding), CardholderType: int(a.HolderType),
 		PINSet: a.PIN != "", Activatable: s.activatable(a),
 	}
 	for _, token := range a.Wallet {
@@ -121,7 +121,7 @@ func (s *Server) Companies() []Company {
 	defer l.RUnlock()
 	companies := []Company{}
 	for _, c := range l.Companies() {
-		companies = append(companies, Company{ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: Loop(c.Loop)})
+		companies = append(companies, Company{ID: prepaid.CompanyID(c.ID), ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: Loop(c.Loop)})
 	}
 	return companies
 }
@@ -129,11 +129,11 @@ func (s *Server) Companies() []Company {
 // HookState is what the server holds of a registered webhook, without its secret.
 type HookState struct {
 	// ID is the hook's UUID.
-	ID string
+	ID prepaid.HookID
 	// URI is the receiver's address, as registered.
 	URI string
 	// Scope lists the companies it watches.
-	Scope []int64
+	Scope []prepaid.CompanyID
 	// Filter is filter_spec.
 	Filter string
 	// Enabled reports whether it gets messages.
@@ -158,7 +158,7 @@ func (h HookState) Format(f fmt.State, verb rune) {
 
 // LogValue logs id, address without user information, and whether h is enabled.
 func (h HookState) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("hook_id", h.ID), slog.String("uri", h.address()), slog.Bool("enabled", h.Enabled))
+	return slog.GroupValue(slog.String("hook_id", string(h.ID)), slog.String("uri", h.address()), slog.Bool("enabled", h.Enabled))
 }
 
 func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h.URI), "/?#")) }
@@ -166,7 +166,7 @@ func (h HookState) address() string { return string(requestlog.UserInfo([]byte(h
 // MessageState is an undeliverable message (2.14).
 type MessageState struct {
 	// ID is the message's UUID, the same in each attempt.
-	ID string
+	ID prepaid.MessageID
 	// Type is transaction, or one of the words of MessageTypes.
 	Type string
 	// Time is the server's clock when the message was made.
@@ -186,12 +186,12 @@ func (s *Server) Hooks() []HookState {
 	states := make([]HookState, len(hooks))
 	for i, h := range hooks {
 		states[i] = HookState{
-			ID: h.ID, URI: h.URI, Scope: slices.Clone(h.Scope), Filter: h.Filter, Enabled: h.Enabled,
+			ID: prepaid.HookID(h.ID), URI: h.URI, Scope: companyIDs[prepaid.CompanyID](h.Scope), Filter: h.Filter, Enabled: h.Enabled,
 			Reliability: h.Reliability, KeyID: h.KeyID, Queued: h.Queued(),
 			Undeliverable: make([]MessageState, len(h.Undeliverable)),
 		}
 		for j, m := range h.Undeliverable {
-			states[i].Undeliverable[j] = MessageState{ID: m.ID, Type: m.Kind, Time: m.At, Attempts: m.Attempts, Body: string(m.Body)}
+			states[i].Undeliverable[j] = MessageState{ID: prepaid.MessageID(m.ID), Type: m.Kind, Time: m.At, Attempts: m.Attempts, Body: string(m.Body)}
 		}
 	}
 	return states

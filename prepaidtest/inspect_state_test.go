@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
 	"github.com/stretchr/testify/require"
 )
@@ -19,22 +20,22 @@ func TestAccountStateIsACopyOfTheWhole(t *testing.T) {
 	person := lovelace()
 	person.LastName, person.Passport = "Canary", &Passport{Number: "P1", Expiry: "2099-01-01T00:00:00Z", IssuingCountry: "AUS"}
 	id := c.AddAccount(SeedAccount{
-		Balance: "12.50", Key: "key-1", Status: "inactive", Personal: &person, DisplayName: "Shown", NameOnCard: "A CARD",
+		Balance: "12.50", Key: "key-1", Status: "inactive", Cardholder: &person, DisplayName: "Shown", NameOnCard: "A CARD",
 		Portal: &PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"}, PlasticDisabled: true,
 	})
 	c.Adjust(id, "-2.25")
 
 	got := c.Account(id)
-	require.Equal(t, []any{id, "inactive", "10.25", "key-1", int64(42), "acme", 2, false}, []any{
+	require.Equal(t, []any{prepaid.AccountID(id), "inactive", "10.25", "key-1", DefaultCompany, "acme", 2, false}, []any{
 		got.ID, got.Status, got.Balance, got.Key, got.CompanyID, got.ClientID, got.Transactions, got.PlasticEnabled,
 	})
-	require.Equal(t, person, got.Personal)
+	require.Equal(t, person, got.Cardholder)
 	require.False(t, got.LastTransaction.Before(got.FirstTransaction))
 	require.False(t, got.FirstTransaction.IsZero())
 
-	got.Portal.ClientID, got.Personal.Passport.Number = "changed", "changed"
+	got.Portal.ClientID, got.Cardholder.Passport.Number = "changed", "changed"
 	require.Equal(t, "c", c.Account(id).Portal.ClientID, "what is handed out is a copy")
-	require.Equal(t, "P1", c.Account(id).Personal.Passport.Number)
+	require.Equal(t, "P1", c.Account(id).Cardholder.Passport.Number)
 
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "account", got)
@@ -50,7 +51,7 @@ func TestCompaniesAreListedById(t *testing.T) {
 	c.AddCompany(Company{ID: 7, ClientID: "seven", Loop: ClosedLoop})
 	companies := c.Companies()
 	require.Len(t, companies, 2)
-	require.Equal(t, []any{int64(7), "seven", ClosedLoop, int64(42)}, []any{companies[0].ID, companies[0].ClientID, companies[0].Loop, companies[1].ID})
+	require.Equal(t, []any{prepaid.CompanyID(7), "seven", ClosedLoop, DefaultCompany}, []any{companies[0].ID, companies[0].ClientID, companies[0].Loop, companies[1].ID})
 	require.Len(t, AccountStatuses(), 11)
 }
 
@@ -66,7 +67,7 @@ func TestHookStateHasTheUndeliverableAndNoSecret(t *testing.T) {
 
 	hooks := c.Hooks()
 	require.Len(t, hooks, 1)
-	require.Equal(t, []any{r.URL, []int64{42}, "*", true, "store_undeliverable", "k1", 0},
+	require.Equal(t, []any{r.URL, []prepaid.CompanyID{42}, "*", true, "store_undeliverable", "k1", 0},
 		[]any{hooks[0].URI, hooks[0].Scope, hooks[0].Filter, hooks[0].Enabled, hooks[0].Reliability, hooks[0].KeyID, hooks[0].Queued})
 	require.Len(t, hooks[0].Undeliverable, 1)
 	message := hooks[0].Undeliverable[0]

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -20,8 +22,8 @@ const vendorJSON = "application/vnd.vendor+json"
 const transferOperation = "POST /accounts/{id}/transfer"
 
 // lovelace is a complete registration.
-func lovelace() Personal {
-	return Personal{
+func lovelace() Cardholder {
+	return Cardholder{
 		Title: "Ms", FirstName: "Ada", LastName: "Lovelace", Sex: "F", DateOfBirth: "1990-05-01T00:00:00Z",
 		MobileNumber: "+61400000000", EmailAddress: "ada@example.com",
 		PrimaryAddress: Address{Line1: "1 Example Street", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
@@ -34,6 +36,29 @@ type caller struct {
 	t     *testing.T
 	http  *http.Client
 	token string
+}
+
+// IDs are plain strings to a caller, as on the wire.
+
+func (c *caller) AddAccount(seed SeedAccount) string { return string(c.Server.AddAccount(seed)) }
+func (c *caller) Account(id string) AccountState     { return c.Server.Account(prepaid.AccountID(id)) }
+func (c *caller) Balance(id string) string           { return c.Server.Balance(prepaid.AccountID(id)) }
+func (c *caller) Status(id string) string            { return c.Server.Status(prepaid.AccountID(id)) }
+func (c *caller) SetStatus(id, status string)        { c.Server.SetStatus(prepaid.AccountID(id), status) }
+func (c *caller) Adjust(id, amount string)           { c.Server.Adjust(prepaid.AccountID(id), amount) }
+func (c *caller) Transactions(id string) []Transaction {
+	return c.Server.Transactions(prepaid.AccountID(id))
+}
+func (c *caller) PINOf(id string) string           { return c.Server.PINOf(prepaid.AccountID(id)) }
+func (c *caller) PINChanges(id string) []PINChange { return c.Server.PINChanges(prepaid.AccountID(id)) }
+func (c *caller) AddWalletToken(id string, token WalletToken) {
+	c.Server.AddWalletToken(prepaid.AccountID(id), token)
+}
+func (c *caller) ActivateThroughPortal(id string) {
+	c.Server.ActivateThroughPortal(prepaid.AccountID(id))
+}
+func (c *caller) Movements(requestID string) int {
+	return c.Server.Movements(prepaid.RequestID(requestID))
 }
 
 // answer is what came back.

@@ -21,7 +21,7 @@ func TestMemoryIsFlatOverAMillionRequests(t *testing.T) {
 	}
 	s := NewServer(t, RequestLog(1000))
 	s.rates.Limit = 1 << 30 // counts, and lets everything pass
-	id := s.AddAccount(SeedAccount{Balance: "100"})
+	id := string(s.AddAccount(SeedAccount{Balance: "100"}))
 	const token = "token"
 	s.service.Tokens.Put(token, s.Now().AddDate(10, 0, 0))
 	status := `{"status":"active"}`

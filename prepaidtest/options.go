@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
@@ -274,9 +275,10 @@ func OTPLifetime(d time.Duration) Option { return func(s *settings) { s.otpLifet
 
 // PermittedCompanies names the companies whose policy and webhooks the caller may change. Default: all that
 // exist.
-func PermittedCompanies(ids ...int64) Option {
-	return func(s *settings) { s.permitted = append([]int64{}, ids...) }
+func PermittedCompanies(ids ...prepaid.CompanyID) Option {
+	return func(s *settings) { s.permitted = companyIDs[int64](ids) }
 }
 
-// RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000.
+// RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000. A body
+// is kept up to 16 KiB, and all requests together up to 64 MiB.
 func RequestLog(size int) Option { return func(s *settings) { s.requestLog = size } }

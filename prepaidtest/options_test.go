@@ -69,7 +69,7 @@ func TestOptions_AlertEveryAndOTPLifetime(t *testing.T) {
 func TestClearFaults(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	c.Inject("GET /policy/mccodes", Answer(500, ""), Answer(500, ""))
+	c.Inject("GET /policy/mccodes", Respond(500, ""), Respond(500, ""))
 	require.Equal(t, 2, c.FaultsLeft())
 	c.ClearFaults()
 	c.get("policy/mccodes").ok()

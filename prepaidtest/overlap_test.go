@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 // bubble is an emulator inside a synctest bubble, with an account that has money and one that has none.
@@ -31,7 +33,7 @@ func bubble(t *testing.T, options ...Option) (c *caller, from, to string) {
 // money again.
 func TestSpec_8_ARepeatThatOvertakesTheFirstIsCarriedOutToo(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Answer(504, "server_error"), AnswerBody(500, "text/plain", "no")} {
+	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Respond(504, "server_error"), RespondBody(500, "text/plain", "no")} {
 		for _, payment := range payments() {
 			for _, frozen := range []bool{false, true} {
 				t.Run(fmt.Sprint(fault, " ", payment.operation, " ", frozen), func(t *testing.T) {
@@ -72,7 +74,7 @@ func overtake(t *testing.T, fault Fault, payment payment, frozen bool) {
 	require.Empty(t, c.PaidTwice())
 	require.NoError(t, c.WaitIdle(t.Context()))
 	require.Equal(t, 2, c.Movements("r"))
-	require.Equal(t, []string{"r"}, c.PaidTwice())
+	require.Equal(t, []prepaid.RequestID{"r"}, c.PaidTwice())
 	require.Equal(t, "80.00", c.Balance(from))
 	history := c.Transactions(from)
 	require.Len(t, history, 3)
@@ -114,7 +116,7 @@ func TestSpec_8_ADelayedTransferIsRunning(t *testing.T) {
 		}
 		group.Wait()
 		require.Equal(t, 4, c.Movements("r"))
-		require.Equal(t, []string{"r"}, c.PaidTwice())
+		require.Equal(t, []prepaid.RequestID{"r"}, c.PaidTwice())
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -172,7 +174,7 @@ func TestFault_CommitAfterIsForFaultsThatCarryNothingOut(t *testing.T) {
 	for _, fault := range []Fault{{}, CommitThenDrop(), Delay(1), Truncate(), SlowBody(1), SubstituteContentType(""), WrongLength(1), TooManyRequests(0), ExpireToken()} {
 		require.Error(t, fault.CommitAfter(time.Second).fault.Check(), fault.String())
 	}
-	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Answer(500, ""), AnswerBody(200, "", "")} {
+	for _, fault := range []Fault{DropBeforeCommit(), ProxyPage(502), Respond(500, ""), RespondBody(200, "", "")} {
 		require.NoError(t, fault.CommitAfter(1).fault.Check())
 		require.Error(t, fault.CommitAfter(0).fault.Check())
 	}
@@ -197,7 +199,7 @@ func TestPaidTwiceIsReported(t *testing.T) {
 		c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "r-17"})).ok()
 		c.post("accounts/"+from+"/directentryout", directEntry(t, map[string]any{"request_id": "other"})).ok()
 		require.NoError(t, c.WaitIdle(t.Context()))
-		require.Equal(t, []string{"r-17"}, c.PaidTwice())
+		require.Equal(t, []prepaid.RequestID{"r-17"}, c.PaidTwice())
 		require.Contains(t, log.String(), `level=WARN msg="one request_id made another movement" operation="`+transferOperation+`" movements=2`)
 		require.NotContains(t, log.String(), "r-17")
 		transport.CloseIdleConnections()
@@ -241,5 +243,5 @@ func TestOverlapOverHTTP2(t *testing.T) {
 	require.Equal(t, "90.00", c.Balance(from))
 	history := c.Transactions(from)
 	require.Len(t, history, 11)
-	require.Equal(t, []string{"late", "side by side"}, c.PaidTwice())
+	require.Equal(t, []prepaid.RequestID{"late", "side by side"}, c.PaidTwice())
 }

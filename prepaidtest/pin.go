@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
@@ -28,15 +29,15 @@ func (c PINChange) Format(f fmt.State, _ rune) {
 
 // PINChanges returns the PIN changes of an account that are neither finished nor expired, the one that expires first
 // first. An unknown EAID fails the test.
-func (s *Server) PINChanges(eaid string) []PINChange {
+func (s *Server) PINChanges(id prepaid.AccountID) []PINChange {
 	now := s.service.Clock.Now()
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	if s.known(l, eaid) == nil {
+	if s.known(l, id) == nil {
 		return nil
 	}
 	var list []PINChange
-	for _, change := range s.service.PINs.Pending(l, eaid, now) {
+	for _, change := range s.service.PINs.Pending(l, string(id), now) {
 		list = append(list, PINChange(change))
 	}
 	return list
@@ -56,10 +57,10 @@ func (s *Server) OTP(operationID string) string {
 }
 
 // PINOf returns the PIN of an account, empty until one was set.
-func (s *Server) PINOf(eaid string) string {
+func (s *Server) PINOf(id prepaid.AccountID) string {
 	l := s.service.Ledger.RLock()
 	defer l.RUnlock()
-	if a := s.known(l, eaid); a != nil {
+	if a := s.known(l, id); a != nil {
 		return a.PIN
 	}
 	return ""

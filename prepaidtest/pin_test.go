@@ -95,7 +95,7 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 		require.Contains(t, initiate(map[string]any{field: nil}).refused(400, "invalid_request"), field)
 	}
 	initiate(map[string]any{"eaid": "nobody"}).refused(404, "account_not_found")
-	initiate(map[string]any{"eaid": c.AddAccount(SeedAccount{Personal: &Personal{}})}).refused(400, "invalid_request")
+	initiate(map[string]any{"eaid": c.AddAccount(SeedAccount{Cardholder: &Cardholder{}})}).refused(400, "invalid_request")
 
 	log, err := json.Marshal(c.Requests())
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/stretchr/testify/require"
 )
@@ -211,7 +212,7 @@ func (p *property) checkHistories() {
 
 // checkTransfers finds the other half of each transfer between accounts.
 func (p *property) checkTransfers() {
-	halves := make(map[string][]Transaction)
+	halves := make(map[prepaid.TransactionID][]Transaction)
 	for _, account := range p.accounts {
 		for _, item := range p.Transactions(account) {
 			if (item.Type == string(ledger.CodeLoad) || item.Type == string(ledger.CodeCardToCard)) && item.Reference != "opening balance" {
@@ -238,16 +239,16 @@ func (p *property) checkRequestIDs() {
 	for _, account := range p.accounts {
 		for _, item := range p.Transactions(account) {
 			if kind := item.Reference; kind != "" && strings.HasPrefix(item.Amount, "-") && (kind[0] == 't' || kind[0] == 'd') {
-				made[kind] = append(made[kind], item.ID)
+				made[kind] = append(made[kind], string(item.ID))
 			}
 		}
 	}
-	var twice []string
+	var twice []prepaid.RequestID
 	for id, transactions := range made {
 		require.Equal(p.t, len(transactions), p.Movements(id))
 		if len(transactions) > 1 {
 			require.True(p.t, p.overlapped[id], "a request_id was carried out twice")
-			twice = append(twice, id)
+			twice = append(twice, prepaid.RequestID(id))
 		}
 	}
 	require.ElementsMatch(p.t, twice, p.PaidTwice())
@@ -258,7 +259,7 @@ func (p *property) checkRequestIDs() {
 
 // checkRedemptions holds what came back against what was taken.
 func (p *property) checkRedemptions() {
-	taken, back := make(map[string]*big.Rat), make(map[string]*big.Rat)
+	taken, back := make(map[prepaid.TransactionID]*big.Rat), make(map[prepaid.TransactionID]*big.Rat)
 	for _, account := range p.accounts {
 		for _, item := range p.Transactions(account) {
 			switch item.Type {

@@ -9,8 +9,8 @@ import (
 
 func TestPaysOnceWhenTheResponseIsLost(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 
 	key := prepaid.NewRequestID()
@@ -18,7 +18,7 @@ func TestPaysOnceWhenTheResponseIsLost(t *testing.T) {
 		RequestID: key, Amount: prepaid.Cents(2550), DestinationAccountID: to,
 		SourceReference: "invoice 7", DestinationReference: "invoice 7",
 	})
-	if err != nil || srv.Movements(string(key)) != 1 || srv.Balance(string(from)) != "74.50" {
+	if err != nil || srv.Movements(key) != 1 || srv.Balance(from) != "74.50" {
 		t.Fatal(err, srv.Requests())
 	}
 }

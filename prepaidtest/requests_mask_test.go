@@ -110,7 +110,7 @@ func TestSpec_4_8_UserInformationInAnAddress(t *testing.T) {
 	}
 	var bodies, responses []string
 	for _, request := range c.Requests() {
-		bodies, responses = append(bodies, request.Body), append(responses, request.Answer)
+		bodies, responses = append(bodies, request.Body), append(responses, request.ResponseBody)
 	}
 	shown := "https://" + requestlog.Masked + "@partner.example:8443/a@b?c=d#e"
 	require.Contains(t, strings.Join(bodies, "\n"), shown)

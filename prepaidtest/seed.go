@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
@@ -13,11 +14,11 @@ import (
 // company 42 with nothing on it and a complete registration.
 type SeedAccount struct {
 	// ID is the EAID; generated when empty.
-	ID string
+	ID prepaid.AccountID
 	// ExternalID is external_account_id, which is not the EAID; generated when empty.
 	ExternalID string
 	// CompanyID is the owner. Default company 42.
-	CompanyID int64
+	CompanyID prepaid.CompanyID
 	// Balance in decimals, for example "100.00"; booked as a load. Default nothing.
 	Balance string
 	// Key is client_account_key.
@@ -38,8 +39,8 @@ type SeedAccount struct {
 	DisplayName string
 	// NameOnCard is optional.
 	NameOnCard string
-	// Personal is the registration. Default a complete one of a fictional person.
-	Personal *Personal
+	// Cardholder is the registration. Default a complete one of a fictional person.
+	Cardholder *Cardholder
 	// FreeText is the program's own data.
 	FreeText FreeText
 	// Portal is optional.
@@ -47,17 +48,17 @@ type SeedAccount struct {
 	// MDESConfigID is optional.
 	MDESConfigID string
 	// CorrespondingAccountID is the EAID of the card that this one replaces.
-	CorrespondingAccountID string
+	CorrespondingAccountID prepaid.AccountID
 	// CardholderType is 1 (default) or 2.
 	CardholderType int
 }
 
 // AddAccount seeds an account and returns its EAID. A company, status or balance that cannot be used, or an EAID
 // that exists, fails the test.
-func (s *Server) AddAccount(seed SeedAccount) string {
+func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
-	owner := l.Company(cmp.Or(seed.CompanyID, DefaultCompany))
+	owner := l.Company(int64(cmp.Or(seed.CompanyID, DefaultCompany)))
 	status := cmp.Or(seed.Status, "active")
 	balance, err := wire.ParseMoney(cmp.Or(seed.Balance, "0"))
 	switch {
@@ -70,9 +71,9 @@ func (s *Server) AddAccount(seed SeedAccount) string {
 	case err != nil:
 		s.fail("AddAccount: Balance %v", err)
 		return ""
-	case l.Account(seed.ID) != nil:
+	case l.Account(string(seed.ID)) != nil:
 		s.fail("AddAccount: the EAID exists")
 		return ""
 	}
-	return s.service.AddAccount(l, owner, seed.internal(), balance)
+	return prepaid.AccountID(s.service.AddAccount(l, owner, seed.internal(), balance))
 }

@@ -87,7 +87,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	s := &Server{
 		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   faults.NewQueue(AnyOperation, settings.seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
-		requests: ring.New[Request](settings.requestLog),
+		requests: ring.NewWeighed(settings.requestLog, logMemory, Request.weight),
 		form: &exchange.Form{
 			MediaType: settings.mediaType(), Lenient: settings.lenient, QuotedStrings: settings.quotedStrings, PageSizes: settings.pageSizes,
 		},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
 )
 
 func TestSpec_3_1_StatusUpdateToEachOfTheEleven(t *testing.T) {
@@ -72,7 +74,7 @@ func TestSpec_3_1_ActivationLeavesAnOldCardThatIsNotActive(t *testing.T) {
 	c := start(t)
 	for _, status := range AccountStatuses() {
 		old := c.AddAccount(SeedAccount{Status: status})
-		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: old})
+		replacement := c.AddAccount(SeedAccount{Status: "pre_active", CorrespondingAccountID: prepaid.AccountID(old)})
 		c.ActivateThroughPortal(replacement)
 		want := status
 		if status == "active" {

@@ -156,7 +156,7 @@ func TestSpec_7_500_ServerErrorOnEachOperation(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for _, name := range service.Operations() {
-		c.Inject(name, Answer(500, ""))
+		c.Inject(name, Respond(500, ""))
 		method, path := operationPath(name)
 		c.do(method, path, "").refused(500, "server_error")
 	}

@@ -3,10 +3,10 @@ package prepaidtest
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/stretchr/testify/require"
 )
@@ -85,8 +85,8 @@ func pagedOperations(t *testing.T, c *caller) []string {
 	return []string{"accounts?client_id=acme&client_account_key=seven&", "accounts/company/42?", "accounts/" + id + "/transactions?", "hooks?"}
 }
 
-func (c *caller) emptyCompany(id int64) int64 {
-	c.AddCompany(Company{ID: id, ClientID: "company-" + strconv.FormatInt(id, 10)})
+func (c *caller) emptyCompany(id prepaid.CompanyID) prepaid.CompanyID {
+	c.AddCompany(Company{ID: id, ClientID: "company-" + id.String()})
 	return id
 }
 
@@ -154,7 +154,7 @@ func TestSpec_7_ErrorShapeOfEachStatus(t *testing.T) {
 	c.send("GET", "hooks", "", http.Header{}).refused(401, "unauthorized")
 	c.post("policy/42/categories", `{}`).refused(403, "forbidden")
 	c.get("accounts/nobody").refused(404, "account_not_found")
-	c.Inject("GET /hooks", Answer(500, ""))
+	c.Inject("GET /hooks", Respond(500, ""))
 	c.get("hooks").refused(500, "server_error")
 	run := settlement + "?include_column_headers=true"
 	c.get(run).ok()

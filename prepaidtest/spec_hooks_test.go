@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
@@ -277,7 +278,7 @@ func TestSpec_6_ScopeNamesTheCompanies(t *testing.T) {
 	c.AddCompany(Company{ID: 7, ClientID: "seven"})
 	c.AddCompany(Company{ID: 8, ClientID: "eight"})
 	c.addHook(hookText(t, r.URL, map[string]any{"scope": []int{7, 42}}))
-	for _, company := range []int64{7, 8, 42} {
+	for _, company := range []prepaid.CompanyID{7, 8, 42} {
 		c.AddAccount(SeedAccount{CompanyID: company, Balance: "1"})
 	}
 	c.quiet()

@@ -115,14 +115,14 @@ func TestSpec_4_4_WalletMembersOfEachProvider(t *testing.T) {
 func TestSpec_2_3_WhatTokenisingNeeds(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	for field, without := range map[string]func(*Personal){
-		"registration.mobile_number": func(p *Personal) { p.MobileNumber = "" },
-		"registration.email_address": func(p *Personal) { p.EmailAddress = "" },
-		"registration.sex":           func(p *Personal) { p.Sex = "" },
+	for field, without := range map[string]func(*Cardholder){
+		"registration.mobile_number": func(p *Cardholder) { p.MobileNumber = "" },
+		"registration.email_address": func(p *Cardholder) { p.EmailAddress = "" },
+		"registration.sex":           func(p *Cardholder) { p.Sex = "" },
 	} {
 		person := lovelace()
 		without(&person)
-		id := c.AddAccount(SeedAccount{Personal: &person})
+		id := c.AddAccount(SeedAccount{Cardholder: &person})
 		description := c.post("accounts/"+id+"/wallet/googlepay", `{}`).refused(404, "invalid_request")
 		require.Equal(t, "invalid fields: "+field+" is needed to tokenise a card", description)
 		c.get("accounts/" + id + "/tokens").empty(204)

@@ -35,7 +35,7 @@ func TestWithStateFile_SurvivesRestarts(t *testing.T) {
 	id := s.AddAccount(SeedAccount{Balance: "7"})
 	require.Eventually(t, func() bool {
 		text, err := os.ReadFile(path)
-		return err == nil && strings.Contains(string(text), id)
+		return err == nil && strings.Contains(string(text), string(id))
 	}, 10*time.Second, 20*time.Millisecond, "written while it runs")
 	s.Adjust(id, "1")
 	require.NoError(t, s.Close())

@@ -67,7 +67,7 @@ func TestWithState_RefusesByPlace(t *testing.T) {
 		"has no hook of the document or no":  func(d map[string]any) { waitingTask(d, "send")["message"] = nil },
 		"has a message whose body is not":    func(d map[string]any) { waitingTask(d, "send")["message"].(map[string]any)["body"] = "hunter2" },
 		"tasks[0] is of an unknown kind":     func(d map[string]any) { waitingTask(d, "clear")["kind"] = "hunter2" },
-		"transfers has a request_id twice":   func(d map[string]any) { d["transfers"] = []any{map[string]any{"answer": "1"}, map[string]any{}} },
+		"transfers has a request_id twice":   func(d map[string]any) { d["transfers"] = []any{map[string]any{"response": "1"}, map[string]any{}} },
 		"the state's member tokens has":      func(d map[string]any) { d["tokens"] = []any{"hunter2"} },
 		"the state has an unknown member or": func(d map[string]any) { first(d, "accounts")["plastic_expiry"] = "hunter2" },
 		"the state's version must be 2":      func(d map[string]any) { d["version"] = 1 },

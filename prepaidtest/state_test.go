@@ -14,8 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
 // text is what Save writes.
@@ -71,7 +73,7 @@ func TestSave_SearchOrder(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	for _, id := range []string{"a", "b", "c"} {
-		c.AddAccount(SeedAccount{ID: id, Key: "k"})
+		c.AddAccount(SeedAccount{ID: prepaid.AccountID(id), Key: "k"})
 	}
 	personal := string(wire.AppendJSON(nil, lovelace()))
 	for _, key := range []string{"other", "k"} {
@@ -116,7 +118,7 @@ func TestSave_OverdueAtOnce(t *testing.T) {
 	require.NoError(t, c.Close())
 	late := withDue(t, text, c.Now().Add(-time.Minute))
 	next := NewServer(t, WithState(strings.NewReader(late)))
-	require.Equal(t, "6.00", next.Balance(id))
+	require.Equal(t, "6.00", next.Balance(prepaid.AccountID(id)))
 	require.Equal(t, 2031, next.Now().Year(), "the clock goes on")
 }
 
@@ -172,7 +174,7 @@ func TestSave_HeldMessage(t *testing.T) {
 	c := start(t, options...)
 	id := c.AddAccount(SeedAccount{})
 	hook := c.addHook(hookText(t, r.URL, nil))
-	c.InjectDelivery(hook, DelayMessage(time.Hour))
+	c.InjectDelivery(prepaid.HookID(hook), DelayMessage(time.Hour))
 	c.Adjust(id, "1")
 	c.quiet()
 	c = c.restart(options...)

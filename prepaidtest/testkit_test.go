@@ -27,26 +27,26 @@ func TestRequest_ErrorAndClient(t *testing.T) {
 	require.Empty(t, good.ErrorCode)
 	require.Empty(t, good.ErrorDescription)
 	require.Equal(t, "127.0.0.1", good.Client)
-	require.Contains(t, good.Answer, id)
+	require.Contains(t, good.ResponseBody, id)
 	require.NotContains(t, fmt.Sprintf("%+v %#v", good, good), "balance")
 
 	c.do("PUT", "accounts/"+id+"/status", `{"status":"hunter2"}`).refused(400, "invalid_request")
 	bad := c.lastRequest()
 	require.Equal(t, "invalid_request", bad.ErrorCode)
 	require.Contains(t, bad.ErrorDescription, "status must be one of")
-	require.Contains(t, bad.Answer, bad.ErrorDescription)
+	require.Contains(t, bad.ResponseBody, bad.ErrorDescription)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 		line := fmt.Sprintf(verb, bad)
 		require.Contains(t, line, " 400 invalid_request: "+bad.ErrorDescription)
 		require.NotContains(t, line, "hunter2")
 	}
-	c.Inject(codesOperation, Answer(503, "").Times(2), AnswerBody(400, vendorJSON, `{"error":"x","error_description":"hunter2"}`), CommitThenDrop())
+	c.Inject(codesOperation, Respond(503, "").Times(2), RespondBody(400, vendorJSON, `{"error":"x","error_description":"hunter2"}`), CommitThenDrop())
 	c.get("policy/mccodes")
 	require.Contains(t, fmt.Sprint(c.lastRequest()), "503 server_error: injected (fault)")
 	c.get("policy/mccodes")
 	c.get("policy/mccodes")
 	require.Empty(t, c.lastRequest().ErrorCode)
-	require.Contains(t, c.lastRequest().Answer, "hunter2")
+	require.Contains(t, c.lastRequest().ResponseBody, "hunter2")
 	require.NotContains(t, fmt.Sprint(c.lastRequest()), "hunter2")
 	_, _ = c.try("GET", "policy/mccodes?page_size=1", "", c.header("")) // net/http may repeat it
 	var dropped Request
@@ -55,14 +55,14 @@ func TestRequest_ErrorAndClient(t *testing.T) {
 			dropped = request
 		}
 	}
-	require.Contains(t, dropped.Answer, `"code"`, "what the caller would have got")
+	require.Contains(t, dropped.ResponseBody, `"code"`, "what the caller would have got")
 }
 
 func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
 	t.Parallel()
 	c := start(t, FrozenClock())
 	run := string(c.get(settlement + "?include_column_headers=true").ok().body)
-	require.Equal(t, run, c.lastRequest().Answer)
+	require.Equal(t, run, c.lastRequest().ResponseBody)
 	_, err := c.try("GET", settlement+"/reports/"+run, "", c.header(""))
 	require.NoError(t, err)
 	require.Equal(t, "report_processing", c.lastRequest().ErrorCode)
@@ -73,7 +73,7 @@ func TestRequest_ReportsKeepNoAnswer(t *testing.T) {
 	c.get("reporting/templates/fails/reports/"+failing).refused(500, "server_error")
 	require.NoError(t, c.Close()) // a streamed response is in the log when the handler is done
 	requests := c.Requests()
-	require.Empty(t, requests[len(requests)-2].Answer)
+	require.Empty(t, requests[len(requests)-2].ResponseBody)
 	require.Equal(t, 200, requests[len(requests)-2].Status)
 	require.Equal(t, "server_error", requests[len(requests)-1].ErrorCode)
 }
@@ -82,14 +82,14 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	token := c.newToken()
-	require.Contains(t, c.lastRequest().Answer, `"access_token":"[REDACTED]"`)
-	require.Contains(t, c.lastRequest().Answer, `"token_type":"bearer"`)
+	require.Contains(t, c.lastRequest().ResponseBody, `"access_token":"[REDACTED]"`)
+	require.Contains(t, c.lastRequest().ResponseBody, `"token_type":"bearer"`)
 
-	c.Inject("POST /token", AnswerBody(200, "text/html", `<p>access_token hunter2`), AnswerBody(200, vendorJSON, `[{"access_token":"hunter2"}]`),
-		AnswerBody(200, vendorJSON, `{"deep":{"access_token":"hunter2"}}`))
+	c.Inject("POST /token", RespondBody(200, "text/html", `<p>access_token hunter2`), RespondBody(200, vendorJSON, `[{"access_token":"hunter2"}]`),
+		RespondBody(200, vendorJSON, `{"deep":{"access_token":"hunter2"}}`))
 	for range 3 {
 		c.tokenRequest(basic("emulator-client", "emulator-secret"), "grant_type=client_credentials").ok()
-		require.Equal(t, requestlog.Masked, c.lastRequest().Answer)
+		require.Equal(t, requestlog.Masked, c.lastRequest().ResponseBody)
 	}
 
 	id := c.AddAccount(SeedAccount{})
@@ -100,7 +100,7 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	c.AddApplication("0a1b2c3d-0000-4000-8000-000000000001", "0a1b2c3d-0000-4000-8000-000000000002")
 	dip := c.post("accounts/"+id+"/dip", `{"application_id":"0a1b2c3d-0000-4000-8000-000000000001","key_id":"0a1b2c3d-0000-4000-8000-000000000002",`+
 		`"ephemeral_key":"`+strings.Repeat("A", 43)+`="}`).ok()
-	require.Equal(t, requestlog.Masked, c.lastRequest().Answer)
+	require.Equal(t, requestlog.Masked, c.lastRequest().ResponseBody)
 	log, err := json.Marshal(c.Requests())
 	require.NoError(t, err)
 	for _, secret := range []any{
@@ -109,10 +109,13 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 		require.NotContains(t, string(log), secret)
 	}
 	c.post("accounts/"+id+"/dip", `{}`).refused(400, "bad_application_id")
-	require.Contains(t, c.lastRequest().Answer, "bad_application_id")
+	require.Contains(t, c.lastRequest().ResponseBody, "bad_application_id")
 
-	c.get("policy/mccodes?page_size=500")
-	require.Len(t, c.lastRequest().Answer, 4<<10)
+	for range 50 {
+		c.AddAccount(SeedAccount{})
+	}
+	c.get("accounts/company/42?page_size=50")
+	require.Len(t, c.lastRequest().ResponseBody, 16<<10)
 }
 
 // watched is a test whose result and log are looked at.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 	"github.com/stretchr/testify/require"
 )
@@ -29,9 +30,9 @@ func TestSpec_4_4_Transfer(t *testing.T) {
 	require.Equal(t, "74.50", c.Balance(from))
 	require.Equal(t, "25.50", c.Balance(to))
 	out, in := c.Transactions(from)[1], c.Transactions(to)[0]
-	require.Equal(t, got["transaction_id"].(json.Number).String(), out.ID)
+	require.Equal(t, got["transaction_id"].(json.Number).String(), string(out.ID))
 	require.Equal(t, []string{"2951", "-25.50", "74.50", "s"}, []string{out.Type, out.Amount, out.RunningBalance, out.Reference})
-	require.Equal(t, []string{"2951", "25.50", "25.50", "d", out.ID}, []string{in.Type, in.Amount, in.RunningBalance, in.Reference, in.ParentID})
+	require.Equal(t, []string{"2951", "25.50", "25.50", "d", string(out.ID)}, []string{in.Type, in.Amount, in.RunningBalance, in.Reference, string(in.ParentID)})
 
 	c.post("accounts/"+from+"/transfer", transferTo(t, to, map[string]any{"transaction_type": 2950})).ok()
 	require.Equal(t, "2950", c.Transactions(to)[1].Type)
@@ -149,7 +150,7 @@ func TestTransfer_OneRequestIDAtTheSameTime(t *testing.T) {
 		slices.Sort(answers)
 		require.Len(t, slices.Compact(answers), 100)
 		require.Equal(t, 100, c.Movements("same"))
-		require.Equal(t, []string{"same"}, c.PaidTwice())
+		require.Equal(t, []prepaid.RequestID{"same"}, c.PaidTwice())
 		require.Equal(t, "75.00", c.Balance(from))
 	})
 }

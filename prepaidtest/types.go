@@ -1,8 +1,8 @@
 package prepaidtest
 
-// Personal is the registration of a cardholder (2.3), in wire words. Date-times have the form
+// Cardholder is the registration of an account (2.3), in wire words. Date-times have the form
 // "1990-05-01T00:00:00Z".
-type Personal struct {
+type Cardholder struct {
 	// Title is at most 50 characters.
 	Title string `json:"title,omitzero"`
 	// FirstName is at most 50 characters; required.

@@ -149,8 +149,8 @@ func TestClaimKey(t *testing.T) {
 	require.Equal(t, "h%2F1/2", claimKey(&prepaid.Message{HookID: "h/1", ID: "2"}))
 	require.Equal(t, "h/1/2", claimKey(&prepaid.Message{HookID: "h", ID: "1/2"}))
 	require.Equal(t, "h%252F1/2", claimKey(&prepaid.Message{HookID: "h%2F1", ID: "2"}))
-	require.Len(t, claimKey(&prepaid.Message{HookID: "h", ID: strings.Repeat("x", 126)}), 128)
-	for _, unusual := range []string{strings.Repeat("x", 127), "a b", "a\x00", "ä", "\xff", "\n"} {
+	require.Len(t, claimKey(&prepaid.Message{HookID: "h", ID: prepaid.MessageID(strings.Repeat("x", 126))}), 128)
+	for _, unusual := range []prepaid.MessageID{prepaid.MessageID(strings.Repeat("x", 127)), "a b", "a\x00", "ä", "\xff", "\n"} {
 		sum(&prepaid.Message{HookID: "h", ID: unusual})
 	}
 	require.NotEqual(t, claimKey(&prepaid.Message{ID: "a b"}), claimKey(&prepaid.Message{ID: "a  b"}))
@@ -175,7 +175,7 @@ func TestHugeID(t *testing.T) {
 // Two messages are handled both, however their ids divide the same text.
 func TestClaimsOfMessagesThatLookAlike(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 126)
+	long := prepaid.HookID(strings.Repeat("x", 126))
 	for _, c := range [][2]prepaid.Message{
 		{{HookID: "h/1", ID: "2"}, {HookID: "h", ID: "1/2"}},
 		{{HookID: "h/1", ID: "2"}, {HookID: "h%2F1", ID: "2"}},

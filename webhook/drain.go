@@ -24,9 +24,9 @@ const (
 // Undelivered is the part of *[prepaid.HooksService] that [Drain] needs.
 type Undelivered interface {
 	// UndeliverablePage returns one page of the stored messages of a hook.
-	UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error)
+	UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error)
 	// Dismiss removes stored messages of a hook.
-	Dismiss(ctx context.Context, hookID string, messageIDs ...string) error
+	Dismiss(ctx context.Context, hookID prepaid.HookID, messageIDs ...prepaid.MessageID) error
 }
 
 var _ Undelivered = (*prepaid.HooksService)(nil)
@@ -34,7 +34,7 @@ var _ Undelivered = (*prepaid.HooksService)(nil)
 // MessageError is an error with one message of a [Drain].
 type MessageError struct {
 	// MessageID identifies the message; it is empty if the message has none.
-	MessageID string
+	MessageID prepaid.MessageID
 	// Err is what handle returned, or why the message could not be dismissed.
 	Err error
 }
@@ -66,7 +66,7 @@ func (e *MessageError) Unwrap() error { return e.Err }
 // dismissals that fail for one message after the other, or a *[prepaid.IncompleteListError] if the list ended three times
 // with fewer messages than the service counts. Another Drain of the same hook may be the reason for that; otherwise run
 // it again.
-func Drain(ctx context.Context, hooks Undelivered, hookID string, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
+func Drain(ctx context.Context, hooks Undelivered, hookID prepaid.HookID, handle func(context.Context, *prepaid.Message) error) (handled int, err error) {
 	var faults faultList
 	if hooks == nil {
 		faults.add("hooks", ruleRequired)
@@ -80,7 +80,7 @@ func Drain(ctx context.Context, hooks Undelivered, hookID string, handle func(co
 	if err := faults.err(); err != nil {
 		return 0, err
 	}
-	d := &drain{hooks: hooks, hookID: hookID, handle: handle, messages: map[string]*drained{}}
+	d := &drain{hooks: hooks, hookID: hookID, handle: handle, messages: map[prepaid.MessageID]*drained{}}
 	for again := true; again && err == nil; {
 		again, err = d.pass(ctx)
 	}
@@ -90,10 +90,10 @@ func Drain(ctx context.Context, hooks Undelivered, hookID string, handle func(co
 // drain is one call of Drain.
 type drain struct {
 	hooks  Undelivered
-	hookID string
+	hookID prepaid.HookID
 	handle func(context.Context, *prepaid.Message) error
 
-	messages map[string]*drained // every message passed to handle
+	messages map[prepaid.MessageID]*drained // every message passed to handle
 	order    []*drained
 	limit    int // of messages to pass on; 0 if unknown
 	handled  int
@@ -104,7 +104,7 @@ type drain struct {
 
 // drained is the state of a message.
 type drained struct {
-	id    string
+	id    prepaid.MessageID
 	err   error // refused, or not dismissed
 	tries int   // of dismissal
 	open  bool  // accepted, not yet dismissed
@@ -179,7 +179,7 @@ func (d *drain) full() bool { return d.limit > 0 && len(d.messages) >= d.limit }
 // listAll adds the messages to listed and returns how many were new.
 func listAll(listed map[string]bool, messages []prepaid.Message) (others int) {
 	for i := range messages {
-		key := cmp.Or(messages[i].ID, string(messages[i].Raw))
+		key := cmp.Or(string(messages[i].ID), string(messages[i].Raw))
 		if !listed[key] {
 			others++
 		}

@@ -15,18 +15,18 @@ import (
 
 // stored plays the service: pages over what is stored, which shift when a message is dismissed.
 type stored struct {
-	ids     []string
+	ids     []prepaid.MessageID
 	size    int
 	quiet   bool // no paging headers
 	total   int  // in place of the true number
 	repeats bool // ignores page_number
 	onList  func(s *stored, number int) error
-	onDrop  func(s *stored, id string) error
+	onDrop  func(s *stored, id prepaid.MessageID) error
 	lists   int
-	dropped []string
+	dropped []prepaid.MessageID
 }
 
-func (s *stored) UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (s *stored) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
 	s.lists++
 	number := params.Paging.Page
 	if hookID != "h1" || number < 1 || ctx.Err() != nil {
@@ -68,7 +68,7 @@ func (s *stored) UndeliverablePage(ctx context.Context, hookID string, params pr
 	return page, nil
 }
 
-func (s *stored) Dismiss(ctx context.Context, hookID string, ids ...string) error {
+func (s *stored) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prepaid.MessageID) error {
 	if hookID != "h1" || len(ids) != 1 || ctx.Err() != nil {
 		return errors.Join(errors.New("bad call"), ctx.Err())
 	}
@@ -84,27 +84,27 @@ func (s *stored) Dismiss(ctx context.Context, hookID string, ids ...string) erro
 	return nil
 }
 
-func (s *stored) drop(id string) {
+func (s *stored) drop(id prepaid.MessageID) {
 	s.dropped = append(s.dropped, id)
-	s.ids = slices.DeleteFunc(s.ids, func(each string) bool { return each == id })
+	s.ids = slices.DeleteFunc(s.ids, func(each prepaid.MessageID) bool { return each == id })
 }
 
 func refused(code prepaid.ErrorCode) error {
 	return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: 400, Code: code}}
 }
 
-func numbered(n int) []string {
-	ids := make([]string, n)
+func numbered(n int) []prepaid.MessageID {
+	ids := make([]prepaid.MessageID, n)
 	for i := range ids {
-		ids[i] = strconv.Itoa(i)
+		ids[i] = prepaid.MessageID(strconv.Itoa(i))
 	}
 	return ids
 }
 
 // taker handles messages and counts them.
 type taker struct {
-	seen []string
-	fail func(id string) error
+	seen []prepaid.MessageID
+	fail func(id prepaid.MessageID) error
 }
 
 func (h *taker) handle(_ context.Context, m *prepaid.Message) error {
@@ -116,14 +116,14 @@ func (h *taker) handle(_ context.Context, m *prepaid.Message) error {
 }
 
 // failures returns the ids of the messages that err names.
-func failures(t *testing.T, err error) []string {
+func failures(t *testing.T, err error) []prepaid.MessageID {
 	t.Helper()
 	if err == nil {
 		return nil
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	require.True(t, ok)
-	var ids []string
+	var ids []prepaid.MessageID
 	for _, each := range joined.Unwrap() {
 		if failed, ok := errors.AsType[*MessageError](each); ok {
 			ids = append(ids, failed.MessageID)
@@ -137,7 +137,7 @@ var errDropped = errors.New("dropped")
 
 type forgetful struct{ *stored }
 
-func (f *forgetful) Dismiss(ctx context.Context, hookID string, ids ...string) error {
+func (f *forgetful) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prepaid.MessageID) error {
 	if err := f.stored.Dismiss(ctx, hookID, ids...); !errors.Is(err, errDropped) {
 		return err
 	}
@@ -146,7 +146,7 @@ func (f *forgetful) Dismiss(ctx context.Context, hookID string, ids ...string) e
 
 type hanging struct{ *stored }
 
-func (hanging) Dismiss(ctx context.Context, _ string, _ ...string) error {
+func (hanging) Dismiss(ctx context.Context, _ prepaid.HookID, _ ...prepaid.MessageID) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

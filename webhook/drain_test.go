@@ -24,8 +24,8 @@ func TestDrain(t *testing.T) {
 				t.Run(fmt.Sprint(quiet, count, bad), func(t *testing.T) {
 					t.Parallel()
 					service := &stored{ids: numbered(count), size: 3, quiet: quiet}
-					var want, left []string
-					isBad := func(id string) bool { n, _ := strconv.Atoi(id); return bad > 0 && n%bad == 0 }
+					var want, left []prepaid.MessageID
+					isBad := func(id prepaid.MessageID) bool { n, _ := strconv.Atoi(string(id)); return bad > 0 && n%bad == 0 }
 					for _, id := range service.ids {
 						if isBad(id) {
 							left = append(left, id)
@@ -33,7 +33,7 @@ func TestDrain(t *testing.T) {
 							want = append(want, id)
 						}
 					}
-					took := &taker{fail: func(id string) error {
+					took := &taker{fail: func(id prepaid.MessageID) error {
 						if isBad(id) {
 							return errors.New("no")
 						}
@@ -78,13 +78,13 @@ func TestDrainAsksNoMoreThanNeeded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, service.lists, "the third is empty")
 
-	service = &stored{ids: numbered(3), size: 3, onDrop: func(*stored, string) error { return refused(prepaid.CodeInvalidMessageID) }}
+	service = &stored{ids: numbered(3), size: 3, onDrop: func(*stored, prepaid.MessageID) error { return refused(prepaid.CodeInvalidMessageID) }}
 	_, err = Drain(t.Context(), service, "h1", (&taker{}).handle)
 	require.NoError(t, err, "dismissed by somebody else")
 	require.Equal(t, 1, service.lists)
 
 	service = &stored{ids: append(numbered(2), ""), size: 3}
-	service.onDrop = func(s *stored, _ string) error { s.ids = append(s.ids, "late"); return nil }
+	service.onDrop = func(s *stored, _ prepaid.MessageID) error { s.ids = append(s.ids, "late"); return nil }
 	_, err = Drain(t.Context(), service, "h1", func(context.Context, *prepaid.Message) error { return errors.New("no") })
 	require.Error(t, err)
 	require.Equal(t, 1, service.lists, "one page, nothing dismissed")
@@ -108,7 +108,7 @@ func TestDrainTotalUnderstated(t *testing.T) {
 func TestDrainLooksAgainFromTheFront(t *testing.T) {
 	t.Parallel()
 	service := &stored{ids: numbered(8), size: 3, quiet: true}
-	took := &taker{fail: func(id string) error {
+	took := &taker{fail: func(id prepaid.MessageID) error {
 		if id == "3" {
 			service.ids = slices.Insert(service.ids, 0, "new")
 		}
@@ -119,14 +119,14 @@ func TestDrainLooksAgainFromTheFront(t *testing.T) {
 	}}
 	handled, err := Drain(t.Context(), service, "h1", took.handle)
 	require.Equal(t, 4, handled)
-	require.Equal(t, []string{"0", "1", "2", "6", "7"}, failures(t, err))
-	require.Equal(t, []string{"0", "1", "2", "6", "7"}, service.ids)
+	require.Equal(t, []prepaid.MessageID{"0", "1", "2", "6", "7"}, failures(t, err))
+	require.Equal(t, []prepaid.MessageID{"0", "1", "2", "6", "7"}, service.ids)
 }
 
 // Messages that cannot be dismissed do not end the drain as long as others can.
 func TestDrainPassesOverWhatStays(t *testing.T) {
 	t.Parallel()
-	service := &stored{ids: numbered(7), size: 3, onDrop: func(_ *stored, id string) error {
+	service := &stored{ids: numbered(7), size: 3, onDrop: func(_ *stored, id prepaid.MessageID) error {
 		if id == "1" || id == "4" || id == "6" {
 			return refused(prepaid.CodeServerError)
 		}
@@ -136,7 +136,7 @@ func TestDrainPassesOverWhatStays(t *testing.T) {
 	handled, err := Drain(t.Context(), service, "h1", took.handle)
 	require.Equal(t, 7, handled)
 	require.Equal(t, numbered(7), took.seen)
-	require.Equal(t, []string{"1", "4", "6"}, failures(t, err))
+	require.Equal(t, []prepaid.MessageID{"1", "4", "6"}, failures(t, err))
 	require.NotErrorIs(t, err, errDismiss)
 }
 
@@ -144,15 +144,15 @@ func TestDrainPassesOverWhatStays(t *testing.T) {
 func TestDrainBesideAnother(t *testing.T) {
 	t.Parallel()
 	service := &stored{ids: numbered(10), size: 3}
-	took := &taker{fail: func(id string) error {
+	took := &taker{fail: func(id prepaid.MessageID) error {
 		if id == "0" || id == "4" || id == "5" {
 			return errors.New("no")
 		}
 		return nil
 	}}
-	service.onDrop = func(s *stored, id string) error {
+	service.onDrop = func(s *stored, id prepaid.MessageID) error {
 		if id == "1" || id == "6" {
-			s.ids = slices.DeleteFunc(s.ids, func(each string) bool { return each == id })
+			s.ids = slices.DeleteFunc(s.ids, func(each prepaid.MessageID) bool { return each == id })
 		}
 		return nil
 	}
@@ -163,10 +163,10 @@ func TestDrainBesideAnother(t *testing.T) {
 		return nil
 	}
 	handled, err := Drain(t.Context(), service, "h1", took.handle)
-	require.Equal(t, []string{"0"}, failures(t, err)[:1])
+	require.Equal(t, []prepaid.MessageID{"0"}, failures(t, err)[:1])
 	require.Len(t, took.seen, handled+len(failures(t, err)))
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(took.seen))), len(took.seen), "each once")
-	require.Contains(t, took.seen, "1")
+	require.Contains(t, took.seen, prepaid.MessageID("1"))
 	require.NotErrorIs(t, err, prepaid.CodeInvalidMessageID)
 	require.NotErrorIs(t, err, prepaid.CodeInvalidRequest)
 }
@@ -179,13 +179,13 @@ func TestDrainDoesNotChaseNewMessages(t *testing.T) {
 			t.Parallel()
 			service := &stored{ids: numbered(7), size: 3}
 			next := 100
-			took := &taker{fail: func(id string) error {
+			took := &taker{fail: func(id prepaid.MessageID) error {
 				for range 2 {
 					next++
 					if front {
-						service.ids = slices.Insert(service.ids, 0, strconv.Itoa(next))
+						service.ids = slices.Insert(service.ids, 0, prepaid.MessageID(strconv.Itoa(next)))
 					} else {
-						service.ids = append(service.ids, strconv.Itoa(next))
+						service.ids = append(service.ids, prepaid.MessageID(strconv.Itoa(next)))
 					}
 				}
 				if id == "2" {
@@ -204,16 +204,16 @@ func TestDrainDoesNotChaseNewMessages(t *testing.T) {
 func TestDrainOnStubbornService(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]*stored{
-		"keeps listing":               {onDrop: func(*stored, string) error { return errDropped }},
-		"keeps listing, quiet":        {onDrop: func(*stored, string) error { return errDropped }, quiet: true},
+		"keeps listing":               {onDrop: func(*stored, prepaid.MessageID) error { return errDropped }},
+		"keeps listing, quiet":        {onDrop: func(*stored, prepaid.MessageID) error { return errDropped }, quiet: true},
 		"one page only, quiet":        {repeats: true, quiet: true},
 		"one page only":               {repeats: true},
-		"one page only, keeps, quiet": {repeats: true, quiet: true, onDrop: func(*stored, string) error { return errDropped }},
+		"one page only, keeps, quiet": {repeats: true, quiet: true, onDrop: func(*stored, prepaid.MessageID) error { return errDropped }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			service.ids, service.size = numbered(7), 3
-			took := &taker{fail: func(id string) error {
+			took := &taker{fail: func(id prepaid.MessageID) error {
 				if id == "1" {
 					return errors.New("no")
 				}
@@ -221,7 +221,7 @@ func TestDrainOnStubbornService(t *testing.T) {
 			}}
 			keeps := &forgetful{service}
 			handled, err := Drain(t.Context(), keeps, "h1", took.handle)
-			require.Equal(t, []string{"1"}, failures(t, err))
+			require.Equal(t, []prepaid.MessageID{"1"}, failures(t, err))
 			require.Len(t, slices.Compact(slices.Sorted(slices.Values(took.seen))), len(took.seen), "each once")
 			require.Equal(t, len(took.seen)-1, handled)
 			require.Less(t, service.lists, 40)
@@ -244,12 +244,12 @@ func TestDrainDismissalUnknown(t *testing.T) {
 		"never does":            {false, 100, true},
 		"took place, each time": {true, 100, false},
 	} {
-		for _, victim := range []string{"0", "1", "6"} {
-			t.Run(name+" "+victim, func(t *testing.T) {
+		for _, victim := range []prepaid.MessageID{"0", "1", "6"} {
+			t.Run(name+" "+string(victim), func(t *testing.T) {
 				t.Parallel()
 				service := &stored{ids: numbered(7), size: 3}
 				lost := 0
-				service.onDrop = func(s *stored, id string) error {
+				service.onDrop = func(s *stored, id prepaid.MessageID) error {
 					if id != victim || lost >= c.times {
 						return nil
 					}
@@ -265,8 +265,8 @@ func TestDrainDismissalUnknown(t *testing.T) {
 				require.Equal(t, numbered(7), took.seen, "handled once, whatever dismissing does")
 				require.Equal(t, c.failed, errors.Is(err, prepaid.ErrOutcomeUnknown))
 				if c.failed {
-					require.Equal(t, []string{victim}, failures(t, err))
-					require.Equal(t, []string{victim}, service.ids)
+					require.Equal(t, []prepaid.MessageID{victim}, failures(t, err))
+					require.Equal(t, []prepaid.MessageID{victim}, service.ids)
 					return
 				}
 				require.NoError(t, err)
@@ -279,7 +279,7 @@ func TestDrainDismissalUnknown(t *testing.T) {
 // When nothing can be dismissed, Drain does not go on handling.
 func TestDrainGivesUpWhenDismissingFails(t *testing.T) {
 	t.Parallel()
-	service := &stored{ids: numbered(200), size: 100, onDrop: func(*stored, string) error {
+	service := &stored{ids: numbered(200), size: 100, onDrop: func(*stored, prepaid.MessageID) error {
 		return &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: 401, Code: prepaid.CodeUnauthorized}}
 	}}
 	took := &taker{}
@@ -303,7 +303,7 @@ func TestDrainListFails(t *testing.T) {
 				}
 				return nil
 			}
-			took := &taker{fail: func(id string) error {
+			took := &taker{fail: func(id prepaid.MessageID) error {
 				if id == "2" {
 					return errors.New("no")
 				}
@@ -311,7 +311,7 @@ func TestDrainListFails(t *testing.T) {
 			}}
 			handled, err := Drain(t.Context(), service, "h1", took.handle)
 			require.Equal(t, 2, handled)
-			require.Equal(t, []string{"2"}, failures(t, err))
+			require.Equal(t, []prepaid.MessageID{"2"}, failures(t, err))
 			require.ErrorIs(t, err, code)
 		})
 	}
@@ -331,11 +331,11 @@ func TestDrainHookGoneOnLaterPage(t *testing.T) {
 
 func TestDrainMessageWithoutID(t *testing.T) {
 	t.Parallel()
-	service := &stored{ids: []string{"a", "", "b", "", "c"}, size: 2}
+	service := &stored{ids: []prepaid.MessageID{"a", "", "b", "", "c"}, size: 2}
 	took := &taker{}
 	handled, err := Drain(t.Context(), service, "h1", took.handle)
 	require.Equal(t, 3, handled)
-	require.Equal(t, []string{"a", "b", "c"}, took.seen)
+	require.Equal(t, []prepaid.MessageID{"a", "b", "c"}, took.seen)
 	require.ErrorIs(t, err, ErrMessageID)
 	require.NotErrorIs(t, err, prepaid.ErrListIncomplete)
 }
@@ -349,7 +349,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			service := &stored{ids: numbered(6), size: 3}
-			took := &taker{fail: func(id string) error {
+			took := &taker{fail: func(id prepaid.MessageID) error {
 				if id == "1" {
 					cancel()
 					return result
@@ -358,10 +358,10 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 			}}
 			handled, err := Drain(ctx, service, "h1", took.handle)
 			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, []string{"0", "1"}, took.seen)
-			want := []string{"0"}
+			require.Equal(t, []prepaid.MessageID{"0", "1"}, took.seen)
+			want := []prepaid.MessageID{"0"}
 			if result == nil {
-				want = []string{"0", "1"}
+				want = []prepaid.MessageID{"0", "1"}
 			}
 			require.Equal(t, want, service.dropped)
 			require.Equal(t, len(want), handled)
@@ -388,7 +388,7 @@ func TestDrainThroughHandler(t *testing.T) {
 	var seen recorder
 	handler := newHandler(t, open(seen.take))
 	service := &stored{ids: numbered(5), size: 2}
-	service.onDrop = func(_ *stored, id string) error {
+	service.onDrop = func(_ *stored, id prepaid.MessageID) error {
 		if id == "2" {
 			return errors.New("killed")
 		}
@@ -402,7 +402,7 @@ func TestDrainThroughHandler(t *testing.T) {
 		return handler.Handle(ctx, m)
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, []string{"2", "3", "4"}, service.ids)
+	require.Equal(t, []prepaid.MessageID{"2", "3", "4"}, service.ids)
 
 	service.onDrop = nil
 	handled, err := Drain(t.Context(), service, "h1", handler.Handle)
@@ -427,7 +427,7 @@ func TestDrainChecksArguments(t *testing.T) {
 
 func TestMessageErrorIsShort(t *testing.T) {
 	t.Parallel()
-	err := &MessageError{MessageID: strings.Repeat("\n", 10_000), Err: ErrInFlight}
+	err := &MessageError{MessageID: prepaid.MessageID(strings.Repeat("\n", 10_000)), Err: ErrInFlight}
 	require.Less(t, len(err.Error()), 400)
 	require.NotContains(t, err.Error(), "\n")
 	require.ErrorIs(t, err, ErrInFlight)

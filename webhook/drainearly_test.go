@@ -18,7 +18,7 @@ type early struct {
 	from, times int
 }
 
-func (e *early) UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (e *early) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
 	page, err := e.stored.UndeliverablePage(ctx, hookID, params)
 	if err == nil && params.Paging.Page >= e.from && e.times > 0 {
 		e.times--
@@ -36,7 +36,7 @@ func TestDrainOfListThatEndsEarly(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", times), func(t *testing.T) {
 				t.Parallel()
 				service := &early{stored: &stored{ids: numbered(9), size: 3}, from: from, times: times}
-				took := &taker{fail: func(string) error { return errors.New("no") }}
+				took := &taker{fail: func(prepaid.MessageID) error { return errors.New("no") }}
 				handled, err := Drain(t.Context(), service, "h1", took.handle)
 				require.Zero(t, handled)
 				incomplete, ok := errors.AsType[*prepaid.IncompleteListError](err)
@@ -47,7 +47,7 @@ func TestDrainOfListThatEndsEarly(t *testing.T) {
 				}
 				require.ErrorIs(t, err, prepaid.ErrListIncomplete)
 				require.Equal(t, prepaid.IncompleteListError{Seen: 3 * (from - 1), Total: 9}, *incomplete)
-				require.Equal(t, numbered(3*(from-1)), append([]string{}, took.seen...))
+				require.Equal(t, numbered(3*(from-1)), append([]prepaid.MessageID{}, took.seen...))
 				require.Less(t, service.lists, 10)
 			})
 		}

@@ -26,13 +26,13 @@ func (m *mortal) step() {
 	}
 }
 
-func (m *mortal) UndeliverablePage(ctx context.Context, hookID string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (m *mortal) UndeliverablePage(ctx context.Context, hookID prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
 	m.step()
 	defer m.step()
 	return m.Undelivered.UndeliverablePage(ctx, hookID, params)
 }
 
-func (m *mortal) Dismiss(ctx context.Context, hookID string, ids ...string) error {
+func (m *mortal) Dismiss(ctx context.Context, hookID prepaid.HookID, ids ...prepaid.MessageID) error {
 	m.step()
 	defer m.step()
 	return m.Undelivered.Dismiss(ctx, hookID, ids...)
@@ -66,7 +66,7 @@ func TestDrainKilledAtEachStep(t *testing.T) {
 	for last := 1; ; last++ {
 		var seen taker
 		service := &stored{ids: numbered(7), size: 3}
-		service.onDrop = func(_ *stored, id string) error {
+		service.onDrop = func(_ *stored, id prepaid.MessageID) error {
 			require.Contains(t, seen.seen, id, "dismissed but not handled, killed at %d", last)
 			return nil
 		}
@@ -76,7 +76,7 @@ func TestDrainKilledAtEachStep(t *testing.T) {
 		killed++
 		require.True(t, (&mortal{Undelivered: service}).drainOnce(t, seen.handle))
 		require.Empty(t, service.ids)
-		times := map[string]int{}
+		times := map[prepaid.MessageID]int{}
 		for _, id := range seen.seen {
 			times[id]++
 		}
@@ -95,7 +95,7 @@ func TestDrainKilledOnTheEmulator(t *testing.T) {
 	client := s.Client()
 	id, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex))
 	require.NoError(t, err)
-	s.InjectDelivery("", prepaidtest.LoseAnswer().Always()) // handled, which the service does not learn
+	s.InjectDelivery("", prepaidtest.LoseResponse().Always()) // handled, which the service does not learn
 	for i := range 3 {
 		s.Adjust(s.account, strconv.Itoa(i+1)+".00")
 	}
@@ -127,13 +127,13 @@ func TestDrainKilledOnTheEmulator(t *testing.T) {
 type hookOf struct {
 	Undelivered
 
-	id string
+	id prepaid.HookID
 }
 
-func (h hookOf) UndeliverablePage(ctx context.Context, _ string, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (h hookOf) UndeliverablePage(ctx context.Context, _ prepaid.HookID, params prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
 	return h.Undelivered.UndeliverablePage(ctx, h.id, params)
 }
 
-func (h hookOf) Dismiss(ctx context.Context, _ string, ids ...string) error {
+func (h hookOf) Dismiss(ctx context.Context, _ prepaid.HookID, ids ...prepaid.MessageID) error {
 	return h.Undelivered.Dismiss(ctx, h.id, ids...)
 }

@@ -26,7 +26,7 @@ import (
 //
 // Errors: *[prepaid.ValidationError] if a field of want is missing, [prepaid.ErrAmbiguous] if several hooks have the
 // address, and those of [prepaid.HooksService.List], Create, Get and Update.
-func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id string, err error) {
+func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id prepaid.HookID, err error) {
 	var set ensureSettings
 	for _, option := range options {
 		if option != nil {
@@ -154,7 +154,7 @@ func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, f
 }
 
 // update changes a hook, and reads it back if the outcome is unknown.
-func update(ctx context.Context, hooks *prepaid.HooksService, id string, change prepaid.UpdateHookParams, want prepaid.CreateHookParams) error {
+func update(ctx context.Context, hooks *prepaid.HooksService, id prepaid.HookID, change prepaid.UpdateHookParams, want prepaid.CreateHookParams) error {
 	failure := hooks.Update(ctx, id, change)
 	if prepaid.OutcomeOf(failure) != prepaid.OutcomeUnknown {
 		return failure

@@ -146,13 +146,13 @@ func TestEnsureCreates(t *testing.T) {
 			t.Parallel()
 			id, err := Ensure(t.Context(), service.client(), wanted())
 			require.NoError(t, err)
-			require.Equal(t, "new", id)
+			require.EqualValues(t, "new", id)
 			require.Equal(t, []string{"POST /hooks"}, service.calls)
 			require.Equal(t, keyHex, service.bodies[0]["hmac_key_secret"])
 
 			id, err = Ensure(t.Context(), service.client(), wanted())
 			require.NoError(t, err)
-			require.Equal(t, "new", id)
+			require.EqualValues(t, "new", id)
 			require.Len(t, service.calls, 1, "nothing to do the second time")
 		})
 	}
@@ -189,7 +189,7 @@ func TestEnsureChangesOnlyWhatDiffers(t *testing.T) {
 			}
 			id, err := Ensure(t.Context(), service.client(), want)
 			require.NoError(t, err)
-			require.Equal(t, "mine", id)
+			require.EqualValues(t, "mine", id)
 			if c.sent == nil {
 				require.Empty(t, service.calls)
 				return
@@ -209,7 +209,7 @@ func TestEnsureTellsAddressesApart(t *testing.T) {
 		service := newRegistry(t, hook("other", map[string]any{"uri": uri}))
 		id, err := Ensure(t.Context(), service.client(), wanted())
 		require.NoError(t, err)
-		require.Equal(t, "new", id, uri)
+		require.EqualValues(t, "new", id, uri)
 	}
 	require.Equal(t, normal("https://a.example.com"), normal("https://A.example.com:443/"))
 }
@@ -293,7 +293,7 @@ func TestEnsureAfterUnknownCreation(t *testing.T) {
 				require.NotContains(t, service.calls, "PATCH /hooks/made")
 				if c.found {
 					require.NoError(t, err)
-					require.Equal(t, "made", id)
+					require.EqualValues(t, "made", id)
 					return
 				}
 				require.Empty(t, id)
@@ -353,7 +353,7 @@ func TestEnsureAfterUnknownChange(t *testing.T) {
 				time.Sleep(time.Second)
 				if c.done {
 					require.NoError(t, err)
-					require.Equal(t, "mine", id)
+					require.EqualValues(t, "mine", id)
 					require.Equal(t, []string{"k1"}, ids(ring))
 					return
 				}

@@ -187,7 +187,7 @@ func TestGuideDuplicatesAndOrder(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	srv.InjectDelivery(hook, prepaidtest.DelayMessage(time.Minute), prepaidtest.DuplicateMessage(2), prepaidtest.LoseAnswer())
+	srv.InjectDelivery(hook, prepaidtest.DelayMessage(time.Minute), prepaidtest.DuplicateMessage(2), prepaidtest.LoseResponse())
 	account := srv.AddAccount(prepaidtest.SeedAccount{})
 	for range 3 {
 		srv.Adjust(account, "1.00")

@@ -11,16 +11,22 @@ import (
 	"github.com/cardprograms/prepaid/webhook"
 )
 
+// messageKey identifies a message: its ID is unique within its hook.
+type messageKey struct {
+	hook prepaid.HookID
+	id   prepaid.MessageID
+}
+
 // queue stands for a table with the message's key as its primary key. A message must be on disk before it is
 // acknowledged: from then on nobody else has it.
 type queue struct {
 	waiting []prepaid.Message
-	known   map[string]bool
+	known   map[messageKey]bool
 }
 
 // put is insert … on conflict do nothing: the Handler's store may forget an ID, the table does not.
 func (q *queue) put(_ context.Context, m *prepaid.Message) error {
-	if key := m.HookID + "/" + m.ID; !q.known[key] {
+	if key := (messageKey{m.HookID, m.ID}); !q.known[key] {
 		q.known[key] = true
 		q.waiting = append(q.waiting, *m)
 	}
@@ -39,7 +45,7 @@ func (q *queue) next(work func(prepaid.Message) error) error {
 // Acknowledge first and work later, if the work takes longer than the service waits: the function only puts the
 // message into a durable queue, and a worker takes it from there.
 func Example_queue() {
-	q := &queue{known: map[string]bool{}}
+	q := &queue{known: map[messageKey]bool{}}
 	handler, err := webhook.NewHandler(webhook.Config{
 		AllowUnverified: true, // an example without keys; a receiver has a Verifier
 		OnTransaction:   q.put,

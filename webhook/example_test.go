@@ -56,11 +56,11 @@ func ExampleHandler() {
 // outbox stands for client.Hooks.
 type outbox struct{ messages []prepaid.Message }
 
-func (o *outbox) UndeliverablePage(context.Context, string, prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
+func (o *outbox) UndeliverablePage(context.Context, prepaid.HookID, prepaid.ListUndeliverableParams) (*prepaid.Page[prepaid.Message], error) {
 	return &prepaid.Page[prepaid.Message]{Number: 1, TotalPages: 1, Items: slices.Clone(o.messages)}, nil
 }
 
-func (o *outbox) Dismiss(_ context.Context, _ string, ids ...string) error {
+func (o *outbox) Dismiss(_ context.Context, _ prepaid.HookID, ids ...prepaid.MessageID) error {
 	o.messages = slices.DeleteFunc(o.messages, func(m prepaid.Message) bool { return slices.Contains(ids, m.ID) })
 	return nil
 }

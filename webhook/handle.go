@@ -146,7 +146,7 @@ func claimKey(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""
 	}
-	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(m.HookID) + "/" + m.ID
+	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(string(m.HookID)) + "/" + string(m.ID)
 	unprintable := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(key) <= longestKey && !unprintable {
 		return key

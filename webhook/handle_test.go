@@ -16,7 +16,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-func message(id string) *prepaid.Message {
+func message(id prepaid.MessageID) *prepaid.Message {
 	return &prepaid.Message{ID: id, HookID: "h1", Type: prepaid.MessageTypeTransaction}
 }
 
@@ -298,7 +298,7 @@ func (closer) Close() error { return nil }
 func TestEachMessageOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	handled := map[string]int{}
+	handled := map[prepaid.MessageID]int{}
 	handler := newHandler(t, open(func(_ context.Context, m *prepaid.Message) error {
 		mu.Lock()
 		defer mu.Unlock()

@@ -91,8 +91,8 @@ func TestMessageIsPassedOnWhole(t *testing.T) {
 	require.Equal(t, 200, serve(handler, r).Code)
 	require.Equal(t, 1, seen.count())
 	m := seen.messages[0]
-	require.Equal(t, "m1", m.ID)
-	require.Equal(t, "h1", m.HookID)
+	require.EqualValues(t, "m1", m.ID)
+	require.EqualValues(t, "h1", m.HookID)
 	require.Equal(t, transaction, string(m.Raw))
 }
 

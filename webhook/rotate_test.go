@@ -25,7 +25,7 @@ type site struct {
 	*prepaidtest.Server
 
 	t       *testing.T
-	account string
+	account prepaid.AccountID
 	seen    recorder
 	url     string
 	now     atomic.Pointer[Handler]
@@ -65,7 +65,7 @@ func (s *site) start(keys StaticKeys) *Keys {
 
 func (s *site) want(keyID, secret string) prepaid.CreateHookParams {
 	want := wanted()
-	want.URI, want.Scope = s.url, []prepaid.CompanyID{prepaid.CompanyID(prepaidtest.DefaultCompany)}
+	want.URI, want.Scope = s.url, []prepaid.CompanyID{prepaidtest.DefaultCompany}
 	want.HMACKeyID, want.HMACKeySecret = keyID, prepaid.NewSecret(secret)
 	return want
 }
@@ -222,7 +222,7 @@ func TestRotationRefused(t *testing.T) {
 	client := s.Client()
 	_, err := Ensure(t.Context(), client.Hooks, s.want("k1", keyHex), RotateIn(ring, time.Nanosecond))
 	require.NoError(t, err)
-	s.Inject("PATCH /hooks/{id}", prepaidtest.Answer(http.StatusBadRequest, "no_response"))
+	s.Inject("PATCH /hooks/{id}", prepaidtest.Respond(http.StatusBadRequest, "no_response"))
 	_, err = Ensure(t.Context(), client.Hooks, s.want("k2", otherKey), RotateIn(ring, time.Nanosecond))
 	require.ErrorIs(t, err, prepaid.CodeNoResponse)
 	require.Equal(t, "k1", s.Hooks()[0].KeyID)

@@ -36,7 +36,7 @@ func TestControlAnswersInJSON(t *testing.T) {
 		{"/faults/clear", "", `{"faults":[],"delivery_faults":[]}`},
 		{"/faults", "operation=*&fault=delay+1ms+x3", `{"faults":[{"operation":"*","fault":"delay 1ms x3","used":0,"left":3}],"delivery_faults":[]}`},
 		{"/faults/clear", "operation=*", `{"faults":[],"delivery_faults":[]}`},
-		{"/webhooks/faults", "fault=lose-answer+x2", `{"faults":[],"delivery_faults":[{"fault":"lose-answer x2","used":0,"left":2}]}`},
+		{"/webhooks/faults", "fault=lose-response+x2", `{"faults":[],"delivery_faults":[{"fault":"lose-response x2","used":0,"left":2}]}`},
 		{"/webhooks/faults/clear", "", `{"faults":[],"delivery_faults":[]}`},
 	} {
 		got := p.control(step.path, step.form)
@@ -45,7 +45,7 @@ func TestControlAnswersInJSON(t *testing.T) {
 	}
 	for _, wrong := range [][2]string{
 		{"/clock", "by=soon"}, {account + "/status", "status=happy"}, {account + "/adjust", "amount=much"}, {"/faults", "operation=*&fault=explode"},
-		{"/webhooks/faults", "fault=explode"}, {"/webhooks/faults", "fault=lose-answer&hook=none"},
+		{"/webhooks/faults", "fault=explode"}, {"/webhooks/faults", "fault=lose-response&hook=none"},
 	} {
 		got := p.control(wrong[0], wrong[1])
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, wrong)
@@ -64,7 +64,7 @@ func TestControlAnswersInJSON(t *testing.T) {
 func TestAMessagePressesNoButton(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-allow-http-hooks", "-log", "off")
-	p.press("/faults", "operation=GET+/accounts&fault=answer+503&times=")
+	p.press("/faults", "operation=GET+/accounts&fault=respond+503&times=")
 	for _, path := range []string{"faults/clear", "accounts/" + grace + "/activate"} {
 		answer := p.call("POST", "hooks", `{"uri":"`+p.page+path+`","scope":[42],"filter_spec":"*","enabled":true,
 			"reliability_mode":"none","hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`)
@@ -72,7 +72,7 @@ func TestAMessagePressesNoButton(t *testing.T) {
 		require.Contains(t, answer.body, "no_response")
 	}
 	require.Contains(t, p.get("/webhooks").body, "415")
-	require.Contains(t, p.get("/faults").body, "answer 503 always")
+	require.Contains(t, p.get("/faults").body, "respond 503 always")
 	for _, kind := range []string{"", "application/json", "text/plain", "multipart/form-data; boundary=x", "application/vnd.vendor+json"} {
 		got := p.send("POST", p.page+"faults/clear", "", http.Header{"Content-Type": {kind}})
 		require.Equal(t, http.StatusUnsupportedMediaType, got.status, kind)
@@ -123,8 +123,8 @@ func TestHookFaultsAreReached(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(p.get("/webhooks").body, "the message was lost") }, 10*time.Second, 20*time.Millisecond)
 	require.Empty(t, arrived)
 	require.Contains(t, p.get("/webhooks/"+hook.ID).body, `action="/webhooks/faults"`)
-	require.Contains(t, p.press("/webhooks/faults", "fault=lose-answer+always").body, "lose-answer always")
-	require.NotContains(t, p.press("/webhooks/faults/clear", "").body, "<code>lose-answer always</code>")
+	require.Contains(t, p.press("/webhooks/faults", "fault=lose-response+always").body, "lose-response always")
+	require.NotContains(t, p.press("/webhooks/faults/clear", "").body, "<code>lose-response always</code>")
 }
 
 func TestABalanceStaysInItsRange(t *testing.T) {

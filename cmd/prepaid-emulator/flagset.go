@@ -108,7 +108,7 @@ Examples:
   prepaid-emulator -state emulator.state -seed seed.json
   prepaid-emulator -seed seed.json -frozen-clock -start-at 2030-01-31T08:00:00Z -deterministic 1
   prepaid-emulator -fault 'POST /accounts/{id}/transfer=commit-then-drop' -fault '*=delay 250ms p0.1'
-  prepaid-emulator -allow-http-hooks -hook-retries 1s,10s,1m -hook-fault 'lose-answer x2'
+  prepaid-emulator -allow-http-hooks -hook-retries 1s,10s,1m -hook-fault 'lose-response x2'
   prepaid-emulator -listen 127.0.0.1:0 -log json 2>requests.log
 
 The exit status is 0 after SIGINT (Ctrl+C) or SIGTERM, 1 if it cannot start, and 2 for invalid flags.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -55,13 +56,13 @@ func (s *settings) serviceFlags(f *flag.FlagSet) {
 }
 
 func permittedCompanies(text string) (prepaidtest.Option, error) {
-	var ids []int64
+	var ids []prepaid.CompanyID
 	for one := range strings.SplitSeq(text, ",") {
 		id, err := strconv.ParseInt(strings.TrimSpace(one), 10, 64)
 		if err != nil || id < 1 {
 			return nil, errors.New("must be company ids such as 42,77")
 		}
-		ids = append(ids, id)
+		ids = append(ids, prepaid.CompanyID(id))
 	}
 	return prepaidtest.PermittedCompanies(ids...), nil
 }

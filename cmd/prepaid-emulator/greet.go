@@ -7,10 +7,10 @@ import (
 	"net"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -47,7 +47,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		quote(s.clientID+":"+s.clientSecret), quote(base+"token"))
 	path := "policy/mccodes?page_size=5"
 	if len(accounts) > 0 {
-		path = "accounts/" + url.PathEscape(firstActive(server, accounts))
+		path = "accounts/" + url.PathEscape(string(firstActive(server, accounts)))
 	}
 	fmt.Fprintf(out, "  curl -s -H \"Authorization: Bearer $TOKEN\" %s\n\n", quote(base+path))
 	export := func(name, value string) { fmt.Fprintf(out, "  export %s=%s\n", name, quote(value)) }
@@ -63,9 +63,9 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 		export("PREPAID_SHOW_DESCRIPTIONS", "true")
 		if company, float := payer(server, accounts); float != "" {
 			fmt.Fprint(out, "\nAnd for examples/quickstart -pause 1s:\n\n")
-			export("PREPAID_COMPANY_ID", strconv.FormatInt(company.ID, 10))
+			export("PREPAID_COMPANY_ID", company.ID.String())
 			export("PREPAID_PROGRAM_CLIENT_ID", company.ClientID)
-			export("PREPAID_FLOAT_ACCOUNT", float)
+			export("PREPAID_FLOAT_ACCOUNT", string(float))
 		}
 	}
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
@@ -73,7 +73,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 
 // payer returns the first company with an account that can pay for others, and its richest account; empty if there is
 // none.
-func payer(server *prepaidtest.Server, accounts []string) (company prepaidtest.Company, float string) {
+func payer(server *prepaidtest.Server, accounts []prepaid.AccountID) (company prepaidtest.Company, float prepaid.AccountID) {
 	for _, company := range server.Companies() {
 		most := new(big.Rat)
 		for _, id := range accounts {
@@ -118,14 +118,14 @@ func (s *settings) overruled() string {
 }
 
 // describe describes a company with the first of its accounts.
-func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Company, accounts []string) string {
+func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Company, accounts []prepaid.AccountID) string {
 	var ids []string
 	for _, id := range accounts {
 		if server.Account(id).CompanyID == company.ID {
-			ids = append(ids, id)
+			ids = append(ids, string(id))
 		}
 	}
-	text := strconv.FormatInt(company.ID, 10)
+	text := company.ID.String()
 	if company.ClientID != "" {
 		text += " (" + company.ClientID + ")"
 	}
@@ -139,8 +139,8 @@ func (s *settings) describe(server *prepaidtest.Server, company prepaidtest.Comp
 	}
 }
 
-func firstActive(server *prepaidtest.Server, accounts []string) string {
-	if i := slices.IndexFunc(accounts, func(id string) bool { return server.Account(id).Status == "active" }); i >= 0 {
+func firstActive(server *prepaidtest.Server, accounts []prepaid.AccountID) prepaid.AccountID {
+	if i := slices.IndexFunc(accounts, func(id prepaid.AccountID) bool { return server.Account(id).Status == "active" }); i >= 0 {
 		return accounts[i]
 	}
 	return accounts[0]

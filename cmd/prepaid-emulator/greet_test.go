@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -51,7 +50,7 @@ func TestGreetingIsAnEnvironment(t *testing.T) {
 	client := fromEnv(t)
 	account, err := client.Accounts.Get(t.Context(), prepaid.AccountID(found["PREPAID_FLOAT_ACCOUNT"]))
 	require.NoError(t, err)
-	require.Equal(t, found["PREPAID_COMPANY_ID"], strconv.FormatInt(int64(account.CompanyID), 10))
+	require.Equal(t, found["PREPAID_COMPANY_ID"], account.CompanyID.String())
 	require.Equal(t, found["PREPAID_PROGRAM_CLIENT_ID"], account.ProgramClientID)
 	require.Equal(t, prepaid.AccountStatusActive, account.Status)
 	require.Equal(t, "1250.40", account.Balance.String(), "the richest of the first company")

@@ -43,13 +43,13 @@ const application, otherUUID = "11111111-1111-4111-8111-111111111111", "22222222
 func TestListsInTheEnvironment(t *testing.T) {
 	t.Parallel()
 	environment := map[string]string{
-		"PREPAID_EMULATOR_HOOK_FAULT": "lose-answer x2; lose-message", "PREPAID_EMULATOR_DIP_KEY": application + "=" + otherUUID + " ; " + otherUUID + "=" + application,
+		"PREPAID_EMULATOR_HOOK_FAULT": "lose-response x2; lose-message", "PREPAID_EMULATOR_DIP_KEY": application + "=" + otherUUID + " ; " + otherUUID + "=" + application,
 		"PREPAID_EMULATOR_HOOK_RETRIES": "1s, 10s,1m", "PREPAID_EMULATOR_PAGE_SIZES": "1,2,3", "PREPAID_EMULATOR_RETRY_AFTER": "true",
 	}
 	s, err := parse(nil, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
 	require.Equal(t, []dipKey{{application, otherUUID}, {otherUUID, application}}, s.keys)
-	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseAnswer().Times(2), prepaidtest.LoseMessage()}, s.hooks.faults)
+	require.Equal(t, []prepaidtest.DeliveryFault{prepaidtest.LoseResponse().Times(2), prepaidtest.LoseMessage()}, s.hooks.faults)
 	require.Equal(t, []time.Duration{time.Second, 10 * time.Second, time.Minute}, s.hooks.retries)
 	require.Len(t, s.chosen, 1)
 	require.True(t, s.retryAfter)
@@ -185,7 +185,7 @@ var hookLink = regexp.MustCompile(`href="(/webhooks/[^"]+)"`)
 
 func TestAWebhooksListsArePaged(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-fault", "lose-answer always")
+	p := launch(t, "-log", "off", "-allow-http-hooks", "-hook-fault", "lose-response always")
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(receiver.Close)
 	require.Equal(t, http.StatusCreated, p.call("POST", "hooks", `{"uri":"`+receiver.URL+`","scope":[42],"filter_spec":"*","enabled":true,

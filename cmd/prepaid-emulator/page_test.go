@@ -46,7 +46,7 @@ func busy(t *testing.T) (p *program, secrets []string) {
 	p.call("POST", "pin/execute", `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"00000000-0000-4000-8000-000000000000","pin":"`+pin+`","otp":"`+otp+`",
 		"encrypted_data":"`+hookSecret+`","public_key_fingerprint":"00","encrypted_key":"`+hookSecret+`","oaep_hashing_algorithm":"SHA256","iv":"`+hookSecret[:32]+`"}`)
 	p.send("POST", p.page+"3.0/token", "grant_type=client_credentials&client_secret="+clientSecret, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
-	p.press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"answer 503"}, "times": {"3"}, "probability": {"50"}}.Encode())
+	p.press("/faults", url.Values{"operation": {"GET /accounts"}, "fault": {"respond 503"}, "times": {"3"}, "probability": {"50"}}.Encode())
 	require.Eventually(t, func() bool { return !strings.Contains(p.get("/webhooks").body, "Nothing was sent") }, 10*time.Second, 20*time.Millisecond)
 	return p, secrets
 }
@@ -86,7 +86,7 @@ func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?only=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
+	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?outcome=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
 		require.True(t, seen[want], "no link leads to %s", want)
 	}
 	require.True(t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasPrefix(path, "/webhooks/") }))
@@ -119,7 +119,7 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 		got := p.press(account+"/adjust", url.Values{"amount": {amount}}.Encode())
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, amount)
 		require.Contains(t, got.body, "must be a number")
-		require.Contains(t, got.body, "data-still", "a page that holds what was entered is not replaced")
+		require.Contains(t, got.body, "data-refused", "the script leaves the forms of such a page alone")
 	}
 	require.Equal(t, http.StatusUnprocessableEntity, p.press(account+"/activate", "").status)
 	p.press(account+"/status", "status=pre_active")
@@ -144,13 +144,13 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	arm := func(operation, fault, times, probability string) reply {
 		return p.press("/faults", url.Values{"operation": {operation}, "fault": {fault}, "times": {times}, "probability": {probability}}.Encode())
 	}
-	require.Contains(t, arm("GET /accounts/{id}", "answer 503", "2", "").body, "answer 503 x2")
+	require.Contains(t, arm("GET /accounts/{id}", "respond 503", "2", "").body, "respond 503 x2")
 	require.Contains(t, arm("*", "delay 1ms", "", "").body, "delay 1ms always")
 	require.Contains(t, arm("POST /token", "delay 1ms", "1", "25").body, "p0.25")
 	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
 	for _, wrong := range [][4]string{
-		{"GET /nowhere", "answer 503", "1", ""}, {"*", "explode", "1", ""}, {"*", "answer 503", "0", ""}, {"*", "answer 503", "x", ""},
-		{"*", "answer 503", "1", "101"}, {"*", "answer 503", "1", "0"}, {"*", "answer 503", "1", "NaN"}, {"*", "", "1", ""},
+		{"GET /nowhere", "respond 503", "1", ""}, {"*", "explode", "1", ""}, {"*", "respond 503", "0", ""}, {"*", "respond 503", "x", ""},
+		{"*", "respond 503", "1", "101"}, {"*", "respond 503", "1", "0"}, {"*", "respond 503", "1", "NaN"}, {"*", "", "1", ""},
 	} {
 		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).status, wrong)
 	}

@@ -77,7 +77,7 @@ func TestEnvironmentStandsInForFlags(t *testing.T) {
 	t.Parallel()
 	environment := map[string]string{
 		"PREPAID_EMULATOR_VENDOR": "acme", "PREPAID_EMULATOR_CLIENT_ID": "from-environment", "PREPAID_EMULATOR_LENIENT": "true",
-		"PREPAID_EMULATOR_FAULT": "GET /accounts=answer 503; *=delay 1ms", "PREPAID_EMULATOR_LOG": "",
+		"PREPAID_EMULATOR_FAULT": "GET /accounts=respond 503; *=delay 1ms", "PREPAID_EMULATOR_LOG": "",
 	}
 	s, err := parse([]string{"-client-id", "from-flag"}, func(name string) (string, bool) { v, ok := environment[name]; return v, ok }, new(output), new(output))
 	require.NoError(t, err)
@@ -112,8 +112,8 @@ func TestWhatCannotStartEndsWithOne(t *testing.T) {
 
 func TestItStopsWhenItIsTold(t *testing.T) {
 	t.Parallel()
-	p := launch(t, "-fault", "GET /accounts/{id}=answer 503", "-fault", "*=delay 1ms x2")
-	require.Contains(t, p.out.String(), "GET /accounts/{id}: answer 503")
+	p := launch(t, "-fault", "GET /accounts/{id}=respond 503", "-fault", "*=delay 1ms x2")
+	require.Contains(t, p.out.String(), "GET /accounts/{id}: respond 503")
 	require.Equal(t, http.StatusServiceUnavailable, p.call("GET", "accounts/"+ada, "").status)
 	require.Equal(t, 0, p.stop())
 	require.Contains(t, p.out.String(), "stopping")

@@ -29,7 +29,7 @@ func TestCanaries(t *testing.T) {
 	})
 	s.AddReportCSV("report-"+canary, "a\n"+canary+"\n")
 	s.open(s.Config())
-	account := prepaid.AccountID(id)
+	account := id
 	body := `{"error":"` + canary + `","error_description":"` + canary + `"}`
 	params := transferTo("to-" + canary)
 	params.RequestID, params.Amount = "pay-"+canary, prepaid.MustAmount("77131.17")
@@ -37,7 +37,7 @@ func TestCanaries(t *testing.T) {
 
 	ctx := t.Context()
 	broken := func(status int) {
-		s.Inject(prepaidtest.AnyOperation, prepaidtest.AnswerBody(status, "application/vnd.vendor+json", body))
+		s.Inject(prepaidtest.AnyOperation, prepaidtest.RespondBody(status, "application/vnd.vendor+json", body))
 	}
 	transfer := func() error {
 		_, err := s.client.Accounts.Transfer(ctx, account, params)
@@ -52,7 +52,7 @@ func TestCanaries(t *testing.T) {
 	require.Error(t, transfer(), "there is no such account")
 	_, err = s.client.Accounts.Get(ctx, account+"/"+canary)
 	require.Error(t, err)
-	for _, err := range s.client.Accounts.SearchCompany(ctx, prepaid.CompanyID(prepaidtest.DefaultCompany), prepaid.SearchCompanyParams{
+	for _, err := range s.client.Accounts.SearchCompany(ctx, prepaidtest.DefaultCompany, prepaid.SearchCompanyParams{
 		FirstName: canary, Mobile: canary,
 	}) {
 		require.NoError(t, err)

@@ -77,7 +77,7 @@ func transportType(broken *prepaid.TransportError) string {
 		return "timeout"
 	}
 	switch broken.Step {
-	case "connect", "answer", "body":
+	case "connect", "headers", "body":
 		return "transport_" + broken.Step
 	}
 	return "transport"

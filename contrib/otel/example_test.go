@@ -41,8 +41,8 @@ func ExampleInstrument() {
 		return
 	}
 	defer srv.Close()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
 
 	spans := tracetest.NewInMemoryExporter() // in a program, otlptracegrpc or similar
@@ -78,7 +78,7 @@ func ExampleInstrument() {
 		fmt.Println()
 	}
 	// Output:
-	// POST /accounts/{id}/transfer error.type=transport_answer
+	// POST /accounts/{id}/transfer error.type=transport_headers
 	// POST /accounts/{id}/transfer http.response.status_code=200
 	// Accounts.Transfer prepaid.outcome=applied
 }

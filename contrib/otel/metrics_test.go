@@ -95,7 +95,7 @@ func TestRefusedInstruments(t *testing.T) { //nolint:paralleltest // it sets wha
 		prepaidotel.WithMeterProvider(refusing{}), prepaidotel.WithTracerProvider(tracenoop.NewTracerProvider())))
 	require.NoError(t, err)
 	require.Equal(t, 11, reported)
-	_, err = client.Accounts.Get(t.Context(), prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{})))
+	_, err = client.Accounts.Get(t.Context(), srv.AddAccount(prepaidtest.SeedAccount{}))
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
 }

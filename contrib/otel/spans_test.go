@@ -44,19 +44,19 @@ func TestRetry(t *testing.T) {
 	s := newStage(t)
 	from, to := s.account("5.00"), s.account("")
 	s.token()
-	s.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Answer(503, ""))
+	s.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop(), prepaidtest.Respond(503, ""))
 	require.NoError(t, s.transfer(t.Context(), from, to))
 	const request = "http.request.method=POST"
 	const rest = "prepaid.operation=Accounts.Transfer"
 	const template = "url.template=/accounts/{id}/transfer"
 	require.Equal(t, []string{
 		"Accounts.Transfer internal prepaid.attempts=3 prepaid.operation=Accounts.Transfer prepaid.outcome=applied",
-		"  POST /accounts/{id}/transfer client error.type=transport_answer " + request + " " + rest + " prepaid.retry.wait " + template + " ERROR",
+		"  POST /accounts/{id}/transfer client error.type=transport_headers " + request + " " + rest + " prepaid.retry.wait " + template + " ERROR",
 		"  POST /accounts/{id}/transfer client error.type=503 " + request + " http.request.resend_count=1 http.response.status_code=503 " + rest + " prepaid.retry.wait " + template + " ERROR",
 		"  POST /accounts/{id}/transfer client " + request + " http.request.resend_count=2 http.response.status_code=200 " + rest + " " + template,
 	}, s.tree())
 	require.Subset(t, s.counts(), []string{
-		"http.client.request.duration{error.type=transport_answer http.request.method=POST url.template=/accounts/{id}/transfer} 1",
+		"http.client.request.duration{error.type=transport_headers http.request.method=POST url.template=/accounts/{id}/transfer} 1",
 		"http.client.request.duration{error.type=503 http.request.method=POST http.response.status_code=503 url.template=/accounts/{id}/transfer} 1",
 		"http.client.request.duration{http.request.method=POST http.response.status_code=200 url.template=/accounts/{id}/transfer} 1",
 		"prepaid.attempt.count{prepaid.operation=Accounts.Transfer prepaid.resend=false} 1",
@@ -140,7 +140,7 @@ func TestUnknownTransfer(t *testing.T) {
 	s := newStage(t)
 	from, to := s.account("5.00"), s.account("")
 	s.token()
-	s.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	s.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	require.ErrorIs(t, s.transfer(t.Context(), from, to), prepaid.ErrOutcomeUnknown)
 	require.Equal(t, []string{
 		"Accounts.Transfer internal error.type=500 prepaid.attempts=1 prepaid.operation=Accounts.Transfer prepaid.outcome=unknown ERROR",
@@ -172,7 +172,7 @@ func TestPages(t *testing.T) {
 	s := newStage(t, prepaidtest.PageSizes(1, 2, 2))
 	id := s.account("")
 	for range 3 {
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
 	s.token()
 	ctx, parent := s.tracers.Tracer("caller").Start(t.Context(), "statement")
@@ -228,7 +228,7 @@ func TestErrorTypes(t *testing.T) {
 		"canceled":          func(s *stage) (context.Context, prepaid.Config) { return canceled, s.Config() },
 		"deadline_exceeded": func(s *stage) (context.Context, prepaid.Config) { return late, s.Config() },
 		"404": func(s *stage) (context.Context, prepaid.Config) {
-			s.Inject("GET /accounts/{id}", prepaidtest.Answer(404, "account_not_found"))
+			s.Inject("GET /accounts/{id}", prepaidtest.Respond(404, "account_not_found"))
 			return t.Context(), s.Config()
 		},
 		"decode": func(s *stage) (context.Context, prepaid.Config) {

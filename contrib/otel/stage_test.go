@@ -68,7 +68,7 @@ func (s *stage) token() {
 }
 
 func (s *stage) account(balance string) prepaid.AccountID {
-	return prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return s.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 func (s *stage) transfer(ctx context.Context, from, to prepaid.AccountID) error {

@@ -66,7 +66,7 @@ func TestMessagesOnTwoReplicas(t *testing.T) {
 			AllowUnverified: true, Claims: newClaimStore(t, s, ClaimsOptions{}),
 			OnTransaction: func(_ context.Context, m *prepaid.Message) error {
 				var n int
-				if _, err := fmt.Sscanf(m.ID, "m%d", &n); err != nil {
+				if _, err := fmt.Sscanf(string(m.ID), "m%d", &n); err != nil {
 					return err
 				}
 				if tried[n].Add(1) == 1 && n%100 == 0 {

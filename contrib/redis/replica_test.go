@@ -28,7 +28,7 @@ type replicaTask struct {
 	Vendor    string
 	ClientID  string
 	Word      string
-	Account   string
+	Account   prepaid.AccountID
 	Callers   int
 	For       time.Duration
 	Replicas  int
@@ -113,7 +113,7 @@ func runReplica(task replicaTask) (*replicaResult, error) {
 		group.Go(func() {
 			for time.Since(began) < task.For {
 				at := time.Now()
-				if _, err := service.Accounts.Get(context.Background(), prepaid.AccountID(task.Account)); err != nil {
+				if _, err := service.Accounts.Get(context.Background(), task.Account); err != nil {
 					failed.Add(1)
 					first.CompareAndSwap(nil, err.Error())
 					continue

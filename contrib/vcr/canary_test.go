@@ -162,27 +162,27 @@ func newWorld(t *testing.T, word string) *world {
 	w.uri = receiver.URL + "/" + word
 	w.Server = prepaidtest.NewServer(t, prepaidtest.ReportDelay(0), prepaidtest.SimulationDelay(0), prepaidtest.InitialStatus("active"),
 		prepaidtest.WithWebhookRoots(roots), prepaidtest.Vendor(vendorWord), prepaidtest.Credentials(word+"-client", word+"-secret"))
-	w.from = prepaid.AccountID(w.AddAccount(prepaidtest.SeedAccount{Balance: "500.00"}))
-	w.to = prepaid.AccountID(w.AddAccount(prepaidtest.SeedAccount{}))
-	w.AddWalletToken(string(w.from), prepaidtest.WalletToken{
+	w.from = w.AddAccount(prepaidtest.SeedAccount{Balance: "500.00"})
+	w.to = w.AddAccount(prepaidtest.SeedAccount{})
+	w.AddWalletToken(w.from, prepaidtest.WalletToken{
 		Device:        prepaidtest.WalletDevice{DeviceID: word + "-dev", DeviceName: word + "'s phone", SecureElementID: word + "-se", DeviceType: "phone"},
 		LastCommentID: word + "-comment", WalletID: word + "-wallet", TokenRequestorName: word + " requestor", TokenRequestorID: "70110030273",
 		Suspenders: []string{word + "-suspender"}, CurrentStatusDescription: word + " status", TokenSuffix: "8765",
 	})
 	w.AddReportCSV("settlement", "cardholder,amount\r\n"+word+" Report,-25.50\r\n\""+word+" \"\"Quoted\"\", Second\",7512345678\r\n")
 	w.Inject("GET /reporting/templates/{templatename}/reports/{reportid}",
-		prepaidtest.Answer(204, "report_processing"), prepaidtest.Answer(204, "report_processing"))
+		prepaidtest.Respond(204, "report_processing"), prepaidtest.Respond(204, "report_processing"))
 	return w
 }
 
 func (w *world) journey(t *testing.T, client *prepaid.Client, word string) *journey {
 	t.Helper()
 	return &journey{
-		t: t, client: client, word: word, company: prepaid.CompanyID(prepaidtest.DefaultCompany), template: "settlement",
+		t: t, client: client, word: word, company: prepaidtest.DefaultCompany, template: "settlement",
 		from: w.from, to: w.to, uri: w.uri, pin: w.PINCertificate(), otp: w.OTP,
 		undo: func() {
 			w.failing.Store(true)
-			w.Adjust(string(w.from), "1.00")
+			w.Adjust(w.from, "1.00")
 			require.NoError(t, w.WaitIdle(t.Context()))
 		},
 	}

@@ -32,7 +32,7 @@ func TestThatEnds(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	if end != "no calls" {
-		_, err = client.Accounts.Status(t.Context(), account(srv, ""))
+		_, err = client.Accounts.Summary(t.Context(), account(srv, ""))
 		require.NoError(t, err)
 	}
 	switch end {
@@ -95,7 +95,7 @@ func TestStopRefuses(t *testing.T) {
 		client, err := prepaid.NewClient(recorder.Config(srv.Config()))
 		require.NoError(t, err)
 		for range calls {
-			_, err = client.Accounts.Status(t.Context(), id)
+			_, err = client.Accounts.Summary(t.Context(), id)
 			require.NoError(t, err)
 		}
 		require.NoError(t, client.Close())
@@ -139,11 +139,11 @@ func TestRequestAfterStop(t *testing.T) {
 	client, err := prepaid.NewClient(recorder.Config(srv.Config()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	_, err = client.Accounts.Status(t.Context(), id)
+	_, err = client.Accounts.Summary(t.Context(), id)
 	require.NoError(t, err)
 	require.NoError(t, recorder.Stop())
 	sent := len(srv.Requests())
-	_, err = client.Accounts.Status(t.Context(), id)
+	_, err = client.Accounts.Summary(t.Context(), id)
 	require.ErrorContains(t, err, "the recording has ended")
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 	require.Len(t, srv.Requests(), sent)

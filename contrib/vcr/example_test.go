@@ -20,7 +20,7 @@ func payOut(ctx context.Context, client *prepaid.Client, from, to prepaid.Accoun
 	if err != nil {
 		return "", err
 	}
-	if account.Balance.Cmp(amount) < 0 {
+	if account.Balance.Compare(amount) < 0 {
 		return "too little", nil
 	}
 	_, err = client.Accounts.Transfer(ctx, account.ID, prepaid.TransferParams{

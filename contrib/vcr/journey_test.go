@@ -3,7 +3,6 @@ package prepaidvcr_test
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"iter"
@@ -94,7 +93,7 @@ func (j *journey) accounts() {
 	c := j.client.Accounts
 	key := j.id("Key")
 	made, err := c.Create(j.t.Context(), prepaid.CreateAccountParams{
-		CompanyID: j.company, InitialLoadAmount: prepaid.MustAmount("12.50"), Registration: j.cardholder(),
+		CompanyID: j.company, InitialLoadAmount: prepaid.MustAmount("12.50"), Cardholder: j.cardholder(),
 		NameOnCard: "CARD-" + j.digits("Card", 6), ClientAccountKey: key, DisplayName: j.text("Display"), InitiatingUserID: j.id("User"),
 		PlasticEnabled: new(true), MDESConfigID: j.digits("MDES", 8), CardholderType: 1, RequestType: prepaid.RequestTypeNew,
 		PortalIdentifier: &prepaid.PortalIdentifier{ClientID: j.id("PC"), ProgramID: j.id("PP"), CardholderID: j.id("PH")},
@@ -103,7 +102,7 @@ func (j *journey) accounts() {
 	j.ok(err)
 	j.note("created %v %v", made.Balance, made.Status)
 	found, err := prepaid.Collect(c.Search(j.t.Context(), prepaid.SearchAccountsParams{
-		ProgramClientID: prepaidtest.DefaultProgramClientID, ClientAccountKey: key, Include: []prepaid.Include{prepaid.IncludePersonal},
+		ProgramClientID: prepaidtest.DefaultProgramClientID, ClientAccountKey: key, Include: []prepaid.Include{prepaid.IncludeCardholder},
 	}), 2)
 	j.ok(err)
 	require.Len(j.t, found, 1)
@@ -112,24 +111,24 @@ func (j *journey) accounts() {
 	j.note("found %v", found[0].Balance)
 	page, err := c.SearchCompanyPage(j.t.Context(), found[0].CompanyID, prepaid.SearchCompanyParams{
 		ProgramClientID: prepaidtest.DefaultProgramClientID, Status: prepaid.AccountStatusActive, FirstName: j.text("First"),
-		LastName: j.text("Last"), Mobile: "+" + j.digits("Mobile", 11), Include: []prepaid.Include{prepaid.IncludePersonal},
+		LastName: j.text("Last"), Mobile: "+" + j.digits("Mobile", 11), Include: []prepaid.Include{prepaid.IncludeCardholder},
 		Paging: prepaid.Paging{Page: 1, Size: 50},
 	})
 	j.ok(err)
 	j.note("company %d of %d", len(page.Items), page.TotalItems)
-	account, err := c.Get(j.t.Context(), created, prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText,
+	account, err := c.Get(j.t.Context(), created, prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText,
 		prepaid.IncludeBPay, prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType)
 	j.ok(err)
 	require.Equal(j.t, created, account.ID)
-	require.NotNil(j.t, account.Personal)
-	require.NotNil(j.t, account.Personal.Passport)
+	require.NotNil(j.t, account.Cardholder)
+	require.NotNil(j.t, account.Cardholder.Passport)
 	j.note("got %v %v %v %v", account.Status, account.Balance, account.PlasticEnabled, account.CardholderType)
 	// What was read goes back: a pseudonym must pass where its value did.
 	j.ok(c.Update(j.t.Context(), created, prepaid.UpdateAccountParams{
-		Registration: account.Personal, ClientAccountKey: new(account.ClientAccountKey), DisplayName: new(account.DisplayName),
+		Cardholder: account.Cardholder, ClientAccountKey: new(account.ClientAccountKey), DisplayName: new(account.DisplayName),
 		InitiatingUserID: j.id("User"), PortalIdentifier: account.PortalIdentifier,
 	}))
-	status, err := c.Status(j.t.Context(), created)
+	status, err := c.Summary(j.t.Context(), created)
 	j.ok(err)
 	require.Equal(j.t, made.ExternalAccountID, status.ExternalAccountID)
 	j.note("status %v", status.Status)
@@ -137,8 +136,8 @@ func (j *journey) accounts() {
 
 func (j *journey) changes() {
 	c := j.client.Accounts
-	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.AccountStatusInactive))
-	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.AccountStatusActive))
+	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive}))
+	j.ok(c.SetStatus(j.t.Context(), j.to, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
 	j.ok(c.SetPlasticEnabled(j.t.Context(), j.to, prepaid.SetPlasticEnabledParams{Enabled: true, InitiatingUserID: j.id("User")}))
 }
 
@@ -226,8 +225,10 @@ func (j *journey) wallets() {
 	j.ok(err)
 	j.note("provisioned %v", wallet.ProductType)
 	key := sha256.Sum256([]byte(j.word + " single use"))
+	ephemeral, err := prepaid.EphemeralKeyFrom(key[:])
+	j.ok(err)
 	exchanged, err := c.ExchangeKey(j.t.Context(), j.from, prepaid.ExchangeKeyParams{
-		ApplicationID: j.uuid("App"), KeyID: j.uuid("AppKey"), EphemeralKey: prepaid.NewSecret(base64.StdEncoding.EncodeToString(key[:])),
+		ApplicationID: j.uuid("App"), KeyID: j.uuid("AppKey"), EphemeralKey: ephemeral,
 	})
 	j.ok(err)
 	require.NotEmpty(j.t, exchanged.Data)

@@ -57,7 +57,7 @@ func TestUnsentRequestIsNotRecorded(t *testing.T) {
 		return http.DefaultTransport.RoundTrip(req)
 	})
 	calls := func(c *prepaid.Client) {
-		_, err := c.Accounts.Status(t.Context(), id)
+		_, err := c.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(redeem(t, c, id)))
 	}
@@ -96,7 +96,7 @@ func TestRecordingUsesTheCallersTransport(t *testing.T) {
 		config.Transport = counting(&own)
 		client, err := prepaid.NewClient(recorder.Config(recorder.Config(config)))
 		require.NoError(t, err)
-		_, err = client.Accounts.Status(t.Context(), id)
+		_, err = client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
 		require.NoError(t, recorder.Stop())
@@ -167,7 +167,7 @@ func TestSurplusTokensDiffer(t *testing.T) {
 		client, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
 		require.NoError(t, err)
 		if i < 2 { // they take the recorded tokens
-			_, err = client.Accounts.Status(t.Context(), "x")
+			_, err = client.Accounts.Summary(t.Context(), "x")
 			_, ok := errors.AsType[*prepaidvcr.UnrecordedError](err)
 			require.True(t, ok)
 		} else {

@@ -107,7 +107,7 @@ func newSchema() *schema {
 		list("Accounts.Get", "/accounts/{id}", with(queryOf(), isSet, includeNames...), of[prepaid.Account]()),
 		one("Accounts.Update", "PUT", "/accounts/{id}", of[prepaid.UpdateAccountParams](), nil),
 		list("Accounts.Transactions", "/accounts/{id}/transactions", history, of[prepaid.Transaction]()),
-		one("Accounts.Status", "GET", "/accounts/{id}/status", nil, summary),
+		one("Accounts.Summary", "GET", "/accounts/{id}/status", nil, summary),
 		one("Accounts.SetStatus", "PUT", "/accounts/{id}/status", status, nil),
 		one("Accounts.SetPlasticEnabled", "PUT", "/accounts/{id}/plastic", of[prepaid.SetPlasticEnabledParams](), nil),
 		one("Accounts.WalletTokens", "GET", "/accounts/{id}/tokens", nil, of[prepaid.WalletToken]()),

@@ -56,7 +56,7 @@ func replay(t *testing.T, path string, options prepaidvcr.Options) (*prepaidvcr.
 }
 
 func account(srv *prepaidtest.Server, balance string) prepaid.AccountID {
-	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 // The polls of a report are identical and get their responses in the order of the recording, then not at all.
@@ -116,7 +116,7 @@ func TestUnrecordedRequest(t *testing.T) {
 		Operation: "Accounts.Transfer", Recorded: 1, Differing: []string{"body.amount"},
 	}, missing)
 	require.NotContains(t, err.Error(), "99.75")
-	_, err = c.Accounts.Get(t.Context(), from, prepaid.IncludePersonal)
+	_, err = c.Accounts.Get(t.Context(), from, prepaid.IncludeCardholder)
 	require.ErrorContains(t, err, "Accounts.Get is not in the cassette (0 recorded, 0 used)")
 
 	unused, ok := errors.AsType[*prepaidvcr.UnusedError](recorder.Stop())
@@ -177,7 +177,7 @@ func TestReplayOfTokens(t *testing.T) {
 	id := account(srv, "")
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
 		for range 2 {
-			_, err := c.Accounts.Status(t.Context(), id)
+			_, err := c.Accounts.Summary(t.Context(), id)
 			require.NoError(t, err)
 		}
 	})
@@ -185,7 +185,7 @@ func TestReplayOfTokens(t *testing.T) {
 	second, err := prepaid.NewClient(recorder.Config(prepaid.Config{}))
 	require.NoError(t, err)
 	for _, c := range []*prepaid.Client{first, second} {
-		_, err := c.Accounts.Status(t.Context(), "any")
+		_, err := c.Accounts.Summary(t.Context(), "any")
 		require.NoError(t, err)
 	}
 	require.NoError(t, second.Close())
@@ -197,11 +197,11 @@ func TestReplayOfTrouble(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.WithRetryAfter())
 	id := account(srv, "5.00")
-	srv.Inject("GET /accounts/{id}/status", prepaidtest.Answer(503, ""), prepaidtest.DropBeforeCommit(), prepaidtest.Truncate(),
+	srv.Inject("GET /accounts/{id}/status", prepaidtest.Respond(503, ""), prepaidtest.DropBeforeCommit(), prepaidtest.Truncate(),
 		prepaidtest.ExpireToken())
 	srv.Inject("PUT /accounts/{id}/plastic", prepaidtest.ProxyPage(200))
 	srv.Inject("GET /accounts/{id}", prepaidtest.SubstituteContentType("application/json"),
-		prepaidtest.AnswerBody(404, "application/vnd.vendor+json", `{"error":"Mira Smith 7","error_description":"Mira Smith 7"}`))
+		prepaidtest.RespondBody(404, "application/vnd.vendor+json", `{"error":"Mira Smith 7","error_description":"Mira Smith 7"}`))
 	var seen []string
 	calls := func(c *prepaid.Client) {
 		seen = nil
@@ -212,7 +212,7 @@ func TestReplayOfTrouble(t *testing.T) {
 			}
 			seen = append(seen, text)
 		}
-		status, err := c.Accounts.Status(t.Context(), id)
+		status, err := c.Accounts.Summary(t.Context(), id)
 		see(err)
 		seen = append(seen, status.Balance.String())
 		see(c.Accounts.SetPlasticEnabled(t.Context(), id, prepaid.SetPlasticEnabledParams{}))
@@ -308,7 +308,7 @@ func TestReplayRefuses(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
 	id := account(srv, "")
 	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) {
-		_, err := c.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+		_, err := c.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 		require.NoError(t, err)
 	}) + ".yaml"
 	content, err := os.ReadFile(path)

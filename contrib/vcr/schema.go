@@ -67,6 +67,7 @@ func typeShape(t reflect.Type, marked bool) *shape {
 func isScalarType(t reflect.Type) bool {
 	return slices.Contains([]reflect.Type{
 		reflect.TypeFor[time.Time](), reflect.TypeFor[prepaid.Date](), reflect.TypeFor[prepaid.Amount](), reflect.TypeFor[prepaid.Secret](),
+		reflect.TypeFor[prepaid.EphemeralKey](),
 	}, t)
 }
 

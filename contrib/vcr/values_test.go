@@ -34,16 +34,16 @@ func TestOddValuesCanBeReplayed(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "values")
 		recorder, err := New(path, Options{Mode: ModeRecord, Transport: answering(body)})
 		require.NoError(t, err)
-		want, err := clientOn(t, recorder).Accounts.Get(t.Context(), "EA123456", prepaid.IncludePersonal)
+		want, err := clientOn(t, recorder).Accounts.Get(t.Context(), "EA123456", prepaid.IncludeCardholder)
 		require.NoError(t, err, body)
 		require.NoError(t, recorder.Stop(), body)
 		player, err := New(path, Options{})
 		require.NoError(t, err, body)
-		got, err := clientOn(t, player).Accounts.Get(t.Context(), "EA123456", prepaid.IncludePersonal)
+		got, err := clientOn(t, player).Accounts.Get(t.Context(), "EA123456", prepaid.IncludeCardholder)
 		require.NoError(t, err, body)
 		require.Equal(t, want.PlasticExpiry.Truncate(time.Microsecond), got.PlasticExpiry, "times stay, to the microsecond")
-		require.NotEqual(t, want.Personal.DateOfBirth, got.Personal.DateOfBirth)
-		require.Less(t, got.Personal.DateOfBirth.Year, 1920)
+		require.NotEqual(t, want.Cardholder.DateOfBirth, got.Cardholder.DateOfBirth)
+		require.Less(t, got.Cardholder.DateOfBirth.Year, 1920)
 		require.NotEqual(t, want.CompanyID, got.CompanyID)
 		require.NoError(t, player.Stop())
 	}
@@ -117,7 +117,7 @@ func TestVersionTwiceInThePath(t *testing.T) {
 	t.Parallel()
 	known := newSchema()
 	for path, want := range map[string]string{
-		"/3.0/accounts/EA7": "Accounts.Get", "/3.0/cards/3.0/accounts/EA7": "Accounts.Get", "/3.0/accounts/3.0/status": "Accounts.Status",
+		"/3.0/accounts/EA7": "Accounts.Get", "/3.0/cards/3.0/accounts/EA7": "Accounts.Get", "/3.0/accounts/3.0/status": "Accounts.Summary",
 		"/accounts/EA7": "Accounts.Get", "/3.0/3.0/nothing": "an unknown operation",
 	} {
 		require.Equal(t, want, known.request(newPseudonyms(), http.MethodGet, &url.URL{Path: path}, nil).name(), path)

@@ -150,7 +150,7 @@ func (d *demo) count() {
 	times := make(map[int]int)
 	sum := prepaid.Amount{}
 	for i := range demoPayments {
-		times[d.emulator.Movements(string(j.requestID(payment{key: fmt.Sprintf("emp-%03d", i+1)})))]++
+		times[d.emulator.Movements(j.requestID(payment{key: fmt.Sprintf("emp-%03d", i+1)}))]++
 		sum, _ = sum.Add(prepaid.Cents(demoCents(i)))
 	}
 	left, _ := prepaid.MustAmount("500000").Sub(sum)

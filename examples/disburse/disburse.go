@@ -239,7 +239,7 @@ func (d *disbursement) checkFloat(ctx context.Context, client *prepaid.Client, p
 	if err != nil {
 		return exitWrong, err
 	}
-	if account.Balance.Cmp(least) < 0 {
+	if account.Balance.Compare(least) < 0 {
 		return exitWrong, fmt.Errorf("%w: the float account has %s, and at least %s is left to pay", errRefused, account.Balance, least)
 	}
 	d.say.row("float", "%s on the account", account.Balance)

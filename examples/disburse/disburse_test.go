@@ -61,7 +61,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	s.srv.AllowOnly()
 	code, _, errOut = s.run("-rows", "3", "-sum", "300.03")
 	require.Equal(t, exitPaid, code, errOut)
-	s.write(append(s.rows(), "emp-new,"+s.accounts[0]+",5,SALARY")...)
+	s.write(append(s.rows(), row("emp-new", s.accounts[0], "5"))...)
 	code, out, errOut = s.run("-dry-run")
 	require.Equal(t, exitPaid, code, errOut)
 	require.Contains(t, out, "  paid            3           300.03\n")
@@ -76,18 +76,18 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	require.Equal(t, exitPaid, code)
 	const rule = " differs from what was first sent under this key\n"
 	for _, c := range []struct{ old, changed, want string }{
-		{"emp-1," + s.accounts[1], "emp-1," + s.accounts[2], "line 3: account_id" + rule},
+		{string(s.accounts[1]), string(s.accounts[2]), "line 3: account_id" + rule},
 		{"100.02", "100.20", "line 4: amount" + rule},
 		{"100.03,SALARY", "100.03,SALARY 2", "line 5: reference" + rule},
 	} {
 		changed := strings.Replace(strings.Join(s.rows(), "\n"), c.old, c.changed, 1)
-		s.write(changed, "emp-5,"+s.accounts[0]+",7.00,SALARY")
+		s.write(changed, row("emp-5", s.accounts[0], "7.00"))
 		code, _, errOut := s.run()
 		require.Equal(t, exitWrong, code, c.want)
 		require.Contains(t, errOut, c.want)
 		require.Contains(t, errOut, "nothing was sent: changed rows: 1; a corrected row needs a new key")
 	}
-	code, _, errOut := s.run("-float", s.accounts[4])
+	code, _, errOut := s.run("-float", string(s.accounts[4]))
 	require.Equal(t, exitWrong, code)
 	require.Contains(t, errOut, "is the float account")
 
@@ -100,7 +100,7 @@ func TestFileChangedBetweenRuns(t *testing.T) {
 	}
 	require.Equal(t, 5, s.transfers())
 
-	s.write(append([]string{"emp-5," + s.accounts[0] + ",7.00,SALARY"}, s.rows()...)...) // also at its beginning
+	s.write(append([]string{row("emp-5", s.accounts[0], "7.00")}, s.rows()...)...) // also at its beginning
 	code, out, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	require.Contains(t, out, "this run    1 payment in")
@@ -133,7 +133,7 @@ func TestRejectedRows(t *testing.T) {
 
 	// It is tried again, once a run, and only as it was.
 	s.srv.AddAccount(prepaidtest.SeedAccount{ID: "EA2"})
-	s.write(strings.Replace(strings.Join(s.rows(), "\n"), s.accounts[2], "EA2", 1))
+	s.write(strings.Replace(strings.Join(s.rows(), "\n"), string(s.accounts[2]), "EA2", 1))
 	code, out, errOut = s.run("-retry-refused")
 	require.Equal(t, exitRefused, code)
 	require.Equal(t, "line 4: account_id differs from what was first sent under this key; not sent\n", errOut)
@@ -174,7 +174,7 @@ func TestCorrectedRow(t *testing.T) {
 	s.srv.SetStatus(s.accounts[0], "closed")
 	code, _, _ := s.run()
 	require.Equal(t, exitRefused, code)
-	s.write(append(s.rows()[1:], "emp-0b,"+s.accounts[1]+",100.00,SALARY")...)
+	s.write(append(s.rows()[1:], row("emp-0b", s.accounts[1], "100.00"))...)
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	require.Equal(t, "200.01", s.srv.Balance(s.accounts[1]))

@@ -12,7 +12,7 @@ import (
 func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 1)
-	good := "emp-0," + s.accounts[0] + ",100.00,SALARY"
+	good := row("emp-0", s.accounts[0], "100.00")
 	for _, c := range []struct {
 		name string
 		file string
@@ -33,7 +33,7 @@ func TestBadFilesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 			"line 2: amount must be above zero", "line 3: amount must have at most two decimals", "line 4: amount must be a plain number",
 			"line 5: amount must not exceed -max", "line 6: amount must be a plain number",
 		}},
-		{"to the float account", columns + "\nemp-1," + s.float + ",5,SALARY\n", []string{"line 2: account_id is the float account"}},
+		{"to the float account", columns + "\n" + row("emp-1", s.float, "5"), []string{"line 2: account_id is the float account"}},
 		{"references", columns + "\nk-1,EA1,5," + strings.Repeat("é", 76) + "\nk-2,EA1,5,\xff\nk-3,EA1,5,\"a\tb\"\n", []string{
 			"line 2: reference must be at most 75 characters", "line 3: reference must be valid UTF-8", "line 4: reference must have no control characters",
 		}},

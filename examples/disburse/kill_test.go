@@ -77,7 +77,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	s := newStage(t, killPayments, prepaidtest.RequestLog(1))
 	s.srv.Inject(transferOperation,
 		prepaidtest.CommitThenDrop().WithProbability(0.04), prepaidtest.DropBeforeCommit().WithProbability(0.02),
-		prepaidtest.Answer(503, "").WithProbability(0.04), prepaidtest.Truncate().WithProbability(0.02),
+		prepaidtest.Respond(503, "").WithProbability(0.04), prepaidtest.Truncate().WithProbability(0.02),
 		// These run on after the caller was cut off: a repeat that does not wait for them pays twice.
 		prepaidtest.DropBeforeCommit().CommitAfter(500*time.Millisecond).WithProbability(0.02),
 		prepaidtest.ProxyPage(502).CommitAfter(500*time.Millisecond).WithProbability(0.02),

@@ -24,11 +24,11 @@ const another = `the service returned transaction [0-9]+, an earlier payment und
 func TestCorrectedFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	s.write("emp-1," + s.accounts[0] + ",1.25,SALARY")
+	s.write(row("emp-1", s.accounts[0], "1.25"))
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
 	s.file = strings.Replace(s.file, ".csv", "-corrected.csv", 1)
-	s.write("emp-1," + s.accounts[1] + ",99.00,SALARY")
+	s.write(row("emp-1", s.accounts[1], "99.00"))
 	code, out, errOut := s.run()
 	require.Equal(t, exitWrong, code, out)
 	require.Contains(t, errOut, "line 2: amount differs from what was first sent under this key\n")
@@ -38,12 +38,12 @@ func TestCorrectedFileOfAnotherName(t *testing.T) {
 // With a new journal the response comes from the service's cache, and no money moves: that is not paid.
 func TestAnsweredWithAnEarlierPayment(t *testing.T) {
 	t.Parallel()
-	for _, row := range []string{"99.00,SALARY", "1.25,SALARY"} { // also of the same amount, to somebody else
+	for _, amount := range []string{"99.00", "1.25"} { // also of the same amount, to somebody else
 		s := newStage(t, 2)
-		s.write("emp-1," + s.accounts[0] + ",1.25,SALARY")
+		s.write(row("emp-1", s.accounts[0], "1.25"))
 		code, _, errOut := s.run()
 		require.Equal(t, exitPaid, code, errOut)
-		s.write("emp-1,"+s.accounts[1]+","+row, "emp-2,"+s.accounts[1]+",7.00,SALARY")
+		s.write(row("emp-1", s.accounts[1], amount), row("emp-2", s.accounts[1], "7.00"))
 		args := []string{"-journal", filepath.Join(t.TempDir(), "fresh"), "-summary", filepath.Join(t.TempDir(), "summary.csv")}
 		for range 2 { // also when it is not sent again
 			code, out, errOut := s.run(args...)
@@ -90,7 +90,7 @@ func TestJournalLostAfterACrash(t *testing.T) {
 func TestHistoryCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
-	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(500, "").Always())
+	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(500, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Contains(t, errOut, "the paid rows are not proven")
@@ -137,7 +137,7 @@ func TestJournalLostAndReferenceEdited(t *testing.T) {
 func TestHistoryIsLate(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 3)
-	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(204, "").Always())
+	s.srv.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(204, "").Always())
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "3", count(out, stateUnseen))
@@ -193,7 +193,7 @@ func TestHistoryOfAnotherForm(t *testing.T) {
 			item.ID, item.ParentID = "9"+item.ID, ""
 		},
 		"ids of other movements": func(s *stage, item *prepaid.Transaction) { // the opening, which is first, has that of a payment
-			if string(item.AccountID) != s.float {
+			if item.AccountID != s.float {
 				return
 			}
 			if n, _ := strconv.Atoi(string(item.ID)); item.Reference == "" || item.Amount.Sign() > 0 {
@@ -203,7 +203,7 @@ func TestHistoryOfAnotherForm(t *testing.T) {
 			}
 		},
 		"ids of others": func(s *stage, item *prepaid.Transaction) { // each has that of the payment before it
-			if string(item.AccountID) == s.float {
+			if item.AccountID == s.float {
 				n, _ := strconv.Atoi(string(item.ID))
 				item.ID = prepaid.TransactionID(strconv.Itoa(n + 2))
 			}
@@ -262,10 +262,10 @@ func TestPayeeHistory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, 1)
-			s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+			s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
 			code, _, errOut := s.run()
 			require.Equal(t, exitPaid, code, errOut)
-			p, errs := s.proving(payeeOnly{s.srv.Client().Accounts, prepaid.AccountID(s.accounts[0]), c.items}, c.change)
+			p, errs := s.proving(payeeOnly{s.srv.Client().Accounts, s.accounts[0], c.items}, c.change)
 			require.Empty(t, errs)
 			require.Len(t, p.unseen, c.unseen)
 			require.Empty(t, p.elsewhere)
@@ -298,8 +298,8 @@ func TestProofBreaksOff(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
 	const history = "GET /accounts/{id}/transactions"
-	s.srv.Inject(history, prepaidtest.Answer(204, "").Times(4)) // three of the float account, one of a payee
-	s.srv.Inject(history, prepaidtest.Answer(500, "").Always())
+	s.srv.Inject(history, prepaidtest.Respond(204, "").Times(4)) // three of the float account, one of a payee
+	s.srv.Inject(history, prepaidtest.Respond(500, "").Always())
 	code, out, errOut := s.run("-workers", "1")
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "1", count(out, stateUnseen))
@@ -312,7 +312,7 @@ func TestProofBreaksOff(t *testing.T) {
 func TestResolvedIsNotProven(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 2)
-	s.srv.Inject(transferOperation, prepaidtest.Answer(500, "").Always())
+	s.srv.Inject(transferOperation, prepaidtest.Respond(500, "").Always())
 	code, out, _ := s.run()
 	require.Equal(t, exitUnfinished, code)
 	require.Equal(t, "2", count(out, stateUnknown))
@@ -335,12 +335,12 @@ func TestResolvedIsNotProven(t *testing.T) {
 func TestReportedForTwoRows(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, 1)
-	s.write("emp-0," + s.accounts[0] + ",5.00,SALARY")
+	s.write(row("emp-0", s.accounts[0], "5.00"))
 	code, _, errOut := s.run()
 	require.Equal(t, exitPaid, code, errOut)
-	s.srv.Inject(transferOperation, prepaidtest.AnswerBody(200, "application/vnd.vendor+json",
+	s.srv.Inject(transferOperation, prepaidtest.RespondBody(200, "application/vnd.vendor+json",
 		`{"transaction_id":`+s.summary()[0][4]+`,"correlation_id":"c"}`))
-	s.write("emp-0,"+s.accounts[0]+",5.00,SALARY", "emp-1,"+s.accounts[0]+",5.00,SALARY")
+	s.write(row("emp-0", s.accounts[0], "5.00"), row("emp-1", s.accounts[0], "5.00"))
 	code, out, errOut := s.run()
 	require.Equal(t, exitUnfinished, code, out+errOut)
 	require.Equal(t, "1", count(out, statePaid))

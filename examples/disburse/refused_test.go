@@ -18,7 +18,7 @@ func TestRefusedRowIsNotPaidBesideItsCorrection(t *testing.T) {
 	code, _, _ := s.run()
 	require.Equal(t, exitRefused, code)
 	s.srv.SetStatus(s.accounts[0], "active")
-	s.write(append(s.rows(), "emp-0b,"+s.accounts[0]+",100.00,SALARY")...)
+	s.write(append(s.rows(), row("emp-0b", s.accounts[0], "100.00"))...)
 	code, _, errOut := s.run()
 	require.Equal(t, exitRefused, code, errOut)
 	require.Equal(t, "100.00", s.srv.Balance(s.accounts[0]))

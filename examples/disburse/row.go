@@ -70,7 +70,7 @@ func parseRow(line int, fields []string, float prepaid.AccountID, most prepaid.A
 		wrong.add("amount", "must be above zero")
 	case !whole:
 		wrong.add("amount", "must have at most two decimals")
-	case !most.IsZero() && amount.Cmp(most) > 0:
+	case !most.IsZero() && amount.Compare(most) > 0:
 		wrong.add("amount", "must not exceed -max")
 	}
 	p.amount = amount

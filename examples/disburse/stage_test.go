@@ -29,8 +29,8 @@ type stage struct {
 	t        *testing.T
 	srv      *prepaidtest.Server
 	file     string
-	float    string
-	accounts []string
+	float    prepaid.AccountID
+	accounts []prepaid.AccountID
 	opening  prepaid.Amount
 	date     string
 	runName  string
@@ -55,9 +55,13 @@ func newStage(t *testing.T, payments int, options ...prepaidtest.Option) *stage 
 func (s *stage) rows() []string {
 	rows := make([]string, len(s.accounts))
 	for i, account := range s.accounts {
-		rows[i] = fmt.Sprintf("emp-%d,%s,%s,SALARY", i, account, amountOf(i))
+		rows[i] = row(fmt.Sprintf("emp-%d", i), account, amountOf(i).String())
 	}
 	return rows
+}
+
+func row(key string, account prepaid.AccountID, amount string) string {
+	return key + "," + string(account) + "," + amount + ",SALARY"
 }
 
 func amountOf(i int) prepaid.Amount { return prepaid.Cents(int64(10000 + i)) }
@@ -68,7 +72,7 @@ func (s *stage) write(rows ...string) {
 }
 
 func (s *stage) args(more ...string) []string {
-	return append([]string{"-file", s.file, "-run", s.runName, "-date", s.date, "-float", s.float}, more...)
+	return append([]string{"-file", s.file, "-run", s.runName, "-date", s.date, "-float", string(s.float)}, more...)
 }
 
 func (s *stage) run(more ...string) (code int, out, errOut string) {
@@ -87,7 +91,7 @@ func (s *stage) runUntil(ctx context.Context, more ...string) (code int, out, er
 func (s *stage) job() *job {
 	day, err := time.Parse(time.DateOnly, s.date)
 	require.NoError(s.t, err)
-	return &job{file: s.file, run: s.runName, date: day, environment: prepaid.EnvironmentTest, float: prepaid.AccountID(s.float), workers: 2}
+	return &job{file: s.file, run: s.runName, date: day, environment: prepaid.EnvironmentTest, float: s.float, workers: 2}
 }
 
 func (s *stage) requestID(i int) prepaid.RequestID {
@@ -98,7 +102,7 @@ func (s *stage) requestID(i int) prepaid.RequestID {
 func (s *stage) movements() []int {
 	moved := make([]int, len(s.accounts))
 	for i := range moved {
-		moved[i] = s.srv.Movements(string(s.requestID(i)))
+		moved[i] = s.srv.Movements(s.requestID(i))
 	}
 	return moved
 }
@@ -117,17 +121,17 @@ func (s *stage) transfers() (n int) {
 func (s *stage) requirePaidOnce() {
 	s.t.Helper()
 	sum := prepaid.Amount{}
-	booked := make(map[string]string)
+	booked := make(map[string]prepaid.TransactionID)
 	for _, item := range s.srv.Transactions(s.float) {
 		booked[item.Reference] = item.ID
 	}
 	summary := s.summary()
 	require.Len(s.t, summary, len(s.accounts)+len(states()))
 	for i, account := range s.accounts {
-		require.Equal(s.t, 1, s.srv.Movements(string(s.requestID(i))), i)
+		require.Equal(s.t, 1, s.srv.Movements(s.requestID(i)), i)
 		require.Equal(s.t, amountOf(i).String(), s.srv.Balance(account), i)
 		require.Equal(s.t, []string{
-			fmt.Sprint(i + 2), fmt.Sprintf("emp-%d", i), amountOf(i).String(), statePaid, booked[s.job().sourceReference(payment{key: fmt.Sprintf("emp-%d", i), account: prepaid.AccountID(account), amount: amountOf(i)})], "",
+			fmt.Sprint(i + 2), fmt.Sprintf("emp-%d", i), amountOf(i).String(), statePaid, string(booked[s.job().sourceReference(payment{key: fmt.Sprintf("emp-%d", i), account: account, amount: amountOf(i)})]), "",
 		}, summary[i][:6])
 		sum, _ = sum.Add(amountOf(i))
 	}

@@ -22,20 +22,20 @@ func TestRun(t *testing.T) {
 func TestBalanceRefused(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
-	srv.Inject("GET /accounts/{id}", prepaidtest.Answer(403, "").Always())
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
+	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(403, "").Always())
 	var out bytes.Buffer
 	require.ErrorIs(t, pay(t.Context(), srv.Client(), from, to, &out), prepaid.ErrForbidden)
 	require.Regexp(t, `^transaction [0-9]+\n$`, out.String())
-	require.Equal(t, "25.50", srv.Balance(string(to)))
+	require.Equal(t, "25.50", srv.Balance(to))
 }
 
 func TestTransferRefused(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t)
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(403, "").Always())
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(403, "").Always())
 	var out bytes.Buffer
 	err := pay(t.Context(), srv.Client(), from, from, &out)
 	require.ErrorIs(t, err, prepaid.ErrForbidden)

@@ -26,8 +26,8 @@ func run(out io.Writer) error {
 		return err
 	}
 	defer func() { _ = srv.Close() }()
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	return pay(context.Background(), srv.Client(), from, to, out) // for the real service: prepaid.ConfigFromEnv, prepaid.NewClient
 }
 

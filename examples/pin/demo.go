@@ -42,7 +42,7 @@ func emulate(o options, say func(string, ...any)) (*emulated, error) {
 		return nil, err
 	}
 	b := &noting{backend: &backend{
-		client: srv.Client(), account: prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{})), deviceID: "device-1",
+		client: srv.Client(), account: srv.AddAccount(prepaidtest.SeedAccount{}), deviceID: "device-1",
 		ipAddress: "203.0.113.7", method: "sms",
 	}}
 	return &emulated{device: &device{key: key, relay: b, say: say}, srv: srv, backend: b}, nil
@@ -134,7 +134,7 @@ func demonstrate(ctx context.Context, say func(string, ...any)) error {
 		if ctx.Err() != nil {
 			return errStopped
 		}
-		if known != scene.want || e.srv.PINOf(string(e.backend.account)) != scene.pinIs {
+		if known != scene.want || e.srv.PINOf(e.backend.account) != scene.pinIs {
 			return errDemo
 		}
 	}

@@ -91,7 +91,7 @@ func newChange(t *testing.T) (*emulated, *spy, *strings.Builder) {
 	return e, s, &text
 }
 
-func (e *emulated) pinNow() string { return e.srv.PINOf(string(e.backend.account)) }
+func (e *emulated) pinNow() string { return e.srv.PINOf(e.backend.account) }
 
 // The backend sees neither PIN nor password, and no envelope twice.
 func TestBackendSeesEnvelopesOnly(t *testing.T) {
@@ -123,15 +123,15 @@ func TestFailures(t *testing.T) {
 			want  verdict
 			says  string
 		}{
-			{"refused", prepaidtest.Answer(400, "invalid_request"), pinAsBefore, ""},
+			{"refused", prepaidtest.Respond(400, "invalid_request"), pinAsBefore, ""},
 			{"lost, done", prepaidtest.CommitThenDrop(), pinUnknown, ""},
 			{"lost, undone", prepaidtest.DropBeforeCommit(), pinUnknown, ""},
-			{"failed", prepaidtest.Answer(500, "server_error"), pinUnknown, ""},
+			{"failed", prepaidtest.Respond(500, "server_error"), pinUnknown, ""},
 			{"proxy", prepaidtest.ProxyPage(200), pinUnknown, ""},
 			{"not now", prepaidtest.TooManyRequests(time.Hour), pinAsBefore, "later"}, // last: the client pauses after it
 		} {
 			name := c.name
-			e.backend.account = prepaid.AccountID(e.srv.AddAccount(prepaidtest.SeedAccount{}))
+			e.backend.account = e.srv.AddAccount(prepaidtest.SeedAccount{})
 			s.validated, s.ended = 0, 0
 			before := len(e.srv.Requests())
 			e.srv.Inject("POST /pin/"+step, c.fault)
@@ -164,13 +164,13 @@ func TestFailures(t *testing.T) {
 func TestUnreadableAnswer(t *testing.T) {
 	t.Parallel()
 	e, _, _ := newChange(t)
-	e.srv.Inject("POST /pin/initiate", prepaidtest.AnswerBody(200, "application/vnd.vendor+json", `{"id":"1"}`))
+	e.srv.Inject("POST /pin/initiate", prepaidtest.RespondBody(200, "application/vnd.vendor+json", `{"id":"1"}`))
 	err := e.changePIN(t.Context())
 	require.ErrorIs(t, err, errNoOperation)
 	known, advice := advise(err)
 	require.Equal(t, pinAsBefore, known)
 	require.Contains(t, advice, "A password may be on its way.")
-	e.srv.Inject("POST /pin/execute", prepaidtest.AnswerBody(204, "", ""))
+	e.srv.Inject("POST /pin/execute", prepaidtest.RespondBody(204, "", ""))
 	require.NoError(t, e.changePIN(t.Context()))
 }
 
@@ -327,14 +327,14 @@ func TestService(t *testing.T) {
 		}
 		written <- err
 	}()
-	args := []string{"-account", id, "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
+	args := []string{"-account", string(id), "-certificate", certificate, "-device", "d1", "-ip", "203.0.113.7", "-hash", "SHA512"}
 	code, out, errOut := runWith(t, strings.NewReader(""), append(args, "-fd", fmt.Sprint(from.Fd()))...)
 	require.Zero(t, code, errOut)
 	require.NoError(t, <-written)
 	require.Contains(t, out, "The new PIN is valid.")
 	require.Equal(t, "7391", srv.PINOf(id))
 
-	srv.Inject("POST /pin/initiate", prepaidtest.Answer(404, "account_not_found"))
+	srv.Inject("POST /pin/initiate", prepaidtest.Respond(404, "account_not_found"))
 	code, out, errOut = runWith(t, strings.NewReader("7391\n"), args...)
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "Check the account")

@@ -46,7 +46,7 @@ func newBench(t *testing.T, begin state, options ...prepaidtest.Option) *bench {
 	t.Helper()
 	b := &bench{t: t, srv: prepaidtest.NewServer(t, options...), text: &bytes.Buffer{}}
 	if begin.action == deny {
-		b.srv.AddCompany(prepaidtest.Company{ID: int64(company), Loop: prepaidtest.ClosedLoop})
+		b.srv.AddCompany(prepaidtest.Company{ID: company, Loop: prepaidtest.ClosedLoop})
 	}
 	config := b.srv.Config()
 	config.Transport = b
@@ -158,7 +158,7 @@ func TestLostCallArrivesLate(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 200, answer.StatusCode)
 			_ = answer.Body.Close()
-			b.srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(400, "invalid_request"))
+			b.srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(400, "invalid_request"))
 		}
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func TestLostCallArrivesLate(t *testing.T) {
 func TestRefusedCall(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, begin())
-	b.srv.Inject("POST /policy/{id}/merchants", prepaidtest.Answer(400, "invalid_request"))
+	b.srv.Inject("POST /policy/{id}/merchants", prepaidtest.Respond(400, "invalid_request"))
 	got, err := b.converge(t.Context(), b.now(), end())
 	require.ErrorIs(t, err, prepaid.ErrBadRequest)
 	require.Equal(t, 3, b.sent) // two additions, then the refused removal of the old text; nothing is opened after that
@@ -182,7 +182,7 @@ func TestRefusedCall(t *testing.T) {
 func TestServiceThatKeepsFailing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, begin())
-	b.srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(500, "server_error").Always())
+	b.srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(500, "server_error").Always())
 	got, err := b.converge(t.Context(), b.now(), end())
 	require.ErrorIs(t, err, errRounds)
 	require.Equal(t, mostRounds, b.sent)
@@ -195,7 +195,7 @@ func TestReadingBackFails(t *testing.T) {
 	b := newBench(t, begin())
 	current := b.now()
 	b.change = func(int, *http.Request) (*http.Response, error) {
-		b.srv.Inject("GET /policy/{id}/policy", prepaidtest.Answer(500, "server_error").Always())
+		b.srv.Inject("GET /policy/{id}/policy", prepaidtest.Respond(500, "server_error").Always())
 		return nil, errors.New("connection reset")
 	}
 	_, err := b.converge(t.Context(), current, end())

@@ -37,7 +37,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 	options := options{batch: 100, reason: "demonstration"}
 
 	title("Export: the emulator's initial policy as a file")
-	if err := s.export(ctx, prepaid.CompanyID(prepaidtest.DefaultCompany)); err != nil {
+	if err := s.export(ctx, prepaidtest.DefaultCompany); err != nil {
 		return err
 	}
 

@@ -121,7 +121,7 @@ func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer
 	case "export":
 		company = prepaid.CompanyID(o.company)
 		if company == 0 && s.emulator != nil {
-			company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+			company = prepaidtest.DefaultCompany
 		}
 		if company == 0 {
 			return false, fmt.Errorf("%w: export needs -company", errInput)

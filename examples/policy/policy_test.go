@@ -131,7 +131,7 @@ func TestApplyCommand(t *testing.T) {
 	require.Contains(t, out, "  - \"0001\"\n")
 
 	emptied := fileWith(t, "company: 42\ndefault_action: allow\ncategories: []\n")
-	srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "forbidden"))
+	srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(403, "forbidden"))
 	code, out, errOut = runWith(t, "", "apply", "-yes", "-batch", "1", emptied)
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "Not done. According to the last read, this is left: ")

@@ -53,7 +53,7 @@ func emulate() (*session, error) {
 		return nil, err
 	}
 	s := &session{client: emulator.Client(), emulator: emulator, settle: 50 * time.Millisecond}
-	a := applier{client: s.client, company: prepaid.CompanyID(prepaidtest.DefaultCompany)}
+	a := applier{client: s.client, company: prepaidtest.DefaultCompany}
 	for _, first := range []step{
 		addCategories([]prepaid.MCC{"5933", "7995"}),
 		addMerchants([]prepaid.MerchantRule{

@@ -169,13 +169,13 @@ func (q *quickstart) lostResponse(ctx context.Context) {
 		return
 	}
 	finding, err := q.client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{
-		AccountID: from.id, Amount: params.Amount, Settle: 5 * time.Second,
+		AccountID: from.id, Amount: params.Amount, VisibleWithin: 5 * time.Second,
 	}.Around(err))
 	if err != nil {
 		q.fail(err)
 		return
 	}
-	q.say("search the history: %s", finding.Verdict)
+	q.say("search the history: seen")
 	for _, t := range finding.Transactions {
 		q.say("  transaction %s, %s %s", t.ID, t.TypeDescription, t.Amount)
 	}
@@ -186,7 +186,7 @@ func (q *quickstart) lostResponse(ctx context.Context) {
 	}
 	q.say("same params again: applied, transaction %s", result.TransactionID)
 	q.say("balance of %s: %s before, %s now; of %s: %s now", from.key, before, q.balance(ctx, from.id), to.key, q.balance(ctx, to.id))
-	q.say("%d movement with request ID %s", q.emulator.Movements(string(params.RequestID)), params.RequestID)
+	q.say("%d movement with request ID %s", q.emulator.Movements(params.RequestID), params.RequestID)
 }
 
 // addUp compares each balance with the sum of its history.

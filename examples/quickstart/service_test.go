@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +18,7 @@ import (
 )
 
 // service is an emulator in the place of the real test environment.
-func service(t *testing.T) (srv *prepaidtest.Server, float string) {
+func service(t *testing.T) (srv *prepaidtest.Server, float prepaid.AccountID) {
 	t.Helper()
 	srv = prepaidtest.NewServer(t, prepaidtest.SimulationDelay(0))
 	float = srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"})
@@ -27,8 +26,8 @@ func service(t *testing.T) (srv *prepaidtest.Server, float string) {
 	for name, value := range map[string]string{
 		"PREPAID_BASE_URL": config.BaseURL, "PREPAID_VENDOR": config.Vendor, "PREPAID_ENVIRONMENT": "test",
 		"PREPAID_CLIENT_ID": config.Credentials.ClientID, "PREPAID_CLIENT_SECRET": config.Credentials.ClientSecret.Reveal(),
-		"PREPAID_COMPANY_ID":        strconv.FormatInt(prepaidtest.DefaultCompany, 10),
-		"PREPAID_PROGRAM_CLIENT_ID": prepaidtest.DefaultProgramClientID, "PREPAID_FLOAT_ACCOUNT": float,
+		"PREPAID_COMPANY_ID":        prepaidtest.DefaultCompany.String(),
+		"PREPAID_PROGRAM_CLIENT_ID": prepaidtest.DefaultProgramClientID, "PREPAID_FLOAT_ACCOUNT": string(float),
 	} {
 		t.Setenv(name, value)
 	}
@@ -37,7 +36,7 @@ func service(t *testing.T) (srv *prepaidtest.Server, float string) {
 
 func rules(t *testing.T, srv *prepaidtest.Server) []string {
 	t.Helper()
-	policy, err := srv.Client().Policy.Categories(t.Context(), prepaid.CompanyID(prepaidtest.DefaultCompany))
+	policy, err := srv.Client().Policy.Categories(t.Context(), prepaidtest.DefaultCompany)
 	require.NoError(t, err)
 	return categories(policy)
 }
@@ -67,13 +66,13 @@ func TestRunAgain(t *testing.T) {
 	require.Equal(t, "9549.50", srv.Balance(float))
 	accounts := srv.AccountIDs()
 
-	blocked := ""
+	var blocked prepaid.AccountID
 	for _, id := range accounts {
 		if srv.Account(id).Key == "emp-3" {
 			blocked = id
 		}
 	}
-	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), prepaid.AccountID(blocked), prepaid.AccountStatusInactive))
+	require.NoError(t, srv.Client().Accounts.SetStatus(t.Context(), blocked, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive}))
 	code, out, errOut = runWith(t, "-pause", "0", "-day", yesterday, "-again")
 	require.Zero(t, code, out+errOut)
 	require.Equal(t, 3, strings.Count(out, "existed"))
@@ -101,7 +100,7 @@ func TestEmulatorAMonthAhead(t *testing.T) {
 // A rule of the program's own is not taken away.
 func TestRuleOfTheProgramStays(t *testing.T) {
 	srv, _ := service(t)
-	require.NoError(t, srv.Client().Policy.ChangeCategories(t.Context(), prepaid.CompanyID(prepaidtest.DefaultCompany),
+	require.NoError(t, srv.Client().Policy.ChangeCategories(t.Context(), prepaidtest.DefaultCompany,
 		prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{gambling}}))
 	code, out, errOut := runWith(t, "-pause", "0")
 	require.Zero(t, code, out+errOut)
@@ -113,7 +112,7 @@ func TestRuleOfTheProgramStays(t *testing.T) {
 func TestRuleNotRemoved(t *testing.T) {
 	srv, _ := service(t)
 	out := &trigger{at: "rules for the categories", do: func() {
-		srv.Inject("POST /policy/{id}/categories", prepaidtest.Answer(403, "").Always())
+		srv.Inject("POST /policy/{id}/categories", prepaidtest.Respond(403, "").Always())
 	}}
 	var errOut bytes.Buffer
 	require.Equal(t, 1, run(t.Context(), []string{"-pause", "0"}, out, &errOut), errOut.String())

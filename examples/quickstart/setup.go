@@ -86,8 +86,8 @@ func (q *quickstart) setUpEmulator() error {
 	if q.emulator, err = prepaidtest.Start(prepaidtest.WithWebhookRoots(roots)); err != nil {
 		return err
 	}
-	q.company, q.program = prepaid.CompanyID(prepaidtest.DefaultCompany), prepaidtest.DefaultProgramClientID
-	q.float = prepaid.AccountID(q.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00", Key: "float"}))
+	q.company, q.program = prepaidtest.DefaultCompany, prepaidtest.DefaultProgramClientID
+	q.float = q.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00", Key: "float"})
 	q.template, q.pause, q.look = prepaidtest.DailySettlement, 150*time.Millisecond, time.Second // nothing is late there
 	q.config = q.emulator.Config()
 	q.client, err = prepaid.NewClient(q.config)

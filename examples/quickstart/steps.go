@@ -85,9 +85,9 @@ func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Issued, erro
 	issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: q.program,
 		Account: prepaid.CreateAccountParams{
-			CompanyID: q.company, ClientAccountKey: r.key, Registration: r.cardholder,
+			CompanyID: q.company, ClientAccountKey: r.key, Cardholder: r.cardholder,
 		},
-		Settle: q.look, Again: q.again,
+		VisibleWithin: q.look, Again: q.again,
 	})
 	if errors.Is(err, prepaid.ErrNotSeen) && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: check the program's client_id before you run this again, or a second card is created", err)
@@ -111,7 +111,7 @@ func (q *quickstart) activateAndLoad(ctx context.Context) {
 			switch c.status {
 			case prepaid.AccountStatusActive:
 			case prepaid.AccountStatusPreActive:
-				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.AccountStatusActive); err != nil {
+				if err := q.client.Accounts.SetStatus(ctx, c.id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}); err != nil {
 					q.fail(err)
 					continue
 				}
@@ -137,7 +137,7 @@ func (q *quickstart) activateAndLoad(ctx context.Context) {
 }
 
 func (q *quickstart) balance(ctx context.Context, id prepaid.AccountID) string {
-	account, err := q.client.Accounts.Status(ctx, id)
+	account, err := q.client.Accounts.Summary(ctx, id)
 	if err != nil {
 		q.fail(err)
 		return "?"

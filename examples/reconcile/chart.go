@@ -147,10 +147,10 @@ func dayMarks(w window) []mark {
 func describe(w window, s *series) string {
 	lowest, highest := 0, 0
 	for i, balance := range s.points {
-		if balance.Cmp(s.points[lowest]) < 0 {
+		if balance.Compare(s.points[lowest]) < 0 {
 			lowest = i
 		}
-		if balance.Cmp(s.points[highest]) > 0 {
+		if balance.Compare(s.points[highest]) > 0 {
 			highest = i
 		}
 	}

@@ -23,7 +23,7 @@ func emulate(opts *options, now time.Time) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+	opts.company = prepaidtest.DefaultCompany
 	var document bytes.Buffer
 	if err = json.NewEncoder(&document).Encode(makeUp(now)); err == nil {
 		err = emulator.Load(&document)
@@ -94,7 +94,7 @@ func (f *fiction) day(n int, date time.Time) {
 		f.clear(card, date.Add(5*time.Hour+time.Duration(i)*time.Second))
 	}
 	payday := date.Weekday() == time.Monday
-	if n == 0 || payday && (n%28 < 7 || f.float.balance.Cmp(prepaid.Cents(800_000)) < 0) {
+	if n == 0 || payday && (n%28 < 7 || f.float.balance.Compare(prepaid.Cents(800_000)) < 0) {
 		f.book(f.float, prepaid.TransactionTypeLoad, prepaid.Cents(2_000_000), prepaid.Amount{}, date.Add(6*time.Hour))
 	}
 	for i, card := range f.cards[:madeUpCards-1] {
@@ -149,7 +149,7 @@ func (f *fiction) clear(card *madeUpAccount, at time.Time) {
 }
 
 func (f *fiction) has(card *madeUpAccount, amount prepaid.Amount) bool {
-	return card.balance.Cmp(amount) >= 0
+	return card.balance.Compare(amount) >= 0
 }
 
 // book returns false for what has not happened yet.

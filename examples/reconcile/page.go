@@ -82,7 +82,7 @@ func listing(statements []*statement) []*statement {
 		return 1
 	}
 	slices.SortStableFunc(lines, func(a, b *statement) int {
-		return cmp.Or(cmp.Compare(wrong(a), wrong(b)), size(b).Cmp(size(a)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(wrong(a), wrong(b)), size(b).Compare(size(a)), cmp.Compare(a.ID, b.ID))
 	})
 	good := slices.IndexFunc(lines, func(s *statement) bool { return s.Problem == "" })
 	return lines[:min(len(lines), max(good, 0)+listed)]

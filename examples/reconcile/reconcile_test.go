@@ -115,7 +115,7 @@ func TestPages(t *testing.T) {
 	var want []string
 	for _, id := range f.AccountIDs() {
 		for _, item := range f.Transactions(id) {
-			want = append(want, item.ID)
+			want = append(want, string(item.ID))
 		}
 	}
 	require.Equal(t, want, o.ids())
@@ -193,7 +193,7 @@ func TestNeverAtRest(t *testing.T) {
 	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts.\n  EA1: changed during each of 3 readings")
 	require.Contains(t, o.page, "Accounts that could not be read and are not in the sums: 1.")
 	require.Len(t, o.rows, 1, "what is not of one moment is not in the file")
-	require.Equal(t, still, o.rows[0][0])
+	require.Equal(t, string(still), o.rows[0][0])
 }
 
 func TestDoesNotReconcile(t *testing.T) {
@@ -258,7 +258,7 @@ func TestNotListed(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	f := service(t, atNovember())
 	f.AddAccount(prepaidtest.SeedAccount{Balance: "5"})
-	f.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(404, "account_not_found"))
+	f.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(404, "account_not_found"))
 	o := october(t, f)
 	require.Equal(t, 1, o.code)
 	require.Contains(t, o.out, "Not reconciled: 1 of 2 accounts")
@@ -274,7 +274,7 @@ func TestCutShort(t *testing.T) {
 	first := runIn(t, dir, "-from", "2026-09-01", "-to", "2026-11-30")
 	require.Zero(t, first.code, first.errOut)
 
-	f.Inject("GET /accounts/company/{companyid}", prepaidtest.Answer(403, "forbidden"))
+	f.Inject("GET /accounts/company/{companyid}", prepaidtest.Respond(403, "forbidden"))
 	refused := runIn(t, dir)
 	require.Equal(t, 1, refused.code)
 	require.Contains(t, refused.errOut, "status 403 (forbidden)")

@@ -165,7 +165,7 @@ func (r *reader) closingBalance(ctx context.Context, id prepaid.AccountID) (late
 		return 0, closing, err
 	}
 	if first == nil {
-		account, err := r.accounts.Status(ctx, id)
+		account, err := r.accounts.Summary(ctx, id)
 		if err != nil {
 			return 0, closing, err
 		}

@@ -102,7 +102,7 @@ func (s *summary) rank(of *statement, balances *series) error {
 		return nil
 	}
 	s.top = append(s.top, ranked{of, turnover, balances})
-	slices.SortStableFunc(s.top, func(a, b ranked) int { return b.turnover.Cmp(a.turnover) })
+	slices.SortStableFunc(s.top, func(a, b ranked) int { return b.turnover.Compare(a.turnover) })
 	s.top = s.top[:min(len(s.top), charted)]
 	return nil
 }

@@ -24,15 +24,15 @@ type payload struct {
 
 // entry is a line of the file.
 type entry struct {
-	Hook    string              `json:"hook_id"`
-	Message string              `json:"message_id"`
+	Hook    prepaid.HookID      `json:"hook_id"`
+	Message prepaid.MessageID   `json:"message_id"`
 	Type    prepaid.MessageType `json:"type"`
 	At      time.Time           `json:"timestamp"`
 	Amount  *prepaid.Amount     `json:"amount,omitzero"`  // for a transaction
 	Raw     json.RawMessage     `json:"message,omitzero"` // for any other message, as received
 }
 
-func (e entry) key() string { return e.Hook + "/" + e.Message }
+func (e entry) key() string { return string(e.Hook) + "/" + string(e.Message) }
 
 // books stand for a database: they outlive the receiver and tolerate a repeat, by the message's ID. With a file they
 // also outlive the process.

@@ -41,7 +41,7 @@ func demonstrate(ctx context.Context, say *printer) (err error) {
 		form: webhook.HMAC{Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded}, // the emulator's
 		tls:  &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
 		want: prepaid.CreateHookParams{
-			Scope: []prepaid.CompanyID{prepaid.CompanyID(prepaidtest.DefaultCompany)}, FilterSpec: prepaid.FilterAll,
+			Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: prepaid.FilterAll,
 			Enabled: true, ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: newKey(),
 		},
 	}
@@ -53,7 +53,7 @@ type demo struct {
 	*receiver
 
 	emulator *prepaidtest.Server
-	account  string
+	account  prepaid.AccountID
 }
 
 func (d *demo) steps(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (d *demo) steps(ctx context.Context) error {
 	err = errors.Join(err, d.adjust(ctx, "-3.00"), d.advance(ctx, time.Minute), d.advance(ctx, time.Hour), d.drained(ctx))
 
 	d.say.title("6. Stop: a response is lost just before, then two messages cannot be delivered")
-	d.emulator.InjectDelivery("", prepaidtest.LoseAnswer())
+	d.emulator.InjectDelivery("", prepaidtest.LoseResponse())
 	err = errors.Join(err, d.adjust(ctx, "-4.00"), stop(), d.adjust(ctx, "-6.00", "40.00"), d.advance(ctx, time.Minute))
 	if err != nil {
 		return err

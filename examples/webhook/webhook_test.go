@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -144,7 +143,7 @@ func TestService(t *testing.T) {
 	require.NoError(t, listener.Close())
 	file := filepath.Join(dir, "books.jsonl")
 	args := []string{
-		"-listen", address, "-uri", "https://" + address, "-company", strconv.FormatInt(prepaidtest.DefaultCompany, 10),
+		"-listen", address, "-uri", "https://" + address, "-company", prepaidtest.DefaultCompany.String(),
 		"-key-id", "k2", "-key-file", write("key", newKey().Reveal()+"\n"), "-old-key", "k1=" + write("old", newKey().Reveal()),
 		"-header", "X-Sum", "-prefix", "v1=", "-base64", "-key-text", "-alert-type", "undeliverable_alert",
 		"-certificate", write("cert.pem", encoded("CERTIFICATE", certificate.Certificate[0])),

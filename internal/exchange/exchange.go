@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -125,11 +126,18 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	}
 	failure := Failure{Sent: !s.neverLeft(x, err)}
 	failure.MayConnect = !failure.Sent && mayConnect(err)
-	if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
-		err = errQuoted // a query contains names and numbers
+	if quotes(err.Error(), out.URL) {
+		err = errQuoted // path and query contain names and numbers
 	}
 	failure.Err = describe(ctx, failure.Sent, err)
 	return nil, failure
+}
+
+// quotes reports whether the text of an error contains the path or the query of a request.
+func quotes(text string, u *url.URL) bool {
+	return slices.ContainsFunc([]string{u.RawQuery, u.Path, u.EscapedPath()}, func(part string) bool {
+		return len(part) > 1 && strings.Contains(text, part)
+	})
 }
 
 // HTTP2 reports whether the exchange took place over HTTP/2.

@@ -3,17 +3,18 @@ package pages
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 )
 
-// Fetcher reads a page by number. ahead means that nobody waits for it yet.
-type Fetcher[P any] func(ctx context.Context, number int, ahead bool) (P, error)
+// Fetcher reads a page by number. awaited is closed when the consumer begins to wait for the page; nil if it does already.
+type Fetcher[P any] func(ctx context.Context, number int, awaited <-chan struct{}) (P, error)
 
 // Sequential reads one page after the other until the consumer stops.
 func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		for number := start; ; number++ {
-			page, err := fetch(ctx, number, false)
+			page, err := fetch(ctx, number, nil)
 			if !yield(page, err) || err != nil {
 				return
 			}
@@ -21,61 +22,130 @@ func Sequential[P any](ctx context.Context, start int, fetch Fetcher[P]) iter.Se
 	}
 }
 
-// Prefetched reads pages concurrently and yields them in order. The window grows 1, 2, 4 … so that little is wasted if the
-// caller stops early, and never goes past the last page once that is known. If X-TotalItems shows that a page was served
-// before its predecessor, it is read again: items may have moved between the two.
+// Prefetched reads up to ahead pages in addition to the one that the consumer waits for or works on, and yields them in order.
+// The first page is read alone, since it says how many there are, and no page after the last is requested. So n pages take
+// 1 + ceil((n-1) / (ahead+1)) rounds.
+//
+// An item that is added moves others to later pages. So a page that may have been served before its predecessor is read again
+// unless X-TotalItems shows that it was not, together with all such pages that have arrived.
 func Prefetched[P any](ctx context.Context, start, ahead int, fetch Fetcher[P], head func(P) Head) iter.Seq2[P, error] {
-	type result struct {
-		page P
-		err  error
-	}
 	return func(yield func(P, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		var waiting []chan result
+		w := window[P]{fetch: fetch, head: head, next: start}
 		defer func() {
 			cancel()
-			for _, pending := range waiting { // wait for all goroutines
-				<-pending
+			for _, p := range w.waiting { // wait for all goroutines
+				<-p.arrived
 			}
 		}()
-		next, window, last, items := start, 1, 0, 0
-		begin := func() {
-			number, done := next, make(chan result, 1)
-			early := len(waiting) > 0
-			next++
-			waiting = append(waiting, done)
-			go func() {
-				page, err := fetch(ctx, number, early)
-				done <- result{page, err}
-			}()
-		}
 		for {
-			if len(waiting) == 0 {
-				begin()
+			if len(w.waiting) == 0 {
+				w.begin(ctx, nil)
 			}
-			if len(waiting) <= ahead && next <= last { // the caller now waits for one of them
-				begin()
+			w.fill(ctx, ahead+1) // the caller waits for one of them
+			page, err := w.take(ctx)
+			if err == nil {
+				w.fill(ctx, ahead)
 			}
-			r := <-waiting[0]
-			waiting = slices.Delete(waiting, 0, 1)
-			if r.err == nil {
-				if page := head(r.page); page.Counted && page.Items < items {
-					r.page, r.err = fetch(ctx, page.Number, false)
-				}
-			}
-			if r.err == nil {
-				page := head(r.page)
-				if page.Reported && page.Counted { // without both, a page ahead may not exist or may be too old
-					last, items = page.Pages, page.Items
-					for len(waiting) < window && next <= last {
-						begin()
-					}
-					window = min(window*2, ahead)
-				}
-			}
-			if !yield(r.page, r.err) || r.err != nil {
+			if !yield(page, err) || err != nil {
 				return
 			}
+		}
+	}
+}
+
+// window holds the pages that were requested and not yet yielded, in order.
+type window[P any] struct {
+	fetch   Fetcher[P]
+	head    func(P) Head
+	waiting []*pending[P]
+	next    int // the page to request next
+	last    int // the last page by the newest count; 0 if unknown
+	items   int // X-TotalItems of the last page yielded
+}
+
+// pending is a page that was requested.
+type pending[P any] struct {
+	number  int
+	after   bool          // its predecessor had arrived when it was requested
+	awaited chan struct{} // nil if the consumer waited from the start
+	arrived chan struct{} // closed when page and err are set
+	page    P
+	err     error
+}
+
+func (p *pending[P]) hasArrived() bool {
+	select {
+	case <-p.arrived:
+		return true
+	default:
+		return false
+	}
+}
+
+// fill requests pages up to the last one until size are waiting.
+func (w *window[P]) fill(ctx context.Context, size int) {
+	for len(w.waiting) < size && w.next <= w.last {
+		w.begin(ctx, make(chan struct{}))
+	}
+}
+
+// begin requests the next page.
+func (w *window[P]) begin(ctx context.Context, awaited chan struct{}) {
+	n := len(w.waiting)
+	p := &pending[P]{number: w.next, after: n == 0 || w.waiting[n-1].hasArrived(), awaited: awaited}
+	w.waiting = append(w.waiting, p)
+	w.next++
+	w.request(ctx, p)
+}
+
+func (w *window[P]) request(ctx context.Context, p *pending[P]) {
+	p.arrived = make(chan struct{})
+	go func() {
+		defer close(p.arrived)
+		p.page, p.err = w.fetch(ctx, p.number, p.awaited)
+	}()
+}
+
+// take waits for the first page and removes it from the window.
+func (w *window[P]) take(ctx context.Context) (P, error) {
+	p := w.waiting[0]
+	w.waiting = slices.Delete(w.waiting, 0, 1)
+	if p.awaited != nil {
+		close(p.awaited)
+	}
+	<-p.arrived
+	if w.stale(p) {
+		w.restart(ctx)
+		p.page, p.err = w.fetch(ctx, p.number, nil)
+	}
+	if p.err != nil {
+		return p.page, p.err
+	}
+	if head := w.head(p.page); head.Reported && head.Counted {
+		w.last, w.items = head.Pages, head.Items
+	} else { // a page ahead may not exist, and those requested may be too old
+		w.last, w.items = 0, math.MaxInt
+	}
+	return p.page, nil
+}
+
+// stale reports whether a page has arrived that may have been served before the one yielded last.
+func (w *window[P]) stale(p *pending[P]) bool {
+	if !p.hasArrived() || p.err != nil || p.after {
+		return false
+	}
+	head := w.head(p.page)
+	return !head.Counted || head.Items < w.items
+}
+
+// restart requests the stale pages again; the page before them is read again, too.
+func (w *window[P]) restart(ctx context.Context) {
+	again := true
+	for _, p := range w.waiting {
+		p.after = p.after && !again // that was true of the earlier copy of its predecessor
+		if again = w.stale(p); again {
+			w.request(ctx, p)
 		}
 	}
 }

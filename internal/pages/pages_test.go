@@ -3,9 +3,12 @@ package pages
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -24,7 +27,7 @@ func (p *page) head() Head { return p.Head }
 // listOf returns a service that has n items at first, size of them a page, and added before the pages that change names.
 func listOf(n, size int, change map[int]int, count bool) Fetcher[*page] {
 	first := 0
-	return func(_ context.Context, number int, _ bool) (*page, error) {
+	return func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
 		first -= change[number] // newer items come before all others
 		delete(change, number)
 		total := n - first
@@ -82,7 +85,7 @@ func TestEveryItemIsMetOnce(t *testing.T) {
 
 func TestListsThatEndEarly(t *testing.T) {
 	t.Parallel()
-	_, err := read(t, 0, func(context.Context, int, bool) (*page, error) {
+	_, err := read(t, 0, func(context.Context, int, <-chan struct{}) (*page, error) {
 		return &page{Head: Head{Number: 1, Pages: 1, Items: 5, Received: 1, Reported: true, Counted: true}, ids: []string{"a"}}, nil
 	})
 	incomplete, ok := errors.AsType[*Incomplete](err)
@@ -90,7 +93,7 @@ func TestListsThatEndEarly(t *testing.T) {
 	require.Equal(t, Incomplete{Seen: 1, Total: 5}, *incomplete)
 	require.EqualError(t, err, "list incomplete")
 
-	_, err = read(t, 0, func(_ context.Context, number int, _ bool) (*page, error) { // it ignores the number
+	_, err = read(t, 0, func(_ context.Context, number int, _ <-chan struct{}) (*page, error) { // it ignores the number
 		return &page{Head: Head{Number: number, Pages: 3, Received: 1, Reported: true}, ids: []string{"a"}}, nil
 	})
 	require.ErrorIs(t, err, ErrRepeated)
@@ -122,8 +125,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Pages are fetched ahead in a growing window, never beyond the last, and delivered in order. A page that is older than the
-// one before it is read again.
+// Pages are fetched ahead, never beyond the last, and delivered in order. A page that is older than the one before it is read
+// again.
 func TestPrefetched(t *testing.T) {
 	t.Parallel()
 	most := 0
@@ -131,7 +134,7 @@ func TestPrefetched(t *testing.T) {
 	again := 0
 	var numbers []int
 	var mu sync.Mutex
-	fetch := func(_ context.Context, number int, _ bool) (*page, error) {
+	fetch := func(_ context.Context, number int, _ <-chan struct{}) (*page, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		most = max(most, number)
@@ -153,8 +156,133 @@ func TestPrefetched(t *testing.T) {
 	require.Equal(t, 2, again)
 
 	broken := errors.New("broken")
-	for one, err := range Prefetched(t.Context(), 1, 3, func(context.Context, int, bool) (*page, error) { return nil, broken }, (*page).head) {
+	for one, err := range Prefetched(t.Context(), 1, 3, func(context.Context, int, <-chan struct{}) (*page, error) { return nil, broken }, (*page).head) {
 		require.Nil(t, one)
 		require.ErrorIs(t, err, broken)
 	}
+}
+
+// counts is a service that responds after a second with the counts that it is given for the copies of a page, one after the
+// other; -1 leaves the counts out.
+type counts struct {
+	mu      sync.Mutex
+	pages   int
+	items   map[int][]int
+	slow    map[int]bool // these take a second more
+	fetched []int
+}
+
+func (c *counts) fetch(ctx context.Context, number int, _ <-chan struct{}) (*page, error) {
+	c.mu.Lock()
+	c.fetched = append(c.fetched, number)
+	items := c.items[number]
+	if len(items) > 1 {
+		c.items[number] = items[1:]
+	}
+	c.mu.Unlock()
+	pause := time.Second
+	if c.slow[number] {
+		pause *= 2
+	}
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p := &page{Head: Head{Number: number, Pages: c.pages, Items: 100, Reported: true, Counted: true}}
+	if len(items) > 0 {
+		p.Items, p.Counted = items[0], items[0] >= 0
+	}
+	return p, nil
+}
+
+// readAll reads all pages of c from start on, works on each for a time, and returns how long it waited.
+func (c *counts) readAll(t *testing.T, start, ahead int, work time.Duration) (rounds time.Duration) {
+	t.Helper()
+	began, next := time.Now(), start
+	for one, err := range Prefetched(t.Context(), start, ahead, c.fetch, (*page).head) {
+		require.NoError(t, err)
+		require.Equal(t, next, one.Number)
+		if next++; next > c.pages {
+			break
+		}
+		time.Sleep(work)
+		synctest.Wait()
+		c.mu.Lock()
+		require.LessOrEqual(t, len(c.fetched), next-start+ahead, "in memory")
+		c.mu.Unlock()
+	}
+	return time.Since(began) / time.Second
+}
+
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ pages, start, ahead, rounds int }{
+		{100, 1, 3, 26}, {100, 1, 7, 14}, {100, 1, 15, 8}, {100, 1, 1, 51}, {100, 1, 98, 2}, {100, 1, 1 << 40, 2},
+		{1, 1, 9, 1}, {2, 1, 9, 2}, {100, 51, 6, 8}, {100, 100, 6, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := counts{pages: tc.pages}
+			require.EqualValues(t, tc.rounds, c.readAll(t, tc.start, tc.ahead, 0), tc)
+			require.Len(t, c.fetched, tc.pages-tc.start+1)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // a slow consumer waits for the first page only
+		c := counts{pages: 20}
+		require.EqualValues(t, 1+19*10, c.readAll(t, 1, 4, 10*time.Second))
+		require.Len(t, c.fetched, 20)
+	})
+}
+
+// Pages that may be older than their predecessor are read again, as many as possible at the same time.
+func TestOldPagesAreReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		items  map[int][]int
+		slow   map[int]bool
+		pages  int
+		rounds int
+		again  []int // in addition to the window of 5
+	}{
+		"all are new":      {nil, nil, 6, 2, nil},
+		"one is old":       {map[int][]int{4: {99, 100}}, nil, 6, 3, []int{4}},
+		"one is newer":     {map[int][]int{3: {101}, 4: {100, 101}, 5: {100, 101}, 6: {100, 101}}, nil, 6, 3, []int{4, 5, 6}},
+		"and others after": {map[int][]int{3: {101}, 4: {100, 102}, 5: {100, 102}, 6: {102}}, nil, 6, 3, []int{4, 5}},
+		"one comes late":   {map[int][]int{3: {101}, 4: {100, 101}, 5: {100, 101}, 6: {101}}, map[int]bool{5: true}, 6, 5, []int{4, 5}},
+		"uncounted":        {map[int][]int{3: {-1}}, nil, 4, 4, []int{3, 4}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := counts{pages: tc.pages, items: tc.items, slow: tc.slow}
+			began := time.Now()
+			for one, err := range Prefetched(t.Context(), 1, 4, c.fetch, (*page).head) {
+				require.NoError(t, err)
+				if one.Number == tc.pages {
+					break
+				}
+				time.Sleep(time.Millisecond) // those that arrive at the same time have arrived
+			}
+			for number := 1; number <= tc.pages; number++ {
+				i := slices.Index(c.fetched, number)
+				c.fetched = slices.Delete(c.fetched, i, i+1)
+			}
+			require.ElementsMatch(t, tc.again, c.fetched, name)
+			require.EqualValues(t, tc.rounds, time.Since(began)/time.Second, name)
+		})
+	}
+}
+
+// A page that was requested when its predecessor had arrived is not older, whatever it counts: the list has become shorter,
+// perhaps because the consumer works it off.
+func TestPagesOfAShorterListAreReadOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := counts{pages: 10, items: map[int][]int{6: {90}, 7: {80}, 8: {70}, 9: {60}, 10: {50}}}
+		c.readAll(t, 1, 4, 10*time.Second)
+		require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, slices.Sorted(slices.Values(c.fetched)))
+	})
+	synctest.Test(t, func(t *testing.T) { // page 6 follows page 5 as that is at first, and not as it is when it is read again
+		c := counts{pages: 6, items: map[int][]int{2: {100, 100}, 3: {101}, 4: {101}, 5: {100, 102}, 6: {101, 103}}}
+		c.readAll(t, 1, 4, 10*time.Second)
+		require.Equal(t, []int{1, 2, 3, 4, 5, 5, 6, 6}, slices.Sorted(slices.Values(c.fetched)))
+	})
 }

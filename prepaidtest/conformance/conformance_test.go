@@ -35,15 +35,15 @@ func emulator(t *testing.T, options ...prepaidtest.Option) Target {
 		prepaidtest.NoRateLimit(), prepaidtest.WithWebhookRoots(roots), prepaidtest.DeliveryTimeout(2 * time.Second),
 		prepaidtest.ReportDelay(40 * time.Millisecond), prepaidtest.SimulationDelay(2 * time.Millisecond), prepaidtest.WithRetryAfter(),
 	}, options...)...)
+	account := srv.AddAccount(prepaidtest.SeedAccount{
+		Key: "key 1", Balance: "100.00", MDESConfigID: "M1", CorrespondingAccountID: "EA1",
+		Portal: &prepaidtest.PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"},
+	})
 	target := Target{
 		BaseURL: srv.URL, ClientID: "emulator-client", ClientSecret: "emulator-secret", Vendor: "vendor",
-		CompanyID: prepaidtest.DefaultCompany, ProgramClientID: prepaidtest.DefaultProgramClientID, AccountKey: "key 1",
-		AccountID: srv.AddAccount(prepaidtest.SeedAccount{
-			Key: "key 1", Balance: "100.00", MDESConfigID: "M1", CorrespondingAccountID: "EA1",
-			Portal: &prepaidtest.PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"},
-		}),
-		SecondAccountID: srv.AddAccount(prepaidtest.SeedAccount{Key: "key 2", Balance: "100.00"}),
-		ReportTemplate:  prepaidtest.DailySettlement, WalletProvider: "googlepay", HookReceiver: "https://receiver.example/hook",
+		CompanyID: int64(prepaidtest.DefaultCompany), ProgramClientID: prepaidtest.DefaultProgramClientID, AccountKey: "key 1",
+		AccountID: string(account), SecondAccountID: string(srv.AddAccount(prepaidtest.SeedAccount{Key: "key 2", Balance: "100.00"})),
+		ReportTemplate: prepaidtest.DailySettlement, WalletProvider: "googlepay", HookReceiver: "https://receiver.example/hook",
 		ApplicationID: "11111111-1111-4111-8111-111111111111", KeyID: "22222222-2222-4222-8222-222222222222",
 		PayOutBSB: "633000", PayOutNumber: "12345678", PayOutName: "Conformance",
 		SimulatorWait: 20 * time.Millisecond, ReportWait: 10 * time.Millisecond,
@@ -53,7 +53,7 @@ func emulator(t *testing.T, options ...prepaidtest.Option) Target {
 		},
 	}
 	srv.AddApplication(target.ApplicationID, target.KeyID)
-	srv.AddWalletToken(target.AccountID, prepaidtest.WalletToken{})
+	srv.AddWalletToken(account, prepaidtest.WalletToken{})
 	s, done := newSession(target)
 	defer done()
 	p := &probe{session: s, context: t.Context, done: t.Context().Done()}
@@ -61,7 +61,7 @@ func emulator(t *testing.T, options ...prepaidtest.Option) Target {
 	hook["uri"], hook["enabled"], hook["reliability_mode"] = receiver.URL, true, "store_undeliverable"
 	p.post("hooks", hook).status(201)
 	require.Empty(t, p.faults)
-	srv.Adjust(target.AccountID, "1.00") // makes the undeliverable message
+	srv.Adjust(account, "1.00") // makes the undeliverable message
 	require.Eventually(t, func() bool {
 		return strings.Contains(string(p.get("hooks").body), `"last_undeliverable":"`)
 	}, 5*time.Second, 5*time.Millisecond)

@@ -22,7 +22,7 @@ func createFixtures() []Case {
 		})
 	}
 	every := create(prepaid.CreateAccountParams{
-		CompanyID: 4217, InitialLoadAmount: prepaid.MustAmount("100"), Registration: fixtureCardholder(),
+		CompanyID: 4217, InitialLoadAmount: prepaid.MustAmount("100"), Cardholder: fixtureCardholder(),
 		NameOnCard: "M.CANARY/TESTNAME", ClientAccountKey: "emp-7~ !", DisplayName: "Canary Employer - Meals",
 		InitiatingUserID: "ops-3", PlasticEnabled: new(false),
 		// Any zone and fraction is sent as UTC to the second.
@@ -36,7 +36,7 @@ func createFixtures() []Case {
 		AccountIDToReplace:     "EA-700100100",
 		AccountExpiry:          fixtureTime(2030, time.November, 30, 23, 59, 59),
 	})
-	least := create(prepaid.CreateAccountParams{CompanyID: 4217, Registration: fixtureLeastCardholder()})
+	least := create(prepaid.CreateAccountParams{CompanyID: 4217, Cardholder: fixtureLeastCardholder()})
 	return append(every.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		every.gives("201", fixtureSummary(func(a *prepaid.AccountSummary) {
 			a.Balance, a.PlasticEnabled = prepaid.MustAmount("100"), false
@@ -67,14 +67,14 @@ func updateFixtures() []Case {
 		})
 	}
 	every := update(prepaid.UpdateAccountParams{
-		Registration: fixtureCardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Canary Employer - Travel"),
+		Cardholder: fixtureCardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Canary Employer - Travel"),
 		InitiatingUserID: "ops-3", PortalIdentifier: fixturePortal(),
 	})
 	return append(every.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		every.gives("200", struct{}{}),
-		update(prepaid.UpdateAccountParams{Registration: fixtureLeastCardholder()}).gives("200-required-only", struct{}{}),
+		update(prepaid.UpdateAccountParams{Cardholder: fixtureLeastCardholder()}).gives("200-required-only", struct{}{}),
 		update(prepaid.UpdateAccountParams{
-			Registration: fixtureLeastCardholder(), ClientAccountKey: new(""), DisplayName: new(""),
+			Cardholder: fixtureLeastCardholder(), ClientAccountKey: new(""), DisplayName: new(""),
 		}).gives("200-cleared", struct{}{}),
 		every.unknownAccount(),
 		every.throttled(),
@@ -84,7 +84,7 @@ func updateFixtures() []Case {
 func setStatusFixtures() []Case {
 	set := func(status prepaid.AccountStatus) fixtureCall[struct{}] {
 		return fixtureDo("Accounts.SetStatus", func(ctx context.Context, client *prepaid.Client) error {
-			return client.Accounts.SetStatus(ctx, fixtureID, status)
+			return client.Accounts.SetStatus(ctx, fixtureID, prepaid.SetStatusParams{Status: status})
 		})
 	}
 	lost := set(prepaid.AccountStatusLostOrStolen)

@@ -15,7 +15,7 @@ func searchFixtures() []Case {
 	search := fixtureOf("Accounts.Search", func(ctx context.Context, client *prepaid.Client) (*prepaid.Page[prepaid.Account], error) {
 		return fixturePage(client.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{
 			ProgramClientID: "acme", ClientAccountKey: "emp-7~ !",
-			Include: []prepaid.Include{prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay},
+			Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay},
 			Paging:  prepaid.Paging{Page: 2, Size: 50},
 		}))
 	})
@@ -44,7 +44,7 @@ func getFixtures() []Case {
 			return client.Accounts.Get(ctx, id, include...)
 		})
 	}
-	every := get(fixtureID, prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay,
+	every := get(fixtureID, prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay,
 		prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType)
 	return append(every.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
 		every.gives("200", fixtureAccount(withOptional, withGroups, func(a *prepaid.Account) {
@@ -64,8 +64,8 @@ func getFixtures() []Case {
 }
 
 func statusFixtures() []Case {
-	status := fixtureOf("Accounts.Status", func(ctx context.Context, client *prepaid.Client) (*prepaid.AccountSummary, error) {
-		return client.Accounts.Status(ctx, fixtureID)
+	status := fixtureOf("Accounts.Summary", func(ctx context.Context, client *prepaid.Client) (*prepaid.AccountSummary, error) {
+		return client.Accounts.Summary(ctx, fixtureID)
 	})
 	return append(status.usual(exampleInvalidToken, prepaid.OutcomeNotProcessed),
 		status.gives("200", fixtureSummary(func(a *prepaid.AccountSummary) {

@@ -12,7 +12,7 @@ func companyFixtures() []Case {
 		return fixturePage(client.Accounts.SearchCompanyPage(ctx, 4217, prepaid.SearchCompanyParams{
 			ProgramClientID: "acme", ProgramID: "cards-2026", Status: prepaid.AccountStatusLostOrStolen,
 			FirstName: "Canary-Mira", LastName: "Canary-O’Testname", Mobile: "+61491570156",
-			Include: []prepaid.Include{prepaid.IncludePersonal}, Paging: prepaid.Paging{Page: 3, Size: 25},
+			Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 3, Size: 25},
 		}))
 	})
 	first := fixtureOf("Accounts.SearchCompany", func(ctx context.Context, client *prepaid.Client) (*prepaid.Page[prepaid.Account], error) {
@@ -22,7 +22,7 @@ func companyFixtures() []Case {
 		return prepaid.Collect(client.Accounts.SearchCompany(ctx, 4217, prepaid.SearchCompanyParams{}), 20)
 	})
 	lost := fixtureAccount(withOptional, func(a *prepaid.Account) {
-		a.Status, a.Personal = prepaid.AccountStatusLostOrStolen, fixtureCardholder()
+		a.Status, a.Cardholder = prepaid.AccountStatusLostOrStolen, fixtureCardholder()
 	})
 	var each []*prepaid.Account
 	for i, status := range []prepaid.AccountStatus{

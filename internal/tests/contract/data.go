@@ -69,7 +69,7 @@ func withOptional(a *prepaid.Account) {
 
 // withGroups sets what a search can ask for.
 func withGroups(a *prepaid.Account) {
-	a.Personal = fixtureCardholder()
+	a.Cardholder = fixtureCardholder()
 	a.BPayBillerCode, a.BPayReferenceNumber = "123456", "70010020991"
 	a.DirectEntryBSB, a.DirectEntryAccountNumber = "802985", "00123456"
 	a.FreeText = &prepaid.FreeText{

@@ -113,7 +113,7 @@ func TestDecodeRequiredMembers(t *testing.T) {
 		return err
 	}
 	status := func(ctx context.Context, c *prepaid.Client) error {
-		_, err := c.Accounts.Status(ctx, "acc-1")
+		_, err := c.Accounts.Summary(ctx, "acc-1")
 		return err
 	}
 	for name, tc := range map[string]struct {
@@ -163,7 +163,7 @@ func TestDecodeToleratesNull(t *testing.T) {
 	}, account)
 	account, err = getWith(t, `"personal":{"title":null,"first_name":null,"date_of_birth":null,"primary_address":null,"passport":null}`)
 	require.NoError(t, err)
-	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Personal), "nothing is set")
+	require.Equal(t, "Cardholder{}", fmt.Sprint(account.Cardholder), "nothing is set")
 }
 
 // A response is never refused for its form: names twice, bad UTF-8, odd white space, unknown values of an enum.

@@ -23,8 +23,8 @@ func TestDecodeNumbersAsTexts(t *testing.T) {
 			`,"primary_address":{"postcode":`+text+`}},"status":`+text)
 		require.NoError(t, err, text)
 		require.Equal(t, []string{want, want, want, want, want, want}, []string{
-			string(account.ID), account.ProgramClientID, account.FreeText.Dec1, account.Personal.MobileNumber,
-			account.Personal.PrimaryAddress.Postcode, string(account.Status),
+			string(account.ID), account.ProgramClientID, account.FreeText.Dec1, account.Cardholder.MobileNumber,
+			account.Cardholder.PrimaryAddress.Postcode, string(account.Status),
 		})
 	}
 	for _, text := range []string{`true`, `false`, `[7]`, `{"CANARY":7}`, `07`, `7.`, `+7`, `NaN`} {
@@ -79,8 +79,8 @@ func TestDecodeNumbersAsTexts(t *testing.T) {
 	require.Equal(t, []prepaid.TerminalRule{{ID: 3, AcquirerID: 12, CardAcceptorID: "4", TerminalID: "5"}}, policy.Terminals)
 	message, err := prepaid.ParseMessage([]byte(`{"id":7,"hook_id":8,"type":"transaction"}`))
 	require.NoError(t, err)
-	require.Equal(t, "7", message.ID)
-	require.Equal(t, "8", message.HookID)
+	require.EqualValues(t, "7", message.ID)
+	require.EqualValues(t, "8", message.HookID)
 }
 
 // readWith makes a call against one response.

@@ -55,7 +55,7 @@ func messageFixtures() []Case {
 // fixtureMessage is a message whose raw text is its envelope and the payload.
 func fixtureMessage(id string, kind prepaid.MessageType, payload string) prepaid.Message {
 	return prepaid.Message{
-		ID: id, HookID: fixtureHookID, Timestamp: fixtureTime(2026, time.November, 19, 20, 21, 22), Type: kind,
+		ID: prepaid.MessageID(id), HookID: fixtureHookID, Timestamp: fixtureTime(2026, time.November, 19, 20, 21, 22), Type: kind,
 		Raw: json.RawMessage(`{"id":"` + id + `","hook_id":"` + fixtureHookID +
 			`","timestamp":"2026-11-19T20:21:22Z","type":"` + string(kind) + `"` + payload + `}`),
 	}

@@ -113,7 +113,7 @@ func referenceOperations() map[string]referenceOperation {
 		"Accounts.Update": {request: "client_account_key display_name initiating_user_id " +
 			under("registration", referencePersonal) + referencePortal},
 		"Accounts.Transactions":      {query: "start_date end_date " + referencePages, response: referenceItem},
-		"Accounts.Status":            {response: referenceStatus},
+		"Accounts.Summary":           {response: referenceStatus},
 		"Accounts.SetStatus":         {request: "status"},
 		"Accounts.SetPlasticEnabled": {request: "plastic_enabled initiating_user_id"},
 		"Accounts.WalletTokens":      {response: referenceToken},

@@ -52,7 +52,7 @@ func requiredMembers() map[string]string {
 		"Accounts.SearchCompany": account,
 		"Accounts.Get":           accounts,
 		"Accounts.Create":        referenceStatus,
-		"Accounts.Status":        referenceStatus,
+		"Accounts.Summary":       referenceStatus,
 		"Accounts.Transactions":  referenceItem,
 		"Accounts.WalletTokens":  requiredWallet,
 		"Accounts.ProvisionWallet": `pan_last_four provider pruduct_type registration activation_data encrypted_pass_data
@@ -80,15 +80,15 @@ func requiredMembers() map[string]string {
 func toleratedMembers() []struct{ operations, members, why string } {
 	return []struct{ operations, members, why string }{
 		{
-			"Accounts.Get Accounts.Search Accounts.SearchCompany Accounts.Create Accounts.Status",
+			"Accounts.Get Accounts.Search Accounts.SearchCompany Accounts.Create Accounts.Summary",
 			"card_number plastic_expiry is_plastic_enabled", "a ledger has no plastic",
 		},
 		{
-			"Accounts.Get Accounts.Search Accounts.SearchCompany Accounts.Create Accounts.Status", "external_account_id product_type",
+			"Accounts.Get Accounts.Search Accounts.SearchCompany Accounts.Create Accounts.Summary", "external_account_id product_type",
 			"empty is no value of theirs, and nothing is decided by it",
 		},
 		{"Accounts.Get Accounts.Search Accounts.SearchCompany", "account_expiry account_type", "zero is no value of theirs"},
-		{"Accounts.Create Accounts.Status", "company_id", "the caller named the company or the account"},
+		{"Accounts.Create Accounts.Summary", "company_id", "the caller named the company or the account"},
 		{"Accounts.Get Accounts.Search Accounts.SearchCompany", "personal", "zero is no value; a change of it is checked before it is sent"},
 		{"Accounts.ProvisionWallet", "registration", "zero is no value of its members; the wallet's data is what counts"},
 		{"Accounts.Get Accounts.Search", "free_text", "empty is what a program has not set"},

@@ -45,7 +45,7 @@ func tripCases() []tripCase {
 		trip[prepaid.PINEnvelope](), trip[prepaid.Passport](), trip[prepaid.Policy](), trip[prepaid.PortalIdentifier](), trip[prepaid.ProvisionWalletParams](),
 		trip[prepaid.RedeemFundingParams](), trip[prepaid.RefundFundingParams](), trip[prepaid.Report](), trip[prepaid.ReportRun](),
 		trip[prepaid.RestrictionCategoryRule](), trip[prepaid.RestrictionTerminalRule](), trip[prepaid.Restrictions](), trip[prepaid.RetryPolicy](),
-		trip[prepaid.ReverseFundingParams](), trip[prepaid.SealedPINParams](), trip[prepaid.SetPlasticEnabledParams](), trip[prepaid.SimulateParams](),
+		trip[prepaid.ReverseFundingParams](), trip[prepaid.SealedPINParams](), trip[prepaid.SetPlasticEnabledParams](), trip[prepaid.SetStatusParams](), trip[prepaid.SimulateParams](),
 		trip[prepaid.SimulationResult](), trip[prepaid.TerminalKey](), trip[prepaid.TerminalRule](), trip[prepaid.Transaction](), trip[prepaid.TransferParams](),
 		trip[prepaid.TransferResult](), trip[prepaid.UpdateAccountParams](), secretTrip[prepaid.UpdateHookParams](), trip[prepaid.WalletDevice](),
 		trip[prepaid.WalletProvisioning](), trip[prepaid.WalletToken](),

@@ -133,11 +133,11 @@ func provisionFixtures() []Case {
 	registration.Sex, registration.EmailAddress = prepaid.SexMale, "canary.mira@example.com"
 	return append(nonce.usual(exampleInvalidToken, prepaid.OutcomeUnknown),
 		nonce.gives("200", &prepaid.WalletProvisioning{
-			PANLastFour: "9917", Provider: "card_network_1", ProductType: prepaid.ProductTypeReloadable, Registration: fixtureCardholder(),
+			PANLastFour: "9917", Provider: "card_network_1", ProductType: prepaid.ProductTypeReloadable, Cardholder: fixtureCardholder(),
 			ActivationData: "canary-activation-data", EncryptedPassData: "canary-encrypted-pass", EphemeralPublicKey: "canary-ephemeral-key",
 		}),
 		provision("wallet-b", prepaid.ProvisionWalletParams{}).gives("200-push", &prepaid.WalletProvisioning{
-			PANLastFour: "9917", Provider: "card_network_2", ProductType: prepaid.ProductTypeGift, Registration: registration,
+			PANLastFour: "9917", Provider: "card_network_2", ProductType: prepaid.ProductTypeGift, Cardholder: registration,
 			IssuerInitiatedDigitizationData: "canary-digitization-data",
 		}),
 		nonce.refused("404", "unsupported_provider", nil, prepaid.OutcomeRejected),

@@ -23,7 +23,7 @@ func everything() prepaidtest.SeedAccount {
 	return prepaidtest.SeedAccount{
 		ID: "EA52174568995001", ExternalID: "X-1", Balance: "100.00", Key: "emp-7", ProductType: "gift", AccountType: "ledger",
 		PlasticExpiry: expiry, AccountExpiry: expiry.AddDate(1, 0, 0), DisplayName: "Acme, meals", NameOnCard: "A.LOVELACE",
-		Personal: &prepaidtest.Personal{
+		Cardholder: &prepaidtest.Cardholder{
 			Title: "Ms", FirstName: "Ada", MiddleName: "King", LastName: "Lovelace", Sex: "F", MobileNumber: "+61400000000",
 			PhoneNumber: "+61200000000", DateOfBirth: "1990-05-01T00:00:00Z", EmailAddress: "ada@example.com", DriverLicenceNumber: "DL1",
 			PrimaryAddress:   prepaidtest.Address{Line1: "1 A St", Line2: "2", Line3: "3", City: "Sydney", State: "NSW", Country: "AU", Postcode: "2000"},
@@ -41,7 +41,7 @@ func everything() prepaidtest.SeedAccount {
 
 func allIncludes() []prepaid.Include {
 	return []prepaid.Include{
-		prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay,
+		prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay,
 		prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType,
 	}
 }
@@ -51,7 +51,7 @@ func TestE2EGetAccount(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	seed := everything()
-	id := prepaid.AccountID(s.AddAccount(seed))
+	id := s.AddAccount(seed)
 	account, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
 	loaded := s.last(id).OccurredAt.Truncate(time.Second)
@@ -67,7 +67,7 @@ func TestE2EGetAccount(t *testing.T) {
 
 	whole, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
 	require.NoError(t, err)
-	sameJSON(t, seed.Personal, whole.Personal)
+	sameJSON(t, seed.Cardholder, whole.Cardholder)
 	sameJSON(t, seed.FreeText, whole.FreeText)
 	require.Regexp(t, `^\d{6}$`, whole.BPayBillerCode)
 	require.Regexp(t, `^\d{6}$`, whole.DirectEntryBSB)
@@ -75,7 +75,7 @@ func TestE2EGetAccount(t *testing.T) {
 		group prepaid.Include
 		copy  func(a *prepaid.Account)
 	}{
-		{prepaid.IncludePersonal, func(a *prepaid.Account) { a.Personal = whole.Personal }},
+		{prepaid.IncludeCardholder, func(a *prepaid.Account) { a.Cardholder = whole.Cardholder }},
 		{prepaid.IncludeFreeText, func(a *prepaid.Account) { a.FreeText = whole.FreeText }},
 		{prepaid.IncludeBPay, func(a *prepaid.Account) {
 			a.BPayBillerCode, a.BPayReferenceNumber = whole.BPayBillerCode, whole.BPayReferenceNumber
@@ -100,10 +100,10 @@ func TestE2EGetAccount(t *testing.T) {
 func TestE2EAccountStatus(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	id := prepaid.AccountID(s.AddAccount(everything()))
+	id := s.AddAccount(everything())
 	account, err := s.client.Accounts.Get(t.Context(), id)
 	require.NoError(t, err)
-	status, err := s.client.Accounts.Status(t.Context(), id)
+	status, err := s.client.Accounts.Summary(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, &prepaid.AccountSummary{
 		ExternalAccountID: account.ExternalAccountID, CompanyID: account.CompanyID, Balance: account.Balance, CardNumber: account.CardNumber,
@@ -121,27 +121,27 @@ func TestE2ESetStatus(t *testing.T) {
 		prepaid.AccountStatusInactivePINTriesExceeded, prepaid.AccountStatusVendorInactive, prepaid.AccountStatusReplaced,
 		prepaid.AccountStatusActive,
 	} {
-		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, status))
-		require.Equal(t, string(status), s.Status(string(id)))
-		account, err := s.client.Accounts.Status(t.Context(), id)
+		require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: status}))
+		require.Equal(t, string(status), s.Status(id))
+		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, status, account.Status)
 		require.True(t, status.Known())
 	}
-	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, "asleep"), "status")
+	invalid(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: "asleep"}), "status")
 }
 
 // A late repeat of "active" could lift a block that was set meanwhile: it is not sent again.
 func TestE2ESetStatusActiveIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"}))
+	id := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive"})
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.AccountStatusActive), prepaid.ErrOutcomeUnknown)
-	require.Equal(t, "inactive", s.Status(string(id)))
+	require.ErrorIs(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}), prepaid.ErrOutcomeUnknown)
+	require.Equal(t, "inactive", s.Status(id))
 	s.Inject("PUT /accounts/{id}/status", prepaidtest.DropBeforeCommit())
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.AccountStatusLostOrStolen))
-	require.Equal(t, "lost_or_stolen", s.Status(string(id)))
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), id, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
+	require.Equal(t, "lost_or_stolen", s.Status(id))
 }
 
 func TestE2ESetPlasticEnabled(t *testing.T) {
@@ -152,7 +152,7 @@ func TestE2ESetPlasticEnabled(t *testing.T) {
 		params := prepaid.SetPlasticEnabledParams{Enabled: enabled, InitiatingUserID: "ada"}
 		require.NoError(t, s.client.Accounts.SetPlasticEnabled(t.Context(), id, params))
 		require.JSONEq(t, `{"plastic_enabled":`+strconv.FormatBool(enabled)+`,"initiating_user_id":"ada"}`, s.sent("PUT /accounts/{id}/plastic"))
-		account, err := s.client.Accounts.Status(t.Context(), id)
+		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, enabled, account.PlasticEnabled)
 	}
@@ -168,35 +168,35 @@ func TestE2EUpdateAccount(t *testing.T) {
 				options = append(options, prepaidtest.ClearOmittedMembers())
 			}
 			s := newStage(t, options...)
-			id := prepaid.AccountID(s.AddAccount(everything()))
+			id := s.AddAccount(everything())
 			get := func() *prepaid.Account {
-				account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+				account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 				require.NoError(t, err)
 				return account
 			}
 			other := prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"}
 			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
-				Registration: cardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Acme, travel"),
+				Cardholder: cardholder(), ClientAccountKey: new("emp-8"), DisplayName: new("Acme, travel"),
 				InitiatingUserID: "ada", PortalIdentifier: &other,
 			}))
 			changed := get()
-			require.Equal(t, cardholder(), changed.Personal)
+			require.Equal(t, cardholder(), changed.Cardholder)
 			require.Equal(t, []any{"emp-8", "Acme, travel", &other},
 				[]any{changed.ClientAccountKey, changed.DisplayName, changed.PortalIdentifier})
 
 			// Read, change, put the whole back: the one way that is right under either reading of the reference.
-			changed.Personal.LastName = "Byron"
+			changed.Cardholder.LastName = "Byron"
 			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
-				Registration: changed.Personal, ClientAccountKey: &changed.ClientAccountKey, DisplayName: &changed.DisplayName,
+				Cardholder: changed.Cardholder, ClientAccountKey: &changed.ClientAccountKey, DisplayName: &changed.DisplayName,
 				PortalIdentifier: changed.PortalIdentifier,
 			}))
 			require.Equal(t, changed, get())
 
-			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Registration: cardholder()}))
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Cardholder: cardholder()}))
 			require.Equal(t, clears, get().ClientAccountKey == "")
 			require.Equal(t, clears, get().PortalIdentifier == nil)
 			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{
-				Registration: cardholder(), ClientAccountKey: new(""), DisplayName: new(""),
+				Cardholder: cardholder(), ClientAccountKey: new(""), DisplayName: new(""),
 			}))
 			require.Empty(t, get().ClientAccountKey)
 			require.Empty(t, get().DisplayName)
@@ -208,7 +208,7 @@ func TestE2EUpdateAccount(t *testing.T) {
 // are put back as the service holds them when something else is changed.
 func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	t.Parallel()
-	held := prepaidtest.Personal{
+	held := prepaidtest.Cardholder{
 		FirstName: "Ada", LastName: "Lovelace", DateOfBirth: "1990-05-03T14:00:00Z",
 		PrimaryAddress: prepaidtest.Address{State: "NSW", Country: "AU"},
 	}
@@ -217,18 +217,18 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 	legacy.PrimaryAddress = prepaidtest.Address{State: "London", Country: "gb", Postcode: "SW1A 1AA"}
 	legacy.Passport = &prepaidtest.Passport{Number: "P1", Expiry: "2001-02-03T04:05:06Z", IssuingCountry: "GBR"}
 	for name, row := range map[string]struct {
-		personal prepaidtest.Personal
+		personal prepaidtest.Cardholder
 		options  []prepaidtest.Option
 	}{"a time": {held, nil}, "beyond the limits": {legacy, []prepaidtest.Option{prepaidtest.Lenient()}}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, row.options...)
-			id := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Personal: &row.personal}))
-			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+			id := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &row.personal})
+			account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 			require.NoError(t, err)
-			require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Personal.DateOfBirth, "the day as written")
-			account.Personal.MobileNumber = "+61400000002"
-			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Registration: account.Personal}))
+			require.Equal(t, prepaid.Date{Year: 1990, Month: time.May, Day: 3}, account.Cardholder.DateOfBirth, "the day as written")
+			account.Cardholder.MobileNumber = "+61400000002"
+			require.NoError(t, s.client.Accounts.Update(t.Context(), id, prepaid.UpdateAccountParams{Cardholder: account.Cardholder}))
 			want := row.personal
 			want.MobileNumber = "+61400000002"
 			asJSON, err := json.Marshal(map[string]any{"registration": want})
@@ -242,25 +242,25 @@ func TestE2EUpdatePutsBackWhatIsHeld(t *testing.T) {
 func TestE2ESearchAccounts(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.PageSizes(2, 3, 4))
-	want := []string{}
+	want := []prepaid.AccountID{}
 	for range 7 {
 		want = append(want, s.AddAccount(prepaidtest.SeedAccount{Key: "emp-7"}))
 	}
 	s.AddAccount(prepaidtest.SeedAccount{Key: "emp-8"})
 	params := prepaid.SearchAccountsParams{
 		ProgramClientID: "acme", ClientAccountKey: "emp-7",
-		Include: []prepaid.Include{prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay},
+		Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay},
 	}
 	for _, paging := range []prepaid.Paging{{}, {Prefetch: 3}, {Size: 1, Prefetch: 8}, {Size: 100}} {
 		params.Paging = paging
-		found := []string{}
+		found := []prepaid.AccountID{}
 		for account, err := range s.client.Accounts.Search(t.Context(), params) {
 			require.NoError(t, err)
-			require.NotNil(t, account.Personal)
+			require.NotNil(t, account.Cardholder)
 			require.NotNil(t, account.FreeText)
 			require.NotEmpty(t, account.DirectEntryAccountNumber)
 			require.NotEmpty(t, account.BPayReferenceNumber)
-			found = append(found, string(account.ID))
+			found = append(found, account.ID)
 		}
 		require.Equal(t, want, found, "%+v", paging)
 	}
@@ -303,39 +303,39 @@ func TestE2ESearchCompany(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, options...)
-			plain := []string{}
+			plain := []prepaid.AccountID{}
 			for range 4 {
 				plain = append(plain, s.AddAccount(prepaidtest.SeedAccount{}))
 			}
 			whole := everything()
-			whole.Status, whole.Personal.MobileNumber = "inactive", "+61499999999"
-			whole.Personal.FirstName, whole.Personal.LastName = "Grace", "Hopper"
+			whole.Status, whole.Cardholder.MobileNumber = "inactive", "+61499999999"
+			whole.Cardholder.FirstName, whole.Cardholder.LastName = "Grace", "Hopper"
 			special := s.AddAccount(whole)
 			for filter, c := range map[string]struct {
 				params prepaid.SearchCompanyParams
-				want   []string
+				want   []prepaid.AccountID
 			}{
 				"none":    {prepaid.SearchCompanyParams{}, append(plain, special)},
 				"client":  {prepaid.SearchCompanyParams{ProgramClientID: "acme"}, append(plain, special)},
-				"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []string{}},
-				"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []string{special}},
-				"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []string{special}},
-				"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []string{special}},
-				"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []string{special}},
-				"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []string{special}},
+				"other":   {prepaid.SearchCompanyParams{ProgramClientID: "other"}, []prepaid.AccountID{}},
+				"program": {prepaid.SearchCompanyParams{ProgramID: portal.ProgramID}, []prepaid.AccountID{special}},
+				"status":  {prepaid.SearchCompanyParams{Status: prepaid.AccountStatusInactive}, []prepaid.AccountID{special}},
+				"first":   {prepaid.SearchCompanyParams{FirstName: "Grace"}, []prepaid.AccountID{special}},
+				"last":    {prepaid.SearchCompanyParams{LastName: "Hopper"}, []prepaid.AccountID{special}},
+				"mobile":  {prepaid.SearchCompanyParams{Mobile: "+61499999999"}, []prepaid.AccountID{special}},
 				"all": {prepaid.SearchCompanyParams{
 					ProgramClientID: "acme", ProgramID: portal.ProgramID, Status: prepaid.AccountStatusInactive,
 					FirstName: "Grace", LastName: "Hopper", Mobile: "+61499999999",
-				}, []string{special}},
+				}, []prepaid.AccountID{special}},
 			} {
-				c.params.Include = []prepaid.Include{prepaid.IncludePersonal}
+				c.params.Include = []prepaid.Include{prepaid.IncludeCardholder}
 				for _, prefetch := range []int{0, 3} {
 					c.params.Paging.Prefetch = prefetch
-					found := []string{}
+					found := []prepaid.AccountID{}
 					for account, err := range s.client.Accounts.SearchCompany(t.Context(), company, c.params) {
 						require.NoError(t, err, filter)
-						require.NotNil(t, account.Personal)
-						found = append(found, string(account.ID))
+						require.NotNil(t, account.Cardholder)
+						found = append(found, account.ID)
 					}
 					require.Equal(t, c.want, found, filter)
 				}
@@ -343,7 +343,7 @@ func TestE2ESearchCompany(t *testing.T) {
 			page, err := s.client.Accounts.SearchCompanyPage(t.Context(), company, prepaid.SearchCompanyParams{Paging: prepaid.Paging{Page: 3}})
 			require.NoError(t, err)
 			require.Len(t, page.Items, 1)
-			require.Nil(t, page.Items[0].Personal)
+			require.Nil(t, page.Items[0].Cardholder)
 		})
 	}
 }
@@ -354,9 +354,9 @@ func TestE2EAccountNotFound(t *testing.T) {
 	ctx, accounts := t.Context(), s.client.Accounts
 	for name, err := range map[string]error{
 		"get":          done(accounts.Get(ctx, "nobody")),
-		"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Registration: cardholder()}),
-		"status":       done(accounts.Status(ctx, "nobody")),
-		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.AccountStatusClosed),
+		"update":       accounts.Update(ctx, "nobody", prepaid.UpdateAccountParams{Cardholder: cardholder()}),
+		"status":       done(accounts.Summary(ctx, "nobody")),
+		"set status":   accounts.SetStatus(ctx, "nobody", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed}),
 		"plastic":      accounts.SetPlasticEnabled(ctx, "nobody", prepaid.SetPlasticEnabledParams{}),
 		"transactions": done(accounts.TransactionsPage(ctx, "nobody", prepaid.ListTransactionsParams{})),
 	} {

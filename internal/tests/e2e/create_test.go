@@ -17,7 +17,7 @@ const createOperation = "POST /accounts"
 // creation has every field of a new account.
 func creation() prepaid.CreateAccountParams {
 	return prepaid.CreateAccountParams{
-		CompanyID: company, InitialLoadAmount: prepaid.MustAmount("25.50"), Registration: cardholder(), NameOnCard: "G.HOPPER",
+		CompanyID: company, InitialLoadAmount: prepaid.MustAmount("25.50"), Cardholder: cardholder(), NameOnCard: "G.HOPPER",
 		ClientAccountKey: "emp-9", DisplayName: "Acme, meals", InitiatingUserID: "ada", PlasticEnabled: new(false), PlasticExpiry: expiry,
 		PortalIdentifier: &portal, MDESConfigID: "mdes-1", GiftCardExpiry: expiry.AddDate(1, 0, 0),
 		CardholderType: prepaid.CardholderTypeSecondary, RequestType: prepaid.RequestTypeNew,
@@ -33,7 +33,7 @@ func TestE2ECreateAccount(t *testing.T) {
 	summary, err := s.client.Accounts.Create(t.Context(), params)
 	require.NoError(t, err)
 
-	id := prepaid.AccountID(s.AccountIDs()[1])
+	id := s.AccountIDs()[1]
 	account, err := s.client.Accounts.Get(t.Context(), id, allIncludes()...)
 	require.NoError(t, err)
 	require.Equal(t, &prepaid.AccountSummary{
@@ -42,7 +42,7 @@ func TestE2ECreateAccount(t *testing.T) {
 		FirstTransactionOccurredAt: account.FirstTransactionOccurredAt, LastTransactionOccurredAt: account.LastTransactionOccurredAt,
 	}, summary)
 	require.NotZero(t, summary.FirstTransactionOccurredAt)
-	require.Equal(t, params.Registration, account.Personal)
+	require.Equal(t, params.Cardholder, account.Cardholder)
 	require.Equal(t, []any{
 		params.NameOnCard, params.ClientAccountKey, params.DisplayName, false, expiry, params.PortalIdentifier, params.MDESConfigID,
 		params.GiftCardExpiry, params.CorrespondingAccountID, params.CardholderType,
@@ -60,7 +60,7 @@ func TestE2ECreateAccountLeast(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	summary, err := s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
-		CompanyID: company, Registration: &prepaid.Cardholder{
+		CompanyID: company, Cardholder: &prepaid.Cardholder{
 			FirstName: "Ada", LastName: "Lovelace", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 1},
 			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 		},
@@ -85,15 +85,15 @@ func TestE2EReplaceAccount(t *testing.T) {
 	_, err := s.client.Accounts.Create(t.Context(), params)
 	refused(t, err, 404, "invalid_request") // not lost yet
 
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.AccountStatusLostOrStolen))
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen}))
 	_, err = s.client.Accounts.Create(t.Context(), params)
 	require.NoError(t, err)
-	require.Equal(t, "lost_or_stolen", s.Status(string(old)))
+	require.Equal(t, "lost_or_stolen", s.Status(old))
 
-	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.AccountStatusActive))
+	require.NoError(t, s.client.Accounts.SetStatus(t.Context(), old, prepaid.SetStatusParams{Status: prepaid.AccountStatusActive}))
 	fresh := s.AccountIDs()[1]
 	s.ActivateThroughPortal(fresh)
-	account, err := s.client.Accounts.Status(t.Context(), old)
+	account, err := s.client.Accounts.Summary(t.Context(), old)
 	require.NoError(t, err)
 	require.Equal(t, prepaid.AccountStatusClosed, account.Status)
 	require.Equal(t, "active", s.Status(fresh))
@@ -117,7 +117,7 @@ func TestE2ECreateAccountRefused(t *testing.T) {
 	require.Empty(t, s.AccountIDs())
 
 	_, err = s.client.Accounts.Create(t.Context(), prepaid.CreateAccountParams{
-		InitialLoadAmount: prepaid.Cents(-1), NameOnCard: "A LOVELACE", RequestType: prepaid.RequestTypeReplace, Registration: new(prepaid.Cardholder),
+		InitialLoadAmount: prepaid.Cents(-1), NameOnCard: "A LOVELACE", RequestType: prepaid.RequestTypeReplace, Cardholder: new(prepaid.Cardholder),
 	})
 	invalid(t, err, "company_id", "initial_load_amount", "registration.first_name", "registration.last_name",
 		"registration.primary_address.state", "registration.primary_address.country", "registration.date_of_birth",
@@ -140,7 +140,7 @@ func TestE2EIssue(t *testing.T) {
 			issued, err := s.client.Accounts.Issue(t.Context(), params)
 			require.NoError(t, err)
 			require.True(t, issued.Created)
-			require.Equal(t, []string{string(issued.Account.ID)}, s.AccountIDs())
+			require.Equal(t, []prepaid.AccountID{issued.Account.ID}, s.AccountIDs())
 			s.holds(issued.Account.ID, "25.50")
 
 			again, err := s.client.Accounts.Issue(t.Context(), params)
@@ -155,7 +155,7 @@ func TestE2EIssue(t *testing.T) {
 func TestE2EIssueFails(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme", Settle: time.Nanosecond}
+	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme", VisibleWithin: time.Nanosecond}
 
 	s.Inject(createOperation, prepaidtest.DropBeforeCommit())
 	_, err := s.client.Accounts.Issue(t.Context(), params)
@@ -185,7 +185,7 @@ func TestE2EIssueFails(t *testing.T) {
 func TestE2EIssueReplacement(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	lost := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"}))
+	lost := s.AddAccount(prepaidtest.SeedAccount{Key: "emp-9", Status: "lost_or_stolen"})
 	params := prepaid.IssueParams{Account: creation(), ProgramClientID: "acme"}
 	params.Account.RequestType, params.Account.AccountIDToReplace = prepaid.RequestTypeReplace, lost
 	issued, err := s.client.Accounts.Issue(t.Context(), params)
@@ -215,7 +215,7 @@ func TestE2EFindCreated(t *testing.T) {
 		require.Equal(t, summary.ExternalAccountID, account.ExternalAccountID, name)
 	}
 	_, err = s.client.Accounts.FindCreated(t.Context(), prepaid.FindCreatedParams{
-		ProgramClientID: "acme", ClientAccountKey: "emp-0", Settle: time.Nanosecond,
+		ProgramClientID: "acme", ClientAccountKey: "emp-0", VisibleWithin: time.Nanosecond,
 	})
 	require.ErrorIs(t, err, prepaid.ErrNotSeen)
 	require.Len(t, s.AccountIDs(), 2)
@@ -227,7 +227,7 @@ func TestE2EIssueUnderAWrongClientID(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	params := prepaid.IssueParams{
-		Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Registration: cardholder()},
+		Account:         prepaid.CreateAccountParams{CompanyID: company, ClientAccountKey: "emp-7", Cardholder: cardholder()},
 		ProgramClientID: "wrong-id",
 	}
 	for i, elsewhere := range []string{

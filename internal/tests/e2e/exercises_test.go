@@ -60,7 +60,7 @@ func plain(call func(ctx context.Context, c *prepaid.Client) error) preparation 
 }
 
 // onHook is a call about a registered hook.
-func onHook(call func(ctx context.Context, c *prepaid.Client, id string) error) preparation {
+func onHook(call func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error) preparation {
 	return func(s *hookStage) func(context.Context) error {
 		id := s.register(false)
 		return func(ctx context.Context) error { return call(ctx, s.client, id) }
@@ -87,7 +87,7 @@ func sealed(call func(*prepaid.PINService) pinStep) preparation {
 	}
 }
 
-const company = prepaid.CompanyID(prepaidtest.DefaultCompany)
+const company = prepaidtest.DefaultCompany
 
 func exercises() []exercise {
 	return slices.Concat(tokenAndReportExercises(), policyExercises(), accountExercises(), moneyExercises(), otherExercises())
@@ -153,7 +153,7 @@ func accountExercises() []exercise {
 			return done(c.Accounts.SearchPage(ctx, prepaid.SearchAccountsParams{ProgramClientID: "acme", ClientAccountKey: "none"}))
 		})},
 		{"POST /accounts", effectNever, plain(func(ctx context.Context, c *prepaid.Client) error {
-			return done(c.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: company, Registration: cardholder()}))
+			return done(c.Accounts.Create(ctx, prepaid.CreateAccountParams{CompanyID: company, Cardholder: cardholder()}))
 		})},
 		{"GET /accounts/company/{companyid}", effectRead, plain(func(ctx context.Context, c *prepaid.Client) error {
 			return done(c.Accounts.SearchCompanyPage(ctx, company, prepaid.SearchCompanyParams{}))
@@ -162,23 +162,23 @@ func accountExercises() []exercise {
 			return done(c.Accounts.Get(ctx, id))
 		})},
 		{"PUT /accounts/{id}", effectSilent, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-			return c.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{Registration: cardholder()})
+			return c.Accounts.Update(ctx, id, prepaid.UpdateAccountParams{Cardholder: cardholder()})
 		})},
 		{"GET /accounts/{id}/transactions", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return done(c.Accounts.TransactionsPage(ctx, id, prepaid.ListTransactionsParams{}))
 		})},
 		{"GET /accounts/{id}/status", effectRead, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-			return done(c.Accounts.Status(ctx, id))
+			return done(c.Accounts.Summary(ctx, id))
 		})},
 		{"PUT /accounts/{id}/status", effectReplayable, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
-			return c.Accounts.SetStatus(ctx, id, prepaid.AccountStatusInactive)
+			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive})
 		})},
 		{"PUT /accounts/{id}/plastic", effectReplayable, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
 			return c.Accounts.SetPlasticEnabled(ctx, id, prepaid.SetPlasticEnabledParams{})
 		})},
 		{"GET /accounts/{id}/tokens", effectRead, func(s *hookStage) func(context.Context) error {
 			id := s.seed("0")
-			s.AddWalletToken(string(id), prepaidtest.WalletToken{})
+			s.AddWalletToken(id, prepaidtest.WalletToken{})
 			return func(ctx context.Context) error { return done(s.client.Accounts.WalletTokens(ctx, id)) }
 		}},
 		{"POST /accounts/{id}/wallet/{provider}", effectNever, onAccount(func(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
@@ -236,22 +236,22 @@ func otherExercises() []exercise {
 		{"POST /pin/execute", effectNever, sealed(func(s *prepaid.PINService) pinStep {
 			return s.Execute
 		})},
-		{"GET /hooks", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, _ string) error {
+		{"GET /hooks", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, _ prepaid.HookID) error {
 			return done(c.Hooks.ListPage(ctx, prepaid.ListHooksParams{}))
 		})},
-		{"GET /hooks/{id}", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+		{"GET /hooks/{id}", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return done(c.Hooks.Get(ctx, id))
 		})},
 		{"POST /hooks", effectNever, func(s *hookStage) func(context.Context) error {
 			return func(ctx context.Context) error { return done(s.client.Hooks.Create(ctx, s.hook(true))) }
 		}},
-		{"PATCH /hooks/{id}", effectSilent, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+		{"PATCH /hooks/{id}", effectSilent, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{Enabled: new(false)})
 		})},
-		{"DELETE /hooks/{id}", effectReplayable, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+		{"DELETE /hooks/{id}", effectReplayable, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return c.Hooks.Delete(ctx, id)
 		})},
-		{"GET /hooks/{id}/undeliverable", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id string) error {
+		{"GET /hooks/{id}/undeliverable", effectRead, onHook(func(ctx context.Context, c *prepaid.Client, id prepaid.HookID) error {
 			return done(c.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{}))
 		})},
 		{"POST /hooks/{id}/undeliverable/dismiss", effectSilent, func(s *hookStage) func(context.Context) error {

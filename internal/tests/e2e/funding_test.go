@@ -49,7 +49,7 @@ func TestE2EFundingRedeemed(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, result.Approved())
 		made := s.last(id)
-		require.Equal(t, &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeApproved, TransactionID: prepaid.TransactionID(made.ID)}, result)
+		require.Equal(t, &prepaid.FundingResult{Outcome: prepaid.FundingOutcomeApproved, TransactionID: made.ID}, result)
 		require.Equal(t, []string{"-10.00", "QUICKMART", "T0000001", "100001", "5411", "QUICKMART SYDNEY AU"}, []string{
 			made.Amount, made.CardAcceptorID, made.TerminalID, made.AcquirerID, made.MerchantCategoryCode, made.Reference,
 		})
@@ -66,7 +66,7 @@ func TestE2EFundingDeclined(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	poor := s.seed("5.00")
-	inactive := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "inactive"}))
+	inactive := s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "inactive"})
 	for name, call := range map[string]func() (*prepaid.FundingResult, error){
 		"too little": func() (*prepaid.FundingResult, error) {
 			return s.client.Funding.Redeem(t.Context(), redemption(poor, "5.01"))
@@ -104,8 +104,8 @@ func TestE2EFundingReversed(t *testing.T) {
 	result, err := s.client.Funding.Reverse(t.Context(), reversal(params, made.TransactionID))
 	require.NoError(t, err)
 	require.True(t, result.Approved())
-	require.Equal(t, s.last(id).ID, string(result.TransactionID))
-	require.Equal(t, string(made.TransactionID), s.last(id).ParentID)
+	require.Equal(t, s.last(id).ID, result.TransactionID)
+	require.Equal(t, made.TransactionID, s.last(id).ParentID)
 	s.holds(id, "100.00")
 	require.JSONEq(t, `{"account_id":"`+string(id)+`","originating_transaction":900001,"correlation_id":"order-7",
 		"parent_transaction_id":`+string(made.TransactionID)+`,"clearing_adjustment":true}`, s.sent("POST /funding/reversals"))
@@ -128,8 +128,7 @@ func TestE2EFundingRefunded(t *testing.T) {
 	result, err := s.client.Funding.Refund(t.Context(), params)
 	require.NoError(t, err)
 	require.True(t, result.Approved())
-	require.Equal(t, []string{string(result.TransactionID), string(made.TransactionID), "20.00"},
-		[]string{s.last(id).ID, s.last(id).ParentID, s.last(id).Amount})
+	require.Equal(t, []any{result.TransactionID, made.TransactionID, "20.00"}, []any{s.last(id).ID, s.last(id).ParentID, s.last(id).Amount})
 	s.holds(id, "90.00")
 	require.Contains(t, s.sent("POST /funding/refunds"), `"parent_transaction_id":`+string(made.TransactionID))
 
@@ -150,12 +149,12 @@ func TestE2EFundingUnknown(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		fault   prepaidtest.Fault
-		verdict prepaid.Verdict
+		seen    error
 		balance string
 	}{
-		{"response lost", prepaidtest.CommitThenDrop(), prepaid.VerdictSeen, "74.50"},
-		{"response truncated", prepaidtest.Truncate(), prepaid.VerdictSeen, "74.50"},
-		{"request lost", prepaidtest.DropBeforeCommit(), prepaid.VerdictUnseen, "100.00"},
+		{"response lost", prepaidtest.CommitThenDrop(), nil, "74.50"},
+		{"response truncated", prepaidtest.Truncate(), nil, "74.50"},
+		{"request lost", prepaidtest.DropBeforeCommit(), prepaid.ErrNotSeen, "100.00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -170,17 +169,15 @@ func TestE2EFundingUnknown(t *testing.T) {
 
 			query := prepaid.FindMovementParams{
 				AccountID: id, Amount: prepaid.MustAmount("25.50"), CardAcceptorID: "QUICKMART", TerminalID: "T0000001",
-				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", Settle: 1,
+				Types: []prepaid.TransactionType{"3010"}, Reference: "QUICKMART SYDNEY AU", VisibleWithin: 1,
 			}.Around(err)
 			finding, err := s.client.Accounts.FindMovement(t.Context(), query)
-			require.NoError(t, err)
-			require.Equal(t, c.verdict, finding.Verdict)
-			if c.verdict == prepaid.VerdictSeen {
-				require.Equal(t, s.last(id).ID, string(finding.Transactions[0].ID))
+			require.ErrorIs(t, err, c.seen)
+			if c.seen == nil {
+				require.Equal(t, s.last(id).ID, finding.Transactions[0].ID)
 				s.redeemAgain(id, "25.50")
 				finding, err = s.client.Accounts.FindMovement(t.Context(), query)
-				require.NoError(t, err)
-				require.Equal(t, prepaid.VerdictAmbiguous, finding.Verdict)
+				require.ErrorIs(t, err, prepaid.ErrAmbiguous)
 				require.Len(t, finding.Transactions, 2)
 			}
 		})

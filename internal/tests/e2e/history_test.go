@@ -19,7 +19,7 @@ func (s *stage) history(offsets ...time.Duration) prepaid.AccountID {
 	id := s.seed("0")
 	for i, offset := range offsets {
 		s.Advance(october.Add(offset).Sub(s.Now()))
-		s.Adjust(string(id), prepaid.Cents(int64(100*(i+1))).String())
+		s.Adjust(id, prepaid.Cents(int64(100*(i+1))).String())
 	}
 	return id
 }
@@ -46,11 +46,11 @@ func TestE2ETransactionFields(t *testing.T) {
 	require.NoError(t, err)
 	page, err := s.client.Accounts.TransactionsPage(t.Context(), id, prepaid.ListTransactionsParams{})
 	require.NoError(t, err)
-	kept := s.Transactions(string(id))
+	kept := s.Transactions(id)
 	require.Len(t, page.Items, len(kept))
 	for i, want := range kept {
 		require.Equal(t, prepaid.Transaction{
-			ID: prepaid.TransactionID(want.ID), ParentID: prepaid.TransactionID(want.ParentID), AccountID: id,
+			ID: want.ID, ParentID: want.ParentID, AccountID: id,
 			Type: prepaid.TransactionType(want.Type), TypeDescription: want.Description,
 			Amount: prepaid.MustAmount(want.Amount), AmountCurrency: "AUD", FeeAmount: prepaid.MustAmount(want.Fee), FeeAmountCurrency: "AUD",
 			RunningBalance: prepaid.MustAmount(want.RunningBalance), RunningBalanceCurrency: "AUD",
@@ -104,19 +104,19 @@ func TestE2ETransactionsWhileMoreComeIn(t *testing.T) {
 	s := newStage(t)
 	id := s.seed("0")
 	for range 6 {
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
-	first := s.Transactions(string(id))
+	first := s.Transactions(id)
 	seen := map[prepaid.TransactionID]bool{}
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2}}
 	for item, err := range s.client.Accounts.Transactions(t.Context(), id, params) {
 		require.NoError(t, err)
 		require.False(t, seen[item.ID])
 		seen[item.ID] = true
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
 	for _, item := range first {
-		require.True(t, seen[prepaid.TransactionID(item.ID)])
+		require.True(t, seen[item.ID])
 	}
 }
 
@@ -126,7 +126,7 @@ func TestE2ETransactionsStoppedEarly(t *testing.T) {
 	s := newStage(t)
 	id := s.seed("0")
 	for range 10 {
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
 	params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2}}
 	for _, err := range s.client.Accounts.Transactions(t.Context(), id, params) {
@@ -149,7 +149,7 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 		s := newStage(t)
 		id := s.seed("0")
 		for range 4 {
-			s.Adjust(string(id), "1.00")
+			s.Adjust(id, "1.00")
 		}
 		params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: prefetch}}
 		items, failures := 0, 0
@@ -160,7 +160,7 @@ func TestE2ETransactionsFailInTheMiddle(t *testing.T) {
 				continue
 			}
 			if items++; items == 1 {
-				s.Inject("GET /accounts/{id}/transactions", prepaidtest.Answer(404, ""))
+				s.Inject("GET /accounts/{id}/transactions", prepaidtest.Respond(404, ""))
 			}
 		}
 		require.Equal(t, 1, failures)
@@ -194,19 +194,19 @@ func TestE2EHistoryOfAnotherClock(t *testing.T) {
 			s := newStage(t, options...)
 			id := s.seed("100.00")
 			for range 9 {
-				s.Adjust(string(id), "1.00")
+				s.Adjust(id, "1.00")
 			}
 			for _, prefetch := range []int{0, 2} {
-				first, seen := s.Transactions(string(id)), map[prepaid.TransactionID]int{}
+				first, seen := s.Transactions(id), map[prepaid.TransactionID]int{}
 				params := prepaid.ListTransactionsParams{Paging: prepaid.Paging{Size: 2, Prefetch: prefetch}}
 				for item, err := range s.client.Accounts.Transactions(t.Context(), id, params) {
 					require.NoError(t, err)
 					if seen[item.ID]++; len(seen) < 6 {
-						s.Adjust(string(id), "1.00")
+						s.Adjust(id, "1.00")
 					}
 				}
 				for _, item := range first {
-					require.Equal(t, 1, seen[prepaid.TransactionID(item.ID)], "ahead %v newest %v prefetch %v", ahead, newest, prefetch)
+					require.Equal(t, 1, seen[item.ID], "ahead %v newest %v prefetch %v", ahead, newest, prefetch)
 				}
 			}
 
@@ -218,11 +218,10 @@ func TestE2EHistoryOfAnotherClock(t *testing.T) {
 			params := redemption(id, "25.50")
 			_, err = s.client.Funding.Redeem(t.Context(), params)
 			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
-			finding, err := s.client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
-				AccountID: id, Amount: params.Amount, Settle: time.Second,
+			_, err = s.client.Accounts.FindMovement(t.Context(), prepaid.FindMovementParams{
+				AccountID: id, Amount: params.Amount, VisibleWithin: time.Second,
 			}.Around(err))
-			require.NoError(t, err)
-			require.Equal(t, prepaid.VerdictSeen, finding.Verdict, "ahead %v", ahead)
+			require.NoError(t, err, "ahead %v", ahead)
 		}
 	}
 }

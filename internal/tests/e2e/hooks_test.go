@@ -145,7 +145,7 @@ func TestE2EHookAddressWithUser(t *testing.T) {
 }
 
 // register makes a hook and returns its id.
-func (s *hookStage) register(enabled bool) string {
+func (s *hookStage) register(enabled bool) prepaid.HookID {
 	s.t.Helper()
 	created, err := s.client.Hooks.Create(s.t.Context(), s.hook(enabled))
 	require.NoError(s.t, err)
@@ -153,13 +153,13 @@ func (s *hookStage) register(enabled bool) string {
 }
 
 // undelivered makes a hook with n messages that could not be delivered, and returns their ids, oldest first.
-func (s *hookStage) undelivered(n int) (hook string, messages []string) {
+func (s *hookStage) undelivered(n int) (hook prepaid.HookID, messages []prepaid.MessageID) {
 	s.t.Helper()
 	hook, id := s.register(true), s.seed("0")
 	s.quiet()
 	s.response(http.StatusServiceUnavailable)
 	for range n {
-		s.Adjust(string(id), "1.00")
+		s.Adjust(id, "1.00")
 	}
 	s.quiet()
 	s.response(http.StatusOK)
@@ -239,8 +239,8 @@ func TestE2EHookReceivesTransactions(t *testing.T) {
 	require.Equal(t, id, messages[1].HookID)
 	require.WithinDuration(t, s.Now(), messages[1].Timestamp, time.Minute)
 	require.Equal(t, company, payload.CompanyID)
-	require.Equal(t, []string{s.last(account).ID, "-25.50", "74.50"},
-		[]string{string(payload.Transaction.ID), payload.Transaction.Amount.String(), payload.Transaction.RunningBalance.String()})
+	require.Equal(t, []any{s.last(account).ID, "-25.50", "74.50"},
+		[]any{payload.Transaction.ID, payload.Transaction.Amount.String(), payload.Transaction.RunningBalance.String()})
 
 	require.NoError(t, s.client.Hooks.Update(t.Context(), id, prepaid.UpdateHookParams{Enabled: new(false)}))
 	s.redeemAgain(account, "1.00")
@@ -293,7 +293,7 @@ func TestE2EHookUndeliverable(t *testing.T) {
 
 func TestE2EHookRefused(t *testing.T) {
 	t.Parallel()
-	s := newHookStage(t, prepaidtest.PermittedCompanies(int64(company)))
+	s := newHookStage(t, prepaidtest.PermittedCompanies(company))
 	ctx := t.Context()
 	disabled := s.register(false)
 
@@ -352,13 +352,13 @@ func TestE2EHookCodes(t *testing.T) {
 		prepaid.CodeInvalidHMACKeySecret, prepaid.CodeNoResponse,
 	} {
 		require.True(t, code.Known())
-		s.Inject("POST /hooks", prepaidtest.Answer(400, string(code)))
+		s.Inject("POST /hooks", prepaidtest.Respond(400, string(code)))
 		_, err := s.client.Hooks.Create(t.Context(), s.hook(false))
 		refused(t, err, 400, string(code))
-		s.Inject("PATCH /hooks/{id}", prepaidtest.Answer(400, string(code)))
+		s.Inject("PATCH /hooks/{id}", prepaidtest.Respond(400, string(code)))
 		refused(t, s.client.Hooks.Update(t.Context(), id, prepaid.UpdateHookParams{Enabled: new(false)}), 400, string(code))
 	}
-	s.Inject("POST /hooks/{id}/undeliverable/dismiss", prepaidtest.Answer(400, string(prepaid.CodeInvalidRequest)))
+	s.Inject("POST /hooks/{id}/undeliverable/dismiss", prepaidtest.Respond(400, string(prepaid.CodeInvalidRequest)))
 	refused(t, s.client.Hooks.Dismiss(t.Context(), id, "m"), 400, string(prepaid.CodeInvalidRequest))
 }
 

@@ -63,8 +63,8 @@ func TestE2ERateLimitOutlastsTheCall(t *testing.T) {
 func TestE2EMediaTypeSubstituted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.Inject("GET /accounts/{id}/status", prepaidtest.AnswerBody(200, "application/json", `{"balance":"1.50","status":"some_day","extra":1}`))
-	account, err := s.client.Accounts.Status(t.Context(), "a")
+	s.Inject("GET /accounts/{id}/status", prepaidtest.RespondBody(200, "application/json", `{"balance":"1.50","status":"some_day","extra":1}`))
+	account, err := s.client.Accounts.Summary(t.Context(), "a")
 	require.NoError(t, err)
 	require.Equal(t, prepaid.MustAmount("1.50"), account.Balance)
 	require.False(t, account.Status.Known())
@@ -74,17 +74,17 @@ func TestE2EMediaTypeSubstituted(t *testing.T) {
 func TestE2EForeignResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]prepaidtest.Fault{
-		"page":       prepaidtest.AnswerBody(200, "text/html", "<html>sign in</html>"),
-		"null":       prepaidtest.AnswerBody(200, "application/json", "null"),
-		"no balance": prepaidtest.AnswerBody(200, "application/json", `{"status":"active"}`),
-		"nothing":    prepaidtest.AnswerBody(200, "application/json", ""),
+		"page":       prepaidtest.RespondBody(200, "text/html", "<html>sign in</html>"),
+		"null":       prepaidtest.RespondBody(200, "application/json", "null"),
+		"no balance": prepaidtest.RespondBody(200, "application/json", `{"status":"active"}`),
+		"nothing":    prepaidtest.RespondBody(200, "application/json", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			from, to := s.seed("100.00"), s.seed("0")
 			s.Inject("GET /accounts/{id}/status", fault)
-			_, err := s.client.Accounts.Status(t.Context(), from)
+			_, err := s.client.Accounts.Summary(t.Context(), from)
 			response, ok := errors.AsType[*prepaid.DecodeError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, 200, response.StatusCode)
@@ -113,7 +113,7 @@ func TestE2EAttemptTimeout(t *testing.T) {
 	_, err = client.Accounts.Transfer(t.Context(), from, params)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(s.statuses(harness.TransferOperation)) >= 2 }, 5*time.Second, time.Millisecond)
-	require.Equal(t, 1, s.Movements(string(params.RequestID)))
+	require.Equal(t, 1, s.Movements(params.RequestID))
 	s.holds(from, "74.50")
 }
 
@@ -131,7 +131,7 @@ func TestE2ECallerGivesUp(t *testing.T) {
 	var group sync.WaitGroup
 	var transfer, read error
 	group.Go(func() { transfer = done(s.client.Accounts.Transfer(ctx, from, harness.TransferTo(to, "25.50"))) })
-	group.Go(func() { read = done(s.client.Accounts.Status(ctx, from)) })
+	group.Go(func() { read = done(s.client.Accounts.Summary(ctx, from)) })
 	require.Eventually(t, func() bool { return s.FaultsLeft() == 0 }, 10*time.Second, time.Millisecond) // both have arrived
 	cancel()
 	group.Wait()

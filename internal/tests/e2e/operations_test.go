@@ -73,12 +73,12 @@ func wireFaults() []wireFault {
 	}
 	lost := map[effect]prepaid.Outcome{effectNever: unknown, effectModelled: unknown, effectSilent: unknown}
 	return []wireFault{
-		{"429", prepaidtest.Answer(429, ""), nil, nil},
-		{"401", prepaidtest.Answer(401, "invalid_token"), map[effect]prepaid.Outcome{effectToken: notProcessed}, responded(401)},
-		{"500", prepaidtest.Answer(500, ""), map[effect]prepaid.Outcome{
+		{"429", prepaidtest.Respond(429, ""), nil, nil},
+		{"401", prepaidtest.Respond(401, "invalid_token"), map[effect]prepaid.Outcome{effectToken: notProcessed}, responded(401)},
+		{"500", prepaidtest.Respond(500, ""), map[effect]prepaid.Outcome{
 			effectKeyed: unknown, effectNever: unknown, effectModelled: unknown, effectSilent: unknown, effectResult: notProcessed,
 		}, responded(500)},
-		{"503", prepaidtest.Answer(503, ""), lost, responded(503)},
+		{"503", prepaidtest.Respond(503, ""), lost, responded(503)},
 		{"response lost", prepaidtest.CommitThenDrop(), lost, broken},
 		{"request lost", prepaidtest.DropBeforeCommit(), lost, broken},
 		// The status of a response that breaks off says that it happened, unless the body could have said no.
@@ -125,7 +125,7 @@ func TestE2EEveryOperationInLastingTrouble(t *testing.T) {
 	s := newHookStage(t)
 	for _, e := range exercises() {
 		call := e.prepare(s)
-		s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Answer(500, "")}, 4)...)
+		s.Inject(e.operation, slices.Repeat([]prepaidtest.Fault{prepaidtest.Respond(500, "")}, 4)...)
 		err := call(t.Context())
 		require.ErrorIs(t, err, prepaid.ErrServer, e.operation)
 		require.ErrorIs(t, err, prepaid.CodeServerError, e.operation)

@@ -74,14 +74,14 @@ func TestE2EPINChange(t *testing.T) {
 			params.Envelope.OAEPHashingAlgorithm = "" // as an envelope that was made elsewhere may leave it
 		}
 		require.Equal(t, "validated", s.pinStatus(params, s.client.PIN.Validate))
-		require.Empty(t, s.PINOf(string(id)))
+		require.Empty(t, s.PINOf(id))
 		require.Equal(t, "executed", s.pinStatus(params, s.client.PIN.Execute))
-		require.Equal(t, "4921", s.PINOf(string(id)))
+		require.Equal(t, "4921", s.PINOf(id))
 
 		_, err := s.client.PIN.Execute(t.Context(), params)
 		refused(t, err, 400, "invalid_operation")
 	}
-	require.JSONEq(t, `{"eaid":"`+s.AccountIDs()[3]+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
+	require.JSONEq(t, `{"eaid":"`+string(s.AccountIDs()[3])+`","device_id":"device-1","ip_address":"203.0.113.7","communication_method":"sms"}`,
 		s.sent("POST /pin/initiate"))
 }
 
@@ -91,8 +91,8 @@ func TestE2EPINRefused(t *testing.T) {
 	ctx := t.Context()
 	_, err := s.client.PIN.Initiate(ctx, initiation("nobody"))
 	require.ErrorIs(t, refused(t, err, 404, "account_not_found"), prepaid.ErrNotFound)
-	unreachable := s.AddAccount(prepaidtest.SeedAccount{Personal: &prepaidtest.Personal{FirstName: "A", LastName: "B"}})
-	_, err = s.client.PIN.Initiate(ctx, initiation(prepaid.AccountID(unreachable)))
+	unreachable := s.AddAccount(prepaidtest.SeedAccount{Cardholder: &prepaidtest.Cardholder{FirstName: "A", LastName: "B"}})
+	_, err = s.client.PIN.Initiate(ctx, initiation(unreachable))
 	refused(t, err, 400, "invalid_request")
 
 	id := s.seed("0")
@@ -113,7 +113,7 @@ func TestE2EPINRefused(t *testing.T) {
 	s.Advance(10 * time.Minute)
 	_, err = s.client.PIN.Execute(ctx, good)
 	refused(t, err, 400, "invalid_operation")
-	require.Empty(t, s.PINOf(string(id)))
+	require.Empty(t, s.PINOf(id))
 }
 
 // A lost response of the last step is unknown: the PIN may be the new one.
@@ -125,7 +125,7 @@ func TestE2EPINUnknown(t *testing.T) {
 	s.Inject("POST /pin/execute", prepaidtest.CommitThenDrop())
 	_, err := s.client.PIN.Execute(t.Context(), params)
 	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
-	require.Equal(t, "4921", s.PINOf(string(id)))
+	require.Equal(t, "4921", s.PINOf(id))
 	require.Len(t, s.statuses("POST /pin/execute"), 1)
 }
 

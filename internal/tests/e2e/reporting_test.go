@@ -93,8 +93,8 @@ func TestE2EReportOfTheLedger(t *testing.T) {
 			s.redeemAgain(ids[0], "25.50")
 			want := []string{}
 			for _, id := range ids {
-				for _, item := range s.Transactions(string(id)) {
-					want = append(want, item.ID+" "+item.Amount+" "+item.RunningBalance)
+				for _, item := range s.Transactions(id) {
+					want = append(want, string(item.ID)+" "+item.Amount+" "+item.RunningBalance)
 				}
 			}
 			started := 0
@@ -227,7 +227,7 @@ func TestE2EReportStartWithBadToken(t *testing.T) {
 		_, err = s.client.Reporting.Start(t.Context(), prepaidtest.DailySettlement, prepaid.StartReportParams{})
 		require.NoError(t, err)
 		require.Equal(t, []int{status, 200}, s.statuses(startOperation))
-		_, err = s.client.Policy.Get(t.Context(), prepaid.CompanyID(prepaidtest.DefaultCompany))
+		_, err = s.client.Policy.Get(t.Context(), prepaidtest.DefaultCompany)
 		require.NoError(t, err)
 		require.Len(t, s.statuses(tokenOperation), 2, "the new token is shared")
 	}
@@ -304,7 +304,7 @@ func TestE2EReportPollsLeaveTheConnectionsClean(t *testing.T) {
 	for range 5 {
 		_, err := s.client.Reporting.Result(t.Context(), *run)
 		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
-		account, err := s.client.Accounts.Status(t.Context(), id)
+		account, err := s.client.Accounts.Summary(t.Context(), id)
 		require.NoError(t, err)
 		require.Equal(t, prepaid.Cents(100), account.Balance)
 	}

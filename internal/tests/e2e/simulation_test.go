@@ -61,7 +61,7 @@ func TestE2ESimulateTransact(t *testing.T) {
 			require.NoError(t, err)
 			made := s.last(id)
 			require.Equal(t, &prepaid.SimulationResult{
-				Success: true, Message: "Approved", AuthorizationID: result.AuthorizationID, TransactionReference: made.ID,
+				Success: true, Message: "Approved", AuthorizationID: result.AuthorizationID, TransactionReference: string(made.ID),
 			}, result)
 			require.NotEmpty(t, result.AuthorizationID)
 			require.Equal(t, []string{string(c.code), "QUICKMART", "T0000001", "100001", c.category, "Sydney"}, []string{
@@ -76,7 +76,7 @@ func TestE2ESimulateTransact(t *testing.T) {
 func TestE2ESimulationDeclines(t *testing.T) {
 	t.Parallel()
 	seed := func(account prepaidtest.SeedAccount) func(*stage) prepaid.AccountID {
-		return func(s *stage) prepaid.AccountID { return prepaid.AccountID(s.AddAccount(account)) }
+		return func(s *stage) prepaid.AccountID { return s.AddAccount(account) }
 	}
 	rich := seed(prepaidtest.SeedAccount{Balance: "100.00"})
 	same := func(*prepaid.SimulateParams) {}

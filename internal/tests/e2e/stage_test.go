@@ -35,19 +35,19 @@ func newStage(t *testing.T, options ...prepaidtest.Option) *stage {
 // seed adds an active account with a balance.
 func (s *stage) seed(balance string) prepaid.AccountID {
 	s.t.Helper()
-	return prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return s.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 // holds checks the balance of an account where the emulator keeps it.
 func (s *stage) holds(id prepaid.AccountID, balance string) {
 	s.t.Helper()
-	require.Equal(s.t, balance, s.Balance(string(id)))
+	require.Equal(s.t, balance, s.Balance(id))
 }
 
 // last is the newest item of an account's history where the emulator keeps it.
 func (s *stage) last(id prepaid.AccountID) prepaidtest.Transaction {
 	s.t.Helper()
-	history := s.Transactions(string(id))
+	history := s.Transactions(id)
 	require.NotEmpty(s.t, history)
 	return history[len(history)-1]
 }
@@ -131,7 +131,7 @@ func invalid(t *testing.T, err error, fields ...string) {
 	require.Equal(t, fields, found)
 }
 
-// sameJSON compares a value of the client with one of the emulator: they share no type, but they share the wire.
+// sameJSON compares a value of the client with one of the emulator: they have no type in common, but the wire.
 func sameJSON(t *testing.T, want, got any) {
 	t.Helper()
 	wanted, err := json.Marshal(want)

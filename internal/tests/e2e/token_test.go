@@ -51,7 +51,7 @@ func TestE2ETokenNoLongerGood(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			from, to := s.seed("100.00"), s.seed("0")
-			_, err := s.client.Accounts.Status(t.Context(), from)
+			_, err := s.client.Accounts.Summary(t.Context(), from)
 			require.NoError(t, err)
 			spoil(s)
 			_, err = s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))
@@ -68,7 +68,7 @@ func TestE2ETokenRefusedTwice(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	id := s.seed("0")
-	s.Inject("GET /accounts/{id}", prepaidtest.Answer(401, "invalid_token"), prepaidtest.Answer(401, "invalid_token"))
+	s.Inject("GET /accounts/{id}", prepaidtest.Respond(401, "invalid_token"), prepaidtest.Respond(401, "invalid_token"))
 	_, err := s.client.Accounts.Get(t.Context(), id)
 	failed(t, err, notProcessed, 401, "invalid_token")
 	require.Equal(t, []int{401, 401}, s.statuses("GET /accounts/{id}"))
@@ -108,7 +108,7 @@ func TestE2EWrongCredentials(t *testing.T) {
 func TestE2EFailedTokenIsNotHeld(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]prepaidtest.Fault{
-		"refused": prepaidtest.Answer(401, "invalid_client"), "broken": prepaidtest.Answer(400, "invalid_request"),
+		"refused": prepaidtest.Respond(401, "invalid_client"), "broken": prepaidtest.Respond(400, "invalid_request"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +156,7 @@ func TestE2ETokenCodes(t *testing.T) {
 	t.Parallel()
 	for _, code := range []prepaid.ErrorCode{prepaid.CodeInvalidRequest, prepaid.CodeUnsupportedGrantType, prepaid.CodeInvalidClient} {
 		s := newStage(t)
-		s.Inject(tokenOperation, prepaidtest.Answer(400, string(code)))
+		s.Inject(tokenOperation, prepaidtest.Respond(400, string(code)))
 		_, err := s.client.Token(t.Context())
 		failed(t, err, notProcessed, 400, string(code))
 		require.Equal(t, code == prepaid.CodeInvalidClient, errors.Is(err, prepaid.ErrUnauthorized))

@@ -43,7 +43,7 @@ func TestE2ETransfer(t *testing.T) {
 			require.NoError(t, err)
 			out, in := s.last(from), s.last(to)
 			require.Equal(t, &prepaid.TransferResult{
-				TransactionID: prepaid.TransactionID(out.ID), CorrelationID: result.CorrelationID, RequestID: params.RequestID,
+				TransactionID: out.ID, CorrelationID: result.CorrelationID, RequestID: params.RequestID,
 			}, result)
 			require.NotEmpty(t, result.CorrelationID)
 			require.Equal(t, []string{c.code, "-25.50", "PAYROLL 2026-11", "74.50"}, []string{out.Type, out.Amount, out.Reference, out.RunningBalance})
@@ -64,7 +64,7 @@ func TestE2EDirectEntryOut(t *testing.T) {
 	require.NoError(t, err)
 	out := s.last(from)
 	require.Equal(t, &prepaid.TransferResult{
-		TransactionID: prepaid.TransactionID(out.ID), CorrelationID: result.CorrelationID, RequestID: params.RequestID,
+		TransactionID: out.ID, CorrelationID: result.CorrelationID, RequestID: params.RequestID,
 	}, result)
 	require.NotEmpty(t, result.CorrelationID)
 	require.Equal(t, []string{"2960", "-25.50", "RENT", "74.50"}, []string{out.Type, out.Amount, out.Reference, out.RunningBalance})
@@ -84,8 +84,8 @@ func TestE2ETransferFailed(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, prepaidtest.FailedTransfer(form), prepaidtest.EmptyIDForFailedDirectEntry())
 			poor, to := s.seed("1.00"), s.seed("0")
-			blocked := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "suspected_fraud"}))
-			closed := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "closed"}))
+			blocked := s.AddAccount(prepaidtest.SeedAccount{Balance: "100.00", Status: "suspected_fraud"})
+			closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})
 			rich := s.seed("100.00")
 			failures := map[string]error{
 				"too little":     done(s.client.Accounts.Transfer(t.Context(), poor, harness.TransferTo(to, "1.01"))),
@@ -125,7 +125,7 @@ func TestE2ETransferFailedIsNotCached(t *testing.T) {
 	params := harness.TransferTo(to, "25.50")
 	_, err := s.client.Accounts.Transfer(t.Context(), from, params)
 	require.ErrorIs(t, err, prepaid.ErrTransferFailed)
-	s.Adjust(string(from), "99.00")
+	s.Adjust(from, "99.00")
 	_, err = s.client.Accounts.Transfer(t.Context(), from, params)
 	require.NoError(t, err)
 	s.holds(from, "74.50")
@@ -158,7 +158,7 @@ func TestE2ERequestIDReplayed(t *testing.T) {
 	second, err := s.Client().Accounts.Transfer(t.Context(), from, again)
 	require.NoError(t, err)
 	require.Equal(t, first, second)
-	require.Equal(t, 1, s.Movements(string(params.RequestID)))
+	require.Equal(t, 1, s.Movements(params.RequestID))
 	s.holds(from, "74.50")
 
 	// One client does not send an id for two payments.
@@ -202,7 +202,7 @@ func TestE2ERequestIDAtTheSameTime(t *testing.T) {
 		require.NoError(t, faults[i])
 		require.Equal(t, results[0], results[i])
 	}
-	require.Equal(t, 1, s.Movements(string(params.RequestID)))
+	require.Equal(t, 1, s.Movements(params.RequestID))
 	s.holds(from, "74.50")
 }
 
@@ -213,10 +213,10 @@ func TestE2ETransferReplayedByTheClient(t *testing.T) {
 		"response lost":      {prepaidtest.CommitThenDrop()},
 		"request lost":       {prepaidtest.DropBeforeCommit()},
 		"response truncated": {prepaidtest.Truncate()},
-		"gateway":            {prepaidtest.Answer(502, ""), prepaidtest.Answer(503, ""), prepaidtest.Answer(504, "")},
-		"lost, then limited": {prepaidtest.CommitThenDrop(), prepaidtest.Answer(429, "")},
-		"lost, then expired": {prepaidtest.CommitThenDrop(), prepaidtest.Answer(401, "invalid_token")},
-		"a page of a proxy":  {prepaidtest.CommitThenDrop(), prepaidtest.AnswerBody(503, "text/html", "<html>later</html>")},
+		"gateway":            {prepaidtest.Respond(502, ""), prepaidtest.Respond(503, ""), prepaidtest.Respond(504, "")},
+		"lost, then limited": {prepaidtest.CommitThenDrop(), prepaidtest.Respond(429, "")},
+		"lost, then expired": {prepaidtest.CommitThenDrop(), prepaidtest.Respond(401, "invalid_token")},
+		"a page of a proxy":  {prepaidtest.CommitThenDrop(), prepaidtest.RespondBody(503, "text/html", "<html>later</html>")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,9 +226,9 @@ func TestE2ETransferReplayedByTheClient(t *testing.T) {
 			s.Inject(harness.TransferOperation, faults...)
 			result, err := s.client.Accounts.Transfer(t.Context(), from, params)
 			require.NoError(t, err)
-			require.Equal(t, s.last(from).ID, string(result.TransactionID))
+			require.Equal(t, s.last(from).ID, result.TransactionID)
 			require.Len(t, s.statuses(harness.TransferOperation), len(faults)+1)
-			require.Equal(t, 1, s.Movements(string(params.RequestID)))
+			require.Equal(t, 1, s.Movements(params.RequestID))
 			s.holds(from, "74.50")
 			s.holds(to, "25.50")
 		})
@@ -245,8 +245,8 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 	}{
 		{"response lost", prepaidtest.CommitThenDrop(), 1},
 		{"request lost", prepaidtest.DropBeforeCommit(), 0},
-		{"server error", prepaidtest.Answer(500, ""), 0},
-		{"a page of a proxy", prepaidtest.AnswerBody(200, "text/html", "<html>welcome</html>"), 0},
+		{"server error", prepaidtest.Respond(500, ""), 0},
+		{"a page of a proxy", prepaidtest.RespondBody(200, "text/html", "<html>welcome</html>"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -268,12 +268,12 @@ func TestE2ETransferUnknownUntilSentAgain(t *testing.T) {
 				[]any{call.Operation, call.AccountID, call.RequestID, call.Attempts})
 			require.Equal(t, call.FirstSent, call.LastSent)
 			require.WithinDuration(t, time.Now(), call.FirstSent, time.Minute)
-			require.Equal(t, c.committed, s.Movements(string(params.RequestID)))
+			require.Equal(t, c.committed, s.Movements(params.RequestID))
 
 			result, err := client.Accounts.Transfer(t.Context(), from, params)
 			require.NoError(t, err)
-			require.Equal(t, s.last(from).ID, string(result.TransactionID))
-			require.Equal(t, 1, s.Movements(string(params.RequestID)))
+			require.Equal(t, s.last(from).ID, result.TransactionID)
+			require.Equal(t, 1, s.Movements(params.RequestID))
 			s.holds(from, "74.50")
 		})
 	}
@@ -285,7 +285,7 @@ func TestE2ETransferUnknownIsSticky(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	from, to := s.seed("100.00"), s.seed("0")
-	s.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Answer(400, "duplicate_request"))
+	s.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop(), prepaidtest.Respond(400, "duplicate_request"))
 	_, err := s.client.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.50"))
 	failed(t, err, unknown, 400, "duplicate_request")
 	broken, ok := errors.AsType[*prepaid.TransportError](err)

@@ -38,8 +38,8 @@ func TestE2EWalletTokens(t *testing.T) {
 		AccountPANSequenceNumber: "001", ExpirationDate: "1130", TokenSuffix: "4321", PrimaryAccountNumberUniqueReference: "FWSPMC",
 		TokenUniqueReference: "DSHRMC0000000000000000000000000000000000000000AB", TokenDeletedFromConsumerApp: true,
 	}
-	s.AddWalletToken(string(id), whole)
-	s.AddWalletToken(string(id), prepaidtest.WalletToken{})
+	s.AddWalletToken(id, whole)
+	s.AddWalletToken(id, prepaidtest.WalletToken{})
 	tokens, err = s.client.Accounts.WalletTokens(t.Context(), id)
 	require.NoError(t, err)
 	require.Len(t, tokens, 2)
@@ -60,8 +60,8 @@ func TestE2EProvisionWallet(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, prepaidtest.WalletProviders("wallet-a", "wallet-b", "wallet-c"), prepaidtest.CardNetwork("visa"))
 	seed := prepaidtest.SeedAccount{ProductType: "gift"}
-	id := prepaid.AccountID(s.AddAccount(seed))
-	account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludePersonal)
+	id := s.AddAccount(seed)
+	account, err := s.client.Accounts.Get(t.Context(), id, prepaid.IncludeCardholder)
 	require.NoError(t, err)
 	reference := "DSHRMC00000000000000000000000000000000000000000A"
 	all := prepaid.ProvisionWalletParams{
@@ -82,9 +82,9 @@ func TestE2EProvisionWallet(t *testing.T) {
 		require.Equal(t, account.CardNumber[len(account.CardNumber)-4:], data.PANLastFour)
 		require.Equal(t, "visa", data.Provider)
 		require.Equal(t, prepaid.ProductTypeGift, data.ProductType)
-		require.Equal(t, account.Personal, data.Registration)
-		require.NotEmpty(t, data.Registration.Sex)
-		require.NotEmpty(t, data.Registration.EmailAddress)
+		require.Equal(t, account.Cardholder, data.Cardholder)
+		require.NotEmpty(t, data.Cardholder.Sex)
+		require.NotEmpty(t, data.Cardholder.EmailAddress)
 		require.Equal(t, c.certified, data.IssuerInitiatedDigitizationData == "", c.provider)
 		for _, certified := range []string{data.ActivationData, data.EncryptedPassData, data.EphemeralPublicKey} {
 			require.Equal(t, c.certified, certified != "", c.provider)
@@ -102,7 +102,7 @@ func TestE2EProvisionWalletRefused(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	ctx, id := t.Context(), s.seed("0")
-	blocked := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "inactive", Personal: new(prepaidtest.Personal)}))
+	blocked := s.AddAccount(prepaidtest.SeedAccount{Status: "inactive", Cardholder: new(prepaidtest.Cardholder)})
 	for code, err := range map[string]error{
 		"unsupported_provider": done(s.client.Accounts.ProvisionWallet(ctx, id, "otherpay", prepaid.ProvisionWalletParams{})),
 		"invalid_request":      done(s.client.Accounts.ProvisionWallet(ctx, id, "applepay", prepaid.ProvisionWalletParams{})),
@@ -134,17 +134,15 @@ func TestE2EExchangeKey(t *testing.T) {
 				data = []byte(text)
 			}
 			require.Contains(t, openExchange(t, params.EphemeralKey, data), `"account_id":"`+string(id)+`"`)
-			require.NotContains(t, s.sent("POST /accounts/{id}/dip"), params.EphemeralKey.Reveal())
+			require.NotContains(t, s.sent("POST /accounts/{id}/dip"), base64.StdEncoding.EncodeToString(params.EphemeralKey.Bytes()))
 		})
 	}
 }
 
 // openExchange decrypts the emulator's own format.
-func openExchange(t *testing.T, ephemeral prepaid.Secret, data []byte) string {
+func openExchange(t *testing.T, ephemeral prepaid.EphemeralKey, data []byte) string {
 	t.Helper()
-	key, err := base64.StdEncoding.DecodeString(ephemeral.Reveal())
-	require.NoError(t, err)
-	block, err := aes.NewCipher(key)
+	block, err := aes.NewCipher(ephemeral.Bytes())
 	require.NoError(t, err)
 	sealer, err := cipher.NewGCM(block)
 	require.NoError(t, err)
@@ -160,7 +158,7 @@ func TestE2EExchangeKeyRefused(t *testing.T) {
 	s := newStage(t)
 	s.AddApplication(harness.ApplicationID, harness.KeyID)
 	id := s.seed("0")
-	closed := prepaid.AccountID(s.AddAccount(prepaidtest.SeedAccount{Status: "closed"}))
+	closed := s.AddAccount(prepaidtest.SeedAccount{Status: "closed"})
 	used := harness.KeyExchange()
 	_, err := s.client.Accounts.ExchangeKey(t.Context(), id, used)
 	require.NoError(t, err)

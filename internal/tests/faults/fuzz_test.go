@@ -210,7 +210,7 @@ func FuzzPath(f *testing.F) {
 		wire := &fuzzedWire{status: 404, header: http.Header{}}
 		client := newFuzzedClient(t, wire)
 		_, err := client.Accounts.Get(t.Context(), prepaid.AccountID(id))
-		_, hookErr := client.Hooks.Get(t.Context(), id)
+		_, hookErr := client.Hooks.Get(t.Context(), prepaid.HookID(id))
 		_, refused := errors.AsType[*prepaid.ValidationError](err)
 		_, hookRefused := errors.AsType[*prepaid.ValidationError](hookErr)
 		require.Equal(t, refused, hookRefused)

@@ -131,7 +131,7 @@ func TestSetStatusClass(t *testing.T) {
 			service := harness.NewScript(fault, harness.Respond(200, "", ""))
 			config := harness.Config("https://cards.example")
 			config.Transport = service
-			err := harness.NewClient(t, config).Accounts.SetStatus(t.Context(), "acc-1", status)
+			err := harness.NewClient(t, config).Accounts.SetStatus(t.Context(), "acc-1", prepaid.SetStatusParams{Status: status})
 			require.Len(t, service.Requests(), calls, status)
 			require.Equal(t, calls == 1, err != nil)
 			require.Equal(t, calls == 1, prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown)

@@ -66,7 +66,7 @@ func TestTransferFails(t *testing.T) {
 		cause, ok := errors.AsType[*prepaid.TransferFailedError](failure)
 		require.True(t, ok)
 		require.Equal(t, "corr-1", cause.CorrelationID)
-		require.True(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)))
+		require.True(t, prepaid.ProvesNotApplied(failure, time.Unix(1, 0)))
 
 		failure = harness.CallError(t, harness.CallWith(t, 200, body, opPayout().Call))
 		harness.RequireUndecodable(t, failure, prepaid.OutcomeUnknown)
@@ -99,7 +99,7 @@ func TestMovementWithoutAnID(t *testing.T) {
 					failure := harness.CallError(t, op.Call(t.Context(), client))
 					harness.RequireUndecodable(t, failure, prepaid.OutcomeUnknown)
 					require.NotErrorIs(t, failure, prepaid.ErrTransferFailed, body)
-					require.False(t, prepaid.SettlesDoubt(failure, time.Unix(1, 0)), body)
+					require.False(t, prepaid.ProvesNotApplied(failure, time.Unix(1, 0)), body)
 				}
 			})
 		}
@@ -112,7 +112,7 @@ func bodiless() []harness.Op {
 		harness.OpPlastic(), harness.OpActivate(),
 		{
 			Name: "Accounts.SetStatus", Status: 200, Call: func(ctx context.Context, c *prepaid.Client) error {
-				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusLostOrStolen)
+				return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusLostOrStolen})
 			},
 		},
 		{
@@ -217,7 +217,9 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 		}
 	}
 	setStatus := func(status prepaid.AccountStatus) func(context.Context, *prepaid.Client) error {
-		return func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, "acc-1", status) }
+		return func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: status})
+		}
 	}
 	for name, tc := range map[string]struct {
 		call     func(context.Context, *prepaid.Client) error
@@ -229,7 +231,7 @@ func TestLateRepeatUndoesNothing(t *testing.T) {
 		"pre-active":  {setStatus(prepaid.AccountStatusPreActive), 1},
 		"block":       {setStatus(prepaid.AccountStatusLostOrStolen), 2},
 		"update": {func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.Update(ctx, "acc-1", prepaid.UpdateAccountParams{Registration: harness.NewCardParams().Registration})
+			return c.Accounts.Update(ctx, "acc-1", prepaid.UpdateAccountParams{Cardholder: harness.NewCardParams().Cardholder})
 		}, 1},
 		"hook": {func(ctx context.Context, c *prepaid.Client) error {
 			return c.Hooks.Update(ctx, "hook-1", prepaid.UpdateHookParams{Enabled: new(true)})

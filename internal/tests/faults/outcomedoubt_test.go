@@ -49,7 +49,7 @@ func TestDoubtOutlivesTheCall(t *testing.T) {
 				sent := first.LastSent
 				err := harness.OpTransfer().Call(t.Context(), client)
 				require.Equal(t, tc.want, prepaid.OutcomeOf(err), "%v", err)
-				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.SettlesDoubt(err, sent), "%v", err)
+				require.Equal(t, tc.want == prepaid.OutcomeRejected, prepaid.ProvesNotApplied(err, sent), "%v", err)
 				again := harness.OpTransfer().Call(t.Context(), client)
 				if tc.want != prepaid.OutcomeUnknown {
 					require.Equal(t, tc.want, prepaid.OutcomeOf(again), "no doubt is left")
@@ -90,7 +90,7 @@ func TestDoubtIsOfOnePayment(t *testing.T) {
 					_, err = client.Accounts.Transfer(t.Context(), other.source, other.params)
 					require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
 					require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "not sent, and never to be")
-					require.False(t, prepaid.SettlesDoubt(err, time.Unix(0, 0)))
+					require.False(t, prepaid.ProvesNotApplied(err, time.Unix(0, 0)))
 					require.Len(t, service.Requests(), 1)
 
 					_, err = client.Accounts.Transfer(t.Context(), "acc-1", first)

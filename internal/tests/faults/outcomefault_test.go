@@ -76,15 +76,15 @@ func coreFaults() []coreFault {
 			response: func(op harness.Op, _ int, p *harness.Peer) { p.Succeed(op) },
 		},
 		{
-			name: "reset after the request", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"),
+			name: "reset after the request", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"),
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
 		},
 		{
-			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"), timeout: 80 * time.Millisecond,
+			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"), timeout: 80 * time.Millisecond,
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
 		},
 		{
-			name: "not HTTP", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("answer"),
+			name: "not HTTP", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"),
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Send("CANARY hello\r\n\r\n"); _ = p.Close() },
 		},
 		{

@@ -68,7 +68,7 @@ func TestUnknownIsSticky(t *testing.T) {
 						if op.RequestID != "" && (secondName == "400" || secondName == "failed transfer") {
 							require.Equal(t, prepaid.OutcomeRejected, failure.Outcome)
 							require.ErrorIs(t, err, two.is)
-							require.True(t, prepaid.SettlesDoubt(err, failure.FirstSent))
+							require.True(t, prepaid.ProvesNotApplied(err, failure.FirstSent))
 							require.Zero(t, failure.NotBefore)
 							return
 						}
@@ -291,6 +291,6 @@ func TestBothCausesText(t *testing.T) {
 	config.Transport, config.AttemptTimeout = harness.NewScript(harness.Broken(harness.ErrCut), harness.ServiceError(400, "duplicate_request")), 100*time.Millisecond
 	err := harness.OpTransfer().Call(t.Context(), harness.NewClient(t, config))
 	require.EqualError(t, err, "prepaid: Accounts.Transfer: outcome unknown after 2 attempts: status 400 (duplicate_request); "+
-		"an earlier attempt may have been applied: no complete response (answer): the line was cut")
+		"an earlier attempt may have been applied: no complete response (headers): the line was cut")
 	require.Equal(t, 1, strings.Count(err.Error(), "prepaid:"))
 }

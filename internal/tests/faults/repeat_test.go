@@ -60,7 +60,7 @@ func virtualStage(t *testing.T) (srv *prepaidtest.Server, config prepaid.Config,
 	config = srv.Config()
 	config.Transport, config.AttemptTimeout, config.Retry = transport, 0, prepaid.RetryPolicy{}
 	seed := func(balance string) prepaid.AccountID {
-		return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+		return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 	}
 	return srv, config, seed("100.00"), seed("0.00")
 }
@@ -72,8 +72,8 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 	faults := map[string]func(time.Duration) prepaidtest.Fault{
 		"cut off":       func(d time.Duration) prepaidtest.Fault { return prepaidtest.DropBeforeCommit().CommitAfter(d) },
 		"a proxy's 502": func(d time.Duration) prepaidtest.Fault { return prepaidtest.ProxyPage(502).CommitAfter(d) },
-		"503":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Answer(503, "busy").CommitAfter(d) },
-		"504":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Answer(504, "timeout").CommitAfter(d) },
+		"503":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Respond(503, "busy").CommitAfter(d) },
+		"504":           func(d time.Duration) prepaidtest.Fault { return prepaidtest.Respond(504, "timeout").CommitAfter(d) },
 		"no response":   prepaidtest.Delay,
 	}
 	for name, fault := range faults {
@@ -96,7 +96,7 @@ func TestARepeatNeverOvertakesTheFirst(t *testing.T) {
 						time.Sleep(time.Minute)
 						if takes < 40*time.Second {
 							require.Empty(t, srv.PaidTwice())
-							require.Equal(t, "74.50", srv.Balance(string(from)))
+							require.Equal(t, "74.50", srv.Balance(from))
 						} else {
 							require.Len(t, srv.PaidTwice(), 1, "past the bound that the settings assume")
 						}
@@ -198,8 +198,8 @@ func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 	t.Parallel()
 	for pause, settles := range map[time.Duration]bool{time.Second: false, 39 * time.Second: false, 40 * time.Second: true} {
 		for _, refusal := range []prepaidtest.Fault{
-			prepaidtest.Answer(400, "invalid_request"),
-			prepaidtest.AnswerBody(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
+			prepaidtest.Respond(400, "invalid_request"),
+			prepaidtest.RespondBody(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`),
 		} {
 			t.Run(fmt.Sprint(pause, " ", refusal), func(t *testing.T) {
 				t.Parallel()
@@ -215,8 +215,8 @@ func TestARefusalOfAnOverlappingRepeatSettlesNothing(t *testing.T) {
 					srv.Inject(harness.TransferOperation, refusal)
 					_, err = harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
 					require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "it knows of nothing before it")
-					require.Equal(t, settles, prepaid.SettlesDoubt(err, first.LastSent))
-					require.False(t, prepaid.SettlesDoubt(err, time.Time{}), "not known when")
+					require.Equal(t, settles, prepaid.ProvesNotApplied(err, first.LastSent))
+					require.False(t, prepaid.ProvesNotApplied(err, time.Time{}), "not known when")
 				})
 			})
 		}
@@ -257,7 +257,7 @@ func TestRefusalCodes(t *testing.T) {
 						want = prepaid.OutcomeRejected
 					}
 					require.Equal(t, want, prepaid.OutcomeOf(err), "%v", err)
-					require.Equal(t, tc.want, prepaid.SettlesDoubt(err, began))
+					require.Equal(t, tc.want, prepaid.ProvesNotApplied(err, began))
 				}
 			})
 		})
@@ -269,12 +269,12 @@ func TestRefusalOfABuiltError(t *testing.T) {
 	t.Parallel()
 	sent := time.Date(2026, time.November, 20, 3, 0, 0, 0, time.UTC)
 	refused := &prepaid.CallError{Outcome: prepaid.OutcomeRejected, LastSent: sent.Add(40 * time.Second), Err: &prepaid.TransferFailedError{}}
-	require.True(t, prepaid.SettlesDoubt(refused, sent))
-	require.False(t, prepaid.SettlesDoubt(refused, sent.Add(1)))
-	require.True(t, prepaid.SettlesDoubt(fmt.Errorf("row 7: %w", refused), sent))
-	require.False(t, prepaid.SettlesDoubt(&prepaid.TransferFailedError{}, sent), "no time of its own")
-	require.False(t, prepaid.SettlesDoubt((*prepaid.CallError)(nil), sent))
-	require.False(t, prepaid.SettlesDoubt(nil, sent))
+	require.True(t, prepaid.ProvesNotApplied(refused, sent))
+	require.False(t, prepaid.ProvesNotApplied(refused, sent.Add(1)))
+	require.True(t, prepaid.ProvesNotApplied(fmt.Errorf("row 7: %w", refused), sent))
+	require.False(t, prepaid.ProvesNotApplied(&prepaid.TransferFailedError{}, sent), "no time of its own")
+	require.False(t, prepaid.ProvesNotApplied((*prepaid.CallError)(nil), sent))
+	require.False(t, prepaid.ProvesNotApplied(nil, sent))
 }
 
 // No configuration makes the wait shorter than its parts.

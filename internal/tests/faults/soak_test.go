@@ -50,7 +50,7 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, s.server.WaitIdle(t.Context()))
 	require.Empty(t, s.server.PaidTwice())
 	for _, account := range s.accounts {
-		require.Equal(t, prepaid.MustAmount(s.server.Balance(string(account))).String(), s.reported[account].String(),
+		require.Equal(t, prepaid.MustAmount(s.server.Balance(account)).String(), s.reported[account].String(),
 			"the account does not hold what was reported to its callers")
 	}
 	t.Logf("%d transfers and direct entries made, %d refused, %d left unknown by a call and then resolved, %d reads; "+
@@ -85,7 +85,7 @@ func newSoak(t *testing.T) *soak {
 	s := &soak{t: t, server: server, reported: make(map[prepaid.AccountID]prepaid.Amount)}
 	for i := range 20 {
 		balance := strconv.Itoa(i * i * 100) // some run dry
-		id := prepaid.AccountID(server.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+		id := server.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 		s.accounts = append(s.accounts, id)
 		s.reported[id] = prepaid.MustAmount(balance)
 	}
@@ -112,8 +112,8 @@ func newSoak(t *testing.T) *soak {
 	s.client = client
 	server.Inject(prepaidtest.AnyOperation,
 		prepaidtest.CommitThenDrop().WithProbability(0.02), prepaidtest.DropBeforeCommit().WithProbability(0.02),
-		prepaidtest.Truncate().WithProbability(0.01), prepaidtest.Answer(503, "").WithProbability(0.02),
-		prepaidtest.Answer(500, "").WithProbability(0.01), prepaidtest.ProxyPage(502).WithProbability(0.01),
+		prepaidtest.Truncate().WithProbability(0.01), prepaidtest.Respond(503, "").WithProbability(0.02),
+		prepaidtest.Respond(500, "").WithProbability(0.01), prepaidtest.ProxyPage(502).WithProbability(0.01),
 		prepaidtest.TooManyRequests(0).WithProbability(0.01))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} { // which go on alone
 		server.Inject(operation, prepaidtest.DropBeforeCommit().CommitAfter(300*time.Millisecond).WithProbability(0.02),

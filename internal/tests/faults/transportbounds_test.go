@@ -104,7 +104,7 @@ func TestResponsesAreReadBounded(t *testing.T) { //nolint:paralleltest // it mea
 				failure, ok := errors.AsType[*prepaid.TransportError](err)
 				require.True(t, ok)
 				require.True(t, failure.Sent)
-				require.Equal(t, "answer", failure.Step)
+				require.Equal(t, "headers", failure.Step)
 			},
 		},
 		"a header without an end": {
@@ -196,7 +196,7 @@ func TestTrickle(t *testing.T) {
 			"HTTP/1.1 200 X\r\nX-Slow: ", harness.OpCreate(),
 			func(t *testing.T, err error) {
 				t.Helper()
-				require.ErrorContains(t, err, "no complete response (answer): attempt timed out")
+				require.ErrorContains(t, err, "no complete response (headers): attempt timed out")
 				require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome)
 			},
 		},

@@ -1,9 +1,6 @@
 package harness
 
 import (
-	"crypto/rand"
-	"encoding/base64"
-
 	"github.com/cardprograms/prepaid"
 )
 
@@ -27,9 +24,7 @@ const (
 
 // KeyExchange has every field, and a key that was not used before.
 func KeyExchange() prepaid.ExchangeKeyParams {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key)
 	return prepaid.ExchangeKeyParams{
-		ApplicationID: ApplicationID, KeyID: KeyID, EphemeralKey: prepaid.NewSecret(base64.StdEncoding.EncodeToString(key)),
+		ApplicationID: ApplicationID, KeyID: KeyID, EphemeralKey: prepaid.NewEphemeralKey(),
 	}
 }

@@ -90,7 +90,7 @@ func OpActivate() Op {
 	return Op{
 		Name: "Accounts.SetStatus", Path: "/3.0/accounts/acc-1/status", Account: "acc-1", Status: 200,
 		Call: func(ctx context.Context, c *prepaid.Client) error {
-			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.AccountStatusActive)
+			return c.Accounts.SetStatus(ctx, "acc-1", prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
 		},
 	}
 }
@@ -103,7 +103,7 @@ func Ops() []Op {
 func NewCardParams() prepaid.CreateAccountParams {
 	return prepaid.CreateAccountParams{
 		CompanyID: 7, ClientAccountKey: "emp-7",
-		Registration: &prepaid.Cardholder{
+		Cardholder: &prepaid.Cardholder{
 			FirstName: "Ada", LastName: "Lovelace",
 			PrimaryAddress: prepaid.Address{State: "NSW", Country: "AU"},
 			DateOfBirth:    prepaid.Date{Year: 1990, Month: 5, Day: 17},

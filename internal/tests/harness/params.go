@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"encoding/base64"
 	"strings"
 
 	"github.com/cardprograms/prepaid"
@@ -48,9 +47,5 @@ func ValidReverse() prepaid.ReverseFundingParams {
 const UUID = "01234567-89ab-cdef-0123-456789abcdef"
 
 func ValidExchangeKey() prepaid.ExchangeKeyParams {
-	return prepaid.ExchangeKeyParams{ApplicationID: UUID, KeyID: UUID, EphemeralKey: Base64Key(32)}
-}
-
-func Base64Key(size int) prepaid.Secret {
-	return prepaid.NewSecret(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("qZ7x", 20)[:size])))
+	return prepaid.ExchangeKeyParams{ApplicationID: UUID, KeyID: UUID, EphemeralKey: prepaid.NewEphemeralKey()}
 }

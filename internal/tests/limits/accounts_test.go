@@ -13,7 +13,7 @@ import (
 )
 
 func validCreate() prepaid.CreateAccountParams {
-	return prepaid.CreateAccountParams{CompanyID: 7, InitialLoadAmount: prepaid.Cents(100), Registration: validCardholder()}
+	return prepaid.CreateAccountParams{CompanyID: 7, InitialLoadAmount: prepaid.Cents(100), Cardholder: validCardholder()}
 }
 
 func callCreate(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) error {
@@ -39,15 +39,15 @@ func createLimits() []limit[prepaid.CreateAccountParams] {
 		},
 		{
 			ref: "4.4", field: "registration", rule: "is required",
-			bad: func(p *P) { p.Registration = nil },
+			bad: func(p *P) { p.Cardholder = nil },
 			good: func(p *P) { // only what is required
-				p.Registration = &prepaid.Cardholder{
+				p.Cardholder = &prepaid.Cardholder{
 					FirstName: "A", LastName: "B", DateOfBirth: utcDay(0), PrimaryAddress: prepaid.Address{State: "S", Country: "AU"},
 				}
 			},
 		},
 	}
-	rows = append(rows, within("registration.", func(p *P) *prepaid.Cardholder { return p.Registration }, cardholderLimits())...)
+	rows = append(rows, within("registration.", func(p *P) *prepaid.Cardholder { return p.Cardholder }, cardholderLimits())...)
 	rows = append(rows, forms("4.4, 8", "name_on_card", "2 to 19 characters", func(p *P) *string { return &p.NameOnCard },
 		[2]string{"Q", "QZ"}, [2]string{strings.Repeat("QZ", 10), strings.Repeat("QZ", 9) + "X"}, [2]string{"QZ XW", "QZ-/.0189"},
 		[2]string{"qzxw", "AZ"}, [2]string{"QZ'XW", "--"}, [2]string{"QZÉXW", "09"}, [2]string{"QZ,XW", ""}, [2]string{"QZ_XW", "///"},
@@ -99,9 +99,9 @@ func TestValidationUpdateAccount(t *testing.T) {
 	type P = prepaid.UpdateAccountParams
 	rows := []limit[P]{{
 		ref: "4.4", field: "registration", rule: "is required",
-		bad: func(p *P) { p.Registration = nil }, good: func(*P) {},
+		bad: func(p *P) { p.Cardholder = nil }, good: func(*P) {},
 	}}
-	rows = append(rows, within("registration.", func(p *P) *prepaid.Cardholder { return p.Registration }, cardholderLimits())...)
+	rows = append(rows, within("registration.", func(p *P) *prepaid.Cardholder { return p.Cardholder }, cardholderLimits())...)
 	rows = append(rows, accountKeyLimits("4.4, 8", func(p *P) *string { p.ClientAccountKey = new(""); return p.ClientAccountKey })...)
 	rows = append(rows, atMost("4.4, 8", "display_name", 100, func(p *P) *string { p.DisplayName = new(""); return p.DisplayName }))
 	portal := func(p *P) *prepaid.PortalIdentifier {
@@ -113,7 +113,7 @@ func TestValidationUpdateAccount(t *testing.T) {
 		ref: "4.4", field: "client_account_key", rule: "printable ASCII", shown: "é", bad: func(p *P) { p.ClientAccountKey = new("é") },
 		good: func(p *P) { p.ClientAccountKey, p.DisplayName = new(""), new("") },
 	})
-	refused(t, func() P { return P{Registration: validCardholder()} }, callUpdate, rows...)
+	refused(t, func() P { return P{Cardholder: validCardholder()} }, callUpdate, rows...)
 }
 
 // Issue refuses what Create would refuse, and needs what it searches by, before it searches.
@@ -153,7 +153,7 @@ func TestValidationSetStatus(t *testing.T) {
 			func(s *prepaid.AccountStatus) *prepaid.AccountStatus { return s }, "QZXWV", status))
 	}
 	set := func(ctx context.Context, c *prepaid.Client, s prepaid.AccountStatus) error {
-		return c.Accounts.SetStatus(ctx, "eaid", s)
+		return c.Accounts.SetStatus(ctx, "eaid", prepaid.SetStatusParams{Status: s})
 	}
 	refused(t, func() prepaid.AccountStatus { return prepaid.AccountStatusClosed }, set, rows...)
 }
@@ -171,7 +171,7 @@ func TestValidationSearches(t *testing.T) {
 			ref: "4.4", field: "include[1]", rule: "is not accepted by this operation",
 			bad: func(p *prepaid.SearchAccountsParams) { p.Include = []prepaid.Include{prepaid.IncludeBPay, foreign} },
 			good: func(p *prepaid.SearchAccountsParams) {
-				p.Include = []prepaid.Include{prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay}
+				p.Include = []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay}
 			},
 		})
 	}
@@ -203,7 +203,7 @@ func TestValidationSearches(t *testing.T) {
 	for _, foreign := range []prepaid.Include{prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay, prepaid.IncludeTokenInfo, prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType} {
 		company = append(company, limit[P]{
 			ref: "4.4", field: "include[0]", rule: "is not accepted by this operation",
-			bad: func(p *P) { p.Include = []prepaid.Include{foreign} }, good: func(p *P) { p.Include = []prepaid.Include{prepaid.IncludePersonal} },
+			bad: func(p *P) { p.Include = []prepaid.Include{foreign} }, good: func(p *P) { p.Include = []prepaid.Include{prepaid.IncludeCardholder} },
 		})
 	}
 	t.Run("company", func(t *testing.T) {
@@ -235,10 +235,10 @@ func TestValidationGetIncludes(t *testing.T) {
 	}
 	refused(t, func() []prepaid.Include { return nil }, get, limit[[]prepaid.Include]{
 		ref: "4.4", field: "include[0]", rule: "is not accepted by this operation", shown: "with_qzx",
-		bad: func(p *[]prepaid.Include) { *p = []prepaid.Include{"with_qzx", prepaid.IncludePersonal} },
+		bad: func(p *[]prepaid.Include) { *p = []prepaid.Include{"with_qzx", prepaid.IncludeCardholder} },
 		good: func(p *[]prepaid.Include) {
 			*p = []prepaid.Include{
-				prepaid.IncludePersonal, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay, prepaid.IncludeTokenInfo,
+				prepaid.IncludeCardholder, prepaid.IncludeDirectEntry, prepaid.IncludeFreeText, prepaid.IncludeBPay, prepaid.IncludeTokenInfo,
 				prepaid.IncludeCorrespondingAccountID, prepaid.IncludeCardholderType,
 			}
 		},
@@ -270,7 +270,9 @@ func TestValidationLooks(t *testing.T) {
 	t.Parallel()
 	type P = prepaid.FindMovementParams
 	from := time.Date(1973, 5, 4, 0, 0, 0, 0, time.UTC)
-	valid := func() P { return P{AccountID: "eaid", Amount: prepaid.Cents(1), From: from, To: from, Settle: 1} }
+	valid := func() P {
+		return P{AccountID: "eaid", Amount: prepaid.Cents(1), From: from, To: from, VisibleWithin: 1}
+	}
 	refused(t, valid, func(ctx context.Context, c *prepaid.Client, p P) error {
 		_, err := c.Accounts.FindMovement(ctx, p)
 		return err
@@ -303,7 +305,7 @@ func TestValidationLooks(t *testing.T) {
 func TestValidationSendsAllOfTheText(t *testing.T) {
 	t.Parallel()
 	params := validCreate()
-	params.Registration.FirstName, params.DisplayName = harness.WideText(50), harness.WideText(100)
+	params.Cardholder.FirstName, params.DisplayName = harness.WideText(50), harness.WideText(100)
 	sent := sends(t, "at the limits", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
 	require.Contains(t, sent.body, `"first_name":"`+harness.WideText(50)+`"`)
 	require.Contains(t, sent.body, `"display_name":"`+harness.WideText(100)+`"`)

@@ -153,7 +153,7 @@ func TestValidationAllFaultsInFieldOrder(t *testing.T) {
 	params.CardholderType = 3
 	params.RequestType = "again"
 	params.AccountIDToReplace = "\xff"
-	c := params.Registration
+	c := params.Cardholder
 	c.Title, c.FirstName, c.MiddleName, c.LastName = harness.WideText(51), "", harness.WideText(51), ""
 	c.PrimaryAddress = prepaid.Address{Line1: harness.WideText(51), Line2: harness.WideText(51), Line3: harness.WideText(51), City: harness.WideText(51), Postcode: " "}
 	c.AlternateAddress = &prepaid.AlternateAddress{Line1: harness.WideText(51), Line2: harness.WideText(51), City: harness.WideText(51), State: harness.WideText(7), Country: "x", Postcode: " "}

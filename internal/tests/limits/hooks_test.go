@@ -127,9 +127,9 @@ func TestValidationHookLists(t *testing.T) {
 		return err
 	}, pagingLimits()...)
 
-	type P = []string
+	type P = []prepaid.MessageID
 	refused(t, func() P { return P{"m"} }, func(ctx context.Context, c *prepaid.Client, p P) error { return c.Hooks.Dismiss(ctx, "hook", p...) },
 		limit[P]{ref: "4.8", field: "message_ids", rule: "at least one message", bad: func(p *P) { *p = nil }, good: func(p *P) { *p = P{"m", "m"} }},
-		limit[P]{ref: "4.8", field: "message_ids[1]", rule: "is required", bad: func(p *P) { *p = P{"m", ""} }, good: func(p *P) { *p = P{harness.WideText(1000)} }},
+		limit[P]{ref: "4.8", field: "message_ids[1]", rule: "is required", bad: func(p *P) { *p = P{"m", ""} }, good: func(p *P) { *p = P{prepaid.MessageID(harness.WideText(1000))} }},
 	)
 }

@@ -22,23 +22,23 @@ type pathCall struct {
 // Sections 4.2, 4.4 and 4.8: every path parameter that is a text.
 func pathCalls() []pathCall {
 	status := func(ctx context.Context, c *prepaid.Client, id string) error {
-		_, err := c.Accounts.Status(ctx, prepaid.AccountID(id))
+		_, err := c.Accounts.Summary(ctx, prepaid.AccountID(id))
 		return err
 	}
 	return []pathCall{
 		{"Accounts.Get", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludePersonal)
+			_, err := c.Accounts.Get(ctx, prepaid.AccountID(id), prepaid.IncludeCardholder)
 			return err
 		}},
-		{"Accounts.Status", "id", "/accounts/{}/status", status},
+		{"Accounts.Summary", "id", "/accounts/{}/status", status},
 		{"Accounts.SetStatus", "id", "/accounts/{}/status", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Accounts.SetStatus(ctx, prepaid.AccountID(id), prepaid.AccountStatusActive)
+			return c.Accounts.SetStatus(ctx, prepaid.AccountID(id), prepaid.SetStatusParams{Status: prepaid.AccountStatusActive})
 		}},
 		{"Accounts.SetPlasticEnabled", "id", "/accounts/{}/plastic", func(ctx context.Context, c *prepaid.Client, id string) error {
 			return c.Accounts.SetPlasticEnabled(ctx, prepaid.AccountID(id), prepaid.SetPlasticEnabledParams{})
 		}},
 		{"Accounts.Update", "id", "/accounts/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Accounts.Update(ctx, prepaid.AccountID(id), prepaid.UpdateAccountParams{Registration: validCardholder()})
+			return c.Accounts.Update(ctx, prepaid.AccountID(id), prepaid.UpdateAccountParams{Cardholder: validCardholder()})
 		}},
 		{"Accounts.Transactions", "id", "/accounts/{}/transactions", func(ctx context.Context, c *prepaid.Client, id string) error {
 			_, err := prepaid.Collect(c.Accounts.Transactions(ctx, prepaid.AccountID(id), prepaid.ListTransactionsParams{Paging: prepaid.Paging{Prefetch: 3}}), 1)
@@ -102,23 +102,25 @@ func pathCalls() []pathCall {
 			return err
 		}},
 		{"Hooks.Get", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Hooks.Get(ctx, id)
+			_, err := c.Hooks.Get(ctx, prepaid.HookID(id))
 			return err
 		}},
 		{"Hooks.Update", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Hooks.Update(ctx, id, prepaid.UpdateHookParams{})
+			return c.Hooks.Update(ctx, prepaid.HookID(id), prepaid.UpdateHookParams{})
 		}},
-		{"Hooks.Delete", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error { return c.Hooks.Delete(ctx, id) }},
+		{"Hooks.Delete", "id", "/hooks/{}", func(ctx context.Context, c *prepaid.Client, id string) error {
+			return c.Hooks.Delete(ctx, prepaid.HookID(id))
+		}},
 		{"Hooks.Undeliverable", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, id, prepaid.ListUndeliverableParams{}), 1)
+			_, err := prepaid.Collect(c.Hooks.Undeliverable(ctx, prepaid.HookID(id), prepaid.ListUndeliverableParams{}), 1)
 			return err
 		}},
 		{"Hooks.UndeliverablePage", "id", "/hooks/{}/undeliverable", func(ctx context.Context, c *prepaid.Client, id string) error {
-			_, err := c.Hooks.UndeliverablePage(ctx, id, prepaid.ListUndeliverableParams{})
+			_, err := c.Hooks.UndeliverablePage(ctx, prepaid.HookID(id), prepaid.ListUndeliverableParams{})
 			return err
 		}},
 		{"Hooks.Dismiss", "id", "/hooks/{}/undeliverable/dismiss", func(ctx context.Context, c *prepaid.Client, id string) error {
-			return c.Hooks.Dismiss(ctx, id, "m")
+			return c.Hooks.Dismiss(ctx, prepaid.HookID(id), "m")
 		}},
 	}
 }

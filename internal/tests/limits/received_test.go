@@ -49,11 +49,11 @@ func putsBack(t *testing.T, personal string, escaped bool, change func(*prepaid.
 		sent = update.Registration
 		return harness.Respond(http.StatusOK, harness.VendorJSON, "")(r)
 	}))
-	account, err := client.Accounts.Get(t.Context(), "eaid", prepaid.IncludePersonal)
+	account, err := client.Accounts.Get(t.Context(), "eaid", prepaid.IncludeCardholder)
 	require.NoError(t, err)
-	copied := *account.Personal
+	copied := *account.Cardholder
 	change(&copied)
-	return sent, client.Accounts.Update(t.Context(), "eaid", prepaid.UpdateAccountParams{Registration: &copied})
+	return sent, client.Accounts.Update(t.Context(), "eaid", prepaid.UpdateAccountParams{Cardholder: &copied})
 }
 
 func asMap(t *testing.T, text string) map[string]any {
@@ -220,7 +220,7 @@ func TestCardholderAsReceivedInACreation(t *testing.T) {
 	_, err := putsBack(t, heldCardholder, false, func(c *prepaid.Cardholder) { held = c })
 	require.NoError(t, err)
 	params := validCreate()
-	params.Registration = held
+	params.Cardholder = held
 	sent := sends(t, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
 	require.Equal(t, asMap(t, heldCardholder), asMap(t, sent.body)["registration"])
 }
@@ -244,13 +244,13 @@ func TestCardholderOnAPage(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Items, 3)
 		for i, state := range []string{"Western Australia", "WA", ""} {
-			held := page.Items[i].Personal
+			held := page.Items[i].Cardholder
 			own := prepaid.Cardholder{
 				FirstName: "A", LastName: "B", DateOfBirth: prepaid.Date{Year: 1990, Month: time.May, Day: 3}, PrimaryAddress: prepaid.Address{State: state, Country: "AU"},
 			}
 			require.Equal(t, state == "WA", *held == own, "only what would be refused is kept as received")
 			sent := sends(t, "update", func(ctx context.Context, c *prepaid.Client) error {
-				return callUpdate(ctx, c, prepaid.UpdateAccountParams{Registration: held})
+				return callUpdate(ctx, c, prepaid.UpdateAccountParams{Cardholder: held})
 			})
 			require.Equal(t, asMap(t, person(state))["personal"], asMap(t, sent.body)["registration"])
 		}

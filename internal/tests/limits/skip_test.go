@@ -35,7 +35,7 @@ func TestSkipValueChecksSendsTheValues(t *testing.T) {
 	config := harness.ServiceConfig()
 	config.SkipValueChecks = true
 	params := validCreate()
-	params.Registration = &prepaid.Cardholder{Sex: "X", PrimaryAddress: prepaid.Address{Country: "gb", Postcode: "SW1A 1AA"}, EmailAddress: "a..b@example.com"}
+	params.Cardholder = &prepaid.Cardholder{Sex: "X", PrimaryAddress: prepaid.Address{Country: "gb", Postcode: "SW1A 1AA"}, EmailAddress: "a..b@example.com"}
 	params.NameOnCard, params.CardholderType = "A LEE", 3
 	sent := sendsWith(t, config, "creation", func(ctx context.Context, c *prepaid.Client) error { return callCreate(ctx, c, params) })
 	require.JSONEq(t, `{"company_id":7,"initial_load_amount":1.00,"name_on_card":"A LEE","card_holder_type":3,"registration":{
@@ -54,7 +54,9 @@ func TestSkipValueChecksKeepsTheRest(t *testing.T) {
 	config := harness.ServiceConfig()
 	config.SkipValueChecks = true
 	for _, id := range []prepaid.AccountID{"", ".", "..", "a/b", "a\nb", "\xff"} {
-		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error { return c.Accounts.SetStatus(ctx, id, "frozen") })
+		err := sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {
+			return c.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: "frozen"})
+		})
 		requireRefusal(t, err, "", harness.Fault{Field: "id", Rule: ""})
 	}
 	requireRefusal(t, sendsNothingWith(t, config, func(ctx context.Context, c *prepaid.Client) error {

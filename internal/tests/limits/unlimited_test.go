@@ -26,7 +26,7 @@ func TestValidationLeavesFreeTextsAlone(t *testing.T) {
 		return p
 	}, callCreate, ".AccountIDToReplace")
 	unlimited(t, func() prepaid.UpdateAccountParams {
-		return prepaid.UpdateAccountParams{Registration: validCardholder()}
+		return prepaid.UpdateAccountParams{Cardholder: validCardholder()}
 	}, callUpdate,
 		".InitiatingUserID")
 	unlimited(t, func() prepaid.SetPlasticEnabledParams { return prepaid.SetPlasticEnabledParams{} },
@@ -109,7 +109,7 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 			p.PlasticExpiry, p.GiftCardExpiry, p.AccountExpiry = old, old, old
 		},
 		func(p *prepaid.CreateAccountParams) {
-			p.Registration.DateOfBirth = prepaid.Date{Year: 9999, Month: time.December, Day: 31}
+			p.Cardholder.DateOfBirth = prepaid.Date{Year: 9999, Month: time.December, Day: 31}
 		},
 		func(p *prepaid.CreateAccountParams) { p.CompanyID = -1 },
 		func(p *prepaid.CreateAccountParams) { p.InitialLoadAmount = prepaid.MustAmount("9999999999999999999") },
@@ -117,8 +117,8 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 			p.InitialLoadAmount = prepaid.MustAmount("0.0000000000000000001")
 		},
 		func(p *prepaid.CreateAccountParams) { p.PlasticEnabled = new(false) },
-		func(p *prepaid.CreateAccountParams) { p.Registration.AlternateAddress = &prepaid.AlternateAddress{} },
-		func(p *prepaid.CreateAccountParams) { p.Registration.MobileNumber = "none" },
+		func(p *prepaid.CreateAccountParams) { p.Cardholder.AlternateAddress = &prepaid.AlternateAddress{} },
+		func(p *prepaid.CreateAccountParams) { p.Cardholder.MobileNumber = "none" },
 		func(p *prepaid.CreateAccountParams) { p.CorrespondingAccountID = "eaid" }, // without a replacement
 		func(p *prepaid.CreateAccountParams) { p.AccountIDToReplace = "eaid" },
 		func(p *prepaid.CreateAccountParams) {
@@ -136,7 +136,7 @@ func TestValidationLeavesOddValuesAlone(t *testing.T) {
 	})
 	sends(t, "company search", func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Accounts.SearchCompanyPage(ctx, -1, prepaid.SearchCompanyParams{
-			FirstName: harness.WideText(500), LastName: "\x00", Mobile: "&a=b", ProgramID: "%", ProgramClientID: "\r\n", Include: []prepaid.Include{prepaid.IncludePersonal, prepaid.IncludePersonal},
+			FirstName: harness.WideText(500), LastName: "\x00", Mobile: "&a=b", ProgramID: "%", ProgramClientID: "\r\n", Include: []prepaid.Include{prepaid.IncludeCardholder, prepaid.IncludeCardholder},
 		})
 		return err
 	})

@@ -20,7 +20,7 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	sweep(t, validCreateFull, callCreate)
 	sweep(t, func() prepaid.UpdateAccountParams {
 		return prepaid.UpdateAccountParams{
-			Registration: validCardholder(), ClientAccountKey: new("k"), DisplayName: new("d"),
+			Cardholder: validCardholder(), ClientAccountKey: new("k"), DisplayName: new("d"),
 			PortalIdentifier: &prepaid.PortalIdentifier{ClientID: "a", ProgramID: "b", CardholderID: "c"},
 		}
 	}, callUpdate)
@@ -83,7 +83,7 @@ func TestValidationRefusesBadUTF8Everywhere(t *testing.T) {
 	sweep(t, func() prepaid.UpdateHookParams { return prepaid.UpdateHookParams{} }, func(ctx context.Context, c *prepaid.Client, p prepaid.UpdateHookParams) error {
 		return c.Hooks.Update(ctx, "hook", p)
 	})
-	sweep(t, func() []string { return []string{"a", "b"} }, func(ctx context.Context, c *prepaid.Client, p []string) error {
+	sweep(t, func() []prepaid.MessageID { return []prepaid.MessageID{"a", "b"} }, func(ctx context.Context, c *prepaid.Client, p []prepaid.MessageID) error {
 		return c.Hooks.Dismiss(ctx, "hook", p...)
 	})
 }

@@ -2,7 +2,9 @@ package limits
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -34,24 +36,41 @@ func TestValidationExchangeKey(t *testing.T) {
 	rows := []limit[P]{
 		form("4.4", "application_id", "is required", func(p *P) *string { return &p.ApplicationID }, "", harness.UUID),
 		form("4.4", "key_id", "is required", func(p *P) *string { return &p.KeyID }, "", harness.UUID),
-		{ref: "4.4", field: "ephemeral_key", rule: "is required", bad: func(p *P) { p.EphemeralKey = prepaid.Secret{} }, good: func(*P) {}},
+		{ref: "4.4", field: "ephemeral_key", rule: "is required", bad: func(p *P) { p.EphemeralKey = prepaid.EphemeralKey{} }, good: func(*P) {}},
 	}
 	rows = append(rows, forms("4.4", "application_id", "must be a UUID", func(p *P) *string { return &p.ApplicationID }, badUUIDs()...)...)
 	rows = append(rows, forms("4.4", "key_id", "must be a UUID", func(p *P) *string { return &p.KeyID }, badUUIDs()...)...)
-	for _, bad := range []prepaid.Secret{
-		harness.Base64Key(31), harness.Base64Key(33), harness.Base64Key(64), prepaid.NewSecret(strings.Repeat("qZ7x", 8)), prepaid.NewSecret(strings.Repeat("9175", 16)),
-		prepaid.NewSecret(harness.Base64Key(32).Reveal() + "\n"), prepaid.NewSecret(strings.Replace(harness.Base64Key(32).Reveal(), "e", "-", 1)),
-	} {
-		rows = append(rows, limit[P]{
-			ref: "4.4", field: "ephemeral_key", rule: "must be 32 bytes in Base64", shown: bad.Reveal(),
-			bad: func(p *P) { p.EphemeralKey = bad }, good: func(p *P) { p.EphemeralKey = harness.Base64Key(32) },
-		})
-	}
 	refused(t, harness.ValidExchangeKey, callExchangeKey, rows...)
 	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Accounts.ExchangeKey(ctx, "", P{})
 		return err
 	}), "", harness.Fault{Field: "id", Rule: ""}, harness.Fault{Field: "application_id", Rule: ""}, harness.Fault{Field: "key_id", Rule: ""}, harness.Fault{Field: "ephemeral_key", Rule: ""})
+}
+
+func TestEphemeralKeyFrom(t *testing.T) {
+	t.Parallel()
+	bytes := []byte(strings.Repeat("qZ7x", 8))
+	key, err := prepaid.EphemeralKeyFrom(bytes)
+	require.NoError(t, err)
+	want := string(bytes)
+	clear(bytes)
+	require.Equal(t, want, string(key.Bytes()), "a copy is kept")
+	for _, size := range []int{0, 31, 33, 44} {
+		_, err := prepaid.EphemeralKeyFrom([]byte(strings.Repeat("q", size)))
+		invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+		require.True(t, ok)
+		require.Equal(t, []prepaid.Fault{{Field: "ephemeral_key", Rule: "must be 32 bytes"}}, invalid.Faults)
+	}
+	var read prepaid.EphemeralKey
+	require.NoError(t, read.UnmarshalText([]byte(base64.StdEncoding.EncodeToString(key.Bytes()))))
+	require.Equal(t, key.Bytes(), read.Bytes())
+	for _, text := range []string{"", "hunter2!", strings.Repeat("q", 43), base64.StdEncoding.EncodeToString(key.Bytes()) + "!"} {
+		err := read.UnmarshalText([]byte(text))
+		require.EqualError(t, err, "prepaid: invalid input: ephemeral_key must be 32 bytes")
+		require.Equal(t, key.Bytes(), read.Bytes(), "unchanged")
+	}
+	require.NotEqual(t, prepaid.NewEphemeralKey().Bytes(), prepaid.NewEphemeralKey().Bytes())
+	require.Len(t, prepaid.NewEphemeralKey().Bytes(), 32)
 }
 
 func callProvision(ctx context.Context, c *prepaid.Client, p prepaid.ProvisionWalletParams) error {

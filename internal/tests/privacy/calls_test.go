@@ -2,11 +2,12 @@ package privacy
 
 import (
 	"context"
-	"encoding/base64"
 	"io"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,7 +46,14 @@ func canaryPerson() *prepaid.Cardholder {
 
 func canaryCreate() prepaid.CreateAccountParams {
 	return prepaid.CreateAccountParams{
-		CompanyID: 7, Registration: canaryPerson(), NameOnCard: canaryName, DisplayName: canaryOf("Sent", "DisplayName"), ClientAccountKey: "key",
+		CompanyID: 7, Cardholder: canaryPerson(), NameOnCard: canaryName, DisplayName: canaryOf("Sent", "DisplayName"), ClientAccountKey: "key",
+	}
+}
+
+func canaryRaw() prepaid.RawRequest {
+	return prepaid.RawRequest{
+		Method: "PUT", Path: "/accounts/{id}/expiry", PathValues: map[string]string{"id": canaryOf("Path", "Value")},
+		Query: url.Values{"name": {canaryOf("Query", "Raw")}}, Body: map[string]string{canaryOf("Sent", "Member"): canaryOf("Sent", "Raw")},
 	}
 }
 
@@ -62,9 +70,9 @@ func canaryCalls(t *testing.T) []canaryCall {
 	sealed := canarySealed(t)
 	simulated := prepaid.SimulateParams{Type: prepaid.SimulatedTypePurchase, AccountID: "eaid", Amount: prepaid.Cents(1)}
 	run := prepaid.ReportRun{Template: "t", ID: "1"}
-	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludePersonal}}
+	search := prepaid.SearchAccountsParams{ProgramClientID: "client", ClientAccountKey: "key", Include: []prepaid.Include{prepaid.IncludeCardholder}}
 	company := prepaid.SearchCompanyParams{FirstName: canaryOf("Query", "FirstName"), LastName: canaryOf("Query", "LastName"), Mobile: canaryOf("Query", "Mobile")}
-	update := prepaid.UpdateAccountParams{Registration: canaryPerson(), DisplayName: new(canaryOf("Sent", "DisplayName"))}
+	update := prepaid.UpdateAccountParams{Cardholder: canaryPerson(), DisplayName: new(canaryOf("Sent", "DisplayName"))}
 	payment := prepaid.DirectEntryOutParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(1), SourceReference: "s", DestinationReference: "d", BSB: "062000",
 		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: canaryNumber, AccountName: canaryOf("Sent", "AccountName")},
@@ -72,11 +80,19 @@ func canaryCalls(t *testing.T) []canaryCall {
 	hook := harness.ValidHook()
 	hook.HMACKeySecret = prepaid.NewSecret(canaryHMAC)
 	key := harness.ValidExchangeKey()
-	key.EphemeralKey = prepaid.NewSecret(base64.StdEncoding.EncodeToString([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32]))
+	key.EphemeralKey, _ = prepaid.EphemeralKeyFrom([]byte(canaryOf("Sent", "EphemeralKey") + "0123456789")[:32])
 	wallet := prepaid.ProvisionWalletParams{Nonce: canaryOf("Sent", "Nonce"), NonceSignature: canaryOf("Sent", "Signature"), Certificates: []string{canaryOf("Sent", "Certificate")}}
 	day := canaryDate.Time(nil)
 	return []canaryCall{
 		{"Client.Check", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Check(ctx) }},
+		{"Client.Do", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			var out struct {
+				ID      int       `json:"id"`
+				Balance int       `json:"balance"`
+				Status  time.Time `json:"status"`
+			}
+			return nil, c.Do(ctx, canaryRaw(), &out)
+		}},
 		{"Accounts.Search", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return prepaid.Collect(c.Accounts.Search(ctx, search), 3)
 		}},
@@ -88,11 +104,11 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.SearchCompanyPage(ctx, 7, company)
 		}},
 		{"Accounts.Get", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.Get(ctx, "eaid", prepaid.IncludePersonal)
+			return c.Accounts.Get(ctx, "eaid", prepaid.IncludeCardholder)
 		}},
-		{"Accounts.Status", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Status(ctx, "eaid") }},
+		{"Accounts.Summary", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Accounts.Summary(ctx, "eaid") }},
 		{"Accounts.SetStatus", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.AccountStatusClosed)
+			return nil, c.Accounts.SetStatus(ctx, "eaid", prepaid.SetStatusParams{Status: prepaid.AccountStatusClosed})
 		}},
 		{"Accounts.SetPlasticEnabled", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Accounts.SetPlasticEnabled(ctx, "eaid", prepaid.SetPlasticEnabledParams{})
@@ -101,13 +117,13 @@ func canaryCalls(t *testing.T) []canaryCall {
 			return c.Accounts.Create(ctx, canaryCreate())
 		}},
 		{"Accounts.Issue", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.Issue(ctx, prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", Settle: 1})
+			return c.Accounts.Issue(ctx, prepaid.IssueParams{Account: canaryCreate(), ProgramClientID: "client", VisibleWithin: 1})
 		}},
 		{"Accounts.FindCreated", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", Settle: 1})
+			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", VisibleWithin: 1})
 		}},
 		{"Accounts.FindMovement", func(ctx context.Context, c *prepaid.Client) (any, error) {
-			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, Settle: 1})
+			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, VisibleWithin: 1})
 		}},
 		{"Accounts.Update", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return nil, c.Accounts.Update(ctx, "eaid", update)
@@ -229,7 +245,7 @@ func readReport(r *prepaid.ReportReader, err error) (any, error) {
 // A new operation has to be added to canaryCalls.
 func TestCanaryCallsAreComplete(t *testing.T) {
 	t.Parallel()
-	listed := map[string]bool{"Client.Token": true, "Client.Close": true, "Client.Format": true, "Client.LogValue": true, "Accounts.NotBefore": true} // TestCanaryClient; no call
+	listed := map[string]bool{"Client.Token": true, "Client.Close": true, "Client.Format": true, "Client.LogValue": true, "Client.With": true, "Accounts.NotBefore": true} // TestCanaryClient; no call
 	for _, c := range canaryCalls(t) {
 		require.False(t, listed[c.name], c.name)
 		listed[c.name] = true

@@ -20,14 +20,14 @@ func redactedAccount() prepaid.Account {
 	return prepaid.Account{
 		ID: "eaid-1", CompanyID: 7, Balance: prepaid.Cents(2550), CardNumber: "5555********1234", Status: prepaid.AccountStatusActive, PlasticEnabled: true,
 		PlasticExpiry: time.Date(2029, 1, 2, 0, 0, 0, 0, time.UTC), NameOnCard: "A.LEE", Compliant: new(false),
-		Personal:         &prepaid.Cardholder{FirstName: "Ann", LastName: "Lee", PrimaryAddress: prepaid.Address{State: "WA", Country: "AU"}, DateOfBirth: prepaid.Date{Year: 1990, Month: 5, Day: 4}},
+		Cardholder:       &prepaid.Cardholder{FirstName: "Ann", LastName: "Lee", PrimaryAddress: prepaid.Address{State: "WA", Country: "AU"}, DateOfBirth: prepaid.Date{Year: 1990, Month: 5, Day: 4}},
 		PortalIdentifier: &prepaid.PortalIdentifier{ClientID: "c", ProgramID: "p", CardholderID: "h"},
 	}
 }
 
 const redactedAccountText = `Account{ID:eaid-1 CompanyID:7 Balance:25.50 CardNumber:[REDACTED] PlasticExpiry:2029-01-02 00:00:00 +0000 UTC ` +
 	`Status:active PlasticEnabled:true NameOnCard:[REDACTED] Compliant:false ` +
-	`Personal:Cardholder{FirstName:[REDACTED] LastName:[REDACTED] PrimaryAddress:[REDACTED] DateOfBirth:[REDACTED]} ` +
+	`Cardholder:Cardholder{FirstName:[REDACTED] LastName:[REDACTED] PrimaryAddress:[REDACTED] DateOfBirth:[REDACTED]} ` +
 	`PortalIdentifier:&{ClientID:c ProgramID:p CardholderID:h}}`
 
 // What prints is of use: the fields that are set, by name, and a mark for what is hidden.
@@ -55,8 +55,8 @@ func TestRedactedFormat(t *testing.T) {
 			"DirectEntryOutParams{RequestID:r Amount:1.00 Destination:BankAccount{BSB:062000 AccountName:[REDACTED]}}",
 		},
 		{
-			prepaid.IssueParams{Account: prepaid.CreateAccountParams{CompanyID: 7, Registration: &prepaid.Cardholder{Title: "Dr"}}, Settle: time.Second},
-			"IssueParams{Account:CreateAccountParams{CompanyID:7 Registration:Cardholder{Title:[REDACTED]}} Settle:1s}",
+			prepaid.IssueParams{Account: prepaid.CreateAccountParams{CompanyID: 7, Cardholder: &prepaid.Cardholder{Title: "Dr"}}, VisibleWithin: time.Second},
+			"IssueParams{Account:CreateAccountParams{CompanyID:7 Cardholder:Cardholder{Title:[REDACTED]}} VisibleWithin:1s}",
 		},
 		{&prepaid.Issued{Account: &prepaid.Account{ID: "a", CardNumber: "x"}, Created: true}, "Issued{Account:Account{ID:a CardNumber:[REDACTED]} Created:true}"},
 		{
@@ -65,7 +65,7 @@ func TestRedactedFormat(t *testing.T) {
 		},
 		{prepaid.UpdateAccountParams{ClientAccountKey: new("")}, "UpdateAccountParams{ClientAccountKey:}"}, // "" is sent, nil is not
 		{
-			prepaid.SearchCompanyParams{Mobile: "x", Include: []prepaid.Include{prepaid.IncludePersonal}, Paging: prepaid.Paging{Page: 2}},
+			prepaid.SearchCompanyParams{Mobile: "x", Include: []prepaid.Include{prepaid.IncludeCardholder}, Paging: prepaid.Paging{Page: 2}},
 			"SearchCompanyParams{Mobile:[REDACTED] Include:[with_personal] Paging:{Page:2 Size:0 Prefetch:0}}",
 		},
 		{
@@ -89,7 +89,7 @@ func TestRedactedFormat(t *testing.T) {
 			"CreateHookParams{URI:https://[REDACTED]@h.example Scope:[7] HMACKeySecret:[REDACTED]}",
 		},
 		{prepaid.UpdateHookParams{URI: "https://ann:s3cret@h.example/%zz", Enabled: new(false)}, "UpdateHookParams{URI:[REDACTED] Enabled:false}"},
-		{prepaid.ExchangeKeyParams{KeyID: "k", EphemeralKey: prepaid.NewSecret("x")}, "{ApplicationID: KeyID:k EphemeralKey:[REDACTED]}"},
+		{prepaid.ExchangeKeyParams{KeyID: "k", EphemeralKey: prepaid.NewEphemeralKey()}, "{ApplicationID: KeyID:k EphemeralKey:[REDACTED]}"},
 		{prepaid.PINSecret{OTP: prepaid.NewSecret("1"), PIN: prepaid.NewSecret("2")}, "{OTP:[REDACTED] PIN:[REDACTED]}"},
 		{prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("x")}, "{ClientID:id ClientSecret:[REDACTED]}"},
 	} {
@@ -109,11 +109,11 @@ func TestRedactedLogValue(t *testing.T) {
 	for _, value := range []any{account, &account} {
 		require.Equal(t, `{"account":{"ID":"eaid-1","CompanyID":7,"Balance":25.50,"CardNumber":"[REDACTED]",`+
 			`"PlasticExpiry":"2029-01-02T00:00:00Z","Status":"active","PlasticEnabled":true,"NameOnCard":"[REDACTED]","Compliant":false,`+
-			`"Personal":{"FirstName":"[REDACTED]","LastName":"[REDACTED]","PrimaryAddress":"[REDACTED]","DateOfBirth":"[REDACTED]"},`+
+			`"Cardholder":{"FirstName":"[REDACTED]","LastName":"[REDACTED]","PrimaryAddress":"[REDACTED]","DateOfBirth":"[REDACTED]"},`+
 			`"PortalIdentifier":{"client_id":"c","program_id":"p","cardholder_id":"h"}}}`, logged(t, value, false))
 		text := logged(t, value, true)
 		require.Contains(t, text, "account.ID=eaid-1 account.CompanyID=7 account.Balance=25.50 account.CardNumber=[REDACTED]")
-		require.Contains(t, text, "account.Personal.FirstName=[REDACTED] account.Personal.LastName=[REDACTED]")
+		require.Contains(t, text, "account.Cardholder.FirstName=[REDACTED] account.Cardholder.LastName=[REDACTED]")
 		require.Contains(t, text, "account.Compliant=false")
 	}
 	page := prepaid.Page[prepaid.Account]{Items: []prepaid.Account{account}, Number: 2, TotalPages: 3, TotalItems: 21}
@@ -124,8 +124,8 @@ func TestRedactedLogValue(t *testing.T) {
 		logged(t, &prepaid.Issued{Account: &prepaid.Account{ID: "a", CardNumber: "x"}, Created: true}, false))
 	require.Equal(t, `{"account":{"RequestID":"r","Destination":{"BSB":"1","AccountName":"[REDACTED]"}}}`,
 		logged(t, prepaid.DirectEntryOutParams{RequestID: "r", Destination: prepaid.BankAccount{BSB: "1", AccountName: "n"}}, false))
-	require.Equal(t, `{"account":{"Account":{"Registration":{"Title":"[REDACTED]"}},"ProgramClientID":"p"}}`,
-		logged(t, prepaid.IssueParams{Account: prepaid.CreateAccountParams{Registration: &prepaid.Cardholder{Title: "x"}}, ProgramClientID: "p"}, false))
+	require.Equal(t, `{"account":{"Account":{"Cardholder":{"Title":"[REDACTED]"}},"ProgramClientID":"p"}}`,
+		logged(t, prepaid.IssueParams{Account: prepaid.CreateAccountParams{Cardholder: &prepaid.Cardholder{Title: "x"}}, ProgramClientID: "p"}, false))
 	require.Equal(t, `{"account":{"Device":{"Name":"[REDACTED]"},"TokenSuffix":"1234"}}`,
 		logged(t, prepaid.WalletToken{Device: prepaid.WalletDevice{Name: "x"}, TokenSuffix: "1234"}, false))
 	require.Equal(t, `{"account":{"URI":"https://[REDACTED]@h.example/","Scope":[7]}}`,

@@ -41,7 +41,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 			CreateHookParams.FilterSpec Hook.FilterSpec UpdateHookParams.FilterSpec FundingResult.Outcome RedeemFundingParams.Exception
 			RedeemFundingParams.Currency RefundFundingParams.Currency InitiatePINParams.CommunicationMethod Message.Type
 			FindMovementParams.Types Policy.DefaultAction Restrictions.Type RestrictionCategoryRule.RuleType RestrictionTerminalRule.RuleType
-			SearchAccountsParams.Include SearchCompanyParams.Include SearchCompanyParams.Status SimulateParams.Type SimulateParams.CurrencyCode
+			SearchAccountsParams.Include SearchCompanyParams.Include SearchCompanyParams.Status SetStatusParams.Status SimulateParams.Type SimulateParams.CurrencyCode
 			Transaction.Type Transaction.TypeDescription Transaction.AmountCurrency Transaction.FeeAmountCurrency
 			Transaction.RunningBalanceCurrency WalletProvisioning.ProductType WalletProvisioning.Provider PINKeyOptions.Hash
 			PINKeyOptions.MGF1Hash`,
@@ -87,6 +87,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 		"the client's own words": `
 			CallError.Operation DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
 			Response.Operation TransportError.Step`,
+		"a template, without values": "RawRequest.Method RawRequest.Path",
 	} {
 		for field := range strings.FieldsSeq(fields) {
 			shown[strings.ToLower(field)] = reason

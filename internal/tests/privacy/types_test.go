@@ -82,15 +82,16 @@ func canaryTypes(t *testing.T) []canaryType {
 		sampleOf[prepaid.InitiatePINParams](), sampleOf[prepaid.IssueParams](), sampleOf[prepaid.Issued](), sampleOf[prepaid.KeyExchange](), sampleOf[prepaid.MerchantCategory](),
 		sampleOf[prepaid.MerchantKey](), sampleOf[prepaid.MerchantRule](), sampleOf[prepaid.Message](), sampleOf[prepaid.FindMovementParams](), sampleOf[prepaid.Operation](),
 		sampleOf[prepaid.PINEnvelope](), sampleOf[prepaid.PINKeyOptions](), sampleOf[prepaid.PINResponse](), sampleOf[prepaid.PINSecret](), sampleOf[prepaid.Page[prepaid.Account]](),
-		sampleOf[prepaid.Passport](), sampleOf[prepaid.Policy](), sampleOf[prepaid.PortalIdentifier](), sampleOf[prepaid.ProvisionWalletParams](), sampleOf[prepaid.RedeemFundingParams](),
+		sampleOf[prepaid.Passport](), sampleOf[prepaid.Policy](), sampleOf[prepaid.PortalIdentifier](), sampleOf[prepaid.ProvisionWalletParams](), sampleOf[prepaid.RawRequest](), sampleOf[prepaid.RedeemFundingParams](),
 		sampleOf[prepaid.RefundFundingParams](), sampleOf[prepaid.Report](), sampleOf[prepaid.ReportError](), sampleOf[prepaid.ReportRun](), sampleOf[prepaid.Response](),
 		sampleOf[prepaid.RestrictionCategoryRule](), sampleOf[prepaid.RestrictionTerminalRule](), sampleOf[prepaid.Restrictions](), sampleOf[prepaid.ReverseFundingParams](),
-		sampleOf[prepaid.SealedPINParams](), sampleOf[prepaid.SearchAccountsParams](), sampleOf[prepaid.SearchCompanyParams](), sampleOf[prepaid.SetPlasticEnabledParams](),
+		sampleOf[prepaid.SealedPINParams](), sampleOf[prepaid.SearchAccountsParams](), sampleOf[prepaid.SearchCompanyParams](), sampleOf[prepaid.SetPlasticEnabledParams](), sampleOf[prepaid.SetStatusParams](),
 		sampleOf[prepaid.SimulateParams](), sampleOf[prepaid.SimulationResult](), sampleOf[prepaid.TerminalKey](), sampleOf[prepaid.TerminalRule](), sampleOf[prepaid.TokenError](),
 		sampleOf[prepaid.Transaction](), sampleOf[prepaid.TransferFailedError](), sampleOf[prepaid.TransferParams](), sampleOf[prepaid.TransferResult](), sampleOf[prepaid.TransportError](),
 		sampleOf[prepaid.UpdateAccountParams](), sampleOf[prepaid.UpdateHookParams](), sampleOf[prepaid.ValidationError](), sampleOf[prepaid.WalletDevice](),
 		sampleOf[prepaid.WalletProvisioning](), sampleOf[prepaid.WalletToken](),
 		pointerTo(canaryCapture(t)), pointerTo(canaryReader(t)), pointerTo(canaryPINKey(t)), pointerTo(new(prepaid.NewSecret(canaryOf("Secret", "value")))),
+		pointerTo(new(canaryEphemeralKey(t))),
 	}
 }
 
@@ -98,11 +99,18 @@ func canaryTypes(t *testing.T) []canaryType {
 var textless = map[string]string{
 	"Amount": "a number; balances are not personal by themselves", "Date": "redacted by the fields that hold one",
 	"Feedback": "numbers", "IncompleteListError": "numbers", "ListHooksParams": "numbers", "ListMerchantCategoryCodesParams": "numbers", "ListTransactionsParams": "times and numbers",
-	"ListUndeliverableParams": "numbers", "NoLimiter": "empty", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
+	"ListUndeliverableParams": "numbers", "NoLimiter": "empty", "Overrides": "numbers and code", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
 	"RunReportParams": "flags and functions", "StartReportParams": "a flag", "ThrottledError": "a time", "Trace": "functions",
 	"WaitOptions": "a time and a function",
 	"Client":      "TestCanaryClient", "AccountsService": "TestCanaryClient", "FundingService": "TestCanaryClient", "HooksService": "TestCanaryClient",
 	"PINService": "TestCanaryClient", "PolicyService": "TestCanaryClient", "ReportingService": "TestCanaryClient", "SimulationService": "TestCanaryClient",
+}
+
+func canaryEphemeralKey(t *testing.T) prepaid.EphemeralKey {
+	t.Helper()
+	key, err := prepaid.EphemeralKeyFrom([]byte(canaryOf("Key", "bytes") + strings.Repeat("x", 32))[:32])
+	require.NoError(t, err)
+	return key
 }
 
 func TestCanaryTypesAreComplete(t *testing.T) {

@@ -50,7 +50,7 @@ func onTheEmulator(ctx context.Context) error {
 	}
 	defer srv.Close()
 	client := srv.Client()
-	id := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
+	id := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
 
 	account, err := client.Accounts.Get(ctx, id)
 	if err != nil {
@@ -91,14 +91,14 @@ func TestPay(t *testing.T) {
 	state, err = pay(t.Context(), client, prepaid.NewRequestID(), to, "EA00000000000000")
 	require.Error(t, err)
 	require.Equal(t, "refused", state)
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	state, err = pay(t.Context(), client, prepaid.NewRequestID(), from, to)
 	require.Error(t, err)
 	require.Equal(t, "send the same params again", state)
 }
 
 func seed(srv *prepaidtest.Server, balance string) prepaid.AccountID {
-	return prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: balance}))
+	return srv.AddAccount(prepaidtest.SeedAccount{Balance: balance})
 }
 
 func explain(err error) string {
@@ -173,7 +173,7 @@ func TestSettings(t *testing.T) {
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)
 	defer client.Close()
-	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Answer(500, "server_error"))
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.Respond(500, "server_error"))
 	_, err = pay(t.Context(), client, prepaid.NewRequestID(), seed(srv, "100.00"), seed(srv, "0"))
 	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
 	require.EqualValues(t, 1, unknown.Load())
@@ -201,13 +201,13 @@ func TestReceiver(t *testing.T) {
 
 func TestPaysOnce(t *testing.T) {
 	srv := prepaidtest.NewServer(t)
-	from := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}))
-	to := prepaid.AccountID(srv.AddAccount(prepaidtest.SeedAccount{}))
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the money moves, the response is lost
 
 	id := prepaid.NewRequestID()
 	_, err := pay(t.Context(), srv.Client(), id, from, to) // your code
-	if err != nil || srv.Movements(string(id)) != 1 || srv.Balance(string(from)) != "74.50" {
+	if err != nil || srv.Movements(id) != 1 || srv.Balance(from) != "74.50" {
 		t.Fatal(err, srv.Requests())
 	}
 }

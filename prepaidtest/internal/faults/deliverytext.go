@@ -10,7 +10,7 @@ import (
 func deliveryWords() map[DeliveryKind]string {
 	return map[DeliveryKind]string{
 		DeliverNormally: "nothing", Duplicate: "duplicate-message", Lose: "lose-message",
-		LoseResponse: "lose-answer", Hold: "delay-message",
+		LoseResponse: "lose-response", Hold: "delay-message",
 	}
 }
 
@@ -19,7 +19,7 @@ func DeliveryForms() []string {
 	return append(append([]string{
 		"duplicate-message COPIES: send, then send this many times again",
 		"lose-message: never send, and count as delivered",
-		"lose-answer: send, and count as failed",
+		"lose-response: send, and count as failed",
 		"delay-message DURATION: hold back on the server's clock while others overtake",
 		"nothing: send and count",
 	}, scheduleForms()...), "... pings: for pings too")
@@ -41,7 +41,7 @@ func (f Delivery) String() string {
 	return strings.Join(words, " ")
 }
 
-// ParseDelivery reads a fault in one of the DeliveryForms, for example "lose-answer x2". Its errors name
+// ParseDelivery reads a fault in one of the DeliveryForms, for example "lose-response x2". Its errors name
 // the word and the rule.
 func ParseDelivery(text string) (Delivery, error) {
 	var f Delivery

@@ -78,11 +78,11 @@ func TestTextIsReadBack(t *testing.T) {
 		require.Equal(t, f.String(), read.String())
 		require.Contains(t, strings.Join(DeliveryForms(), "\n"), word)
 	}
-	for _, text := range []string{"", "nonsense", `answer "503`, "delay", "delay x", "answer 100", "wrong-length 0", "delay 1s x2 always", "nothing more"} {
+	for _, text := range []string{"", "nonsense", `respond "503`, "delay", "delay x", "respond 100", "wrong-length 0", "delay 1s x2 always", "nothing more"} {
 		_, err := Parse(text)
 		require.ErrorContains(t, err, "prepaidtest: fault", text)
 	}
-	for _, text := range []string{"", `"`, "nonsense", "duplicate-message 0", "delay-message 1s pings", "lose-answer p2", "nothing pings pings"} {
+	for _, text := range []string{"", `"`, "nonsense", "duplicate-message 0", "delay-message 1s pings", "lose-response p2", "nothing pings pings"} {
 		_, err := ParseDelivery(text)
 		require.ErrorContains(t, err, "prepaidtest: delivery fault", text)
 	}

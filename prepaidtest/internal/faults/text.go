@@ -11,7 +11,7 @@ import (
 func kindWords() map[Kind]string {
 	return map[Kind]string{
 		None: "nothing", CommitThenDrop: "commit-then-drop", DropBeforeCommit: "drop-before-commit",
-		Respond: "answer", RespondWith: "answer-body", Delay: "delay", Truncate: "truncate",
+		Respond: "respond", RespondWith: "respond-body", Delay: "delay", Truncate: "truncate",
 		SlowBody: "slow-body", ProxyPage: "proxy-page", ContentType: "content-type",
 		WrongLength: "wrong-length", TooMany: "too-many-requests", ExpireToken: "expire-token",
 	}
@@ -22,8 +22,8 @@ func Forms() []string {
 	return append([]string{
 		"commit-then-drop: carry out, then cut the connection without a response",
 		"drop-before-commit: cut the connection, nothing carried out",
-		"answer STATUS [CODE]: respond with an error body, nothing carried out",
-		`answer-body STATUS "TYPE" "BODY": respond with these bytes, nothing carried out`,
+		"respond STATUS [CODE]: respond with an error body, nothing carried out",
+		`respond-body STATUS "TYPE" "BODY": respond with these bytes, nothing carried out`,
 		"proxy-page STATUS: respond with the HTML page of a proxy, nothing carried out",
 		"too-many-requests [RETRY-AFTER]: respond with 429, with Retry-After when a duration is given",
 		"expire-token: make the token of the request invalid and respond with 401",
@@ -48,7 +48,7 @@ func scheduleForms() []string {
 	}
 }
 
-// String is the form that Parse reads, for example "answer 503 x3".
+// String is the form that Parse reads, for example "respond 503 x3".
 func (f Fault) String() string {
 	words := []string{kindWords()[f.Kind]}
 	switch f.Kind {
@@ -78,7 +78,13 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
-// Parse reads a fault in one of the Forms, for example "commit-then-drop", "answer 400 invalid_request"
+// Form is the fault without its schedule: what happened to one request.
+func (f Fault) Form() string {
+	f.Schedule = Schedule{}
+	return f.String()
+}
+
+// Parse reads a fault in one of the Forms, for example "commit-then-drop", "respond 400 invalid_request"
 // or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
 func Parse(text string) (Fault, error) {
 	var f Fault

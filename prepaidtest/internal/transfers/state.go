@@ -14,7 +14,7 @@ import (
 type Saved struct {
 	Operation string    `json:"operation"`
 	RequestID string    `json:"request_id"`
-	Response  string    `json:"answer"`
+	Response  string    `json:"response"`
 	Expires   time.Time `json:"expires"`
 }
 

@@ -137,6 +137,7 @@ func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.L
 	key := transferKey{c.Route.Name(), requestID}
 	cached, known := s.cache[key]
 	if known && cached.serial <= c.Cached {
+		c.Replayed = true
 		return exchange.Response{Status: http.StatusOK, ContentType: c.Form.MediaType, Body: cached.body}
 	}
 	id, refusal := move(l, now)

@@ -7,8 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
+
+func (p *Page) accountRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /accounts", p.accounts)
+	mux.HandleFunc("GET /accounts/{id}", p.account)
+	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
+	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
+	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
+	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
+}
 
 type accountsData struct {
 	Accounts []prepaidtest.AccountState
@@ -29,7 +39,7 @@ func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 	ids := server.AccountIDs()
 	data.All = len(ids)
 	if data.Status != "" || data.Text != "" {
-		ids = slices.DeleteFunc(ids, func(id string) bool { return !data.matches(server.Account(id)) })
+		ids = slices.DeleteFunc(ids, func(id prepaid.AccountID) bool { return !data.matches(server.Account(id)) })
 	}
 	ids, data.Pager = paginate(r, ids, listSize)
 	data.Accounts = accountStates(server, ids)
@@ -38,7 +48,7 @@ func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 
 func (d accountsData) matches(a prepaidtest.AccountState) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(d.Text)) }
-	return (d.Status == "" || a.Status == d.Status) && (has(a.ID) || has(a.ExternalID) || has(a.Key) || has(a.CardNumber))
+	return (d.Status == "" || a.Status == d.Status) && (has(string(a.ID)) || has(a.ExternalID) || has(a.Key) || has(a.CardNumber))
 }
 
 type accountData struct {
@@ -68,14 +78,18 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, a
 	slices.Reverse(items)
 	data.Items, data.Pager = paginate(r, items, listSize)
 	data.Pager.Path = accountPath(id)
-	p.show(w, r, status, "account", layout{Title: "Account " + id, Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)})
+	page := layout{Title: "Account " + string(id), Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)}
+	if problem != "" {
+		page.Live = accountPath(id)
+	}
+	p.show(w, r, status, "account", page)
 }
 
-func accountPath(id string) string { return "/accounts/" + url.PathEscape(id) }
+func accountPath(id prepaid.AccountID) string { return "/accounts/" + url.PathEscape(string(id)) }
 
 // known is the account of the path; when there is none it responds to the request.
-func (p *Page) known(w http.ResponseWriter, r *http.Request) (string, bool) {
-	id := r.PathValue("id")
+func (p *Page) known(w http.ResponseWriter, r *http.Request) (prepaid.AccountID, bool) {
+	id := prepaid.AccountID(r.PathValue("id"))
 	if !slices.Contains(p.server.Load().AccountIDs(), id) {
 		p.notFound(w, r, "There is no such account.")
 		return "", false

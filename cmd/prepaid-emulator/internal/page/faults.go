@@ -9,6 +9,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+func (p *Page) faultRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /faults", p.faults)
+	mux.HandleFunc("POST /faults", p.arm)
+	mux.HandleFunc("POST /faults/clear", p.clearFaults)
+}
+
 type faultsData struct {
 	Armed      []prepaidtest.ArmedFault
 	Operations []string
@@ -35,7 +41,7 @@ func splitForms(forms []string) [][2]string {
 
 func suggestions() []string {
 	return []string{
-		"commit-then-drop", "drop-before-commit", "truncate", "proxy-page 502 commit-after 12s", "answer 500", "answer 503", "delay 2s", "too-many-requests 2s",
+		"commit-then-drop", "drop-before-commit", "truncate", "proxy-page 502 commit-after 12s", "respond 500", "respond 503", "delay 2s", "too-many-requests 2s",
 		"slow-body 50ms", "proxy-page 502", "expire-token",
 	}
 }

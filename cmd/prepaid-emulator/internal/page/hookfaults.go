@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -20,7 +21,7 @@ type hookFaults struct {
 func (p *Page) hookFaults(hooks []prepaidtest.HookState, hook, fault string) hookFaults {
 	return hookFaults{
 		Armed: p.server.Load().DeliveryFaults(), Hooks: hooks, Forms: splitForms(prepaidtest.DeliveryFaultForms()), Hook: hook, Fault: fault,
-		Suggestions: []string{"lose-message", "lose-answer", "duplicate-message 1", "delay-message 5s", "lose-answer always", "lose-answer pings"},
+		Suggestions: []string{"lose-message", "lose-response", "duplicate-message 1", "delay-message 5s", "lose-response always", "lose-response pings"},
 	}
 }
 
@@ -29,14 +30,14 @@ func (p *Page) armHook(w http.ResponseWriter, r *http.Request) {
 	hook, entered := r.PostFormValue("hook"), strings.TrimSpace(r.PostFormValue("fault"))
 	fault, err := prepaidtest.ParseDeliveryFault(entered)
 	switch {
-	case hook != "" && !slices.ContainsFunc(server.Hooks(), func(h prepaidtest.HookState) bool { return h.ID == hook }):
+	case hook != "" && !slices.ContainsFunc(server.Hooks(), func(h prepaidtest.HookState) bool { return string(h.ID) == hook }):
 		p.showWebhooks(w, r, http.StatusUnprocessableEntity, "", entered, "Choose a webhook.")
 		return
 	case err != nil:
 		p.showWebhooks(w, r, http.StatusUnprocessableEntity, hook, entered, "The fault cannot be read: "+err.Error())
 		return
 	}
-	server.InjectDelivery(hook, fault)
+	server.InjectDelivery(prepaid.HookID(hook), fault)
 	done(w, r, "/webhooks", "armed", faultsOf(server))
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
@@ -41,11 +42,11 @@ type clockJSON struct {
 func clockOf(server *prepaidtest.Server) clockJSON { return clockJSON{server.Now().UTC()} }
 
 type accountJSON struct {
-	ID         string          `json:"account_id"`
-	Status     string          `json:"status"`
-	Balance    json.Number     `json:"balance"`
-	PINSet     bool            `json:"pin_set"`
-	PINChanges []pinChangeJSON `json:"pin_changes"`
+	ID         prepaid.AccountID `json:"account_id"`
+	Status     string            `json:"status"`
+	Balance    json.Number       `json:"balance"`
+	PINSet     bool              `json:"pin_set"`
+	PINChanges []pinChangeJSON   `json:"pin_changes"`
 }
 
 type pinChangeJSON struct {
@@ -55,7 +56,7 @@ type pinChangeJSON struct {
 	ExpiresAt   time.Time `json:"expires_at"`
 }
 
-func accountOf(server *prepaidtest.Server, id string) accountJSON {
+func accountOf(server *prepaidtest.Server, id prepaid.AccountID) accountJSON {
 	a := server.Account(id)
 	state := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}}
 	for _, change := range server.PINChanges(id) {
@@ -71,11 +72,11 @@ type faultsJSON struct {
 
 // faultJSON has Left -1 for a fault without end.
 type faultJSON struct {
-	Operation string `json:"operation,omitzero"`
-	HookID    string `json:"hook_id,omitzero"`
-	Fault     string `json:"fault"`
-	Used      int    `json:"used"`
-	Left      int    `json:"left"`
+	Operation string         `json:"operation,omitzero"`
+	HookID    prepaid.HookID `json:"hook_id,omitzero"`
+	Fault     string         `json:"fault"`
+	Used      int            `json:"used"`
+	Left      int            `json:"left"`
 }
 
 func faultsOf(server *prepaidtest.Server) faultsJSON {

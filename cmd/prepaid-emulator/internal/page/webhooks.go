@@ -9,6 +9,13 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+func (p *Page) webhookRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /webhooks", p.webhooks)
+	mux.HandleFunc("GET /webhooks/{id}", p.webhook)
+	mux.HandleFunc("POST /webhooks/faults", p.armHook)
+	mux.HandleFunc("POST /webhooks/faults/clear", p.clearHookFaults)
+}
+
 type webhooksData struct {
 	Hooks      []prepaidtest.HookState
 	Deliveries []prepaidtest.Delivery
@@ -44,7 +51,7 @@ type webhookData struct {
 func (p *Page) webhook(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	hooks := server.Hooks()
-	i := slices.IndexFunc(hooks, func(hook prepaidtest.HookState) bool { return hook.ID == r.PathValue("id") })
+	i := slices.IndexFunc(hooks, func(hook prepaidtest.HookState) bool { return string(hook.ID) == r.PathValue("id") })
 	if i < 0 {
 		p.notFound(w, r, "There is no such webhook.")
 		return
