@@ -127,6 +127,21 @@ func TestStateInJSON(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, p.call("GET", "accounts/"+ada, "").status)
 }
 
+func TestTheRateLimitIsShown(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-frozen-clock", "-rate-limit", "2", "-start-at", "2030-01-31T08:00:00Z", "-log", "off")
+	require.Contains(t, p.get("/access").body, "Nothing is counted")
+	for range 4 {
+		p.send("GET", p.page+"3.0/nowhere", "", http.Header{})
+	}
+	full := p.get("/access").body
+	require.Contains(t, full, `<meter id="used-127.0.0.1" min="0" max="2" value="2">`)
+	require.Contains(t, full, "given 2 times")
+	require.Contains(t, full, "the window ends in 10 s")
+	require.Contains(t, p.press("/clock", "by=1m").body, "08:01:00")
+	require.Contains(t, p.get("/access").body, "no window is open")
+}
+
 func TestReportsAreDownloaded(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "-report-delay", "1m", "-log", "off")
