@@ -79,7 +79,7 @@ type attempts struct {
 	core     *core
 	observer observer
 	lane     Lane
-	url      *url.URL
+	url      url.URL
 	content  []byte // the body of every attempt; nil for none
 	buffer   *exchange.Buffer
 
@@ -162,8 +162,8 @@ func (s *sentRecord) count(at time.Time, limit time.Duration) {
 		s.first = at
 	}
 	s.last = at
-	if due := time.Now().Add(-limit); due.After(at) {
-		s.last = due
+	if time.Since(at) > limit {
+		s.last = time.Now().Add(-limit)
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	header := c.header()
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
-		Method: c.op.Method, URL: c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
+		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
@@ -268,7 +268,7 @@ func (c *attempts) header() http.Header {
 	switch {
 	case c.form != "":
 		h["Content-Type"] = formType
-	case c.body != nil:
+	case c.content != nil:
 		h["Content-Type"] = c.core.contentType
 	}
 	if c.basic != "" {

@@ -156,8 +156,16 @@ func (id RequestID) Time() (time.Time, bool) {
 	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[0]>>4 != 8 || b[2]>>6 != 0b10 {
 		return time.Time{}, false
 	}
-	day, err := time.Parse("20060102", string(id[:8]))
-	return day, err == nil
+	written := string(id[:8])
+	if !ascii.IsDigits(written) {
+		return time.Time{}, false
+	}
+	year, month, day := 100*twoDigits(written)+twoDigits(written[2:]), time.Month(twoDigits(written[4:])), twoDigits(written[6:])
+	made := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	if made.Month() != month || made.Day() != day { // no day of the calendar
+		return time.Time{}, false
+	}
+	return made, true
 }
 
 // expired reports whether id contains a day that is too old, or too far in the future, to be sent.
