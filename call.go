@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -28,14 +29,19 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 // it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
-	k.request, k.core, k.lane, k.began, k.observer = *r, c, r.op.lane, time.Now(), c.observer.of(ctx) // the rest is zero
+	k.request = *r // the rest is zero
+	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx)
 	k.effect = effect{outcome: OutcomeNotProcessed, notBefore: r.notBefore}
-	if r.bulk {
+	switch {
+	case r.op.class == classToken:
+	case r.bulk:
 		k.lane = LaneBulk
+	case c.lane != nil:
+		k.lane = *c.lane
 	}
 	ctx = k.observer.callStart(ctx, r.op.Operation)
 	err := k.run(ctx, decode)
-	if c.closed.Load() { // closed meanwhile: the transport has kept connections since then
+	if c.family.closed.Load() { // closed meanwhile: the transport has kept connections since then
 		c.sender.CloseIdle()
 	}
 	k.observe(ctx, err)
@@ -55,7 +61,7 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	if c.content, err = c.encodeBody(); err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
-	c.url = address.Resolve(c.core.base, c.op.Path, c.path, c.query)
+	c.url = address.Resolve(c.core.base, cmp.Or(c.expanded, c.op.Path), c.path, c.query)
 	c.buffer = buffers.Get().(*exchange.Buffer)
 	defer func() {
 		if c.buffer.Cap() <= exchange.MostKept {
@@ -134,7 +140,8 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 		return OutcomeNotProcessed
 	case c.op.class == classRead && !a.fromService():
 		return OutcomeNotProcessed
-	case c.op.class == classKeyed, c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
+	case c.op.class == classKeyed, c.op.class == classReplayable,
+		c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
 		return OutcomeUnknown
 	}
 	return OutcomeApplied

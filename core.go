@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,19 +25,17 @@ import (
 // version is the SDK's version in the User-Agent.
 const version = "0.1.0"
 
-// core is what the calls of a client share: settings, transport, and state of earlier calls. It does not know the
-// services. NewClient sets it; only closed and authorization change later.
-type core struct {
-	config   Config
-	base     *url.URL // without a trailing slash
-	sender   *exchange.Sender
-	limiter  Limiter
-	tokens   TokenSource
-	manager  *tokenManager // same as tokens if built in, else nil
-	observer observer
-	closed   atomic.Bool
-	turns    *turns.Guard // for keyed calls
-	repeats  *repeatRule
+// family is what a client shares with those derived from it: credentials, allowance, connections and the memory of request
+// IDs. NewClient sets it; only closed, longest and authorization change later.
+type family struct {
+	base    *url.URL // without a trailing slash
+	sender  *exchange.Sender
+	limiter Limiter
+	tokens  TokenSource
+	manager *tokenManager // same as tokens if built in, else nil
+	turns   *turns.Guard  // for keyed calls
+	longest longestWait
+	closed  atomic.Bool
 
 	mediaType   string
 	accept      []string
@@ -47,48 +46,81 @@ type core struct {
 	authorization atomic.Pointer[bearerHeader] // for the last token sent
 }
 
-// begin sets everything except tokens and manager. config has its defaults; base is its parsed address.
+// core is what the calls of a client share: its family, and settings that a derived client can have for itself. It does not
+// know the services. NewClient and Client.With set it; only left changes later.
+type core struct {
+	*family
+	config   Config
+	observer observer
+	repeats  *repeatRule
+	lane     *Lane       // of all calls; nil for that of each operation
+	derived  bool        // by Client.With
+	left     atomic.Bool // closed alone
+}
+
+// begin makes a family of one, except tokens and manager. config has its defaults; base is its parsed address.
 func (c *core) begin(config Config, base *url.URL) {
-	c.config, c.base, c.limiter, c.tokens = config, base, config.Limiter, config.TokenSource
-	c.repeats = config.repeatRule()
-	c.turns = turns.New(c.repeats.notBefore)
-	c.observer = observer{log: config.Logger, traces: config.Trace.flat()}
+	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
+	f.turns = turns.New(f.longest.notBefore)
 	wire := "application/vnd." + config.Vendor + "+json"
-	c.mediaType = strings.ToLower(wire)
-	c.accept, c.contentType = []string{wire}, []string{wire}
-	c.acceptText = []string{"application/octet-stream, " + wire}
-	c.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
+	f.mediaType = strings.ToLower(wire)
+	f.accept, f.contentType = []string{wire}, []string{wire}
+	f.acceptText = []string{"application/octet-stream, " + wire}
+	f.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
 	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
 		config.Logger.LogAttrs(context.Background(), slog.LevelWarn, "prepaid: the address is http: client secret, tokens and data travel in clear")
 	}
-	c.sender = exchange.NewSender(config.Transport, NewTransport)
-	if c.limiter == nil {
-		c.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
+	f.sender = exchange.NewSender(config.Transport, NewTransport)
+	if f.limiter == nil {
+		f.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
 	}
+	c.join(f, config)
 }
+
+// join sets everything that config decides for this client alone.
+func (c *core) join(f *family, config Config) {
+	c.family, c.config = f, config
+	c.observer = observer{log: config.Logger, traces: config.Trace.flat()}
+	c.repeats = config.repeatRule()
+	c.repeats.others = &f.longest
+	f.longest.atLeast(c.repeats.wait)
+}
+
+// over reports whether this client was closed, or the one that it is derived from.
+func (c *core) over() bool { return c.family.closed.Load() || c.left.Load() }
 
 // ended returns why nothing may be sent any more, or nil.
 func (c *core) ended(ctx context.Context) error {
-	if c.closed.Load() {
+	if c.over() {
 		return ErrClosed
 	}
 	return ctx.Err()
 }
 
-// bearerHeader is the Authorization header of a token.
+// bearerHeader is the header of requests with a token.
 type bearerHeader struct {
-	token string
-	value []string
+	token  string
+	header http.Header
 }
 
-// bearer returns the header value of a token. It is built once per token.
-func (c *core) bearer(access string) []string {
-	header := c.authorization.Load()
-	if header == nil || header.token != access {
-		header = &bearerHeader{token: access, value: []string{"Bearer " + access}}
-		c.authorization.Store(header)
+// bearer returns a copy of the header of requests with a token. It is built once per token.
+func (c *core) bearer(access string) http.Header {
+	last := c.authorization.Load()
+	if last == nil || last.token != access {
+		last = &bearerHeader{token: access, header: c.header("Bearer " + access)}
+		c.authorization.Store(last)
 	}
-	return header.value
+	return maps.Clone(last.header)
+}
+
+func (c *core) header(authorization string) http.Header {
+	return http.Header{"User-Agent": c.userAgent, "Accept": c.accept, "Authorization": {authorization}}
+}
+
+// sends reports whether a token was sent before, so that it needs no check.
+func (c *core) sends(access string) bool {
+	last := c.authorization.Load()
+	return last != nil && last.token == access
 }
 
 // validator returns a validator that honours Config.SkipValueChecks.

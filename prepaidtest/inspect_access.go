@@ -9,7 +9,7 @@ type AccessToken struct {
 	// ExpiresAt is the server's clock.
 	ExpiresAt time.Time
 	// Requests counts the requests that were accepted with it, since it was issued or the server was started.
-	Requests int64
+	Requests int
 }
 
 // AccessTokens returns the tokens that are neither expired nor revoked, the one that expires first first. A client that
@@ -38,7 +38,7 @@ type RateWindow struct {
 	EndsAt time.Time
 	// Refused counts the requests of all windows that got 429 because the limit was reached. Those of the fault
 	// TooManyRequests do not count.
-	Refused int64
+	Refused int
 }
 
 // RateWindows returns the window of each client address that has called, by address. There is none with NoRateLimit.

@@ -170,7 +170,7 @@ func TestRunningTransfersAreThoseThatAFaultHolds(t *testing.T) {
 		require.NoError(t, c.WaitIdle(t.Context()))
 		synctest.Wait()
 		require.Empty(t, c.RunningTransfers())
-		require.Equal(t, []string{"r"}, c.PaidTwice())
+		require.Equal(t, []prepaid.RequestID{"r"}, c.PaidTwice())
 	})
 }
 
@@ -209,6 +209,6 @@ func TestRateWindowsCountByAddress(t *testing.T) {
 	c.Advance(10 * time.Second)
 	require.Equal(t, []RateWindow{{"127.0.0.1", 0, 3, now.Add(10 * time.Second), 2}}, c.RateWindows())
 	c.send(http.MethodGet, "accounts/x", "", http.Header{})
-	require.Equal(t, []int{1, 2}, []int{c.RateWindows()[0].Used, int(c.RateWindows()[0].Refused)})
+	require.Equal(t, []int{1, 2}, []int{c.RateWindows()[0].Used, c.RateWindows()[0].Refused})
 	require.Empty(t, start(t, NoRateLimit()).RateWindows())
 }

@@ -114,6 +114,8 @@ func TestStateInJSON(t *testing.T) {
 	require.Equal(t, "r-1", transfers.Running[0].RequestID)
 	require.Greater(t, transfers.Running[0].LeftMS, 1000)
 	require.Equal(t, http.StatusUnprocessableEntity, p.control("/transfers/hold", "operation=*").status)
+	require.Contains(t, p.get("/accounts/"+ada).body, `1 transfer from this account is <a href="/transfers">still running</a>`)
+	require.Contains(t, p.get("/transfers").body, "is carried out in")
 
 	var access struct {
 		Tokens  []struct{ Requests int }
@@ -125,6 +127,31 @@ func TestStateInJSON(t *testing.T) {
 	read(p.control("/access/revoke", ""), &access)
 	require.Empty(t, access.Tokens)
 	require.Equal(t, http.StatusUnauthorized, p.call("GET", "accounts/"+ada, "").status)
+}
+
+func TestTheRateLimitIsShown(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-frozen-clock", "-rate-limit", "2", "-start-at", "2030-01-31T08:00:00Z", "-log", "off")
+	require.Contains(t, p.get("/access").body, "Nothing is counted")
+	for range 4 {
+		p.send("GET", p.page+"3.0/nowhere", "", http.Header{})
+	}
+	full := p.get("/access").body
+	require.Contains(t, full, `<meter id="used-127.0.0.1" min="0" max="2" value="2">`)
+	require.Contains(t, full, "given 2 times")
+	require.Contains(t, full, "the window ends in 10 s")
+	require.Contains(t, p.press("/clock", "by=1m").body, "08:01:00")
+	require.Contains(t, p.get("/access").body, "no window is open")
+}
+
+func TestOtherPagesCannotUseTheCard(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	for _, path := range []string{"accounts/" + ada + "/simulate", "transfers/hold", "access/revoke"} {
+		got := p.send("POST", p.page+path, "do=purchase&amount=1", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {"https://foreign.example"}})
+		require.Equal(t, http.StatusForbidden, got.status, path)
+	}
+	require.Equal(t, http.StatusNotFound, p.press("/accounts/EA404/simulate", "do=purchase&amount=1").status)
 }
 
 func TestReportsAreDownloaded(t *testing.T) {

@@ -19,7 +19,7 @@ type RateLimiter struct {
 type rateWindow struct {
 	ends    time.Time
 	count   int
-	refused int64 // in all windows of the address
+	refused int // in all windows of the address
 }
 
 // NewRateLimiter makes a limiter of limit requests in span; 0 is off.
@@ -59,7 +59,7 @@ type Window struct {
 	Used    int // at most the limit
 	Limit   int
 	EndsAt  time.Time // not after now when no window is open
-	Refused int64     // with 429, in all windows of the address
+	Refused int       // with 429, in all windows of the address
 }
 
 // Windows returns what each address has used at a time, by address. There is none while the limit is off.

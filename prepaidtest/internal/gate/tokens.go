@@ -172,7 +172,7 @@ func (s *Tokens) Save() map[string]time.Time {
 type Token struct {
 	IssuedAt  time.Time // zero when it was restored
 	ExpiresAt time.Time
-	Requests  int64 // accepted with it
+	Requests  int // accepted with it
 }
 
 // Valid returns the tokens that can be used at a time, the one that expires first first.
@@ -182,7 +182,7 @@ func (s *Tokens) Valid(now time.Time) []Token {
 	list := []Token{}
 	for _, held := range s.known {
 		if now.Before(held.expires) {
-			list = append(list, Token{held.issued, held.expires, held.used.Load()})
+			list = append(list, Token{held.issued, held.expires, int(held.used.Load())})
 		}
 	}
 	slices.SortFunc(list, func(a, b Token) int {

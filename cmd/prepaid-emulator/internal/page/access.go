@@ -40,16 +40,7 @@ func (p *Page) revoke(w http.ResponseWriter, r *http.Request) {
 // stateFunctions are those that the templates of the emulator's state use.
 func stateFunctions() template.FuncMap {
 	return template.FuncMap{
-		"grouped": func(n any) string {
-			switch n := n.(type) {
-			case int:
-				return grouped(int64(n))
-			case int64:
-				return grouped(n)
-			}
-			return ""
-		},
-		"span": span, "until": func(at, now time.Time) time.Duration { return at.Sub(now) }, "runTone": runTone,
+		"grouped": grouped, "span": span, "until": func(at, now time.Time) time.Duration { return at.Sub(now) }, "runTone": runTone,
 		"held": func(operation string) string {
 			if operation == heldOperations()[0] {
 				return "transfer"
@@ -60,8 +51,8 @@ func stateFunctions() template.FuncMap {
 }
 
 // grouped is a count in groups of three digits.
-func grouped(n int64) string {
-	whole := money(strconv.FormatInt(n, 10) + ".")
+func grouped(n int) string {
+	whole := money(strconv.Itoa(n) + ".")
 	return whole[:len(whole)-1]
 }
 

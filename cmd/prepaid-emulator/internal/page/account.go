@@ -29,6 +29,7 @@ type accountData struct {
 	Open, Older []prepaidtest.Authorization
 	Requests    requestsTable // the newest that name the account
 	Asked       int           // all of them
+	Running     int           // transfers from the account
 	Statuses    []string      // to change to
 	Effect      string        // of a status other than active
 	NoCard      string        // why the card cannot be used; empty when it can
@@ -90,6 +91,11 @@ func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, e
 	slices.Reverse(items)
 	data.Items, data.Pager = paginate(r, items, accountItems)
 	data.Pager.Path = accountPath(id)
+	for _, running := range server.RunningTransfers() {
+		if running.AccountID == id {
+			data.Running++
+		}
+	}
 	data.Open = slices.DeleteFunc(server.Authorizations(id), func(made prepaidtest.Authorization) bool {
 		return made.State != "open" || made.Type != "Purchase"
 	})

@@ -111,7 +111,7 @@ type accessJSON struct {
 type tokenJSON struct {
 	IssuedAt  time.Time `json:"issued_at,omitzero"`
 	ExpiresAt time.Time `json:"expires_at"`
-	Requests  int64     `json:"requests"`
+	Requests  int       `json:"requests"`
 }
 
 type windowJSON struct {
@@ -119,7 +119,7 @@ type windowJSON struct {
 	Used    int       `json:"used"`
 	Limit   int       `json:"limit"`
 	EndsAt  time.Time `json:"ends_at"`
-	Refused int64     `json:"refused"`
+	Refused int       `json:"refused"`
 }
 
 func accessOf(server *prepaidtest.Server) accessJSON {
