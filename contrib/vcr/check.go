@@ -143,7 +143,7 @@ func (c *checker) exchange(s seen) {
 		c.leaves("request", "", place, []leaf{l})
 	}
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
-	_, leaves := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.received))
+	_, leaves := c.schema.response(scrubber{names: newPseudonyms(), columns: c.options.ReportColumns}, request.operation, s.status, []byte(s.received))
 	c.leaves("response", s.received, s.receivedLine, leaves)
 }
 

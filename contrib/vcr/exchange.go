@@ -142,9 +142,8 @@ func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) 
 	return s.text(where, string(trimmed), scrubbed())
 }
 
-// response scrubs the body of a response to operation.
-func (s *schema) response(names *pseudonyms, columns []string, operation *operation, status int, body []byte) (string, []leaf) {
-	work := scrubber{names: names, columns: columns}
+// response processes the body of a response to operation with work, and returns it with its leaves.
+func (s *schema) response(work scrubber, operation *operation, status int, body []byte) (string, []leaf) {
 	known, kind := scrubbed(), bodyJSON
 	switch {
 	case status >= http.StatusMultipleChoices || status == http.StatusNoContent:

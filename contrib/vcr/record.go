@@ -106,7 +106,7 @@ func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 // keep keeps a whole exchange.
 func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, received []byte) {
 	r.write(place, req, sent, func(request *scrubbedRequest) cassette.Response {
-		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, received)
+		body, _ := r.schema.response(scrubber{names: r.names, columns: r.options.ReportColumns}, request.operation, response.StatusCode, received)
 		status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 		return cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,

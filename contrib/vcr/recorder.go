@@ -195,7 +195,7 @@ func readBody(req *http.Request) ([]byte, error) {
 
 func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error) {
 	request := r.schema.request(newPseudonyms(), req.Method, req.URL, body)
-	found, err := r.player.find(req.Method, request)
+	found, content, err := r.player.find(req.Method, request)
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +206,8 @@ func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error
 		Status: found.Response.Status, StatusCode: found.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header:        served(found.Response.Headers, askedVendor(req.Header)),
-		Body:          io.NopCloser(strings.NewReader(found.Response.Body)),
-		ContentLength: int64(len(found.Response.Body)),
+		Body:          io.NopCloser(strings.NewReader(content)),
+		ContentLength: int64(len(content)),
 		Request:       req,
 	}, nil
 }

@@ -32,7 +32,8 @@ func (l leaf) clean() bool {
 // scrubber processes the parts of one exchange, gives each value its pseudonym, and records what it has seen.
 type scrubber struct {
 	names   *pseudonyms
-	columns []string // of reports, which are kept
+	restore func(leaf) string // of a replay: what takes the place of a pseudonym; nil in a recording
+	columns []string          // of reports, which are kept
 	leaves  []leaf
 }
 
@@ -57,6 +58,8 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	switch {
 	case l.kept:
 		return value
+	case s.restore != nil:
+		return s.restore(l)
 	case number:
 		return s.names.digitsStand(value)
 	}
@@ -121,7 +124,11 @@ func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encod
 	case '"':
 		return out.WriteToken(jsontext.String(s.scalar(where, token.String(), known, false, end)))
 	case '0':
-		return out.WriteValue(jsontext.Value(s.scalar(where, token.String(), known, true, end)))
+		number := jsontext.Value(s.scalar(where, token.String(), known, true, end))
+		if number.Kind() == '0' && number.IsValid() {
+			return out.WriteValue(number)
+		}
+		return out.WriteToken(jsontext.String(string(number))) // the caller's own ID, which is a text
 	case 't', 'f':
 		return out.WriteToken(jsontext.Bool(s.flag(where, token.Bool(), known, end)))
 	}
@@ -192,7 +199,8 @@ func (s *scrubber) table(where, text string, offset int64) string {
 			known.keep = func(string) bool { return true }
 		}
 		shown := s.scalar(where+" row "+strconv.Itoa(row), cell, known, false, offset)
-		if rest[0] == '"' {
+		restored := s.restore != nil && shown != cell // it may need quotes
+		if rest[0] == '"' || restored && strings.ContainsAny(shown, separators+`"`) {
 			shown = `"` + strings.ReplaceAll(shown, `"`, `""`) + `"`
 		}
 		out.WriteString(shown)

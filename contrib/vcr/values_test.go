@@ -142,7 +142,7 @@ func TestHeadersOfReports(t *testing.T) {
 		work := scrubber{names: newPseudonyms(), columns: []string{"cardholder", "amount"}}
 		require.Equal(t, header+"\nanon1,990000274.00\n", work.table("body.reportdata", header+"\nMira,5.00\n", 0))
 	}
-	answer, _ := newSchema().response(newPseudonyms(), nil, operationNamed(t, "Accounts.ProvisionWallet"), http.StatusOK,
+	answer, _ := newSchema().response(scrubber{names: newPseudonyms()}, operationNamed(t, "Accounts.ProvisionWallet"), http.StatusOK,
 		[]byte(`{"provider":"mastercard"}`))
 	require.Contains(t, answer, `"mastercard"`)
 }
