@@ -19,6 +19,8 @@
 // The same value gets the same pseudonym throughout a cassette: the account that one call returns is the one that the
 // next is about. Pseudonyms are numbers in order of appearance, so that a new recording makes a small difference.
 //
+// Cells of reports are scrubbed too. [Options].ReportColumns and ReportAmounts name what is kept; the cassette lists it.
+//
 // Of the headers, media type, page counts and Retry-After are kept, without the vendor's name.
 //
 // # How requests are matched

@@ -61,8 +61,7 @@ func (r *scrubbedRequest) scrubbedValues() parts {
 
 // player returns the recorded responses: of the requests that look alike and are about the same, the first that is left.
 type player struct {
-	schema  *schema
-	columns []string // of reports
+	schema *schema
 
 	mu     sync.Mutex
 	tape   *cassette.Cassette
@@ -73,8 +72,8 @@ type player struct {
 	madeUp int  // tokens
 }
 
-func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, error) {
-	p := &player{schema: s, columns: columns, tape: tape, known: map[int]*scrubbedRequest{}, bound: newBindings()}
+func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
+	p := &player{schema: s, tape: tape, known: map[int]*scrubbedRequest{}, bound: newBindings()}
 	for i, interaction := range tape.Interactions {
 		address, err := url.Parse(interaction.Request.URL)
 		if err != nil {
@@ -82,7 +81,8 @@ func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, e
 		}
 		interaction.ID = i
 		request := s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
-		_, leaves := s.response(scrubber{names: newPseudonyms(), columns: columns}, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
+		_, leaves := s.response(&scrubber{names: newPseudonyms(), columns: columnsOf(interaction.Response.Headers)},
+			request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
 		p.known[i] = request
 		p.bound.learn(request.leaves)
 		p.bound.learn(leaves)
@@ -139,7 +139,7 @@ func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (bod
 	}
 	r := &restorer{operation: request.operation, before: p.bound.sent, now: sentIn(request, recorded)}
 	body, _ = p.schema.response(
-		scrubber{restore: r.value, columns: p.columns}, request.operation, i.Response.Code, []byte(i.Response.Body))
+		&scrubber{restore: r.value, columns: columnsOf(i.Response.Headers)}, request.operation, i.Response.Code, []byte(i.Response.Body))
 	if !r.changed {
 		body = i.Response.Body
 	}
@@ -222,6 +222,9 @@ func (p *player) unused() []string {
 func served(recorded map[string][]string, vendor string) map[string][]string {
 	header := map[string][]string{}
 	for name, values := range recorded {
+		if keptHeaders[name] == nil {
+			continue
+		}
 		for _, value := range values {
 			if vendor != "" {
 				value = strings.Replace(value, vendorType(recordedVendor), vendorType(vendor), 1)

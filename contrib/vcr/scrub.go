@@ -33,7 +33,8 @@ func (l leaf) clean() bool {
 type scrubber struct {
 	names   *pseudonyms
 	restore func(leaf) string // of a replay: what takes the place of a pseudonym; nil in a recording
-	columns []string          // of reports, which are kept
+	columns columns
+	header  []string // the names in the first row of a report, if they are kept
 	leaves  []leaf
 }
 
@@ -191,12 +192,16 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 // given by the caller.
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
-	header := s.isHeader(text)
+	s.header = s.columns.header(text)
+	column := 0
 	for row, rest := 0, text; rest != "" && out.Len() <= maxRecorded; { // a longer one is not written
 		cell, length := nextCell(rest)
 		known := scrubbed()
-		if row == 0 && header {
+		switch {
+		case row == 0 && s.header != nil:
 			known.keep = func(string) bool { return true }
+		case column < len(s.header) && contains(s.columns.amounts, s.header[column]):
+			known.keep = isAmount
 		}
 		shown := s.scalar(where+" row "+strconv.Itoa(row), cell, known, false, offset)
 		restored := s.restore != nil && shown != cell // it may need quotes
@@ -209,6 +214,9 @@ func (s *scrubber) table(where, text string, offset int64) string {
 			if rest[0] == '\n' || rest[0] == '\r' && !strings.HasPrefix(rest, "\r\n") {
 				row++
 			}
+			if column++; rest[0] != ',' {
+				column = 0
+			}
 		}
 	}
 	return out.String()
@@ -216,22 +224,22 @@ func (s *scrubber) table(where, text string, offset int64) string {
 
 const separators = ",\r\n"
 
-// isHeader reports whether the first row of a table consists of known column names.
-func (s *scrubber) isHeader(text string) bool {
-	if len(s.columns) == 0 {
-		return false
-	}
-	for text != "" {
+// header returns the cells of a table's first row if all are names of columns.
+func (c columns) header(text string) []string {
+	var names []string
+	for len(c.names) > 0 && text != "" {
 		cell, length := nextCell(text)
-		if !contains(s.columns, strings.Trim(strings.TrimPrefix(cell, byteOrderMark), " \t\"")) {
-			return false
+		name := strings.Trim(strings.TrimPrefix(cell, byteOrderMark), " \t\"")
+		if !contains(c.names, name) || !isColumn(name) {
+			return nil
 		}
+		names = append(names, name)
 		if text = text[length:]; text == "" || text[0] != ',' {
-			return true
+			return names
 		}
 		text = text[1:]
 	}
-	return false
+	return nil
 }
 
 const byteOrderMark = "\ufeff"
