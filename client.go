@@ -73,27 +73,27 @@ func (c *Client) serve() *Client {
 
 // Overrides are the settings of a client derived by [Client.With]. A field that is zero, also within Retry, is inherited.
 type Overrides struct {
-	// Retry bounds the attempts of one call. InFlightWait and TokenHold cannot differ: the one says what the service needs, the
-	// other belongs to the tokens, which are shared.
+	// Retry bounds the attempts of one call. InFlightWait, which describes the service, and TokenHold, since tokens are shared,
+	// must be zero or those of the client.
 	Retry RetryPolicy
-	// AttemptTimeout limits one attempt. It is also part of the pause before a transfer is sent again: that of the client which
-	// sent it counts, whichever client sends it again.
+	// AttemptTimeout limits one attempt. It is also part of the pause before a transfer is sent again; that of the client that
+	// sent the transfer counts, even if another client sends it again.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For none, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
 	// Trace replaces the trace. For none, use &Trace{}; for one more, [JoinTraces]. Its TokenRenewed is not called: tokens are
 	// reported by the client that NewClient returned.
 	Trace *Trace
-	// Lane is the queue of all calls, instead of that of each operation: with [LaneBulk] a nightly job leaves way to a service
-	// for users. Prefetched pages and report polls stay in LaneBulk.
+	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [LaneBulk], a nightly job gives way
+	// to calls for users. Prefetched pages and report polls are always in LaneBulk.
 	Lane *Lane
 }
 
-// With returns a client that is like c but for o. Both share everything that makes calls safe: tokens, limiter, connections,
-// and the memory of request IDs, so that two calls with one request ID wait for each other as those of one client do.
+// With returns a client that has the settings of c except for o: for example, one for users and one for a nightly job. Both share
+// tokens, limiter, connections and the memory of request IDs: calls with the same request ID wait for each other, as those of
+// one client do. Derive clients at startup, not per call.
 //
-// A Client derived from c is closed with the one that NewClient returned. Its own Close ends only its own calls, and nothing
-// else: no connection is closed, and c goes on.
+// The derived client is closed with the one that NewClient returned. Its own Close only makes its own later calls fail.
 //
 // The error is a *[ValidationError] that lists all faults. With does no I/O.
 func (c *Client) With(o Overrides) (*Client, error) {
@@ -175,9 +175,9 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if c.over() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
-	token, err := c.tokens.Token(ctx, nil)
-	if err == nil && token != nil && token.AccessToken != "" {
-		return token, nil
+	current, err := c.tokens.Token(ctx, nil)
+	if err == nil && current != nil && current.AccessToken != "" {
+		return current, nil
 	}
 	if err == nil {
 		err = errNoToken
@@ -211,7 +211,7 @@ type CheckResult struct {
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
-	token, err := c.Token(ctx)
+	current, err := c.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +223,8 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 		return nil, err
 	}
 	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew}
-	if !token.Expiry.IsZero() {
-		result.TokenLifetime = time.Until(token.Expiry)
+	if !current.Expiry.IsZero() {
+		result.TokenLifetime = time.Until(current.Expiry)
 	}
 	if last := seen.Last(); last != nil {
 		result.MediaType = last.Header.Get("Content-Type")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -96,20 +97,30 @@ func (c *core) ended(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// bearerHeader is the Authorization header of a token.
+// bearerHeader is the header of requests with a token.
 type bearerHeader struct {
-	token string
-	value []string
+	token  string
+	header http.Header
 }
 
-// bearer returns the header value of a token. It is built once per token.
-func (c *core) bearer(access string) []string {
-	header := c.authorization.Load()
-	if header == nil || header.token != access {
-		header = &bearerHeader{token: access, value: []string{"Bearer " + access}}
-		c.authorization.Store(header)
+// bearer returns a copy of the header of requests with a token. It is built once per token.
+func (c *core) bearer(access string) http.Header {
+	last := c.authorization.Load()
+	if last == nil || last.token != access {
+		last = &bearerHeader{token: access, header: c.header("Bearer " + access)}
+		c.authorization.Store(last)
 	}
-	return header.value
+	return maps.Clone(last.header)
+}
+
+func (c *core) header(authorization string) http.Header {
+	return http.Header{"User-Agent": c.userAgent, "Accept": c.accept, "Authorization": {authorization}}
+}
+
+// sends reports whether a token was sent before, so that it needs no check.
+func (c *core) sends(access string) bool {
+	last := c.authorization.Load()
+	return last != nil && last.token == access
 }
 
 // validator returns a validator that honours Config.SkipValueChecks.

@@ -95,7 +95,7 @@ func Parse(text string) (Fault, error) {
 	p := &wordParser{words: words}
 	kind, known := kindOf(p.next("the name"), kindWords())
 	if !known {
-		return Fault{}, errors.New("prepaidtest: fault: no such name; see FaultForms")
+		return Fault{}, errors.New("prepaidtest: fault: " + unknownName(Forms()))
 	}
 	f.Kind = kind
 	switch kind {

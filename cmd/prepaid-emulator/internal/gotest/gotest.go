@@ -95,7 +95,7 @@ func (w *writer) renameRequestID() {
 	if !field.IsValid() {
 		return
 	}
-	if _, dated := prepaid.RequestID(field.String()).Time(); dated || field.String() == "" {
+	if _, dated := prepaid.RequestID(field.String()).Date(); dated || field.String() == "" {
 		field.SetString(fmt.Sprintf("request-%d", w.request.Number))
 	}
 }

@@ -53,8 +53,12 @@ func entries() []entry {
 		{"overview", "/", "Overview"},
 		{"requests", "/requests", "Requests"},
 		{"accounts", "/accounts", "Accounts"},
+		{"companies", "/companies", "Companies"},
+		{"transfers", "/transfers", "Transfers"},
+		{"reports", "/reports", "Reports"},
 		{"webhooks", "/webhooks", "Webhooks"},
 		{"faults", "/faults", "Faults"},
+		{"access", "/access", "Access"},
 		{"clock", "/clock", "Clock"},
 	}
 }
@@ -66,6 +70,11 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", p.overview)
 	p.requestRoutes(mux)
 	p.accountRoutes(mux)
+	p.accountPageRoutes(mux)
+	p.companyRoutes(mux)
+	p.transferRoutes(mux)
+	p.reportRoutes(mux)
+	p.accessRoutes(mux)
 	p.webhookRoutes(mux)
 	p.faultRoutes(mux)
 	p.clockRoutes(mux)

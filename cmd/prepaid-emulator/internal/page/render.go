@@ -43,6 +43,7 @@ func functions() template.FuncMap {
 		"plural": plural, "entries": entries, "assets": assets,
 	}
 	maps.Copy(all, requestFunctions())
+	maps.Copy(all, stateFunctions())
 	return all
 }
 
@@ -144,6 +145,18 @@ func notice(word string) string {
 		return "The adjustment is booked."
 	case "activate":
 		return "The card is activated."
+	case "purchase":
+		return "The purchase is authorised."
+	case "refund":
+		return "The refund is booked."
+	case "reverse":
+		return "The purchase is reversed."
+	case "clear":
+		return "The clearing is accepted, and is booked after the simulator's delay."
+	case "held":
+		return "The next one is held: it gets a 502, and is carried out later."
+	case "revoked":
+		return "All tokens are revoked."
 	case "armed":
 		return "The fault is armed."
 	case "cleared":
