@@ -31,8 +31,6 @@
   button.className = "quiet";
   control.append(word, button);
 
-  main.addEventListener("animationend", (event) => event.target.classList.remove("arrived"));
-
   let paused = false;
   let timer = 0;
 
@@ -51,11 +49,12 @@
   const kept = (node, name) =>
     (name === "open" && node.nodeName === "DETAILS") || (name === "class" && node.classList.contains("arrived"));
 
-  // mark is what must not move under the eyes of the reader: the row with the focus or the pointer, else, on a page that
-  // was scrolled, the first row in sight.
+  // mark is what must not move under the eyes of the reader: the row with the focus, else, on a page that was scrolled, the
+  // row under the pointer or the first in sight. At the top of a page what is new appears.
   function mark() {
     const row =
-      document.activeElement.closest?.("#live-main [data-key]") ?? document.querySelector("#live-main [data-key]:hover") ??
+      document.activeElement.closest?.("#live-main [data-key]") ??
+      (scrollY > 0 ? document.querySelector("#live-main [data-key]:hover") : null) ??
       (scrollY > 0 ? [...main.querySelectorAll("[data-key]")].find((node) => node.getBoundingClientRect().top >= 0) : null);
     const top = row?.getBoundingClientRect().top;
     return () => {
@@ -119,6 +118,7 @@
         const added = old.insertBefore(document.importNode(child, true), at);
         if (added.nodeName === "TR") {
           added.classList.add("arrived");
+          setTimeout(() => added.classList.remove("arrived"), 1500);
         }
       }
     }
