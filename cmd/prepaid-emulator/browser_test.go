@@ -156,12 +156,16 @@ func TestScreenshots(t *testing.T) {
 	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
 	p.pays("40", "payout-8") // request 10
 	p.pays("40", "payout-8")
+	p.press("/transfers/hold", "operation=POST /accounts/{id}/transfer")
+	p.pays("12.50", "payout-9")
+	p.pays("12.50", "payout-9")
 	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
 	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=10")
 	for _, picture := range []struct {
 		file, path string
 		form       browserForm
 	}{
+		{"emulator-transfers.png", "transfers", browserForm{}}, // first: what it shows takes 30 s
 		{"emulator-overview.png", "", browserForm{}},
 		{"emulator-requests.png", "requests", browserForm{}},
 		{"emulator-request.png", "requests/10", browserForm{}},
