@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (w *writer) renameRequestID() {
 	if !field.IsValid() {
 		return
 	}
-	if _, dated := prepaid.RequestID(field.String()).Time(); dated || field.String() == "" {
+	if _, dated := prepaid.RequestID(field.String()).Date(); dated || field.String() == "" {
 		field.SetString(fmt.Sprintf("request-%d", w.request.Number))
 	}
 }
@@ -158,7 +159,7 @@ func (w *writer) header(body string) string {
 		}
 	}
 	text.WriteString(")\n\n")
-	outcome := fmt.Sprint(w.request.Status)
+	outcome := strconv.Itoa(w.request.Status)
 	if w.request.Status == 0 {
 		outcome = "cut"
 	}
