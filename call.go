@@ -163,7 +163,9 @@ func mapClosed(err error) error {
 // clients that use it are closed.
 //
 // A [Client] reuses connections for reads and transfers. Token requests, operations that are never repeated, operations
-// without a response body and polls of a report each open a new connection, over HTTP/1.1.
+// without a response body and polls of a report each open a new connection, over HTTP/1.1. The exception is the first token
+// request: if the service offers HTTP/2, the calls that follow use its connection, so that the first call of a process makes one
+// TLS handshake and not two.
 func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
