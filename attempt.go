@@ -180,7 +180,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	header := c.header()
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
-		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(),
+		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(), Lead: c.op.class == classToken,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
@@ -194,7 +194,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	}
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
-	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
+	a.mediaType = c.core.mediaTypeOf(response.Header["Content-Type"])
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
@@ -259,9 +259,12 @@ func (c *attempts) apiError(a *attempt) *APIError {
 
 // header returns the header of one attempt. The value slices are shared by all requests: a RoundTripper must not change them.
 func (c *attempts) header() http.Header {
-	h := make(http.Header, 4)
-	h["User-Agent"] = c.core.userAgent
-	h["Accept"] = c.core.accept
+	var h http.Header
+	if c.token != nil {
+		h = c.core.bearer(c.token.AccessToken)
+	} else {
+		h = c.core.header(c.basic)
+	}
 	if c.op.kind == responseText || c.op.kind == responseData {
 		h["Accept"] = c.core.acceptText
 	}
@@ -270,11 +273,6 @@ func (c *attempts) header() http.Header {
 		h["Content-Type"] = formType
 	case c.content != nil:
 		h["Content-Type"] = c.core.contentType
-	}
-	if c.basic != "" {
-		h["Authorization"] = []string{c.basic}
-	} else if c.token != nil {
-		h["Authorization"] = c.core.bearer(c.token.AccessToken)
 	}
 	return h
 }
@@ -346,7 +344,7 @@ func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error
 		return tokenError(err)
 	case token == nil || token.AccessToken == "":
 		return &TokenError{Err: errNoToken}
-	case !isHeaderText(token.AccessToken):
+	case !c.core.sends(token.AccessToken) && !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
 	case rejected != nil && token.AccessToken == rejected.AccessToken,
 		options.suspect != nil && token.AccessToken == options.suspect.AccessToken:

@@ -3,19 +3,14 @@ package prepaid
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
-
-	"github.com/cardprograms/prepaid/internal/number"
-	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient].
@@ -73,27 +68,27 @@ func (c *Client) serve() *Client {
 
 // Overrides are the settings of a client derived by [Client.With]. A field that is zero, also within Retry, is inherited.
 type Overrides struct {
-	// Retry bounds the attempts of one call. InFlightWait and TokenHold cannot differ: the one says what the service needs, the
-	// other belongs to the tokens, which are shared.
+	// Retry bounds the attempts of one call. InFlightWait, which describes the service, and TokenHold, since tokens are shared,
+	// must be zero or those of the client.
 	Retry RetryPolicy
-	// AttemptTimeout limits one attempt. It is also part of the pause before a transfer is sent again: that of the client which
-	// sent it counts, whichever client sends it again.
+	// AttemptTimeout limits one attempt. It is also part of the pause before a transfer is sent again; that of the client that
+	// sent the transfer counts, even if another client sends it again.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For none, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
 	// Trace replaces the trace. For none, use &Trace{}; for one more, [JoinTraces]. Its TokenRenewed is not called: tokens are
 	// reported by the client that NewClient returned.
 	Trace *Trace
-	// Lane is the queue of all calls, instead of that of each operation: with [LaneBulk] a nightly job leaves way to a service
-	// for users. Prefetched pages and report polls stay in LaneBulk.
+	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [LaneBulk], a nightly job gives way
+	// to calls for users. Prefetched pages and report polls are always in LaneBulk.
 	Lane *Lane
 }
 
-// With returns a client that is like c but for o. Both share everything that makes calls safe: tokens, limiter, connections,
-// and the memory of request IDs, so that two calls with one request ID wait for each other as those of one client do.
+// With returns a client that has the settings of c except for o: for example, one for users and one for a nightly job. Both share
+// tokens, limiter, connections and the memory of request IDs: calls with the same request ID wait for each other, as those of
+// one client do. Derive clients at startup, not per call.
 //
-// A Client derived from c is closed with the one that NewClient returned. Its own Close ends only its own calls, and nothing
-// else: no connection is closed, and c goes on.
+// The derived client is closed with the one that NewClient returned. Its own Close only makes its own later calls fail.
 //
 // The error is a *[ValidationError] that lists all faults. With does no I/O.
 func (c *Client) With(o Overrides) (*Client, error) {
@@ -175,9 +170,9 @@ func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
 	if c.over() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
-	token, err := c.tokens.Token(ctx, nil)
-	if err == nil && token != nil && token.AccessToken != "" {
-		return token, nil
+	current, err := c.tokens.Token(ctx, nil)
+	if err == nil && current != nil && current.AccessToken != "" {
+		return current, nil
 	}
 	if err == nil {
 		err = errNoToken
@@ -211,7 +206,7 @@ type CheckResult struct {
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
-	token, err := c.Token(ctx)
+	current, err := c.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -223,8 +218,8 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 		return nil, err
 	}
 	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew}
-	if !token.Expiry.IsZero() {
-		result.TokenLifetime = time.Until(token.Expiry)
+	if !current.Expiry.IsZero() {
+		result.TokenLifetime = time.Until(current.Expiry)
 	}
 	if last := seen.Last(); last != nil {
 		result.MediaType = last.Header.Get("Content-Type")
@@ -244,110 +239,4 @@ func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
 // send makes a call whose response has no body. A response with a body is not a success.
 func send(ctx context.Context, c *Client, r request) error {
 	return c.do(ctx, &r, func(*response) error { return nil })
-}
-
-// TokenSourceFrom adapts an oauth2.TokenSource. After a 401 the client calls source once more; if it returns the same token,
-// the call ends with [ErrUnauthorized]. If its context ends, a call does not wait for source any longer, and source
-// finishes in the background.
-func TokenSourceFrom(source oauth2.TokenSource) TokenSource { return &foreignSource{source: source} }
-
-type foreignSource struct{ source oauth2.TokenSource }
-
-func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
-	type result struct {
-		token *oauth2.Token
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				done <- result{err: errors.New("the token source panicked")}
-			}
-		}()
-		current, err := s.source.Token()
-		done <- result{current, err}
-	}()
-	select {
-	case r := <-done:
-		return r.token, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-var opToken = operation{
-	Operation: Operation{"Token", "POST", "/token"},
-	class:     classToken, kind: responseJSON, success: []int{200}, lane: laneToken,
-}
-
-// fetchToken calls POST /token, in as many attempts as Retry allows. The token manager sends nothing else.
-func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
-	credentials := c.config.Credentials
-	described := request{
-		op:   opToken,
-		form: "grant_type=client_credentials",
-		// Not escaped, as the reference requires: x/oauth2 would query-escape both.
-		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
-	}
-	var granted struct {
-		AccessToken string       `json:"access_token"`
-		TokenType   string       `json:"token_type"`
-		ExpiresIn   tokenSeconds `json:"expires_in"`
-	}
-	received := time.Now()
-	err := c.do(ctx, &described, func(r *response) error {
-		received = time.Now()
-		if err := decodeJSON(r, &granted); err != nil {
-			return err
-		}
-		// A token without a lifetime would never be renewed.
-		if granted.AccessToken == "" || !strings.EqualFold(granted.TokenType, "bearer") || granted.ExpiresIn <= 0 {
-			return r.undecodable(errMissingMember)
-		}
-		if !isHeaderText(granted.AccessToken) {
-			return r.undecodable(errUnexpectedBody)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, tokenError(err)
-	}
-	return &oauth2.Token{
-		AccessToken: granted.AccessToken,
-		TokenType:   "Bearer",
-		ExpiresIn:   int64(granted.ExpiresIn),
-		Expiry:      received.Add(time.Duration(granted.ExpiresIn) * time.Second),
-	}, nil
-}
-
-// tokenSeconds is a token's lifetime in whole seconds. The reference says number: fractions are truncated, and the value is
-// limited to token.MaxLife.
-type tokenSeconds int64
-
-// UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
-func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
-	kind, text := number.Scalar(data)
-	switch kind {
-	case number.Null:
-		return nil
-	case number.Other:
-		return errNotANumber
-	}
-	if _, err := number.Parse(text, true); errors.Is(err, number.ErrSyntax) {
-		return errNotANumber
-	}
-	seconds, _ := strconv.ParseFloat(string(text), 64) // the syntax was checked; if too large, it is +Inf
-	*s = tokenSeconds(max(0, min(seconds, token.MaxLife.Seconds())))
-	return nil
-}
-
-// newTokenManager returns a manager that fetches tokens with c and reports to its log and traces.
-func (c *core) newTokenManager() *tokenManager {
-	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
-		Hold:               c.config.Retry.TokenHold,
-		Logger:             c.observer.log,
-		Renewed:            func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
-		RejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
-	})}
 }

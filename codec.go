@@ -413,6 +413,17 @@ func withoutContent(err error) error {
 	return errWrongType
 }
 
+// mediaTypeOf returns the media type of a Content-Type header, most often the service's own.
+func (c *core) mediaTypeOf(contentType []string) string {
+	switch {
+	case len(contentType) == 0:
+		return ""
+	case contentType[0] == c.mediaType:
+		return c.mediaType
+	}
+	return mediaTypeOf(contentType[0])
+}
+
 // mediaTypeOf returns the media type without parameters, in lower case; empty if there is none.
 func mediaTypeOf(contentType string) string {
 	if contentType == "" || strings.IndexByte(contentType, ';') < 0 {

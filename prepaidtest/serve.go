@@ -97,7 +97,9 @@ func (s *Server) respond(c *exchange.Call, pathKnown bool) (exchange.Response, *
 	}
 	switch fault.Kind {
 	case faults.Delay:
+		end := s.service.Transfers.Hold(c, fault.Wait)
 		s.activity.Pause(fault.Wait, nil)
+		end()
 	case faults.ExpireToken:
 		return s.service.Tokens.Expire(c), fault
 	}
@@ -123,7 +125,9 @@ func (s *Server) carryOut(c *exchange.Call) exchange.Response {
 func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
 	counted := s.activity.Begin(1)
+	end := s.service.Transfers.Hold(&c, d)
 	s.activity.Run(func() {
+		defer end()
 		s.activity.Pause(d, nil)
 		s.service.Clock.Settle()
 		s.carryOut(&c).Release()

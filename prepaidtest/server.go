@@ -204,6 +204,3 @@ func (s *Server) complain(what, reason string) {
 	}
 	fmt.Fprintln(os.Stderr, "prepaidtest: "+what+":", reason)
 }
-
-// RevokeTokens makes every access token issued so far invalid, as if all had expired.
-func (s *Server) RevokeTokens() { s.service.Tokens.Revoke() }

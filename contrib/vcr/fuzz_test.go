@@ -36,7 +36,7 @@ func FuzzScrub(f *testing.F) {
 		}
 		names := newPseudonyms()
 		request := known.request(names, method, parsed, []byte(sent))
-		body, _ := known.response(names, nil, request.operation, status, []byte(answer))
+		body, _ := known.response(&scrubber{names: names}, request.operation, status, []byte(answer))
 		for _, text := range []string{request.url, request.body, body} {
 			require.NotContains(t, text, fuzzCanary)
 			require.NotContains(t, text, url.QueryEscape(fuzzCanary))
@@ -47,7 +47,7 @@ func FuzzScrub(f *testing.F) {
 		require.Equal(t, request.operation, recorded.operation)
 		require.Equal(t, request.found, recorded.found, "it would not be found")
 		require.Len(t, recorded.leaves, len(request.leaves))
-		got, answers := known.response(newPseudonyms(), nil, request.operation, status, []byte(body))
+		got, answers := known.response(&scrubber{names: newPseudonyms()}, request.operation, status, []byte(body))
 		for _, l := range slices.Concat(recorded.leaves, answers) {
 			require.True(t, l.clean(), "%s holds %q", l.where, l.value)
 		}

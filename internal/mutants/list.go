@@ -36,10 +36,6 @@ func mutants() []mutant {
 			old: "return s.client.longest.notBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
 		},
 		{
-			name: "a derived client has no part in the longest wait", file: "core.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
-			old: "f.longest.atLeast(c.repeats.wait)", new: "f.longest.atLeast(Config{}.repeatRule().wait)",
-		},
-		{
 			name: "what another process sent is not known", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
 			old: "if !other && p.NotBefore.After(t.NotBefore) {", new: "if false {",
 		},
@@ -62,14 +58,6 @@ func mutants() []mutant {
 		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
-		},
-		{
-			name: "a known path is refused with its own method only", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
-			old: "if known := operationsAt(segments); len(known) > 0 {", new: "if known := operationsAt(segments); len(known) > 0 && r.Method == http.MethodPost {",
-		},
-		{
-			name: "an unreadable success of a raw call is one", file: "raw.go", pkg: "./internal/tests/faults", test: "TestRawCallResponses",
-			old: "modelsFailure: true, bodyAfter204: true", new: "bodyAfter204: true",
 		},
 		{
 			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestKilledPayrollPaysEachOnce",

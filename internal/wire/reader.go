@@ -111,6 +111,7 @@ func newReader(body []byte) *Reader {
 
 func (r *Reader) free() {
 	r.data = nil
+	clear(r.spans[:cap(r.spans)]) // keeps no item
 	if cap(r.texts) <= maxTexts && cap(r.scratch) <= maxTexts {
 		readers.Put(r)
 	}
@@ -127,7 +128,6 @@ func (r *Reader) FlushStrings() {
 			record.of.Record(record.raw, record.exact)
 		}
 	}
-	clear(r.spans)
 	clear(r.records)
 	r.spans, r.texts, r.records = r.spans[:0], r.texts[:0], r.records[:0]
 }

@@ -377,6 +377,6 @@ func TestDerivingIsConcurrent(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		require.Equal(t, 40*time.Second, client.Accounts.NotBefore(time.Now()).Sub(time.Now()))
+		require.Equal(t, 40*time.Second, time.Until(client.Accounts.NotBefore(time.Now())))
 	})
 }

@@ -58,6 +58,8 @@ type Transfers struct {
 	cache     map[transferKey]cachedTransfer
 	queue     []transferKey // keys of the cache, oldest first
 	movements map[transferKey]int
+
+	running inFlight // has its own lock
 }
 
 // New makes the transfer operations.

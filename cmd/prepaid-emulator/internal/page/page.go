@@ -45,17 +45,21 @@ func New(config Config) *Page {
 func (p *Page) Attach(server *prepaidtest.Server) { p.server.Store(server) }
 
 // entry is one of the navigation.
-type entry struct{ Section, Path, Name string }
+type entry struct{ Section, Path, Name, Key string } // g and the key lead there
 
 // entries are the navigation, in its order.
 func entries() []entry {
 	return []entry{
-		{"overview", "/", "Overview"},
-		{"requests", "/requests", "Requests"},
-		{"accounts", "/accounts", "Accounts"},
-		{"webhooks", "/webhooks", "Webhooks"},
-		{"faults", "/faults", "Faults"},
-		{"clock", "/clock", "Clock"},
+		{"overview", "/", "Overview", "o"},
+		{"requests", "/requests", "Requests", "r"},
+		{"accounts", "/accounts", "Accounts", "a"},
+		{"companies", "/companies", "Companies", "c"},
+		{"transfers", "/transfers", "Transfers", "t"},
+		{"reports", "/reports", "Reports", "p"},
+		{"webhooks", "/webhooks", "Webhooks", "w"},
+		{"faults", "/faults", "Faults", "f"},
+		{"access", "/access", "Access", "x"},
+		{"clock", "/clock", "Clock", "k"},
 	}
 }
 
@@ -66,6 +70,11 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", p.overview)
 	p.requestRoutes(mux)
 	p.accountRoutes(mux)
+	p.accountPageRoutes(mux)
+	p.companyRoutes(mux)
+	p.transferRoutes(mux)
+	p.reportRoutes(mux)
+	p.accessRoutes(mux)
 	p.webhookRoutes(mux)
 	p.faultRoutes(mux)
 	p.clockRoutes(mux)

@@ -43,6 +43,7 @@ func functions() template.FuncMap {
 		"plural": plural, "entries": entries, "assets": assets,
 	}
 	maps.Copy(all, requestFunctions())
+	maps.Copy(all, stateFunctions())
 	return all
 }
 
@@ -128,12 +129,12 @@ func (p *Page) notFound(w http.ResponseWriter, r *http.Request, text string) {
 }
 
 // done redirects to a page with a note on what was done; a program gets the new state.
-func done(w http.ResponseWriter, r *http.Request, path, what string, state any) {
+func done(w http.ResponseWriter, r *http.Request, back, what string, state any) {
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, state)
 		return
 	}
-	http.Redirect(w, r, path+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
+	http.Redirect(w, r, back+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
 }
 
 func notice(word string) string {
@@ -144,6 +145,18 @@ func notice(word string) string {
 		return "The adjustment is booked."
 	case "activate":
 		return "The card is activated."
+	case "purchase":
+		return "The purchase is authorised."
+	case "refund":
+		return "The refund is booked."
+	case "reverse":
+		return "The purchase is reversed."
+	case "clear":
+		return "The clearing is accepted, and is booked after the simulator's delay."
+	case "held":
+		return "The next one is held: it gets a 502, and is carried out later."
+	case "revoked":
+		return "All tokens are revoked."
 	case "armed":
 		return "The fault is armed."
 	case "cleared":
