@@ -265,7 +265,8 @@ var (
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. From Issue it
+	// means that the account was created, or belongs to another client_id: never run Issue again without looking.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
 	// ErrPolicyAction: the policy has another default action than the given one, so that rules would do the opposite.
 	ErrPolicyAction = errors.New("prepaid: another default action")
