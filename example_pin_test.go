@@ -11,16 +11,12 @@ import (
 )
 
 // sealOnDevice runs on the cardholder's device: it seals the one-time password and the PIN in an envelope.
-func sealOnDevice(certificate []byte, otp, pin string) (prepaid.PINEnvelope, error) {
+func sealOnDevice(certificate []byte, otp, pin string) (*prepaid.PINEnvelope, error) {
 	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{})
 	if err != nil {
-		return prepaid.PINEnvelope{}, err
+		return nil, err
 	}
-	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
-	if err != nil {
-		return prepaid.PINEnvelope{}, err
-	}
-	return *envelope, nil
+	return key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
 }
 
 // Initiate makes the service send the cardholder a one-time password. The reference does not specify the response, so
@@ -197,7 +193,7 @@ func ExamplePINService() {
 				return err
 			}
 			if _, err := step(ctx, prepaid.SealedPINParams{
-				OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: *envelope,
+				OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: envelope,
 			}); err != nil {
 				return err
 			}
