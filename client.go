@@ -3,19 +3,14 @@ package prepaid
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
-
-	"github.com/cardprograms/prepaid/internal/number"
-	"github.com/cardprograms/prepaid/internal/token"
 )
 
 // Client calls the service. It is immutable and safe for concurrent use: create one per process with [NewClient].
@@ -244,110 +239,4 @@ func fetch[T any](ctx context.Context, c *Client, r request) (*T, error) {
 // send makes a call whose response has no body. A response with a body is not a success.
 func send(ctx context.Context, c *Client, r request) error {
 	return c.do(ctx, &r, func(*response) error { return nil })
-}
-
-// TokenSourceFrom adapts an oauth2.TokenSource. After a 401 the client calls source once more; if it returns the same token,
-// the call ends with [ErrUnauthorized]. If its context ends, a call does not wait for source any longer, and source
-// finishes in the background.
-func TokenSourceFrom(source oauth2.TokenSource) TokenSource { return &foreignSource{source: source} }
-
-type foreignSource struct{ source oauth2.TokenSource }
-
-func (s *foreignSource) Token(ctx context.Context, _ *oauth2.Token) (*oauth2.Token, error) {
-	type result struct {
-		token *oauth2.Token
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() {
-			if recover() != nil {
-				done <- result{err: errors.New("the token source panicked")}
-			}
-		}()
-		current, err := s.source.Token()
-		done <- result{current, err}
-	}()
-	select {
-	case r := <-done:
-		return r.token, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-var opToken = operation{
-	Operation: Operation{"Token", "POST", "/token"},
-	class:     classToken, kind: responseJSON, success: []int{200}, lane: laneToken,
-}
-
-// fetchToken calls POST /token, in as many attempts as Retry allows. The token manager sends nothing else.
-func (c *core) fetchToken(ctx context.Context) (*oauth2.Token, error) {
-	credentials := c.config.Credentials
-	described := request{
-		op:   opToken,
-		form: "grant_type=client_credentials",
-		// Not escaped, as the reference requires: x/oauth2 would query-escape both.
-		basic: "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials.ClientID+":"+credentials.ClientSecret.Reveal())),
-	}
-	var granted struct {
-		AccessToken string       `json:"access_token"`
-		TokenType   string       `json:"token_type"`
-		ExpiresIn   tokenSeconds `json:"expires_in"`
-	}
-	received := time.Now()
-	err := c.do(ctx, &described, func(r *response) error {
-		received = time.Now()
-		if err := decodeJSON(r, &granted); err != nil {
-			return err
-		}
-		// A token without a lifetime would never be renewed.
-		if granted.AccessToken == "" || !strings.EqualFold(granted.TokenType, "bearer") || granted.ExpiresIn <= 0 {
-			return r.undecodable(errMissingMember)
-		}
-		if !isHeaderText(granted.AccessToken) {
-			return r.undecodable(errUnexpectedBody)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, tokenError(err)
-	}
-	return &oauth2.Token{
-		AccessToken: granted.AccessToken,
-		TokenType:   "Bearer",
-		ExpiresIn:   int64(granted.ExpiresIn),
-		Expiry:      received.Add(time.Duration(granted.ExpiresIn) * time.Second),
-	}, nil
-}
-
-// tokenSeconds is a token's lifetime in whole seconds. The reference says number: fractions are truncated, and the value is
-// limited to token.MaxLife.
-type tokenSeconds int64
-
-// UnmarshalJSON reads a number, bare or in quotes. JSON null leaves s as it is.
-func (s *tokenSeconds) UnmarshalJSON(data []byte) error {
-	kind, text := number.Scalar(data)
-	switch kind {
-	case number.Null:
-		return nil
-	case number.Other:
-		return errNotANumber
-	}
-	if _, err := number.Parse(text, true); errors.Is(err, number.ErrSyntax) {
-		return errNotANumber
-	}
-	seconds, _ := strconv.ParseFloat(string(text), 64) // the syntax was checked; if too large, it is +Inf
-	*s = tokenSeconds(max(0, min(seconds, token.MaxLife.Seconds())))
-	return nil
-}
-
-// newTokenManager returns a manager that fetches tokens with c and reports to its log and traces.
-func (c *core) newTokenManager() *tokenManager {
-	return &tokenManager{token.NewManager(c.fetchToken, token.Options{
-		Hold:               c.config.Retry.TokenHold,
-		Logger:             c.observer.log,
-		Renewed:            func(took time.Duration, err error) { c.observer.tokenRenewed(context.Background(), took, err) },
-		RejectedCredential: func(err error) bool { return errors.Is(err, ErrUnauthorized) },
-	})}
 }

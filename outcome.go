@@ -170,7 +170,7 @@ type operation struct {
 // ownConnection reports whether a request opens its own connection, which is closed afterwards. The service may be closing
 // a kept connection: an operation that is never repeated would then have an unknown outcome although the service never
 // read it. On a kept connection, net/http also reads bytes after a response without a body as the next response or logs
-// them, and it logs bytes that follow a token.
+// them, and it logs bytes that follow a token; over HTTP/2 neither can happen, which [exchange.Request].Lead uses.
 func (o *operation) ownConnection() bool {
 	return o.class == classNever || o.class == classToken || o.kind == responseNone || o.bodyAfter204
 }

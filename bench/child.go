@@ -27,16 +27,16 @@ const (
 func runChild(kind string, args []string) error {
 	switch {
 	case kind == childServer && len(args) == 0:
-		return serve("", "")
-	case kind == childServer && len(args) == 2:
-		return serve(args[0], args[1])
+		return serve("", "", "")
+	case kind == childServer && len(args) == 3:
+		return serve(args[0], args[1], args[2])
 	}
 	return fmt.Errorf("no child %q", kind)
 }
 
-// serve serves on loopback until its input ends, over TLS if there are files with a certificate and its key. It prints its
-// address.
-func serve(certificate, key string) error {
+// serve serves on loopback until its input ends, over TLS and one version of HTTP if there are files with a certificate and its
+// key. It prints its address.
+func serve(version, certificate, key string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -56,7 +56,9 @@ func serve(certificate, key string) error {
 		rows, _ := strconv.Atoi(path.Base(r.URL.Path))
 		_ = writeReport(w, rows)
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(version != http2)
+	server.Protocols.SetHTTP2(version == http2)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = server.Close()
@@ -93,9 +95,10 @@ func writeReport(w io.Writer, rows int) error {
 	return err
 }
 
-// startServer starts the server and returns its address. It serves over TLS if files has a certificate and its key.
-func startServer(files ...string) (address string, stop func(), err error) {
-	command, err := self(append([]string{childServer}, files...)...)
+// startServer starts the server and returns its address. It serves over TLS if tls has a version of HTTP and the files of a
+// certificate and its key.
+func startServer(tls ...string) (address string, stop func(), err error) {
+	command, err := self(append([]string{childServer}, tls...)...)
 	if err != nil {
 		return "", nil, err
 	}

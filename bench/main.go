@@ -32,7 +32,7 @@ func cases() []benchCase {
 		{"loopback", loopbackRows, 20, 6, false},
 		{"pages", pageRows, 3, 1, true},
 		{"report", reportRows, 5, 1, false},
-		{"start", startRows, 60, 20, false},
+		{"start", startRows, 150, 30, false},
 		{"token", tokenRows, 5, 1, true},
 		{"limiter", limiterRows, 7, 3, true},
 		{"size", sizeRows, 1, 1, true},

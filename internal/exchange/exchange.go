@@ -91,6 +91,9 @@ type Request struct {
 	Body []byte
 	// Fresh opens a connection for this request alone.
 	Fresh bool
+	// Lead makes an exception from Fresh for the first such request of a Sender, which has a body: if the service offers HTTP/2,
+	// later requests use its connection, too.
+	Lead bool
 }
 
 // Failure is why there is no response. The zero value means that there is one.
@@ -120,7 +123,14 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	if r.Fresh {
 		transport = s.fresh
 	}
-	response, err := roundTrip(transport, out)
+	var response *http.Response
+	err := errNotHTTP2
+	if s.leads(r) {
+		response, err = x.lead(s, out)
+	}
+	if err == errNotHTTP2 {
+		response, err = roundTrip(transport, out)
+	}
 	if err == nil {
 		return response, Failure{}
 	}

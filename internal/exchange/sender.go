@@ -4,14 +4,16 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync/atomic"
 )
 
-// Sender holds the transports to a service. It is immutable and serves any number of exchanges concurrently.
+// Sender holds the transports to a service. It serves any number of exchanges concurrently.
 type Sender struct {
 	kept, fresh http.RoundTripper
 	netHTTP     bool // both are *http.Transport
 	http2Only   bool // both support only HTTP/2, with TLS or without
 	owned       *http.Transport
+	led         atomic.Bool // a request was the first on a kept connection
 }
 
 // NewSender returns a Sender for transport. If transport is nil, it creates one with own; it closes the connections of that

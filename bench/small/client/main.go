@@ -2,7 +2,8 @@
 //
 //	client rows ADDRESS COUNT  reads the rows of a report
 //	client file ADDRESS COUNT  copies a report to a file
-//	client start ADDRESS       makes a client, reads an account, and prints its ID at once
+//	client start ADDRESS -     makes a client, reads an account, and prints its ID at once
+//	client plain ADDRESS -     does this as program raw does: what is left is the cost of the larger program
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"os"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/bench/small/plain"
 )
 
 func main() {
@@ -23,6 +25,9 @@ func main() {
 }
 
 func run(ctx context.Context, task, address, rows string) error {
+	if task == "plain" {
+		return plain.Start(address, false)
+	}
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: address, Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "bench", ClientSecret: prepaid.NewSecret("secret")},

@@ -4,8 +4,8 @@
 //	raw rows ADDRESS COUNT     reads the rows of a report
 //	raw strings ADDRESS COUNT  makes a string of each row, and does nothing else with it
 //	raw file ADDRESS COUNT     copies a report to a file
-//	raw start ADDRESS          requests a token and an account, and prints that account's ID at once
-//	raw start2 ADDRESS         the same on two connections
+//	raw start ADDRESS -        requests a token and an account, and prints that account's ID at once
+//	raw start2 ADDRESS -       the same on two connections
 package main
 
 import (
@@ -20,7 +20,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/cardprograms/prepaid/bench/small/plain"
 )
 
 func main() {
@@ -34,7 +35,7 @@ func run(task, address, rows string) error {
 	var read func(io.Reader) (int, error)
 	switch task {
 	case "start", "start2":
-		return start(address, task == "start2")
+		return plain.Start(address, task == "start2")
 	case "rows":
 		read = readRows
 	case "strings":
@@ -123,56 +124,4 @@ func copyToFile(body io.Reader) (int, error) {
 	}
 	_, err = io.Copy(file, body)
 	return -1, errors.Join(err, file.Close(), os.Remove(file.Name()))
-}
-
-func start(address string, twice bool) error {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, address+"token",
-		strings.NewReader("grant_type=client_credentials"))
-	if err != nil {
-		return err
-	}
-	req.SetBasicAuth("bench", "secret")
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Close = twice
-	var token struct {
-		AccessToken string `json:"access_token"`
-	}
-	if err := exchange(req, &token); err != nil {
-		return err
-	}
-	req, err = http.NewRequestWithContext(context.Background(), http.MethodGet, address+"accounts/EAID7", http.NoBody)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+token.AccessToken)
-	var account struct {
-		AccountID    string      `json:"account_id"`
-		Balance      json.Number `json:"balance"`
-		CreatedAt    time.Time   `json:"created_at"`
-		Status       string      `json:"status"`
-		CompanyID    int         `json:"company_id"`
-		CardNumber   string      `json:"card_number"`
-		AccountType  string      `json:"account_type"`
-		PlasticValid bool        `json:"is_plastic_enabled"`
-	}
-	if err := exchange(req, &account); err != nil {
-		return err
-	}
-	_, err = os.Stdout.WriteString(account.AccountID + "\n")
-	return err
-}
-
-func exchange(req *http.Request, into any) error {
-	response, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	body, err := io.ReadAll(response.Body)
-	if err = errors.Join(err, response.Body.Close()); err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return json.Unmarshal(body, into)
 }

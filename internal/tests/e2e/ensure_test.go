@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -180,6 +179,6 @@ func TestE2EEnsureRefuses(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = policies.EnsureCategories(cancelled, company, prepaid.EnsureCategoriesParams{DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995"}})
-	require.True(t, errors.Is(err, context.Canceled))
+	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, prepaid.OutcomeNotProcessed, prepaid.OutcomeOf(err))
 }

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -72,5 +73,47 @@ func testHTTP2(t *testing.T, only bool) {
 		err := op.Call(t.Context(), client)
 		require.Equal(t, prepaid.OutcomeUnknown, harness.CallError(t, err).Outcome, op.Name)
 		require.EqualValues(t, 1, requests.Load(), op.Name)
+	}
+}
+
+// The first token request shares its connection with the calls that follow, if that is one of HTTP/2. Over HTTP/1.1, where
+// net/http logs what follows a token, it does not, and the calls use the connection on which HTTP/2 was not found.
+func TestFirstTokenLeads(t *testing.T) {
+	t.Parallel()
+	for _, http2 := range []bool{true, false} {
+		var connections, tokens atomic.Int32
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if (r.ProtoMajor == 2) != http2 {
+				t.Errorf("HTTP/%d of %s", r.ProtoMajor, r.URL.Path)
+			}
+			w.Header().Set("Content-Type", harness.VendorJSON)
+			if r.URL.Path != "/3.0/token" {
+				_, _ = io.WriteString(w, harness.AccountJSON)
+				return
+			}
+			tokens.Add(1)
+			if r.Close == http2 {
+				t.Errorf("the token's connection is closed: %v", r.Close)
+			}
+			_, _ = io.WriteString(w, `{"access_token":"token","token_type":"Bearer","expires_in":3600}`)
+		}))
+		server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				connections.Add(1)
+			}
+		}
+		server.EnableHTTP2 = http2
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		config := harness.Config(server.URL)
+		config.TokenSource, config.Transport = nil, server.Client().Transport
+		config.Credentials = prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}
+		client := harness.NewClient(t, config)
+		for range 3 {
+			require.NoError(t, harness.OpGet().Call(t.Context(), client))
+		}
+		require.EqualValues(t, 1, tokens.Load())
+		require.EqualValues(t, map[bool]int{true: 1, false: 2}[http2], connections.Load())
+		server.Client().CloseIdleConnections()
 	}
 }

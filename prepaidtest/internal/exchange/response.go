@@ -56,12 +56,14 @@ func (a Response) header(h http.Header) {
 	}
 }
 
-// Headers are those that the caller gets, but for what a connection adds.
+// Headers are those that the caller gets, but for what a connection adds. All names are in the form of net/http.
 func (a Response) Headers() http.Header {
-	h := make(http.Header, 4)
-	a.header(h)
-	if h["Content-Type"] == nil {
-		delete(h, "Content-Type")
+	h, sent := make(http.Header, 8), make(http.Header, 8)
+	a.header(sent)
+	for name, values := range sent {
+		if values != nil { // nil keeps net/http from guessing a Content-Type
+			h[http.CanonicalHeaderKey(name)] = values
+		}
 	}
 	if a.Stream == nil && (a.Status != http.StatusNoContent || len(a.Body) > 0) {
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))

@@ -80,8 +80,9 @@ func (f Fault) String() string {
 
 // Form is the fault without its schedule: what happened to one request.
 func (f Fault) Form() string {
-	f.Schedule = Schedule{}
-	return f.String()
+	once := f
+	once.Schedule = Schedule{}
+	return once.String()
 }
 
 // Parse reads a fault in one of the Forms, for example "commit-then-drop", "respond 400 invalid_request"

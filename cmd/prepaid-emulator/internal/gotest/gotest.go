@@ -16,6 +16,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,7 +159,7 @@ func (w *writer) header(body string) string {
 		}
 	}
 	text.WriteString(")\n\n")
-	outcome := fmt.Sprint(w.request.Status)
+	outcome := strconv.Itoa(w.request.Status)
 	if w.request.Status == 0 {
 		outcome = "cut"
 	}

@@ -3,6 +3,7 @@ package gotest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -209,7 +210,7 @@ const maxSearched = 3
 // searched are accounts that a search of the call finds.
 func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.CompanyID]bool) []prepaid.AccountID {
 	key := w.field("ClientAccountKey")
-	if w.request.Method != "GET" || (!key.IsValid() && len(companies) == 0) {
+	if w.request.Method != http.MethodGet || (!key.IsValid() && len(companies) == 0) {
 		return nil
 	}
 	var found []prepaid.AccountID

@@ -176,8 +176,8 @@ type segment struct {
 // segments takes the prefix off a path and finds the parts that the caller has filled in.
 func segments(r prepaidtest.Request) []segment {
 	path := strings.TrimPrefix(r.Path, "/3.0")
-	parts, template := strings.Split(path, "/"), strings.Split(r.Template, "/")
-	if len(parts) != len(template) {
+	parts, names := strings.Split(path, "/"), strings.Split(r.Template, "/")
+	if len(parts) != len(names) {
 		return []segment{{path, false}}
 	}
 	var list []segment
@@ -185,7 +185,7 @@ func segments(r prepaidtest.Request) []segment {
 		if i > 0 {
 			list = append(list, segment{"/", false})
 		}
-		list = append(list, segment{part, strings.HasPrefix(template[i], "{")})
+		list = append(list, segment{part, strings.HasPrefix(names[i], "{")})
 	}
 	return list
 }
@@ -236,9 +236,11 @@ func refusal(r prepaidtest.Request) string {
 		return "not made: no money moved"
 	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
-	case strings.HasPrefix(r.Template, "/simulation/") && body["success"] == false:
-		message, _ := body["message"].(string)
-		return cmp.Or(message, "no success")
+	case strings.HasPrefix(r.Template, "/simulation/"):
+		if done, known := body["success"].(bool); known && !done {
+			message, _ := body["message"].(string)
+			return cmp.Or(message, "no success")
+		}
 	}
 	return ""
 }
