@@ -101,7 +101,7 @@ func TestE2EPINRefused(t *testing.T) {
 		"invalid_operation": func(p *prepaid.SealedPINParams) { p.OperationID = "00000000-0000-4000-8000-000000000000" },
 		"invalid_device":    func(p *prepaid.SealedPINParams) { p.DeviceID = "device-2" },
 		"invalid_otp":       func(p *prepaid.SealedPINParams) { p.Envelope = s.seal(prepaid.PINKeyOptions{}, "wrong", "4921") },
-		"invalid_envelope":  func(p *prepaid.SealedPINParams) {
+		"invalid_envelope": func(p *prepaid.SealedPINParams) {
 			p.Envelope = new(*p.Envelope)
 			p.Envelope.PublicKeyFingerprint = "00"
 		},

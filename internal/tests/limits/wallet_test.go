@@ -156,7 +156,9 @@ func TestValidationPIN(t *testing.T) {
 			refused(t, validSealed, call, rows...)
 			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, P{}) }), "",
 				harness.Fault{Field: "operation_id", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "envelope", Rule: "is required"})
-			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, P{Envelope: &prepaid.PINEnvelope{}}) }), "",
+			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
+				return call(ctx, c, P{Envelope: &prepaid.PINEnvelope{}})
+			}), "",
 				harness.Fault{Field: "operation_id", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "encrypted_data", Rule: ""},
 				harness.Fault{Field: "public_key_fingerprint", Rule: ""}, harness.Fault{Field: "encrypted_key", Rule: ""}, harness.Fault{Field: "iv", Rule: ""})
 		})
