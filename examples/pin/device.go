@@ -26,7 +26,7 @@ type relay interface {
 
 // sealed is what the device sends: nothing in it can be read without the operator's private key.
 type sealed struct {
-	OperationID string              `json:"operation_id"`
+	OperationID string               `json:"operation_id"`
 	Envelope    *prepaid.PINEnvelope `json:"envelope"`
 }
 
