@@ -92,7 +92,9 @@ func (r Request) Format(f fmt.State, _ rune) {
 // logMemory bounds what the log of requests takes.
 const logMemory = 64 << 20
 
-// Requests returns the requests that arrived, oldest first, as far as the log reaches back: see RequestLog.
+// Requests returns the requests that were handled, in the order of their ends, as far as the log reaches back: see
+// RequestLog. One that a fault holds, such as Delay, is not listed yet: it has arrived when FaultsLeft no longer counts
+// the fault.
 func (s *Server) Requests() []Request {
 	list := s.requests.All()
 	first := make(map[[3]string]int64)

@@ -161,7 +161,7 @@ func (w *writer) preparePIN() {
 	w.before = append(w.before, "if _, err := client.PIN.Initiate(t.Context(), "+literal(reflect.ValueOf(initiate))+"); err != nil { t.Fatal(err) }",
 		`change := server.PINChanges("EA-PIN")[0] // as on the cardholder's phone`, "key, err := prepaid.NewPINKey(server.PINCertificate(), prepaid.PINKeyOptions{})", failOn,
 		`envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(change.OTP), PIN: prepaid.NewSecret("4921")})`, failOn)
-	w.call.asText = fmt.Sprintf("client.%s(t.Context(), prepaid.SealedPINParams{OperationID: change.OperationID, DeviceID: %q, IPAddress: %q, Envelope: *envelope})",
+	w.call.asText = fmt.Sprintf("client.%s(t.Context(), prepaid.SealedPINParams{OperationID: change.OperationID, DeviceID: %q, IPAddress: %q, Envelope: envelope})",
 		w.call.method, w.field("DeviceID").String(), w.field("IPAddress").String())
 }
 
