@@ -79,7 +79,7 @@ type attempts struct {
 	core     *core
 	observer observer
 	lane     Lane
-	url      *url.URL
+	url      url.URL
 	content  []byte // the body of every attempt; nil for none
 	buffer   *exchange.Buffer
 
@@ -162,8 +162,8 @@ func (s *sentRecord) count(at time.Time, limit time.Duration) {
 		s.first = at
 	}
 	s.last = at
-	if due := time.Now().Add(-limit); due.After(at) {
-		s.last = due
+	if time.Since(at) > limit {
+		s.last = time.Now().Add(-limit)
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	header := c.header()
 	c.propagate(ctx, header)
 	response, failure := a.exchange.Send(ctx, c.core.sender, exchange.Request{
-		Method: c.op.Method, URL: c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(), Lead: c.op.class == classToken,
+		Method: c.op.Method, URL: &c.url, Header: header, Body: c.content, Fresh: fresh || c.op.ownConnection(), Lead: c.op.class == classToken,
 	})
 	if response == nil {
 		a.sent, a.connectFailed = failure.Sent, failure.MayConnect
@@ -194,7 +194,7 @@ func (c *attempts) send(ctx context.Context, a *attempt, slot Slot, fresh bool) 
 	}
 	a.sent = true
 	a.status, a.header = response.StatusCode, response.Header
-	a.mediaType = mediaTypeOf(response.Header.Get("Content-Type"))
+	a.mediaType = c.core.mediaTypeOf(response.Header["Content-Type"])
 	if len(response.Header["Retry-After"]) > 0 {
 		a.retryAfter = exchange.RetryAfter(response.Header, time.Now())
 	}
@@ -259,22 +259,20 @@ func (c *attempts) apiError(a *attempt) *APIError {
 
 // header returns the header of one attempt. The value slices are shared by all requests: a RoundTripper must not change them.
 func (c *attempts) header() http.Header {
-	h := make(http.Header, 4)
-	h["User-Agent"] = c.core.userAgent
-	h["Accept"] = c.core.accept
+	var h http.Header
+	if c.token != nil {
+		h = c.core.bearer(c.token.AccessToken)
+	} else {
+		h = c.core.header(c.basic)
+	}
 	if c.op.kind == responseText || c.op.kind == responseData {
 		h["Accept"] = c.core.acceptText
 	}
 	switch {
 	case c.form != "":
 		h["Content-Type"] = formType
-	case c.body != nil:
+	case c.content != nil:
 		h["Content-Type"] = c.core.contentType
-	}
-	if c.basic != "" {
-		h["Authorization"] = []string{c.basic}
-	} else if c.token != nil {
-		h["Authorization"] = c.core.bearer(c.token.AccessToken)
 	}
 	return h
 }
@@ -346,7 +344,7 @@ func (c *attempts) authorize(ctx context.Context, options *attemptOptions) error
 		return tokenError(err)
 	case token == nil || token.AccessToken == "":
 		return &TokenError{Err: errNoToken}
-	case !isHeaderText(token.AccessToken):
+	case !c.core.sends(token.AccessToken) && !isHeaderText(token.AccessToken):
 		return &TokenError{Err: errTokenText}
 	case rejected != nil && token.AccessToken == rejected.AccessToken,
 		options.suspect != nil && token.AccessToken == options.suspect.AccessToken:

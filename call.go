@@ -2,14 +2,227 @@ package prepaid
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/cardprograms/prepaid/internal/address"
 	"github.com/cardprograms/prepaid/internal/exchange"
+	"github.com/cardprograms/prepaid/internal/token"
+	"github.com/cardprograms/prepaid/internal/turns"
 )
+
+// version is the SDK's version in the User-Agent.
+const version = "0.1.0"
+
+// family is what a client shares with those derived from it: credentials, allowance, connections and the memory of request
+// IDs. NewClient sets it; only closed, longest and authorization change later.
+type family struct {
+	base    *url.URL // without a trailing slash
+	sender  *exchange.Sender
+	limiter Limiter
+	tokens  TokenSource
+	manager *tokenManager // same as tokens if built in, else nil
+	turns   *turns.Guard  // for keyed calls
+	longest longestWait
+	closed  atomic.Bool
+
+	mediaType   string
+	accept      []string
+	acceptText  []string
+	contentType []string
+	userAgent   []string
+
+	authorization atomic.Pointer[bearerHeader] // for the last token sent
+}
+
+// core is what the calls of a client share: its family, and settings that a derived client can have for itself. It does not
+// know the services. NewClient and Client.With set it; only left changes later.
+type core struct {
+	*family
+	config   Config
+	observer observer
+	repeats  *repeatRule
+	lane     *Lane       // of all calls; nil for that of each operation
+	derived  bool        // by Client.With
+	left     atomic.Bool // closed alone
+}
+
+// begin makes a family of one, except tokens and manager. config has its defaults; base is its parsed address.
+func (c *core) begin(config Config, base *url.URL) {
+	f := &family{base: base, limiter: config.Limiter, tokens: config.TokenSource}
+	f.turns = turns.New(f.longest.notBefore)
+	wire := "application/vnd." + config.Vendor + "+json"
+	f.mediaType = strings.ToLower(wire)
+	f.accept, f.contentType = []string{wire}, []string{wire}
+	f.acceptText = []string{"application/octet-stream, " + wire}
+	f.userAgent = []string{strings.TrimSpace("prepaid-go/" + version + " " + config.UserAgent)}
+	if base.Scheme == "http" && !isLoopback(base.Hostname()) {
+		config.Logger.LogAttrs(context.Background(), slog.LevelWarn, "prepaid: the address is http: client secret, tokens and data travel in clear")
+	}
+	f.sender = exchange.NewSender(config.Transport, NewTransport)
+	if f.limiter == nil {
+		f.limiter = newSlotLimiter(config.RateShare, config.Retry.MaxRetryAfter, config.Retry.MaxWait)
+	}
+	c.join(f, config)
+}
+
+// join sets everything that config decides for this client alone.
+func (c *core) join(f *family, config Config) {
+	c.family, c.config = f, config
+	c.observer = observer{log: config.Logger, traces: config.Trace.flat()}
+	c.repeats = config.repeatRule()
+	c.repeats.others = &f.longest
+	f.longest.atLeast(c.repeats.wait)
+}
+
+// over reports whether this client was closed, or the one that it is derived from.
+func (c *core) over() bool { return c.family.closed.Load() || c.left.Load() }
+
+// ended returns why nothing may be sent any more, or nil.
+func (c *core) ended(ctx context.Context) error {
+	if c.over() {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// bearerHeader is the header of requests with a token.
+type bearerHeader struct {
+	token  string
+	header http.Header
+}
+
+// bearer returns a copy of the header of requests with a token. It is built once per token.
+func (c *core) bearer(access string) http.Header {
+	last := c.authorization.Load()
+	if last == nil || last.token != access {
+		last = &bearerHeader{token: access, header: c.header("Bearer " + access)}
+		c.authorization.Store(last)
+	}
+	return maps.Clone(last.header)
+}
+
+func (c *core) header(authorization string) http.Header {
+	return http.Header{"User-Agent": c.userAgent, "Accept": c.accept, "Authorization": {authorization}}
+}
+
+// sends reports whether a token was sent before, so that it needs no check.
+func (c *core) sends(access string) bool {
+	last := c.authorization.Load()
+	return last != nil && last.token == access
+}
+
+// validator returns a validator that honours Config.SkipValueChecks.
+func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
+
+// tokenManager is the built-in TokenSource.
+type tokenManager struct{ *token.Manager }
+
+// Token implements TokenSource.
+func (m *tokenManager) Token(ctx context.Context, rejected *oauth2.Token) (*oauth2.Token, error) {
+	current, err := m.Manager.Token(ctx, rejected)
+	return current, mapClosed(err)
+}
+
+// Spare returns a token other than suspect.
+func (m *tokenManager) Spare(ctx context.Context, suspect *oauth2.Token) (*oauth2.Token, error) {
+	spare, err := m.Manager.Spare(ctx, suspect)
+	return spare, mapClosed(err)
+}
+
+// mapClosed maps token.ErrClosed to ErrClosed.
+func mapClosed(err error) error {
+	if errors.Is(err, token.ErrClosed) {
+		return ErrClosed
+	}
+	return err
+}
+
+// NewTransport returns a transport with the client's default settings. Change it, for example to add a client certificate, a
+// proxy or your own certificate authority, and set it as [Config.Transport]. A plain &http.Transport{} keeps only 2 idle
+// connections to the service and has no timeout for any step.
+//
+// The transport keeps up to 128 idle connections per host and 256 in total, each for 90 s. The dial timeout is 10 s, with
+// keep-alives every 30 s; the TLS handshake timeout is 10 s, with TLS 1.2 or later. It uses HTTP/2 if the service offers it,
+// accepts response headers of up to 1 MiB and takes proxies from the environment. There is no ResponseHeaderTimeout:
+// [Config.AttemptTimeout] is that limit. [Client.Close] does not close your transport: call CloseIdleConnections when all
+// clients that use it are closed.
+//
+// A [Client] reuses connections for reads and transfers. Token requests, operations that are never repeated, operations
+// without a response body and polls of a report each open a new connection, over HTTP/1.1. The exception is the first token
+// request: if the service offers HTTP/2, the calls that follow use its connection, so that the first call of a process makes one
+// TLS handshake and not two.
+func NewTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           256,
+		MaxIdleConnsPerHost:    128, // the default, 2, would open and close connections all the time
+		IdleConnTimeout:        90 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+	}
+}
+
+// NotSent reports whether err, the error of a RoundTripper, means that the request never left: every leaf of its tree has
+// a method NotSent() bool that returns true, and no error above a leaf has one that returns false. A transport that
+// tried two paths must be certain of both. A [Client] applies this rule to a [Config].Transport that is not an
+// [*http.Transport]. For the error of a call use [OutcomeOf].
+func NotSent(err error) bool { return exchange.NotSent(err) }
+
+// Wrappable returns t in a form that your own RoundTripper can wrap, for example to trace, sign or record:
+//
+//	config.Transport = otelhttp.NewTransport(prepaid.Wrappable(prepaid.NewTransport()))
+//
+// A wrapper hides from the [Client] whether an [*http.Transport] sent the request. Wrappable preserves this: [NotSent] is
+// true for the error of a request for which t asked for a connection and never got one. As without the wrapper, such a call
+// is not processed, and the client repeats it. A request with Close set opens its own connection, over HTTP/1.1 unless t
+// supports only HTTP/2. The wrapper must return errors unchanged or wrapped, and must not clear Close. If t is nil,
+// [NewTransport] is used.
+func Wrappable(t *http.Transport) http.RoundTripper {
+	if t == nil {
+		t = NewTransport()
+	}
+	return exchange.Wrappable(t)
+}
+
+// DropUnsolicited returns a writer for the standard logger. It drops the lines in which net/http prints data that followed a
+// complete response, and writes all others to next:
+//
+//	log.SetOutput(prepaid.DropUnsolicited(log.Writer()))
+//
+// If a service counts Content-Length in characters, or sends a body with a 204, net/http logs the excess bytes (a name, a
+// card number) through package log if the connection was kept. No setting of net/http prevents this. A [Client] prevents it
+// only for requests that open their own connection, see [NewTransport]. Call DropUnsolicited after slog.SetDefault, which
+// also sets the output.
+func DropUnsolicited(next io.Writer) io.Writer { return unsolicitedDropper{next} }
+
+type unsolicitedDropper struct{ next io.Writer }
+
+// Write handles one record: package log calls it once per record.
+func (d unsolicitedDropper) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("Unsolicited response received on idle HTTP channel")) {
+		return len(line), nil
+	}
+	return d.next.Write(line)
+}
 
 // call is one operation in progress.
 type call struct {
@@ -28,14 +241,19 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 // it returns is a *CallError.
 func (c *core) do(ctx context.Context, r *request, decode func(*response) error) error {
 	k := calls.Get().(*call)
-	k.request, k.core, k.lane, k.began, k.observer = *r, c, r.op.lane, time.Now(), c.observer.of(ctx) // the rest is zero
+	k.request = *r // the rest is zero
+	k.core, k.lane, k.began, k.observer = c, r.op.lane, time.Now(), c.observer.of(ctx)
 	k.effect = effect{outcome: OutcomeNotProcessed, notBefore: r.notBefore}
-	if r.bulk {
+	switch {
+	case r.op.class == classToken:
+	case r.bulk:
 		k.lane = LaneBulk
+	case c.lane != nil:
+		k.lane = *c.lane
 	}
 	ctx = k.observer.callStart(ctx, r.op.Operation)
 	err := k.run(ctx, decode)
-	if c.closed.Load() { // closed meanwhile: the transport has kept connections since then
+	if c.family.closed.Load() { // closed meanwhile: the transport has kept connections since then
 		c.sender.CloseIdle()
 	}
 	k.observe(ctx, err)
@@ -55,7 +273,7 @@ func (c *call) run(ctx context.Context, decode func(*response) error) error {
 	if c.content, err = c.encodeBody(); err != nil {
 		return c.fail(OutcomeRejected, err)
 	}
-	c.url = address.Resolve(c.core.base, c.op.Path, c.path, c.query)
+	c.url = address.Resolve(c.core.base, cmp.Or(c.expanded, c.op.Path), c.path, c.query)
 	c.buffer = buffers.Get().(*exchange.Buffer)
 	defer func() {
 		if c.buffer.Cap() <= exchange.MostKept {
@@ -134,7 +352,8 @@ func (c *call) outcomeOfResponse(a *attempt, err error) Outcome {
 		return OutcomeNotProcessed
 	case c.op.class == classRead && !a.fromService():
 		return OutcomeNotProcessed
-	case c.op.class == classKeyed, c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
+	case c.op.class == classKeyed, c.op.class == classReplayable,
+		c.op.class == classNever && (c.op.modelsFailure || !a.declared(c.op.kind)):
 		return OutcomeUnknown
 	}
 	return OutcomeApplied

@@ -140,7 +140,7 @@ func (a Address) Format(f fmt.State, verb rune) { redact.Format(f, verb, a) }
 // LogValue logs which fields are set.
 func (a Address) LogValue() slog.Value { return redact.LogValue(a) }
 
-func (a Address) check(v *validator) {
+func (a *Address) check(v *validator) {
 	v.text("primary_address.address_line1", a.Line1, 50)
 	v.text("primary_address.address_line2", a.Line2, 50)
 	v.text("primary_address.address_line3", a.Line3, 50)

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,11 @@ func NewClient(config Config) (*Client, error) {
 		c.manager = c.newTokenManager()
 		c.tokens = c.manager
 	}
+	return c.serve(), nil
+}
+
+// serve sets the services.
+func (c *Client) serve() *Client {
 	c.Accounts = &AccountsService{client: c}
 	c.Policy = &PolicyService{client: c}
 	c.Reporting = &ReportingService{client: c}
@@ -57,23 +63,94 @@ func NewClient(config Config) (*Client, error) {
 	c.Simulation = &SimulationService{client: c}
 	c.PIN = &PINService{client: c}
 	c.Hooks = &HooksService{client: c}
-	return c, nil
+	return c
+}
+
+// Overrides are the settings of a client derived by [Client.With]. A field that is zero, also within Retry, is inherited.
+type Overrides struct {
+	// Retry bounds the attempts of one call. InFlightWait, which describes the service, and TokenHold, since tokens are shared,
+	// must be zero or those of the client.
+	Retry RetryPolicy
+	// AttemptTimeout limits one attempt. It is also part of the pause before a transfer is sent again; that of the client that
+	// sent the transfer counts, even if another client sends it again.
+	AttemptTimeout time.Duration
+	// Logger replaces the log. For none, use slog.New(slog.DiscardHandler).
+	Logger *slog.Logger
+	// Trace replaces the trace. For none, use &Trace{}; for one more, [JoinTraces]. Its TokenRenewed is not called: tokens are
+	// reported by the client that NewClient returned.
+	Trace *Trace
+	// Lane is the limiter's queue for all calls, instead of the queue of each operation: in [LaneBulk], a nightly job gives way
+	// to calls for users. Prefetched pages and report polls are always in LaneBulk.
+	Lane *Lane
+}
+
+// With returns a client that has the settings of c except for o: for example, one for users and one for a nightly job. Both share
+// tokens, limiter, connections and the memory of request IDs: calls with the same request ID wait for each other, as those of
+// one client do. Derive clients at startup, not per call.
+//
+// The derived client is closed with the one that NewClient returned. Its own Close only makes its own later calls fail.
+//
+// The error is a *[ValidationError] that lists all faults. With does no I/O.
+func (c *Client) With(o Overrides) (*Client, error) {
+	config := c.config
+	config.AttemptTimeout = cmp.Or(o.AttemptTimeout, config.AttemptTimeout)
+	config.Logger, config.Trace = cmp.Or(o.Logger, config.Logger), cmp.Or(o.Trace, config.Trace)
+	retry := &config.Retry
+	retry.MaxAttempts = cmp.Or(o.Retry.MaxAttempts, retry.MaxAttempts)
+	retry.MinWait = cmp.Or(o.Retry.MinWait, retry.MinWait)
+	retry.MaxWait = cmp.Or(o.Retry.MaxWait, retry.MaxWait)
+	retry.MaxRetryAfter = cmp.Or(o.Retry.MaxRetryAfter, retry.MaxRetryAfter)
+	retry.MaxThrottleWait = cmp.Or(o.Retry.MaxThrottleWait, retry.MaxThrottleWait)
+	v := validator{}
+	config.check(&v)
+	for _, shared := range []struct {
+		field       string
+		value, only time.Duration
+	}{
+		{"retry.in_flight_wait", o.Retry.InFlightWait, retry.InFlightWait},
+		{"retry.token_hold", o.Retry.TokenHold, retry.TokenHold},
+	} {
+		if shared.value != 0 && shared.value != shared.only {
+			v.fault(shared.field, "must be that of the client: set it in its Config")
+		}
+	}
+	if o.Lane != nil && *o.Lane > LaneBulk {
+		v.fault("lane", "must be LaneMoney, LaneCall or LaneBulk")
+	}
+	if len(v.faults) > 0 {
+		return nil, &ValidationError{Faults: v.faults}
+	}
+	other := new(Client)
+	other.derived, other.lane = true, c.lane
+	if o.Lane != nil {
+		other.lane = new(*o.Lane)
+	}
+	other.join(c.family, config)
+	return other.serve(), nil
 }
 
 // Format prints only the address, so that no verb can reach the token through a client.
-func (c *Client) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprintf(f, "prepaid.Client{%s}", c.base.Redacted())
-}
+func (c *Client) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(c.LogValue().String())) }
 
 // LogValue logs only the address.
 func (c *Client) LogValue() slog.Value {
-	return slog.StringValue("prepaid.Client{" + c.base.Redacted() + "}")
+	address := ""
+	if c.family != nil {
+		address = c.base.Redacted()
+	}
+	return slog.StringValue("prepaid.Client{" + address + "}")
 }
 
 // Close cancels a token renewal in progress and closes idle connections; other connections are closed when their calls end.
 // Later calls fail with [ErrClosed]. A call that is waiting before a retry fails with it after the wait: cancel its context
 // to end it at once. Close may be called more than once. An idle Client that is not closed leaks no goroutine.
+//
+// Clients derived by [Client.With] are closed with it. Close of a derived one only makes its later calls fail.
 func (c *Client) Close() error {
+	if c.derived {
+		c.left.Store(true)
+		return nil
+	}
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil
 	}
@@ -90,12 +167,12 @@ func (c *Client) Close() error {
 //
 // API: POST /token.
 func (c *Client) Token(ctx context.Context) (*oauth2.Token, error) {
-	if c.closed.Load() {
+	if c.over() {
 		return nil, &CallError{Operation: opToken.Name, Outcome: OutcomeNotProcessed, Err: ErrClosed}
 	}
-	token, err := c.tokens.Token(ctx, nil)
-	if err == nil && token != nil && token.AccessToken != "" {
-		return token, nil
+	current, err := c.tokens.Token(ctx, nil)
+	if err == nil && current != nil && current.AccessToken != "" {
+		return current, nil
 	}
 	if err == nil {
 		err = errNoToken
@@ -129,7 +206,7 @@ type CheckResult struct {
 //
 // API: POST /token, GET /policy/mccodes.
 func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
-	token, err := c.Token(ctx)
+	current, err := c.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +218,8 @@ func (c *Client) Check(ctx context.Context) (*CheckResult, error) {
 		return nil, err
 	}
 	result := &CheckResult{RoundTrip: time.Since(began), ClockSkew: page.skew}
-	if !token.Expiry.IsZero() {
-		result.TokenLifetime = time.Until(token.Expiry)
+	if !current.Expiry.IsZero() {
+		result.TokenLifetime = time.Until(current.Expiry)
 	}
 	if last := seen.Last(); last != nil {
 		result.MediaType = last.Header.Get("Content-Type")

@@ -28,7 +28,12 @@ var encodeOptions = json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(e *jsontext.Encoder, s Secret) error {
 		return e.WriteToken(jsontext.String(s.Reveal()))
 	}),
-	json.MarshalToFunc(func(e *jsontext.Encoder, value selfEncoder) error { return value.encode(e) }),
+	json.MarshalToFunc(func(e *jsontext.Encoder, value selfEncoder) error {
+		if !writesItself(value) {
+			return wire.ErrSkip
+		}
+		return value.encode(e)
+	}),
 ))
 
 // tolerant read values in any usual form (a number in quotes, a string without them, 12.0 for 12, a date-time without a zone),
@@ -76,9 +81,21 @@ type wireWritable interface{ writeWire(w *wire.Writer) }
 // those that identify something. Other members that the reference requires may be missing or null: they become the zero value.
 type incomplete interface{ missing() bool }
 
+// writesItself reports whether a value, or what it points to, is of a type of this package.
+func writesItself(value any) bool {
+	of := reflect.TypeOf(value)
+	return isOurs(of) || of.Kind() == reflect.Pointer && isOurs(of.Elem())
+}
+
+// isOurs reports whether this package declares a type. A caller's struct that embeds one of ours has its unexported methods too,
+// but they do not know its other members.
+func isOurs(of reflect.Type) bool {
+	return of.PkgPath() == reflect.TypeFor[Amount]().PkgPath()
+}
+
 // complete reports whether item has all members that must be present.
-func complete[T any](item *T) bool {
-	checked, ok := any(item).(incomplete)
+func complete(item any) bool {
+	checked, ok := item.(incomplete)
 	return !ok || !checked.missing()
 }
 
@@ -133,7 +150,7 @@ func decodeCode(d *jsontext.Decoder, code interface{ setCode(text string) }) err
 func decodeListed(d *jsontext.Decoder, listed interface{ Known() bool }) error {
 	to := reflect.ValueOf(listed).Elem()
 	switch {
-	case to.Type().PkgPath() != reflect.TypeFor[Amount]().PkgPath():
+	case !isOurs(to.Type()):
 	case to.Kind() == reflect.String:
 		var text string
 		if err := decodeString(d, &text); err != nil {
@@ -215,7 +232,10 @@ func writeBody(body any) ([]byte, bool) {
 }
 
 // decodeJSON reads the single JSON value of a response into out.
-func decodeJSON[T any](r *response, out *T) error {
+func decodeJSON(r *response, out any) error { return decodeValue(r, out, true) }
+
+// decodeValue does the same for a type of this package or, unless ours is set, of the caller's.
+func decodeValue(r *response, out any, ours bool) error {
 	body := bytes.TrimSpace(r.body)
 	if len(body) == 0 {
 		return r.undecodable(errEmptyBody)
@@ -223,13 +243,17 @@ func decodeJSON[T any](r *response, out *T) error {
 	if string(body) == "null" {
 		return r.undecodable(errNull)
 	}
-	if !readItem(body, out) {
-		*out = *new(T)
-		if err := json.Unmarshal(body, out, decodeOptions); err != nil {
+	if !ours || !readItem(body, out) {
+		reflect.ValueOf(out).Elem().SetZero()
+		options := callerOptions
+		if ours {
+			options = decodeOptions
+		}
+		if err := json.Unmarshal(body, out, options); err != nil {
 			return r.undecodable(err)
 		}
 	}
-	if !complete(out) {
+	if ours && !complete(out) {
 		return r.undecodable(errMissingMember)
 	}
 	return nil
@@ -318,11 +342,18 @@ func (r *response) empty() bool {
 // errorCode returns the code of an error sent with a success status, or "". It ignores the 204 of a report that is not ready,
 // which has this shape, and bodies that only the caller can interpret.
 func (r *response) errorCode(kind responseKind) ErrorCode {
-	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData || !bytes.Contains(r.body, []byte(`"error"`)) {
+	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData || !mayHaveError(r.body) {
 		return ""
 	}
 	code, _ := r.errorShape()
 	return code
+}
+
+// mayHaveError reports whether body may be an object with a member "error". A search for the quote at its start would stop at
+// each of the many quotes of a body.
+func mayHaveError(body []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) &&
+		bytes.Contains(body, []byte(`rror"`)) && bytes.Contains(body, []byte(`"error"`))
 }
 
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
@@ -380,6 +411,17 @@ func withoutContent(err error) error {
 		}
 	}
 	return errWrongType
+}
+
+// mediaTypeOf returns the media type of a Content-Type header, most often the service's own.
+func (c *core) mediaTypeOf(contentType []string) string {
+	switch {
+	case len(contentType) == 0:
+		return ""
+	case contentType[0] == c.mediaType:
+		return c.mediaType
+	}
+	return mediaTypeOf(contentType[0])
 }
 
 // mediaTypeOf returns the media type without parameters, in lower case; empty if there is none.

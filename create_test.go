@@ -428,7 +428,7 @@ func TestIssueAndLoadCardSeenLate(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				service := &lateCard{delay: delay}
-				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", time.Now(), false)
+				err := issueAndLoad(t.Context(), harness.NewClient(t, harness.ClockConfig(service)), "float", prepaid.DateOf(time.Now()), false)
 				require.ErrorIs(t, err, want)
 				require.Len(t, service.created, 1)
 				require.Equal(t, want == prepaid.ErrForbidden, service.transfers == 1)

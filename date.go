@@ -191,7 +191,7 @@ func (d *Date) Scan(src any) error {
 func (d Date) valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 &&
 		time.January <= d.Month && d.Month <= time.December &&
-		1 <= d.Day && d.Day <= time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day()
+		1 <= d.Day && (d.Day <= 28 || d.Day <= time.Date(d.Year, d.Month+1, 0, 0, 0, 0, 0, time.UTC).Day())
 }
 
 // cutDate reads YYYY-MM-DD from the beginning of s and returns the rest.

@@ -65,7 +65,9 @@
 // followed by a new token. Once an attempt may have been applied, the outcome stays unknown until a success or, for a keyed
 // call, the service's own refusal of a later sending ([ProvesNotApplied]). A keyed call is not sent again before
 // [AccountsService.NotBefore]. [RetryPolicy] bounds attempts and pauses. The context bounds the whole call; a wait that would
-// outlast its deadline does not start.
+// outlast its deadline does not start. [Client.With] derives a client with other bounds that shares everything else.
+//
+// [Client.Do] makes a call for which there is no method; it is never repeated unless you declare otherwise.
 //
 // # Rate limit
 //

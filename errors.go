@@ -264,6 +264,11 @@ var (
 	ErrAmbiguous = errors.New("prepaid: more than one match")
 	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
+	// ErrPolicyAction: the policy has another default action than the given one, so that rules would do the opposite.
+	ErrPolicyAction = errors.New("prepaid: another default action")
+	// ErrPolicyChanged: after an Ensure method of [PolicyService] the rules are not those that were there, with its changes:
+	// somebody else has changed them meanwhile, or the service has not yet done what it acknowledged.
+	ErrPolicyChanged = errors.New("prepaid: the policy changed meanwhile")
 	// ErrPageRepeated: a page of a list had only items of earlier pages: the service ignores the page number.
 	ErrPageRepeated = errors.New("prepaid: page repeats earlier ones")
 	// ErrListIncomplete: a list ended before all of its items were seen; see [IncompleteListError].

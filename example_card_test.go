@@ -12,7 +12,7 @@ import (
 
 // issueAndLoad issues a card, activates it, loads it from a float account, and lists its transactions. The day is that
 // of the order, whenever and however often it runs.
-func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.AccountID, day time.Time, again bool) error {
+func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.AccountID, day prepaid.Date, again bool) error {
 	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: "acme", // client_id of the program; ask the operator, as for the company's ID
 		Account: prepaid.CreateAccountParams{
@@ -65,7 +65,7 @@ func Example_card() {
 	defer srv.Close()
 	float := srv.AddAccount(prepaidtest.SeedAccount{Balance: "1000.00"})
 
-	day := time.Now() // once per order: a program stores it with the order
+	day := prepaid.DateOf(time.Now()) // once per order: a program stores it with the order
 	for _, again := range []bool{false, true} {
 		if err := issueAndLoad(context.Background(), srv.Client(), float, day, again); err != nil {
 			fmt.Println(prepaid.OutcomeOf(err), err)

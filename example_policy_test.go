@@ -274,3 +274,66 @@ func ExamplePolicyService_ChangeCategories() {
 	fmt.Println(policy.DefaultAction, policy.Categories)
 	// Output: allow [{7995}]
 }
+
+// The merchants that must be blocked, at every start of a program: the second run finds nothing to send. The description of an
+// existing rule stays, since a rule can only be replaced by removing it first.
+func ExamplePolicyService_EnsureMerchants() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+
+	want := prepaid.EnsureMerchantsParams{
+		DefaultAction: prepaid.PolicyActionAllow, // rules block
+		Merchants: []prepaid.MerchantRule{
+			{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino of Sydney"},
+			{AcquirerID: 100002, CardAcceptorID: "RACES", Description: "Race course"},
+		},
+	}
+	srv.Inject("POST /policy/{id}/merchants", prepaidtest.CommitThenDrop()) // read back, not sent again
+	for range 2 {
+		result, err := client.Policy.EnsureMerchants(ctx, 42, want)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(len(result.Added), "added,", len(result.Unchanged), "as wanted")
+	}
+	// Output:
+	// 2 added, 0 as wanted
+	// 0 added, 2 as wanted
+}
+
+// What would be changed. With RemoveOthers the list is the whole policy: what is not in it has no rule afterwards.
+func ExamplePolicyService_EnsureCategories_dryRun() {
+	srv := emulator()
+	defer srv.Close()
+	client, ctx := srv.Client(), context.Background()
+	if err := client.Policy.ChangeCategories(ctx, 42, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"5933", "7995"}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	plan, err := client.Policy.EnsureCategories(ctx, 42, prepaid.EnsureCategoriesParams{
+		DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995", "5993"}, RemoveOthers: true, DryRun: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("add", plan.Added, "remove", plan.Removed, "keep", plan.Unchanged)
+	// Output: add [5993] remove [5933] keep [7995]
+}
+
+// A list for a program whose rules block is refused by one whose rules allow.
+func ExamplePolicyService_EnsureTerminals() {
+	srv := emulator()
+	defer srv.Close()
+	srv.AddCompany(prepaidtest.Company{ID: 7, Loop: prepaidtest.ClosedLoop})
+
+	_, err := srv.Client().Policy.EnsureTerminals(context.Background(), 7, prepaid.EnsureTerminalsParams{
+		DefaultAction: prepaid.PolicyActionAllow,
+		Terminals:     []prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9"}},
+	})
+	fmt.Println(errors.Is(err, prepaid.ErrPolicyAction), err)
+	// Output: true prepaid: Policy.EnsureTerminals: rejected: another default action
+}

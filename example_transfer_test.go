@@ -95,7 +95,7 @@ func ExampleAccountsService_Transfer_expired() {
 	defer srv.Close()
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 
-	payday := time.Now().AddDate(0, -2, 0) // two months ago
+	payday := prepaid.DateOf(time.Now().AddDate(0, -2, 0)) // two months ago
 	_, err := client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.MustAmount("25.50"),
 		DestinationAccountID: to, SourceReference: "payroll", DestinationReference: "salary",
@@ -196,7 +196,7 @@ func ExampleAccountsService_Transfer() {
 	defer srv.Close()
 	client, float := srv.Client(), seed(srv, "1000.00")
 	staff := []prepaid.AccountID{seed(srv, "0"), seed(srv, "0"), seed(srv, "0")}
-	payday := time.Now() // once per order: a program stores it with the order
+	payday := prepaid.DateOf(time.Now()) // once per order: a program stores it with the order
 
 	run := func(ctx context.Context) (paid int) {
 		for _, employee := range staff {
@@ -265,7 +265,7 @@ func ExampleAccountsService_FindMovement() {
 
 // IDs derived from a payment are the same on every machine and after every crash.
 func ExampleDeriveRequestID() {
-	payday := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
+	payday := prepaid.Date{Year: 2026, Month: time.November, Day: 20}
 	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-7"))
 	fmt.Println(prepaid.DeriveRequestID(payday, "payroll-2026-11", "emp-8"))
 	// Output:

@@ -104,20 +104,20 @@ func ExampleSecret_UnmarshalText() {
 // A random ID for a payment that has no identity of its own. Store it with the params before the first call.
 func ExampleNewRequestID() {
 	id := prepaid.NewRequestID()
-	day, ok := id.Time()
-	fmt.Println(len(id), ok, time.Since(day) < 25*time.Hour, id != prepaid.NewRequestID())
+	day, ok := id.Date()
+	fmt.Println(len(id), ok, time.Since(day.Time(time.UTC)) < 25*time.Hour, id != prepaid.NewRequestID())
 	// Output: 36 true true true
 }
 
 // The day in an ID determines how long it can be sent: 22 days, well before the service forgets it.
-func ExampleRequestID_Time() {
-	id := prepaid.DeriveRequestID(time.Date(2026, time.November, 20, 9, 30, 0, 0, time.UTC), "payroll-2026-11", "emp-7")
-	day, ok := id.Time()
+func ExampleRequestID_Date() {
+	id := prepaid.DeriveRequestID(prepaid.Date{Year: 2026, Month: time.November, Day: 20}, "payroll-2026-11", "emp-7")
+	day, ok := id.Date()
 	fmt.Println(day, ok)
-	_, ok = prepaid.RequestID("invoice-7").Time() // your own format: check its age yourself
+	_, ok = prepaid.RequestID("invoice-7").Date() // your own format: check its age yourself
 	fmt.Println(ok)
 	// Output:
-	// 2026-11-20 00:00:00 +0000 UTC true
+	// 2026-11-20 true
 	// false
 }
 

@@ -67,7 +67,7 @@ func TestGuideBadDay(t *testing.T) {
 	srv := prepaidtest.NewServer(t, prepaidtest.RandomSeed(7))
 	client, from, to := srv.Client(), seed(srv, "100.00"), seed(srv, "0")
 	srv.Inject(prepaidtest.AnyOperation, prepaidtest.CommitThenDrop().WithProbability(0.1))
-	payday := time.Now() // one for all tries of a payment
+	payday := prepaid.DateOf(time.Now()) // one for all tries of a payment
 	for i := range 20 {
 		key := prepaid.DeriveRequestID(payday, "bad day", string(rune('a'+i)))
 		for tries := 0; ; tries++ {

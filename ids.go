@@ -3,17 +3,22 @@ package prepaid
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
+	"encoding"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/ascii"
 	"github.com/cardprograms/prepaid/internal/number"
+	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/wire"
 )
 
@@ -109,23 +114,22 @@ type RequestID string
 func NewRequestID() RequestID {
 	var random [10]byte
 	_, _ = rand.Read(random[:]) // never fails
-	return formatRequestID(time.Now().UTC(), random)
+	return formatRequestID(DateOf(time.Now().UTC()), random)
 }
 
 // DeriveRequestID returns the same ID for the same day and parts, on every machine and after every crash:
-// DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. The day is the
-// calendar day of date in its own location, so use a fixed location. Choose a day that belongs to the payment and stays
-// the same when the run is repeated, such as its payday: the ID is accepted from 7 days before that day to 22 days
-// after.
+// DeriveRequestID(payday, "payroll-2026-11", "emp-7"). Day and parts together must identify one payment. Choose a day
+// that belongs to the payment and stays the same when the run is repeated, such as its payday: the ID is accepted from 7
+// days before that day to 22 days after.
 //
-// Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, the ID is empty and a
-// transfer refuses it. A transfer also refuses the ID of a zero date, as expired.
+// Parts are separate: ("ab", "c") and ("a", "bc") give different IDs. If every part is empty, or day is not an existing
+// day, the ID is empty and a transfer refuses it.
 //
 // The ID is a UUIDv8 (RFC 9562) in lower case, <YYYYMMDD>-7064-8xxx-yxxx-xxxxxxxxxxxx: the day in decimal digits, a
 // fixed tag, and 74 bits from the start of the SHA-256 of all parts, each preceded by its length in bytes (64 bits, big
 // endian).
-func DeriveRequestID(date time.Time, parts ...string) RequestID {
-	if strings.Join(parts, "") == "" {
+func DeriveRequestID(day Date, parts ...string) RequestID {
+	if strings.Join(parts, "") == "" || !day.valid() {
 		return ""
 	}
 	var message []byte
@@ -134,18 +138,18 @@ func DeriveRequestID(date time.Time, parts ...string) RequestID {
 		message = append(message, part...)
 	}
 	sum := sha256.Sum256(message)
-	return formatRequestID(date, [10]byte(sum[:10]))
+	return formatRequestID(day, [10]byte(sum[:10]))
 }
 
-// Time returns midnight UTC of the day in an ID made by [NewRequestID] or [DeriveRequestID], in lower or upper case. It
-// returns false for any other ID.
+// Date returns the day in an ID made by [NewRequestID] or [DeriveRequestID], in lower or upper case. It returns false
+// for any other ID.
 //
-// A transfer refuses an ID whose day began more than 22 days ago, or begins more than 7 days from now, with
-// [ErrRequestIDExpired]: the service may have forgotten it, or would forget it before the ID expires here, and would
-// pay again. If you use IDs in your own format, check their age yourself.
-func (id RequestID) Time() (time.Time, bool) {
+// A transfer refuses an ID whose day, counted from midnight UTC, began more than 22 days ago, or begins more than 7 days
+// from now, with [ErrRequestIDExpired]: the service may have forgotten it, or would forget it before the ID expires
+// here, and would pay again. If you use IDs in your own format, check their age yourself.
+func (id RequestID) Date() (Date, bool) {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' || id[9:13] != requestIDTag {
-		return time.Time{}, false
+		return Date{}, false
 	}
 	var digits [20]byte
 	n := 0
@@ -154,31 +158,32 @@ func (id RequestID) Time() (time.Time, bool) {
 	}
 	var b [10]byte
 	if _, err := hex.Decode(b[:], digits[:]); err != nil || b[0]>>4 != 8 || b[2]>>6 != 0b10 {
-		return time.Time{}, false
+		return Date{}, false
 	}
-	day, err := time.Parse("20060102", string(id[:8]))
-	return day, err == nil
+	written := string(id[:8])
+	if !ascii.IsDigits(written) {
+		return Date{}, false
+	}
+	day := Date{100*twoDigits(written) + twoDigits(written[2:]), time.Month(twoDigits(written[4:])), twoDigits(written[6:])}
+	if !day.valid() {
+		return Date{}, false
+	}
+	return day, true
 }
 
 // expired reports whether id contains a day that is too old, or too far in the future, to be sent.
 func (id RequestID) expired(now time.Time) bool {
-	made, ok := id.Time()
+	day, ok := id.Date()
+	made := day.Time(time.UTC)
 	return ok && (now.Sub(made) > requestIDMaxAge || made.Sub(now) > requestIDMaxAhead)
 }
 
-// formatRequestID returns a UUIDv8: the calendar day of date as eight decimal digits, the tag, then random, of which
-// version and variant replace six bits. A date outside the years 0 to 9999 becomes the nearest one inside.
-func formatRequestID(date time.Time, random [10]byte) RequestID {
-	year, month, day := date.Date()
-	switch {
-	case year < 0:
-		year, month, day = 0, time.January, 1
-	case year > 9999:
-		year, month, day = 9999, time.December, 31
-	}
+// formatRequestID returns a UUIDv8: day as eight decimal digits, the tag, then random, of which version and variant
+// replace six bits.
+func formatRequestID(day Date, random [10]byte) RequestID {
 	random[0] = random[0]&0x0f | 0x80
 	random[2] = random[2]&0x3f | 0x80
-	return RequestID(fmt.Sprintf("%04d%02d%02d-%s-%x-%x-%x", year, month, day, requestIDTag, random[:2], random[2:4], random[4:]))
+	return RequestID(fmt.Sprintf("%04d%02d%02d-%s-%x-%x-%x", day.Year, day.Month, day.Day, requestIDTag, random[:2], random[2:4], random[4:]))
 }
 
 // ErrMCCSyntax means that a merchant category code is not one to four decimal digits, or was received as a JSON value
@@ -259,4 +264,74 @@ func setCode(r *wire.Reader, to *string, text []byte) {
 		text = []byte(padCode(string(text)))
 	}
 	r.Set(to, text)
+}
+
+// ErrRedactedSecret means that the text of a secret is "[REDACTED]", so it was printed or marshalled before.
+var ErrRedactedSecret = errors.New("prepaid: secret: the text is a redacted secret, [REDACTED]")
+
+// Secret holds a value that is never printed: not by fmt, log/slog, encoding/json or a dumper that uses reflection, nor
+// from an unexported field of another struct. It prints as [REDACTED], even if empty. The zero value is the empty
+// secret.
+//
+// Secrets cannot be compared with ==, and [reflect.DeepEqual], which test libraries use, reports them as different
+// unless both are empty: use [Secret.Equal].
+type Secret struct {
+	// A closure, because fmt and other users of reflection read a string through an unexported field and follow
+	// pointers, but can only print the address of a function.
+	reveal func() string
+}
+
+var (
+	_ fmt.Formatter            = Secret{}
+	_ slog.LogValuer           = Secret{}
+	_ encoding.TextMarshaler   = Secret{}
+	_ encoding.TextUnmarshaler = (*Secret)(nil)
+)
+
+// NewSecret returns a Secret that holds value.
+func NewSecret(value string) Secret {
+	if value == "" {
+		return Secret{}
+	}
+	return Secret{reveal: func() string { return value }}
+}
+
+// Reveal returns the value. Keep it out of logs and errors.
+func (s Secret) Reveal() string {
+	if s.reveal == nil {
+		return ""
+	}
+	return s.reveal()
+}
+
+// IsZero reports whether s is empty.
+func (s Secret) IsZero() bool { return s.reveal == nil }
+
+// Equal reports whether s and other hold the same value. The time it takes does not depend on where they differ.
+func (s Secret) Equal(other Secret) bool {
+	// Compare hashes: comparing the values themselves would end early if their lengths differ.
+	a, b := sha256.Sum256([]byte(s.Reveal())), sha256.Sum256([]byte(other.Reveal()))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// Format writes [REDACTED], whatever the verb and flags. It implements [fmt.Formatter].
+func (s Secret) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, redact.Mark) // a formatter has no way to return an error
+}
+
+// LogValue returns [REDACTED]. It implements [slog.LogValuer].
+func (s Secret) LogValue() slog.Value { return slog.StringValue(redact.Mark) }
+
+// MarshalText returns [REDACTED], even if s is empty. It implements [encoding.TextMarshaler], which covers JSON and
+// XML.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(redact.Mark), nil }
+
+// UnmarshalText reads a value, so that configuration files can contain one. It returns [ErrRedactedSecret] for
+// [REDACTED], so that a dumped configuration cannot be loaded by mistake. It implements [encoding.TextUnmarshaler].
+func (s *Secret) UnmarshalText(text []byte) error {
+	if string(text) == redact.Mark {
+		return ErrRedactedSecret
+	}
+	*s = NewSecret(string(text))
+	return nil
 }

@@ -246,9 +246,9 @@ func TestNewRequestID(t *testing.T) {
 			require.Regexp(t, ownRequestID, string(id))
 			require.False(t, seen[id])
 			seen[id] = true
-			day, ok := id.Time()
+			day, ok := id.Date()
 			require.True(t, ok)
-			require.Equal(t, time.Now().UTC().Truncate(24*time.Hour), day)
+			require.Equal(t, DateOf(time.Now().UTC()), day)
 			inOrder = append(inOrder, id)
 			time.Sleep(24 * time.Hour)
 		}
@@ -279,17 +279,17 @@ func TestNewRequestIDIsRandom(t *testing.T) {
 // two attempts would pay twice.
 func TestDeriveRequestIDIsFixed(t *testing.T) {
 	t.Parallel()
-	payday := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
+	payday := Date{2026, 11, 3}
 	require.Equal(t, RequestID("20261103-7064-8984-96cd-003f306b64be"), DeriveRequestID(payday, "payroll-2026-11", "emp-7"))
 	require.Equal(t, RequestID("20261103-7064-801d-9476-e2ccfe2c87a2"), DeriveRequestID(payday, "ab", "c"))
 	require.Equal(t, RequestID("20261103-7064-8faf-a1cf-2f19a7c1129b"), DeriveRequestID(payday, "a", "bc"))
 	require.Equal(t, RequestID("20261103-7064-8051-9eae-b079a63aacbb"), DeriveRequestID(payday, "é", ""))
-	require.Equal(t, RequestID("19700101-7064-8b19-afd4-907bedf51c30"), DeriveRequestID(time.Unix(0, 0).UTC(), "a"))
+	require.Equal(t, RequestID("19700101-7064-8b19-afd4-907bedf51c30"), DeriveRequestID(Date{1970, 1, 1}, "a"))
 }
 
 func TestDeriveRequestIDKeepsPartsApart(t *testing.T) {
 	t.Parallel()
-	day := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
+	day := Date{2026, 11, 3}
 	ids := map[RequestID][]string{}
 	for _, parts := range [][]string{
 		{"ab", "c"}, {"a", "bc"}, {"abc"}, {"abc", ""}, {"", "abc"}, {"a", "b", "c"}, {"a,b", "c"}, {"a", "b,c"},
@@ -300,56 +300,44 @@ func TestDeriveRequestIDKeepsPartsApart(t *testing.T) {
 		require.NotContains(t, ids, id, parts)
 		ids[id] = parts
 		require.Equal(t, id, DeriveRequestID(day, parts...))
-		require.NotEqual(t, id, DeriveRequestID(day.AddDate(0, 0, 1), parts...))
+		require.NotEqual(t, id, DeriveRequestID(Date{2026, 11, 4}, parts...))
 	}
 	for _, parts := range [][]string{nil, {}, {""}, {"", "", ""}} {
 		require.Empty(t, DeriveRequestID(day, parts...))
 	}
 }
 
-func TestDeriveRequestIDTakesTheWrittenDay(t *testing.T) {
-	t.Parallel()
-	want := DeriveRequestID(time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), "emp-7")
-	for _, offset := range []int{-12, 0, 11, 14} {
-		zone := time.FixedZone("", offset*3600)
-		for _, hour := range []int{0, 12, 23} {
-			require.Equal(t, want, DeriveRequestID(time.Date(2026, 11, 3, hour, 59, 59, 999, zone), "emp-7"))
-		}
-	}
-	require.NotEqual(t, want, DeriveRequestID(time.Date(2026, 11, 3, 0, 0, 0, 0, time.FixedZone("", 3600)).UTC(), "emp-7"))
-	made, ok := want.Time()
-	require.True(t, ok)
-	require.Equal(t, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), made)
-}
-
-func TestDeriveRequestIDOutsideTheYearsOfFourDigits(t *testing.T) {
+// A day that does not exist could stand for another one, and two payments would have one ID.
+func TestDeriveRequestIDNeedsADay(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
-	for date, want := range map[time.Time]string{
-		{}: "00010101-",
-		time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC):     "00001231-",
-		time.Date(-5000, 5, 9, 0, 0, 0, 0, time.UTC):   "00000101-",
-		time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC):  "19691231-",
-		time.Date(9999, 12, 31, 23, 0, 0, 0, time.UTC): "99991231-",
-		time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC):   "99991231-",
+	for _, day := range []Date{
+		{}, {Year: 2026, Month: 2, Day: 29}, {Year: 2026, Month: 13, Day: 1}, {Year: 2026, Month: 11}, {Month: 11, Day: 3}, {Year: 10000, Month: 1, Day: 1},
+		{Year: -1, Month: 12, Day: 31},
 	} {
-		id := DeriveRequestID(date, "a")
+		require.Empty(t, DeriveRequestID(day, "a"), day)
+	}
+	for day, want := range map[Date]string{
+		{Year: 1, Month: 1, Day: 1}: "00010101-", {Year: 2024, Month: 2, Day: 29}: "20240229-", {Year: 9999, Month: 12, Day: 31}: "99991231-",
+	} {
+		id := DeriveRequestID(day, "a")
 		require.Regexp(t, ownRequestID, string(id))
 		require.True(t, strings.HasPrefix(string(id), want), id)
-		_, ok := id.Time()
+		written, ok := id.Date()
 		require.True(t, ok)
+		require.Equal(t, day, written)
 		require.True(t, id.expired(now), id)
 	}
 }
 
 // Only this package's IDs contain a day: not the caller's UUIDv7, whatever its age.
-func TestRequestIDTime(t *testing.T) {
+func TestRequestIDDate(t *testing.T) {
 	t.Parallel()
 	const own = "20261103-7064-8984-96cd-003f306b64be"
 	for _, id := range []RequestID{own, RequestID(strings.ToUpper(own))} { // some databases write UUIDs in upper case
-		day, ok := id.Time()
+		day, ok := id.Date()
 		require.True(t, ok)
-		require.Equal(t, time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC), day)
+		require.Equal(t, Date{2026, 11, 3}, day)
 	}
 	for _, id := range []RequestID{
 		"", "order-17", RequestID(own[:35]), own + "0", RequestID(strings.ReplaceAll(own, "-", "")), "{" + own + "}",
@@ -358,12 +346,12 @@ func TestRequestIDTime(t *testing.T) {
 		"20261103-7065-8984-96cd-003f306b64be",                                         // another tag
 		"20261103-7064-7984-96cd-003f306b64be", "20261103-7064-4984-96cd-003f306b64be", // other versions
 		"20261103-7064-8984-16cd-003f306b64be", "20261103-7064-8984-d6cd-003f306b64be", // other variants
-		"20261131-7064-8984-96cd-003f306b64be", "20260229-7064-8984-96cd-003f306b64be", "2026110a-7064-8984-96cd-003f306b64be", // not days
+		"00001103-7064-8984-96cd-003f306b64be", "20261131-7064-8984-96cd-003f306b64be", "20260229-7064-8984-96cd-003f306b64be", "2026110a-7064-8984-96cd-003f306b64be", // not days
 		"+0261103-7064-8984-96cd-003f306b64be", " 2261103-7064-8984-96cd-003f306b64be",
 		"20261103-7064-8g84-96cd-003f306b64be", "20261103-7064-8984-96cd-003f306b64bg",
 		"20261103_7064-8984-96cd-003f306b64be", "20261103-7064-8984-96cd_003f306b64be", "------------------------------------",
 	} {
-		made, ok := id.Time()
+		made, ok := id.Date()
 		require.False(t, ok, string(id))
 		require.Zero(t, made)
 		require.False(t, id.expired(time.Now()), string(id))
@@ -382,20 +370,20 @@ func TestRequestIDExpired(t *testing.T) {
 		require.True(t, id.expired(time.Now()))
 	})
 	now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
-	require.False(t, DeriveRequestID(now.AddDate(0, 0, 7), "a").expired(now))
-	require.True(t, DeriveRequestID(now.AddDate(0, 0, 8), "a").expired(now)) // would outlive the service's memory
-	require.False(t, DeriveRequestID(now.AddDate(0, 0, -21), "a").expired(now))
-	require.True(t, DeriveRequestID(now.AddDate(0, 0, -22), "a").expired(now)) // midnight was 9 hours before
+	require.False(t, DeriveRequestID(DateOf(now.AddDate(0, 0, 7)), "a").expired(now))
+	require.True(t, DeriveRequestID(DateOf(now.AddDate(0, 0, 8)), "a").expired(now)) // would outlive the service's memory
+	require.False(t, DeriveRequestID(DateOf(now.AddDate(0, 0, -21)), "a").expired(now))
+	require.True(t, DeriveRequestID(DateOf(now.AddDate(0, 0, -22)), "a").expired(now)) // midnight was 9 hours before
 	require.Less(t, requestIDMaxAge+requestIDMaxAhead, 30*24*time.Hour)
 	require.False(t, RequestID("order-17").expired(now))
 }
 
-func FuzzRequestIDTime(f *testing.F) {
+func FuzzRequestIDDate(f *testing.F) {
 	f.Add("20261103-7064-8984-96cd-003f306b64be")
 	f.Add("017f22e2-79b0-7cc3-98c4-dc0c0c07398f")
 	f.Add("------------------------------------")
 	f.Fuzz(func(t *testing.T, s string) {
-		day, ok := RequestID(s).Time()
+		day, ok := RequestID(s).Date()
 		if ok {
 			require.Regexp(t, ownRequestID, strings.ToLower(s))
 			require.True(t, strings.HasPrefix(string(formatRequestID(day, [10]byte{})), s[:13]))

@@ -368,7 +368,7 @@ func TestTraceOfWhatWasWithheld(t *testing.T) {
 		CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) { j.note("%s", c.Outcome) },
 	}
 	_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), "acc-1", prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(time.Now().AddDate(0, 0, -30), "payroll"), Amount: prepaid.MustAmount("1"),
+		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now().AddDate(0, 0, -30)), "payroll"), Amount: prepaid.MustAmount("1"),
 		SourceReference: "out", DestinationReference: "in", DestinationAccountID: "acc-2",
 	})
 	require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)

@@ -105,7 +105,7 @@ func outcomeIn(err error) (Outcome, bool) {
 
 // Operation describes a call to observers. It has low cardinality: no ID, no query.
 type Operation struct {
-	// Name is the Go name, such as "Accounts.Transfer".
+	// Name is the Go name, such as "Accounts.Transfer", or for [Client.Do] method and path, such as "PUT /accounts/{id}/expiry".
 	Name string
 	// Method is the HTTP method.
 	Method string
@@ -163,7 +163,7 @@ type operation struct {
 	tokenOn400 bool
 	// inputStatus: a 404 may mean bad input.
 	inputStatus bool
-	// bodyAfter204: the service is known to send a body with its 204.
+	// bodyAfter204: the service sends a body with its 204, or may.
 	bodyAfter204 bool
 }
 
@@ -187,9 +187,11 @@ type request struct {
 	op    operation
 	path  pathValues
 	query query
-	body  any // encoded once; nil for none
-	form  string
-	basic string // Authorization of the token request
+	// expanded is the path with its values, if they are not in path.
+	expanded string
+	body     any // encoded once; nil for none
+	form     string
+	basic    string // Authorization of the token request
 	// encoded is the encoded body, if it is known before the call; notBefore is when an earlier movement of unknown outcome
 	// with the same request ID may be repeated.
 	encoded   []byte

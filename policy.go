@@ -274,9 +274,7 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 	v.text("reason", params.Reason, 0)
 	add := make([]MerchantRule, len(params.Add))
 	for i, rule := range params.Add {
-		v.acquirer(index("add", i, "acquirer_id"), rule.AcquirerID)
-		v.required(index("add", i, "card_acceptor_id"), rule.CardAcceptorID)
-		v.required(index("add", i, "description"), rule.Description)
+		v.merchantRule("add", i, rule)
 		rule.ID = 0
 		add[i] = rule
 	}
@@ -289,6 +287,12 @@ func (s *PolicyService) ChangeMerchants(ctx context.Context, company CompanyID, 
 	}
 	r.faults = v.faults
 	return send(ctx, s.client, r)
+}
+
+func (v *validator) merchantRule(list string, i int, rule MerchantRule) {
+	v.acquirer(index(list, i, "acquirer_id"), rule.AcquirerID)
+	v.required(index(list, i, "card_acceptor_id"), rule.CardAcceptorID)
+	v.required(index(list, i, "description"), rule.Description)
 }
 
 // TerminalKey identifies a terminal for removal; all fields are required.
@@ -325,11 +329,7 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 	v.text("reason", params.Reason, 0)
 	add := make([]TerminalRule, len(params.Add))
 	for i, rule := range params.Add {
-		v.acquirer(index("add", i, "acquirer_id"), rule.AcquirerID)
-		v.required(index("add", i, "card_acceptor_id"), rule.CardAcceptorID)
-		v.required(index("add", i, "terminal_id"), rule.TerminalID)
-		v.text(index("add", i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
-		v.text(index("add", i, "description"), rule.Description, 0)
+		v.terminalRule("add", i, rule)
 		rule.ID = 0
 		add[i] = rule
 	}
@@ -343,6 +343,14 @@ func (s *PolicyService) ChangeTerminals(ctx context.Context, company CompanyID, 
 	}
 	r.faults = v.faults
 	return send(ctx, s.client, r)
+}
+
+func (v *validator) terminalRule(list string, i int, rule TerminalRule) {
+	v.acquirer(index(list, i, "acquirer_id"), rule.AcquirerID)
+	v.required(index(list, i, "card_acceptor_id"), rule.CardAcceptorID)
+	v.required(index(list, i, "terminal_id"), rule.TerminalID)
+	v.text(index(list, i, "card_acceptor_name_location"), rule.CardAcceptorNameLocation, 0)
+	v.text(index(list, i, "description"), rule.Description, 0)
 }
 
 // orNil returns nil for an empty list, so that it is omitted.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -47,7 +48,8 @@ func (c *retries) loop(ctx context.Context) {
 // client, so that the hooks see this call's deadline, outcome and last response, and what the library does by default
 // (logging URLs, closing idle connections, following redirects) has no effect.
 func (c *retries) repeat(ctx context.Context) {
-	bare := (&http.Request{Method: c.op.Method, URL: c.url, Host: c.url.Host, Header: http.Header{}}).WithContext(ctx)
+	address := c.url // not shared: the call is reused
+	bare := (&http.Request{Method: c.op.Method, URL: &address, Host: address.Host, Header: http.Header{}}).WithContext(ctx)
 	req, err := retryablehttp.FromRequest(bare)
 	if err != nil { // cannot happen: FromRequest fails on unreadable bodies only
 		return
@@ -116,7 +118,7 @@ func (c *retries) next(ctx context.Context) bool {
 			c.effect.notBefore = c.core.repeats.notBefore(c.sent.last)
 		}
 	}
-	if ctx.Err() != nil || c.core.closed.Load() || !(v.again || v.renew && !c.renewed) {
+	if ctx.Err() != nil || c.core.over() || !(v.again || v.renew && !c.renewed) {
 		return false
 	}
 	policy := &c.core.config.Retry
@@ -205,8 +207,24 @@ const (
 // unknown outcome of the first. A client's rule follows its [Config]; for an error that no client returned, the default
 // Config applies.
 type repeatRule struct {
-	wait  time.Duration
-	codes []ErrorCode // that settle, in addition to CodeInvalidRequest
+	wait   time.Duration
+	codes  []ErrorCode  // that settle, in addition to CodeInvalidRequest
+	others *longestWait // of the clients that share request IDs; nil if unknown
+}
+
+// longestWait is the longest wait of the clients that share request IDs. Each waits for its own requests by its own rule; this
+// is for a request that may have been sent by any of them.
+type longestWait struct{ wait atomic.Int64 }
+
+func (l *longestWait) atLeast(wait time.Duration) {
+	for now := l.wait.Load(); now < int64(wait) && !l.wait.CompareAndSwap(now, int64(wait)); {
+		now = l.wait.Load()
+	}
+}
+
+// notBefore returns when a request that one of the clients sent at lastSent may be sent again; zero if lastSent is zero.
+func (l *longestWait) notBefore(lastSent time.Time) time.Time {
+	return (&repeatRule{wait: time.Duration(l.wait.Load())}).notBefore(lastSent)
 }
 
 func (c Config) repeatRule() *repeatRule {
@@ -221,7 +239,7 @@ func (c Config) repeatRule() *repeatRule {
 // errEarlierCall is the cause of an unknown outcome that a call inherits from an earlier one.
 var errEarlierCall = errors.New("an earlier call with unknown outcome")
 
-// notBefore returns when a request sent at lastSent may be sent again; zero if lastSent is zero.
+// notBefore returns when a request that this client sent at lastSent may be sent again; zero if lastSent is zero.
 func (r *repeatRule) notBefore(lastSent time.Time) time.Time {
 	if lastSent.IsZero() {
 		return time.Time{}
@@ -245,9 +263,13 @@ func (r *repeatRule) provesNotApplied(outcome Outcome, refusal error, sent, notB
 		strings.HasPrefix(mediaTypeOf(response.Header.Get("Content-Type")), "application/vnd.")
 }
 
-// settledBy is provesNotApplied for an error that was returned to a caller.
+// settledBy is provesNotApplied for an error that was returned to a caller, after a request that another client may have sent.
 func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
-	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, r.notBefore(lastSent))
+	notBefore := r.notBefore(lastSent)
+	if r.others != nil {
+		notBefore = r.others.notBefore(lastSent)
+	}
+	return r.provesNotApplied(refusal.Outcome, refusal.Err, refusal.LastSent, notBefore)
 }
 
 // ProvesNotApplied reports whether err, the result of sending a transfer or direct entry out again with the same request ID and
@@ -263,8 +285,9 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // Anything else proves nothing: another status or code (which may refuse the repeat because the first is still in progress), a
 // refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
 //
-// A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, for any other the
-// defaults. A client applies this rule itself to its own calls; use it for what another process sent.
+// A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, with the longest
+// wait of the clients derived from one another; for any other the defaults. A client applies this rule itself to its own calls;
+// use it for what another process sent.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

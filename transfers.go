@@ -14,6 +14,7 @@ import (
 	"github.com/cardprograms/prepaid/internal/number"
 	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/turns"
+	"github.com/cardprograms/prepaid/internal/wire"
 )
 
 // TransferType is transaction_type on the wire: 2950 loads, any other value moves money card to card.
@@ -87,9 +88,9 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	v.reference("destination_reference", params.DestinationReference)
 	v.accountID("destination_account_id", params.DestinationAccountID)
 	v.text("initiator_username", params.InitiatorUsername, 0)
-	return s.move(ctx, request{
-		op: opTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, body: params, faults: v.faults,
-	})
+	return move(ctx, s.client, request{
+		op: opTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+	}, params)
 }
 
 // BankAccount is an Australian bank account; every field is required.
@@ -160,38 +161,48 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.required("destination_account_info.account_name", params.Destination.AccountName)
 	v.required("bsb", params.BSB)
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
-	return s.move(ctx, request{
-		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, body: params, faults: v.faults,
-	})
+	return move(ctx, s.client, request{
+		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+	}, params)
+}
+
+// movement is a keyed movement in progress: its result, and the response that this is made from.
+type movement struct {
+	result   TransferResult
+	response transferResponse
+	failing  bool // an empty transaction ID means that the movement failed
 }
 
 // move makes a keyed movement and reads its response, which may be a failure in a 200.
-func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult, error) {
+func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (*TransferResult, error) {
 	if len(r.faults) == 0 && r.requestID.expired(time.Now()) {
 		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
-		return nil, s.client.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
+		return nil, c.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
-	result := &TransferResult{RequestID: r.requestID}
-	var err error
+	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) == 0 {
-		r.encoded, err = encode(r.body)
+		var plain bool
+		if r.encoded, plain = wire.Write(params.writeWire); !plain {
+			r.encoded, _ = encode(params)
+		}
 	}
-	if len(r.faults) > 0 || err != nil { // do reports them
-		return nil, s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
+	if r.encoded == nil { // do reports the faults, or why params cannot be encoded
+		r.body = params
+		return nil, c.do(ctx, &r, m.decode)
 	}
-	turn, err := s.client.turns.Enter(ctx, turns.Payment{
+	turn, err := c.turns.Enter(ctx, turns.Payment{
 		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded,
 	})
 	r.notBefore, r.moved = turn.NotBefore, turn.Applied
 	switch {
 	case errors.Is(err, turns.ErrOtherPayment):
-		return nil, s.client.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
+		return nil, c.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
 	case err != nil:
-		return nil, s.client.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: turns.ErrInFlight, unknown: true})
+		return nil, c.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: turns.ErrInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
 	defer func() { turn.Leave(turnResult(outcome), notBefore) }()
-	err = s.client.do(ctx, &r, result.decode(r.op.modelsFailure))
+	err = c.do(ctx, &r, m.decode)
 	outcome = OutcomeOf(err)
 	if failure, ok := errors.AsType[*CallError](err); ok {
 		notBefore = failure.NotBefore
@@ -199,7 +210,7 @@ func (s *AccountsService) move(ctx context.Context, r request) (*TransferResult,
 	if err != nil {
 		return nil, err
 	}
-	return result, nil
+	return &m.result, nil
 }
 
 // turnResult converts an outcome for package turns.
@@ -227,36 +238,57 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 	return failure
 }
 
-// transferResponse is the response to a movement, which may report success or failure. TransactionID may share memory
-// with the body.
+// transferResponse is the response to a movement, which may report success or failure.
 type transferResponse struct {
-	TransactionID jsontext.Value `json:"transaction_id"`
-	CorrelationID *string        `json:"correlation_id"`
+	TransactionID scalar `json:"transaction_id"`
+	CorrelationID scalar `json:"correlation_id"`
+}
+
+// scalar is a member of any kind, with the text of a string or number.
+type scalar struct {
+	present bool
+	kind    number.Kind
+	text    string
+}
+
+// UnmarshalJSON reads any value.
+func (s *scalar) UnmarshalJSON(data []byte) error {
+	kind, text := number.Scalar(data)
+	*s = scalar{present: true, kind: kind, text: string(text)}
+	return nil
+}
+
+// readWire reads any value.
+func (s *scalar) readWire(r *wire.Reader) {
+	var data jsontext.Value
+	wire.Raw(&data, r)
+	kind, text := number.Scalar(data)
+	s.present, s.kind = true, kind
+	r.Set(&s.text, text)
 }
 
 // decode distinguishes a movement from a failure. Only an empty transaction ID ("" or null) is a failure, and only
 // where section 4.4 defines it. Anything else that is not a number above zero proves nothing.
-func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
-	return func(received *response) error {
-		var moved transferResponse
-		if err := decodeJSON(received, &moved); err != nil {
-			return err
-		}
-		if moved.CorrelationID == nil {
-			return received.undecodable(errMissingMember)
-		}
-		r.CorrelationID = *moved.CorrelationID
-		kind, text := number.Scalar(moved.TransactionID)
-		id := string(text)
-		switch {
-		case modelsFailure && id == "" && kind != number.Other:
-			return &TransferFailedError{CorrelationID: r.CorrelationID}
-		case !ascii.IsDigits(id) || strings.Trim(id, "0") == "":
-			return received.undecodable(errNotATransactionID)
-		}
-		r.TransactionID = TransactionID(id)
-		return nil
+func (m *movement) decode(received *response) error {
+	if err := decodeJSON(received, &m.response); err != nil {
+		return err
 	}
+	moved, correlation := m.response.TransactionID, m.response.CorrelationID
+	switch {
+	case !correlation.present || correlation.kind == number.Null:
+		return received.undecodable(errMissingMember)
+	case correlation.kind == number.Other:
+		return received.undecodable(errWrongType)
+	}
+	m.result.CorrelationID = correlation.text
+	switch {
+	case m.failing && moved.text == "" && moved.kind != number.Other:
+		return &TransferFailedError{CorrelationID: m.result.CorrelationID}
+	case !ascii.IsDigits(moved.text) || strings.Trim(moved.text, "0") == "":
+		return received.undecodable(errNotATransactionID)
+	}
+	m.result.TransactionID = TransactionID(moved.text)
+	return nil
 }
 
 // NotBefore returns when a transfer or direct entry out with unknown outcome, last sent at lastSent, may be sent again
@@ -264,10 +296,11 @@ func (r *TransferResult) decode(modelsFailure bool) func(*response) error {
 // request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
 // too. The client itself, [CallError].NotBefore and package journal use this time. If you store payments yourself, wait
 // until then. If another process may have sent the payment, count from the moment at which it can no longer send, such
-// as when you took over its lock. For the zero time it returns the zero time.
+// as when you took over its lock. For the zero time it returns the zero time. Of a client and those derived from it
+// ([Client.With]), any of which may have sent it, the longest AttemptTimeout counts.
 //
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for
 // the limit, and raise Retry.InFlightWait accordingly.
 func (s *AccountsService) NotBefore(lastSent time.Time) time.Time {
-	return s.client.repeats.notBefore(lastSent)
+	return s.client.longest.notBefore(lastSent)
 }

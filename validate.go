@@ -152,8 +152,14 @@ func (v *validator) match(field, value, rule string, shortest, longest int, allo
 	if value == "" || v.lax && v.text(field, value, 0) {
 		return
 	}
-	length := utf8.RuneCountInString(value)
-	if length < shortest || length > longest || strings.ContainsFunc(value, func(r rune) bool { return !allowed(r) }) {
+	length := 0
+	for _, r := range value {
+		if length++; !allowed(r) {
+			length = longest + 1
+			break
+		}
+	}
+	if length < shortest || length > longest {
 		v.value(field, rule)
 	}
 }

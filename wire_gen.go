@@ -175,9 +175,9 @@ func (v *transferResponse) readWire(r *wire.Reader) {
 	for name, ok := r.First(); ok; name, ok = r.Next() {
 		switch string(name) {
 		case "transaction_id":
-			wire.Raw(&v.TransactionID, r)
+			v.TransactionID.readWire(r)
 		case "correlation_id":
-			wire.Optional(&v.CorrelationID, r, wire.Text)
+			v.CorrelationID.readWire(r)
 		}
 	}
 }

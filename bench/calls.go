@@ -119,7 +119,7 @@ func transactionPageRows(rounds int) ([]row, error) {
 
 func transferRows(rounds int) ([]row, error) {
 	transport := newMemory(`{"transaction_id":9000001,"correlation_id":"0c5a6f0e-55f0-4f3c-9f0c-2b1de0d1a001"}`, 0)
-	key := prepaid.DeriveRequestID(time.Now(), "bench")
+	key := prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "bench")
 	floor, ours, err := compare(rounds, callsOfClient,
 		floorSide(base, transport, func(f *floorClient) error {
 			var result floorTransferResult

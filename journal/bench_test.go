@@ -17,7 +17,7 @@ import (
 func benchmarkEntry(n int) Entry {
 	at := time.Now().UTC()
 	return Entry{
-		RequestID: prepaid.DeriveRequestID(at, "bench", strconv.Itoa(n)), Operation: "Accounts.Transfer", AccountID: "1234567890",
+		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(at), "bench", strconv.Itoa(n)), Operation: "Accounts.Transfer", AccountID: "1234567890",
 		Amount: prepaid.Cents(int64(n)), State: StateIntended, Began: at, Changed: at, Runs: 1,
 	}
 }

@@ -28,7 +28,7 @@ func ExampleJournal_Transfer() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	payday := time.Now() // once, when the order is made: a program stores it with the order
+	payday := prepaid.DateOf(time.Now()) // once, when the order is made: a program stores it with the order
 	params := prepaid.TransferParams{
 		RequestID: prepaid.DeriveRequestID(payday, "payroll", "emp-7"), Amount: prepaid.Cents(2550),
 		SourceReference: "PAYROLL", DestinationReference: "SALARY", DestinationAccountID: to,
@@ -76,7 +76,7 @@ func ExampleJournal_Pending() {
 	defer client.Close()
 	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop()) // the first payment's response is lost
 
-	payday := time.Now() // once, when the order is made: a program stores it with the order
+	payday := prepaid.DateOf(time.Now()) // once, when the order is made: a program stores it with the order
 	for range 2 {
 		j, err := journal.Open(filepath.Join(dir, "payments"), journal.Options{})
 		if err != nil {

@@ -16,7 +16,7 @@ const day = 24 * time.Hour
 // aged is a payment whose request id is of a day that is this long ago.
 func aged(age time.Duration) prepaid.TransferParams {
 	params := payment(1)
-	params.RequestID = prepaid.DeriveRequestID(time.Now().Add(-age), "aged")
+	params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(time.Now().Add(-age)), "aged")
 	params.DestinationAccountID = "2"
 	return params
 }

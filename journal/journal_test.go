@@ -58,7 +58,7 @@ func newBank() *bank { return &bank{paid: map[prepaid.RequestID]prepaid.Transact
 
 func payment(n int) prepaid.TransferParams {
 	return prepaid.TransferParams{
-		RequestID: prepaid.DeriveRequestID(time.Now(), fmt.Sprint(n)), Amount: prepaid.Cents(100),
+		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), fmt.Sprint(n)), Amount: prepaid.Cents(100),
 		SourceReference: "SECRETREF", DestinationReference: "B", DestinationAccountID: "SECRETDEST",
 	}
 }

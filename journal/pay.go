@@ -211,7 +211,7 @@ func (j *Journal) settle(e, old Entry, result *prepaid.TransferResult, err error
 		if old.NotBefore.After(e.NotBefore) {
 			e.NotBefore = old.NotBefore
 		}
-		if made, _ := e.RequestID.Time(); expired && made.Before(e.Changed) {
+		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(e.Changed) {
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
 		} else if doubtful || outcome != prepaid.OutcomeUnknown { // with the times of all runs
 			err = e.failure(prepaid.OutcomeUnknown, err)

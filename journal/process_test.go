@@ -36,13 +36,13 @@ const (
 	exitDone, exitAgain, exitLocked, exitOther = 0, 3, 4, 5
 )
 
-func payrollID(day time.Time, n int) prepaid.RequestID {
+func payrollID(day prepaid.Date, n int) prepaid.RequestID {
 	return prepaid.DeriveRequestID(day, "killed", strconv.Itoa(n))
 }
 
 // payAll pays everybody once over, as a payroll program does: even ones by card, odd ones to a bank.
 func payAll() int {
-	day, err := time.Parse(time.DateOnly, os.Getenv(childToday))
+	day, err := prepaid.ParseDate(os.Getenv(childToday))
 	if err != nil {
 		return exitOther
 	}
@@ -138,10 +138,10 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	}
 	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
 	path := filepath.Join(t.TempDir(), "payments")
-	day := time.Now().UTC()
+	day := prepaid.DateOf(time.Now().UTC())
 	env := []string{
 		childFile + "=" + path, childURL + "=" + srv.URL, childFrom + "=" + string(from), childTo + "=" + string(to),
-		childToday + "=" + day.Format(time.DateOnly),
+		childToday + "=" + day.String(),
 	}
 	kills := 0
 	for run := 0; ; run++ {

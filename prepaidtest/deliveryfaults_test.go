@@ -145,8 +145,8 @@ func TestDeliveryFault_BadUseFailsTheTest(t *testing.T) {
 		"copies must":          DuplicateMessage(0),
 		"must not be negative": DelayMessage(-1),
 		"not for pings":        DelayMessage(1).WithPings(),
-		"Times must":           LoseMessage().Times(-1),
-		"WithProbability must": LoseMessage().WithProbability(2),
+		"times must":           LoseMessage().Times(-1),
+		"probability must":     LoseMessage().WithProbability(2),
 	} {
 		recorder := &failures{TB: t}
 		s := NewServer(recorder)

@@ -109,3 +109,43 @@ func ExampleServer_InjectDelivery() {
 	fmt.Println(signed.Load(), "messages: the ping, and one twice")
 	// Output: 3 messages: the ping, and one twice
 }
+
+// The cardholder buys something and brings it back. Receivers get the webhook messages of both.
+func ExampleServer_Simulate() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	card := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	bought := srv.Simulate(prepaidtest.Simulation{AccountID: card, Amount: "18.90", MerchantCategoryCode: "5942"})
+	fmt.Println(bought.Message, srv.Balance(card))
+	back := srv.Simulate(prepaidtest.Simulation{Operation: "reverse", AuthorizationID: bought.AuthorizationID})
+	fmt.Println(back.Message, srv.Balance(card))
+	// Output:
+	// Approved 81.10
+	// Approved 100.00
+}
+
+// A client that keeps its token has one, however many calls it makes.
+func ExampleServer_AccessTokens() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	client := srv.Client()
+	card := srv.AddAccount(prepaidtest.SeedAccount{})
+	for range 3 {
+		if _, err := client.Accounts.Get(context.Background(), card); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	for _, token := range srv.AccessTokens() {
+		fmt.Println(token.Requests)
+	}
+	// Output: 3
+}

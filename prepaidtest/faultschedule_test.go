@@ -74,8 +74,8 @@ func TestFault_ProbabilityIsSeeded(t *testing.T) {
 func TestFault_BadNumbersFailTheTest(t *testing.T) {
 	t.Parallel()
 	for rule, fault := range map[string]Fault{
-		"Times must":           Truncate().Times(0),
-		"WithProbability must": Truncate().WithProbability(0),
+		"times must":           Truncate().Times(0),
+		"probability must":     Truncate().WithProbability(0),
 		"at most 1":            Truncate().WithProbability(1.01),
 		"above 0":              Truncate().WithProbability(math.NaN()),
 		"status must":          Respond(199, ""),

@@ -51,12 +51,12 @@ func TestFaultTextGoesBothWays(t *testing.T) {
 func TestParseFault_SaysWhatIsWrongWithoutTheText(t *testing.T) {
 	t.Parallel()
 	for text, rule := range map[string]string{
-		"": "see FaultForms", "hunter2": "see FaultForms", "x3": "see FaultForms",
+		"": "known are commit-then-drop, ", "hunter2": "known are commit-then-drop, ", "x3": "known are commit-then-drop, ",
 		"respond": "the status is missing", "respond hunter2": "the status must be", "respond 99": "200 to 999",
 		"respond 400 code hunter2": "a word too many", "delay": "the duration is missing", "delay hunter2": "the duration must be",
 		"delay -2s": "must not be negative", "wrong-length 0": "wrong by more than 0", `content-type "hunter2`: "does not end",
 		"content-type x3": "the type is missing", "respond-body 200 hunter2": "the body is missing",
-		"truncate x0": "Times must be", "truncate x1.5": "whole number", "truncate p2": "WithProbability must be", "truncate p1-e": "must have a number",
+		"truncate x0": "times must be", "truncate x1.5": "whole number", "truncate p2": "probability must be", "truncate p1-e": "must have a number",
 		"truncate x2 x3": "repeated", "truncate always x3": "contradicts", "truncate pings": "is not for this", "truncate x3 hunter2": "too many",
 		"truncate commit-after 1s": "does not carry", "proxy-page 502 commit-after": "duration of commit-after is missing",
 		"proxy-page 502 commit-after 0s": "above 0", "proxy-page 502 x2 commit-after 1s": "is not for this",
@@ -84,7 +84,7 @@ func TestDeliveryFaultTextGoesBothWays(t *testing.T) {
 		require.Equal(t, fault, read, text)
 	}
 	for text, rule := range map[string]string{
-		"": "see DeliveryFaultForms", "truncate": "see DeliveryFaultForms", "duplicate-message": "missing", "duplicate-message 0": "1 or more",
+		"": "known are duplicate-message, ", "truncate": "known are duplicate-message, ", "duplicate-message": "missing", "duplicate-message 0": "1 or more",
 		"delay-message 1s pings": "not for pings", "delay-message -1s": "negative", "lose-response pings pings": "repeated", `"`: "does not end",
 	} {
 		_, err := ParseDeliveryFault(text)

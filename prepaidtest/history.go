@@ -30,6 +30,36 @@ func (s *Server) PaidTwice() []prepaid.RequestID {
 	return ids
 }
 
+// RunningTransfer is a transfer or direct entry that has arrived and is not carried out yet. A repeat of its request id that
+// arrives meanwhile moves the money as well.
+type RunningTransfer struct {
+	// Operation is named as in Operations.
+	Operation string
+	// RequestID is empty when the request has none.
+	RequestID prepaid.RequestID
+	// AccountID is the EAID of the source.
+	AccountID prepaid.AccountID
+	// Amount is as it was sent; empty when the body cannot be read.
+	Amount string
+	// ArrivedAt is the server's clock on arrival.
+	ArrivedAt time.Time
+	// Age is the real time since the arrival.
+	Age time.Duration
+	// Left is the real time until it is carried out, 0 when that is due.
+	Left time.Duration
+}
+
+// RunningTransfers returns the transfers and direct entries that are running, oldest first: those that the faults Delay or
+// CommitAfter hold. All others take no time.
+func (s *Server) RunningTransfers() []RunningTransfer {
+	running := s.service.Transfers.Running()
+	list := make([]RunningTransfer, len(running))
+	for i, r := range running {
+		list[i] = RunningTransfer{r.Operation, prepaid.RequestID(r.RequestID), prepaid.AccountID(r.Account), r.Amount, r.Arrived, time.Since(r.Since), max(time.Until(r.Until), 0)}
+	}
+	return list
+}
+
 // Transaction is an item of an account's history (2.8). Amounts are in decimals: credits positive, debits
 // negative.
 type Transaction struct {

@@ -279,5 +279,6 @@ func PermittedCompanies(ids ...prepaid.CompanyID) Option {
 	return func(s *settings) { s.permitted = companyIDs[int64](ids) }
 }
 
-// RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000.
+// RequestLog sets how many requests and how many deliveries are remembered; the oldest go first. Default 10,000. A body
+// is kept up to 16 KiB, and all requests together up to 64 MiB.
 func RequestLog(size int) Option { return func(s *settings) { s.requestLog = size } }

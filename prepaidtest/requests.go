@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/requestlog"
@@ -19,6 +20,8 @@ type Request struct {
 	Number int64
 	// Time is the server's clock on arrival.
 	Time time.Time
+	// Duration is the wall time from arrival until the response was sent; while it is being sent, until it was ready.
+	Duration time.Duration
 	// Method is the HTTP method.
 	Method string
 	// Template is the path template of the reference, for example "/accounts/{id}/transfer"; empty for a path
@@ -26,6 +29,22 @@ type Request struct {
 	Template string
 	// Path is the path as it arrived, percent-encoded, without the query.
 	Path string
+	// AccountID is the EAID in the path or in the body, whether there is such an account or not; empty without one.
+	AccountID prepaid.AccountID
+	// AccountStatus is the status of that account as the request found it; empty when there was no such account.
+	AccountStatus string
+	// AccountBalance is its balance as the request found it, in decimals; empty when there was no such account.
+	AccountBalance string
+	// Amount is the amount in the body, as it was written; empty without one.
+	Amount string
+	// RequestID is request_id of the body, cut at 100 characters; empty without one.
+	RequestID prepaid.RequestID
+	// RepeatOf is the Number of the first request of the log with the same operation and RequestID; 0 for that one
+	// itself, and without a RequestID.
+	RepeatOf int64
+	// Replayed reports whether the response is the one kept for an earlier request with this RequestID: nothing was
+	// carried out.
+	Replayed bool
 	// Query holds the query parameters; nil when there are none. The values of those that the operation does not
 	// know are masked.
 	Query url.Values
@@ -44,11 +63,15 @@ type Request struct {
 	ErrorCode string
 	// ErrorDescription belongs to ErrorCode and never holds a value of the request.
 	ErrorDescription string
+	// ResponseHeader holds the headers of the response as the server made it.
+	ResponseHeader http.Header
 	// ResponseBody is the body of the response as the server made it, even when a fault kept it from the caller. Secrets
-	// are masked, and it is cut at 4 KiB. Empty for reports, which are not kept in memory.
+	// are masked, and it is cut at 16 KiB. Empty for reports, which are not kept in memory.
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
+	// FaultForm is that fault as ParseFault reads it, without how often it is used; empty without one.
+	FaultForm string
 }
 
 // Format prints one line with every verb: time, method, path, status, error code and description.
@@ -65,15 +88,63 @@ func (r Request) Format(f fmt.State, _ rune) {
 	}
 }
 
-// Requests returns the requests that arrived, oldest first, as far as the log reaches back (see RequestLog).
-func (s *Server) Requests() []Request { return s.requests.All() }
+// logMemory bounds what the log of requests takes.
+const logMemory = 64 << 20
 
-func (s *Server) record(c *exchange.Call, response exchange.Response, fault *faults.Fault, took time.Duration) {
-	entry := Request{
-		Time: c.At, Method: c.Request.Method, Path: c.Request.URL.EscapedPath(),
-		Client: clientAddress(c.Request), Status: response.Status, Fault: fault != nil,
-		ErrorCode: response.Problem.Code, ErrorDescription: response.Problem.Description,
+// Requests returns the requests that arrived, oldest first, as far as the log reaches back: see RequestLog.
+func (s *Server) Requests() []Request {
+	list := s.requests.All()
+	first := make(map[[3]string]int64)
+	for i, r := range list {
+		if r.RequestID == "" {
+			continue
+		}
+		key := [3]string{r.Method, r.Template, string(r.RequestID)}
+		if earlier, known := first[key]; known {
+			list[i].RepeatOf = earlier
+		} else {
+			first[key] = r.Number
+		}
 	}
+	return list
+}
+
+// weight estimates what a request takes in the log.
+func (r Request) weight() int {
+	weight := 1024 + len(r.Path) + len(r.Body) + len(r.ResponseBody)
+	for _, values := range []map[string][]string{r.Query, r.Header, r.ResponseHeader} {
+		for name, list := range values {
+			weight += len(name) + 64
+			for _, value := range list {
+				weight += len(value)
+			}
+		}
+	}
+	return weight
+}
+
+// arrived begins the entry of a request: what it is about and how it finds the account.
+func (s *Server) arrived(c *exchange.Call) Request {
+	if s.settings.requestLog == 0 {
+		return Request{}
+	}
+	about := requestlog.SubjectOf(c)
+	entry := Request{AccountID: prepaid.AccountID(about.Account), Amount: about.Amount, RequestID: prepaid.RequestID(about.RequestID)}
+	if about.Account == "" {
+		return entry
+	}
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	if a := l.Account(about.Account); a != nil {
+		entry.AccountStatus, entry.AccountBalance = a.Status, a.Balance.String()
+	}
+	return entry
+}
+
+func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Response, fault *faults.Fault, took time.Duration) {
+	entry.Time, entry.Method, entry.Path, entry.Duration = c.At, c.Request.Method, c.Request.URL.EscapedPath(), took
+	entry.Client, entry.Status, entry.Fault, entry.Replayed = clientAddress(c.Request), response.Status, fault != nil, c.Replayed
+	entry.ErrorCode, entry.ErrorDescription = response.Problem.Code, response.Problem.Description
 	if c.Route != nil {
 		entry.Template = c.Route.Template
 	}
@@ -82,16 +153,24 @@ func (s *Server) record(c *exchange.Call, response exchange.Response, fault *fau
 	}
 	if s.settings.requestLog > 0 {
 		entry.Number = s.logged.Add(1)
+		if fault != nil {
+			entry.FaultForm = fault.Form()
+		}
 		entry.Header = requestlog.Header(c.Request.Header)
 		if c.Request.URL.RawQuery != "" {
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
 		entry.Body = requestlog.Body(c.Body, c.Readable)
-		entry.ResponseBody = requestlog.Response(c, response)
-		s.requests.Add(entry)
+		entry.ResponseHeader, entry.ResponseBody = response.Headers(), requestlog.Response(c, response)
+		s.requests.Add(*entry)
 	}
 	if s.settings.logger != nil {
 		s.settings.logger.Info("request", slog.String("method", entry.Method), slog.String("template", entry.Template),
 			slog.Int("status", entry.Status), slog.String("code", entry.ErrorCode), slog.Bool("fault", entry.Fault), slog.Duration("duration", took))
 	}
+}
+
+// sent puts the time that a fault has taken to send a response into its entry.
+func (s *Server) sent(entry Request, took time.Duration) {
+	s.requests.Change(func(r Request) bool { return r.Number == entry.Number }, func(r *Request) { r.Duration = took })
 }

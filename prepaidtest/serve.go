@@ -32,28 +32,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.Cached = s.service.Transfers.Cached()
-	response, fault := s.respond(c)
+	var pathKnown bool
+	c.Route, c.Params, pathKnown = s.routes.Find(r)
+	entry := s.arrived(c)
+	response, fault := s.respond(c, pathKnown)
 	response.At = s.service.Clock.Now()
 	fault.RewriteHeader(&response)
 	switch { // in the log before the caller can look, except for responses that are made while they are sent
 	case fault.TakesOver():
-		s.record(c, response, fault, time.Since(began))
+		s.record(&entry, c, response, fault, time.Since(began))
 		fault.Send(s.activity, w, response)
 	case response.Stream == nil:
-		s.record(c, response, fault, time.Since(began))
+		s.record(&entry, c, response, fault, time.Since(began))
 		response.Write(fault.Slow(s.activity, w, r), r, s.front)
 	default:
 		sent := c.WriteStream(fault.Slow(s.activity, w, r), response)
-		s.record(c, sent, fault, time.Since(began))
+		s.record(&entry, c, sent, fault, time.Since(began))
+	}
+	if fault != nil {
+		s.sent(entry, time.Since(began))
 	}
 	response.Release()
 }
 
 // respond decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
 // token, armed fault, operation.
-func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
-	route, params, pathKnown := s.routes.Find(c.Request)
-	c.Route, c.Params = route, params
+func (s *Server) respond(c *exchange.Call, pathKnown bool) (exchange.Response, *faults.Fault) {
+	route := c.Route
 	if !s.settings.addresses.Admits(clientAddress(c.Request)) {
 		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
 	}
@@ -92,7 +97,9 @@ func (s *Server) respond(c *exchange.Call) (exchange.Response, *faults.Fault) {
 	}
 	switch fault.Kind {
 	case faults.Delay:
+		end := s.service.Transfers.Hold(c, fault.Wait)
 		s.activity.Pause(fault.Wait, nil)
+		end()
 	case faults.ExpireToken:
 		return s.service.Tokens.Expire(c), fault
 	}
@@ -118,7 +125,9 @@ func (s *Server) carryOut(c *exchange.Call) exchange.Response {
 func (s *Server) runOn(c exchange.Call, d time.Duration) {
 	c.Request = c.Request.WithContext(context.WithoutCancel(c.Request.Context()))
 	counted := s.activity.Begin(1)
+	end := s.service.Transfers.Hold(&c, d)
 	s.activity.Run(func() {
+		defer end()
 		s.activity.Pause(d, nil)
 		s.service.Clock.Settle()
 		s.carryOut(&c).Release()

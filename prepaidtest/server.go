@@ -87,7 +87,7 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	s := &Server{
 		settings: settings, tb: tb, activity: activity.New(), rates: gate.NewRateLimiter(settings.rateLimit, settings.rateSpan),
 		faults:   faults.NewQueue(AnyOperation, settings.seed, 1, func(f faults.Fault) faults.Schedule { return f.Schedule }),
-		requests: ring.New[Request](settings.requestLog),
+		requests: ring.NewWeighed(settings.requestLog, logMemory, Request.weight),
 		form: &exchange.Form{
 			MediaType: settings.mediaType(), Lenient: settings.lenient, QuotedStrings: settings.quotedStrings, PageSizes: settings.pageSizes,
 		},
@@ -204,6 +204,3 @@ func (s *Server) complain(what, reason string) {
 	}
 	fmt.Fprintln(os.Stderr, "prepaidtest: "+what+":", reason)
 }
-
-// RevokeTokens makes every access token issued so far invalid, as if all had expired.
-func (s *Server) RevokeTokens() { s.service.Tokens.Revoke() }

@@ -111,8 +111,11 @@ func TestRequest_AnswerIsMaskedAndCut(t *testing.T) {
 	c.post("accounts/"+id+"/dip", `{}`).refused(400, "bad_application_id")
 	require.Contains(t, c.lastRequest().ResponseBody, "bad_application_id")
 
-	c.get("policy/mccodes?page_size=500")
-	require.Len(t, c.lastRequest().ResponseBody, 4<<10)
+	for range 50 {
+		c.AddAccount(SeedAccount{})
+	}
+	c.get("accounts/company/42?page_size=50")
+	require.Len(t, c.lastRequest().ResponseBody, 16<<10)
 }
 
 // watched is a test whose result and log are looked at.

@@ -27,7 +27,7 @@ func TestInABrowser(t *testing.T) {
 		require.Contains(t, b.text("#live-main"), "No request yet")
 		require.Equal(t, http.StatusOK, p.call("PUT", "accounts/"+ada+"/status", `{"status":"suspected_fraud"}`).status)
 		require.Eventually(t, func() bool {
-			return strings.Contains(b.text(`[data-key="`+ada+`"]`), "suspected fraud") && strings.Contains(b.text("#live-main"), "/accounts/{id}/status")
+			return strings.Contains(b.text(`[data-key="`+ada+`"]`), "suspected fraud") && strings.Contains(b.text("#live-main"), "/accounts/"+ada+"/status")
 		}, 10*time.Second, 100*time.Millisecond, "the change appears without a reload")
 		var kept []bool
 		b.eval(`return [window.kept === document.querySelector('[data-key="`+ada+`"] a'), document.activeElement === window.kept, window.scrollY > 0]`, &kept)
@@ -112,7 +112,7 @@ func buttonsWork(t *testing.T, b *browser, p *program, form browserForm) {
 	b.click(`form[action$="/activate"] button`)
 	b.shows(".headline", "active")
 
-	for _, path := range []string{"", "accounts", "accounts/" + ada, "requests", "requests?only=failed", "requests/1", "webhooks", "faults", "clock"} {
+	for _, path := range []string{"", "accounts", "accounts/" + ada, "requests", "requests?outcome=failed", "requests/1", "webhooks", "faults", "clock"} {
 		b.visit(p.page + path)
 		var wide [2]int
 		b.eval(`return [document.documentElement.scrollWidth, document.documentElement.clientWidth]`, &wide)

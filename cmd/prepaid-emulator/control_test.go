@@ -29,9 +29,9 @@ func TestControlAnswersInJSON(t *testing.T) {
 	account := "/accounts/" + grace
 	for _, step := range []struct{ path, form, want string }{
 		{"/clock", "by=1h", `{"now":"2030-01-31T09:00:00Z"}`},
-		{account + "/status", "status=inactive", `{"account_id":"` + grace + `","status":"inactive","balance":80.00,"pin_set":false,"pin_changes":[]}`},
-		{account + "/adjust", "amount=-12.50", `{"account_id":"` + grace + `","status":"inactive","balance":67.50,"pin_set":false,"pin_changes":[]}`},
-		{account + "/activate", "", `{"account_id":"` + grace + `","status":"active","balance":67.50,"pin_set":false,"pin_changes":[]}`},
+		{account + "/status", "status=inactive", `{"account_id":"` + grace + `","status":"inactive","balance":80.00,"pin_set":false,"pin_changes":[],"authorizations":[]}`},
+		{account + "/adjust", "amount=-12.50", `{"account_id":"` + grace + `","status":"inactive","balance":67.50,"pin_set":false,"pin_changes":[],"authorizations":[]}`},
+		{account + "/activate", "", `{"account_id":"` + grace + `","status":"active","balance":67.50,"pin_set":false,"pin_changes":[],"authorizations":[]}`},
 		{"/faults", "operation=*&fault=delay+1ms&times=2", `{"faults":[{"operation":"*","fault":"delay 1ms x2","used":0,"left":2}],"delivery_faults":[]}`},
 		{"/faults/clear", "", `{"faults":[],"delivery_faults":[]}`},
 		{"/faults", "operation=*&fault=delay+1ms+x3", `{"faults":[{"operation":"*","fault":"delay 1ms x3","used":0,"left":3}],"delivery_faults":[]}`},

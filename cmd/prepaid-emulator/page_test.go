@@ -86,7 +86,7 @@ func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?only=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
+	for _, want := range []string{"/", "/accounts", "/accounts/" + ada, "/requests", "/requests?outcome=failed", "/requests/1", "/webhooks", "/faults", "/clock", "/static/style.css", "/static/live.js", "/static/icon.svg"} {
 		require.True(t, seen[want], "no link leads to %s", want)
 	}
 	require.True(t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasPrefix(path, "/webhooks/") }))
@@ -119,7 +119,7 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 		got := p.press(account+"/adjust", url.Values{"amount": {amount}}.Encode())
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, amount)
 		require.Contains(t, got.body, "must be a number")
-		require.Contains(t, got.body, "data-still", "a page that holds what was entered is not replaced")
+		require.Contains(t, got.body, "data-refused", "the script leaves the forms of such a page alone")
 	}
 	require.Equal(t, http.StatusUnprocessableEntity, p.press(account+"/activate", "").status)
 	p.press(account+"/status", "status=pre_active")

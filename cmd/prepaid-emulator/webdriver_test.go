@@ -26,6 +26,7 @@ type browser struct {
 type browserForm struct {
 	phone        bool // 390 by 844, touch
 	noJavaScript bool
+	dark         bool
 }
 
 // needBrowser skips the test where there is no browser, unless PREPAID_BROWSER=required says that there must be one.
@@ -81,6 +82,10 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 		"--user-data-dir=" + profile, "--window-size=1200,860", "--blink-settings=preferredColorScheme=1", // light
 	}
 	options := map[string]any{"args": args}
+	if form.dark {
+		args[len(args)-1] = "--blink-settings=preferredColorScheme=0"
+		options["args"] = args
+	}
 	if form.phone {
 		options["mobileEmulation"] = map[string]any{"deviceMetrics": map[string]any{"width": 390, "height": 844, "pixelRatio": 2, "touch": true, "mobile": true}}
 	}

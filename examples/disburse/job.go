@@ -128,7 +128,7 @@ func differ(paths ...string) bool {
 // requestID is the same each time the run is continued. It depends on the environment, so that the journal of a
 // rehearsal is not taken for that of the real run.
 func (j *job) requestID(p payment) prepaid.RequestID {
-	return prepaid.DeriveRequestID(j.date, "disburse", string(j.environment), j.run, p.key)
+	return prepaid.DeriveRequestID(prepaid.DateOf(j.date), "disburse", string(j.environment), j.run, p.key)
 }
 
 // params is what is sent for a row.

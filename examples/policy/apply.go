@@ -1,26 +1,28 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/cardprograms/prepaid"
 )
 
 const (
-	// mostRounds bounds how often an apply plans again. Usually one is enough; each unknown outcome costs one more.
+	// mostRounds bounds how often an apply is begun again after an unknown outcome.
 	mostRounds = 4
-	// callLimit bounds a call, which Ctrl+C does not end.
-	callLimit = 2 * time.Minute
+	// ensureLimit bounds the calls for one list, which Ctrl+C does not end.
+	ensureLimit = 2 * time.Minute
 )
 
 var (
 	errChanged = errors.New("somebody else has changed the policy")
 	errStopped = errors.New("stopped")
-	errRounds  = errors.New("the policy still differs from the wanted one after several rounds")
 )
 
 // applier changes a policy to the wanted one.
@@ -28,102 +30,121 @@ type applier struct {
 	client  *prepaid.Client
 	company prepaid.CompanyID
 	reason  string
-	batch   int
-	settle  time.Duration // from a call of unknown outcome to reading back
+	settle  time.Duration // from an unknown outcome to the next round
 	out     io.Writer
-	bar     *progress
-
-	doubts []step // calls that may have been applied, or may still be
 }
 
 // read returns the lists of the policy that wanted has. Ctrl+C does not end it: the result must be seen.
-func (a *applier) read(ctx context.Context, wanted state) (state, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
-	defer cancel()
-	p, err := a.client.Policy.Get(ctx, a.company)
-	if err != nil {
-		return state{}, err
-	}
-	return stateOf(p).within(wanted), nil
+func (a *applier) read(ctx context.Context, wanted state) (current state, err error) {
+	err = limited(ctx, func(ctx context.Context) error {
+		p, err := a.client.Policy.Get(ctx, a.company)
+		if err == nil {
+			current = stateOf(p).within(wanted)
+		}
+		return err
+	})
+	return current, err
 }
 
-// converge changes the policy from current to wanted and returns the policy that it read last. A change is never
-// repeated. After an unknown outcome it reads back and plans again, which sends what is missing and nothing that has
-// been done.
-func (a *applier) converge(ctx context.Context, current, wanted state) (state, error) {
+// limited makes calls that Ctrl+C does not cut off: a change that is cut off has an unknown outcome.
+func limited(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ensureLimit)
+	defer cancel()
+	return call(ctx)
+}
+
+// converge changes the policy to wanted. After an unknown outcome it waits and begins again: what has been done by then is not
+// sent again.
+func (a *applier) converge(ctx context.Context, wanted state) (err error) {
+	unknown := false
 	for range mostRounds {
-		p := makePlan(current, wanted)
-		if p.empty() {
-			return current, nil
+		err = a.round(ctx, wanted)
+		// A call that is refused after an unknown outcome may be refused because the earlier one took effect in between.
+		unknown = unknown || errors.Is(err, prepaid.ErrOutcomeUnknown)
+		if !unknown || err == nil || errors.Is(err, errStopped) || errors.Is(err, prepaid.ErrPolicyChanged) {
+			return err
 		}
-		before := len(a.doubts)
-		expected, failed := a.makeCalls(ctx, current, p.steps(a.batch))
-		refused := prepaid.OutcomeOf(failed) == prepaid.OutcomeRejected
-		if failed != nil && !refused && !errors.Is(failed, errStopped) {
-			fmt.Fprintf(a.out, "  %v\n  waiting %s, reading back and planning again\n", failed, a.settle)
-			if !sleep(ctx, a.settle) {
-				failed = errStopped
-			}
+		fmt.Fprintf(a.out, "  %v\n  waiting %s and beginning again\n", err, a.settle)
+		if !sleep(ctx, a.settle) {
+			return errors.Join(err, errStopped)
 		}
-		got, err := a.read(ctx, wanted)
+	}
+	return err
+}
+
+// round changes all lists, first what restricts, then the rest. All rules of a program do the same, so none overrides another:
+// if the default is to allow, adding a rule restricts; if it is to deny, removing one does. So nothing is opened in one list
+// while something is still to be closed in another, wherever the calls end.
+func (a *applier) round(ctx context.Context, wanted state) error {
+	restrict, removes := wanted, false
+	if wanted.action == prepaid.PolicyActionDeny {
+		current, err := a.read(ctx, wanted)
 		if err != nil {
-			return expected, errors.Join(failed, err)
+			return err
 		}
-		current = got
-		left := makePlan(current, wanted)
-		switch {
-		case !explains(a.possible(expected), got):
-			return current, errors.Join(failed, errChanged)
-		case left.empty():
-			return current, nil
-		case errors.Is(failed, errStopped), refused && before == 0:
-			return current, failed // refused after an unknown outcome: that call may have taken effect in between, so look again
-		}
+		restrict, removes = wanted.among(current), true
 	}
-	return current, errRounds
+	if err := a.ensure(ctx, restrict, removes, false); err != nil {
+		return err
+	}
+	return a.ensure(ctx, wanted, true, true)
 }
 
-// makeCalls makes the calls up to the first that fails, and returns the expected policy without that one.
-func (a *applier) makeCalls(ctx context.Context, expected state, steps []step) (state, error) {
-	rules := 0
-	for i := range steps {
-		rules += steps[i].rules()
-	}
-	a.bar.more(rules)
-	for i := range steps {
-		s := &steps[i]
-		if ctx.Err() != nil && !s.secondHalf { // between the halves there are fewer rules than before and after
-			return expected, errStopped
-		}
-		err := a.call(ctx, s)
-		switch prepaid.OutcomeOf(err) {
-		case prepaid.OutcomeApplied:
-			expected = s.after(expected)
-			a.bar.done(s.rules())
+// ensure changes each list that wanted has.
+func (a *applier) ensure(ctx context.Context, wanted state, removeOthers, replaceTexts bool) error {
+	policies := a.client.Policy
+	for _, list := range []struct {
+		managed bool
+		ensure  func(context.Context) error
+	}{
+		{wanted.categories != nil, func(ctx context.Context) error {
+			_, err := policies.EnsureCategories(ctx, a.company, prepaid.EnsureCategoriesParams{
+				DefaultAction: wanted.action, Categories: sortedKeys(wanted.categories, cmp.Compare[prepaid.MCC]),
+				RemoveOthers: removeOthers, Reason: a.reason,
+			})
+			return err
+		}},
+		{wanted.merchants != nil, func(ctx context.Context) error {
+			_, err := policies.EnsureMerchants(ctx, a.company, prepaid.EnsureMerchantsParams{
+				DefaultAction: wanted.action, Merchants: sorted(wanted.merchants, compareMerchants),
+				RemoveOthers: removeOthers, ReplaceTexts: replaceTexts, Reason: a.reason,
+			})
+			return err
+		}},
+		{wanted.terminals != nil, func(ctx context.Context) error {
+			_, err := policies.EnsureTerminals(ctx, a.company, prepaid.EnsureTerminalsParams{
+				DefaultAction: wanted.action, Terminals: sorted(wanted.terminals, compareTerminals),
+				RemoveOthers: removeOthers, ReplaceTexts: replaceTexts, Reason: a.reason,
+			})
+			return err
+		}},
+	} {
+		if !list.managed {
 			continue
-		case prepaid.OutcomeUnknown:
-			a.doubts = append(a.doubts, *s)
 		}
-		return expected, err
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		if err := limited(ctx, list.ensure); err != nil {
+			return err
+		}
 	}
-	return expected, nil
+	return nil
 }
 
-// call makes one call. Ctrl+C takes effect between calls: a call that is cut off has an unknown outcome.
-func (a *applier) call(ctx context.Context, s *step) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
-	defer cancel()
-	return s.send(ctx, a.client, a.company, a.reason)
+// sorted returns the rules of a list in the order of the keys, never nil.
+func sorted[K comparable, R any](list map[K]R, order func(a, b K) int) []R {
+	rules := make([]R, 0, len(list))
+	for _, key := range sortedKeys(list, order) {
+		rules = append(rules, list[key])
+	}
+	return rules
 }
 
-// possible returns the policies that may be found if nobody else changes any: the expected one, and what each call of
-// unknown outcome makes of it, however late.
-func (a *applier) possible(expected state) []state {
-	states := []state{expected}
-	for i := range a.doubts {
-		states = append(states, a.doubts[i].after(expected))
-	}
-	return states
+func sortedKeys[K comparable, R any](list map[K]R, order func(a, b K) int) []K {
+	keys := slices.AppendSeq(make([]K, 0, len(list)), maps.Keys(list))
+	slices.SortFunc(keys, order)
+	return keys
 }
 
 // sleep returns false if ctx ended first.

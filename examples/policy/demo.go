@@ -26,15 +26,15 @@ terminals:
 var errDemo = errors.New("the demonstration did not go as expected")
 
 // demonstrate shows everything, on an emulator.
-func demonstrate(ctx context.Context, out, errOut io.Writer) error {
+func demonstrate(ctx context.Context, out io.Writer) error {
 	s, err := emulate()
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	s.in, s.out, s.errOut = strings.NewReader(""), out, errOut
+	s.in, s.out = strings.NewReader(""), out
 	title := func(text string) { fmt.Fprintf(out, "\n== %s\n\n", text) }
-	options := options{batch: 100, reason: "demonstration"}
+	options := options{reason: "demonstration"}
 
 	title("Export: the emulator's initial policy as a file")
 	if err := s.export(ctx, prepaidtest.DefaultCompany); err != nil {
@@ -71,7 +71,7 @@ func demonstrate(ctx context.Context, out, errOut io.Writer) error {
 		return errDemo
 	}
 
-	title("Apply again, to the policy as it is now; the response to the first call is lost")
+	title("Apply again, to the policy as it is now; the response to the first call is lost, and reading back shows it")
 	s.emulator.Inject("POST /policy/{id}/categories", prepaidtest.CommitThenDrop())
 	options.yes = true
 	if err := s.apply(ctx, company, wanted, options); err != nil {

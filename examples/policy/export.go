@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"io"
-	"maps"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -17,15 +15,13 @@ func writePolicy(to io.Writer, company prepaid.CompanyID, s state) error {
 		Company: int64(company), DefaultAction: string(s.action),
 		Categories: []string{}, Merchants: []merchantNode{}, Terminals: []terminalNode{},
 	}
-	for _, code := range slices.SortedFunc(maps.Keys(s.categories), cmp.Compare[prepaid.MCC]) {
+	for _, code := range sortedKeys(s.categories, cmp.Compare[prepaid.MCC]) {
 		file.Categories = append(file.Categories, string(code)) // quoted by the encoder, since it looks like a number
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(s.merchants), compareMerchants) {
-		r := s.merchants[key]
+	for _, r := range sorted(s.merchants, compareMerchants) {
 		file.Merchants = append(file.Merchants, merchantNode{r.AcquirerID, r.CardAcceptorID, r.Description})
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(s.terminals), compareTerminals) {
-		r := s.terminals[key]
+	for _, r := range sorted(s.terminals, compareTerminals) {
 		file.Terminals = append(file.Terminals, terminalNode{
 			r.AcquirerID, r.CardAcceptorID, r.TerminalID, r.CardAcceptorNameLocation, r.Description,
 		})

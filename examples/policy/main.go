@@ -63,7 +63,6 @@ type options struct {
 	ignoreTexts bool
 	expect      string
 	reason      string
-	batch       int
 	emulator    bool
 }
 
@@ -78,7 +77,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return 0
 	case err != nil:
 	case o.command == "":
-		err = demonstrate(ctx, out, errOut)
+		err = demonstrate(ctx, out)
 	default:
 		changes, err = command(ctx, o, in, out, errOut)
 	}
@@ -116,7 +115,7 @@ func command(ctx context.Context, o options, in io.Reader, out, errOut io.Writer
 		return false, err
 	}
 	defer s.close()
-	s.in, s.out, s.errOut = in, out, errOut
+	s.in, s.out = in, out
 	switch o.command {
 	case "export":
 		company = prepaid.CompanyID(o.company)
@@ -148,7 +147,6 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	flags.StringVar(&o.expect, "expect", "", "apply: digest of the reviewed plan; any other plan is refused")
 	flags.StringVar(&o.reason, "reason", "", "apply: kept by the service with each change")
 	flags.BoolVar(&o.emulator, "emulator", false, "run on an emulator inside this process, with a fictional policy that is not kept")
-	flags.IntVar(&o.batch, "batch", 100, "apply: maximum of rules per call; the reference gives no limit")
 	switch o.command {
 	case "export", "plan", "apply":
 		args = args[1:]
@@ -170,8 +168,6 @@ func parse(args []string, errOut io.Writer) (options, error) {
 		return o, fmt.Errorf("%w: export takes flags only", errInput)
 	case o.command != "export" && flags.NArg() != 1:
 		return o, fmt.Errorf("%w: %s takes one file, after the flags", errInput, o.command)
-	case o.batch < 1:
-		return o, fmt.Errorf("%w: -batch must be 1 or more", errInput)
 	case !o.emulator && os.Getenv("PREPAID_BASE_URL") == "":
 		return o, fmt.Errorf("%w: PREPAID_BASE_URL is not set; use -emulator if that is intended", errInput)
 	case o.emulator && os.Getenv("PREPAID_BASE_URL") != "":

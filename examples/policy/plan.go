@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"maps"
-	"slices"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -45,6 +44,28 @@ func (s state) within(wanted state) state {
 		s.terminals = nil
 	}
 	return s
+}
+
+// among returns the rules of s that current has, too, with whatever text.
+func (s state) among(current state) state {
+	s.categories = shared(s.categories, current.categories)
+	s.merchants = shared(s.merchants, current.merchants)
+	s.terminals = shared(s.terminals, current.terminals)
+	return s
+}
+
+func shared[K comparable, R any](list, other map[K]R) map[K]R {
+	list = maps.Clone(list) // nil stays nil
+	maps.DeleteFunc(list, func(key K, _ R) bool {
+		_, listed := other[key]
+		return !listed
+	})
+	return list
+}
+
+func (s state) equal(o state) bool {
+	return s.action == o.action && maps.Equal(s.categories, o.categories) && maps.Equal(s.merchants, o.merchants) &&
+		maps.Equal(s.terminals, o.terminals)
 }
 
 func byKey[K comparable, R any](rules []R, key func(*R) K) map[K]R {
@@ -95,7 +116,7 @@ func listDelta[K, R comparable](current, wanted map[K]R, order func(a, b K) int)
 		return delta[K, R]{unmanaged: true}
 	}
 	var d delta[K, R]
-	for _, key := range slices.SortedFunc(maps.Keys(wanted), order) {
+	for _, key := range sortedKeys(wanted, order) {
 		rule := wanted[key]
 		switch old, listed := current[key]; {
 		case !listed:
@@ -106,7 +127,7 @@ func listDelta[K, R comparable](current, wanted map[K]R, order func(a, b K) int)
 			d.unchanged++
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(current), order) {
+	for _, key := range sortedKeys(current, order) {
 		if _, stays := wanted[key]; !stays {
 			d.remove = append(d.remove, key)
 		}

@@ -26,7 +26,6 @@ type session struct {
 	settle   time.Duration
 	in       io.Reader
 	out      io.Writer
-	errOut   io.Writer
 }
 
 // connect connects to the service of the environment, or starts an emulator with a small policy.
@@ -53,22 +52,22 @@ func emulate() (*session, error) {
 		return nil, err
 	}
 	s := &session{client: emulator.Client(), emulator: emulator, settle: 50 * time.Millisecond}
-	a := applier{client: s.client, company: prepaidtest.DefaultCompany}
-	for _, first := range []step{
-		addCategories([]prepaid.MCC{"5933", "7995"}),
-		addMerchants([]prepaid.MerchantRule{
-			{AcquirerID: 100001, CardAcceptorID: "CASINO", Description: "Casino"},
-			{AcquirerID: 100002, CardAcceptorID: "RACES", Description: "Race course"},
-		}),
-		addTerminals([]prepaid.TerminalRule{{AcquirerID: 100001, CardAcceptorID: "QUICKMART", TerminalID: "T9", Description: "bottle shop"}}),
-	} {
-		if err := a.call(context.Background(), &first); err != nil {
-			s.close()
-			return nil, err
-		}
+	if err := emulator.Load(strings.NewReader(fictional)); err != nil {
+		s.close()
+		return nil, err
 	}
 	return s, nil
 }
+
+// fictional is the policy of the emulator.
+const fictional = `{"companies": [{
+	"id": 42, "client_id": "acme", "categories": [5933, 7995],
+	"merchants": [
+		{"acquirer_id": 100001, "card_acceptor_id": "CASINO", "description": "Casino"},
+		{"acquirer_id": 100002, "card_acceptor_id": "RACES", "description": "Race course"}
+	],
+	"terminals": [{"acquirer_id": 100001, "card_acceptor_id": "QUICKMART", "terminal_id": "T9", "description": "bottle shop"}]
+}]}`
 
 func (s *session) close() {
 	_ = s.client.Close()
@@ -123,11 +122,7 @@ func (s *session) prepare(ctx context.Context, company prepaid.CompanyID, wanted
 		fmt.Fprintln(s.out, "Nothing to do.")
 		return p, nil
 	}
-	calls := "1 call"
-	if steps := len(p.plan.steps(o.batch)); steps != 1 {
-		calls = fmt.Sprintf("%d calls", steps)
-	}
-	fmt.Fprintf(s.out, "Plan %s: %s, in %s.\n", p.digest, p.plan.count(), calls)
+	fmt.Fprintf(s.out, "Plan %s: %s.\n", p.digest, p.plan.count())
 	return p, nil
 }
 
@@ -165,25 +160,28 @@ func (s *session) apply(ctx context.Context, company prepaid.CompanyID, wanted s
 			return err
 		}
 	}
-	a := &applier{
-		client: s.client, company: company, reason: o.reason, batch: o.batch, settle: s.settle,
-		out: s.out, bar: newProgress(s.errOut),
-	}
+	a := &applier{client: s.client, company: company, reason: o.reason, settle: s.settle, out: s.out}
 	// The question may have been open for an hour: the confirmation is for the plan of the policy as it was.
 	again, err := a.read(ctx, p.wanted)
 	if err != nil {
 		return err
 	}
-	if !explains([]state{p.current}, again) {
+	if !again.equal(p.current) {
 		return fmt.Errorf("%w since the plan was made, nothing was sent", errChanged)
 	}
-	final, err := a.converge(ctx, p.current, p.wanted)
-	a.bar.close()
-	if err != nil {
+	failed := a.converge(ctx, p.wanted)
+	final, err := a.read(ctx, p.wanted)
+	switch {
+	case err != nil:
+		return errors.Join(failed, err)
+	case failed == nil && !final.equal(p.wanted):
+		failed = errChanged
+	}
+	if failed != nil {
 		rest := makePlan(final, p.wanted)
 		fmt.Fprint(s.out, "Not done. According to the last read, this is left: ")
 		rest.write(s.out, nil)
-		return err
+		return failed
 	}
 	fmt.Fprintln(s.out, "Done. Read back: the policy is as wanted.")
 	return nil

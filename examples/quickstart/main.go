@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/cardprograms/prepaid"
 )
 
 const usage = `Quickstart does the main job of a card program: it issues a card for each line of a CSV
@@ -98,7 +100,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 // options are what the command line says.
 type options struct {
 	file  string
-	day   time.Time // of the loads
+	day   prepaid.Date // of the loads
 	again bool
 	pause time.Duration
 }
@@ -124,9 +126,9 @@ func parseOptions(args []string, errOut io.Writer) (options, error) {
 	case *pause < 0:
 		return options{}, errors.New("-pause must not be negative")
 	}
-	o := options{file: *file, day: time.Now(), again: *again, pause: *pause}
+	o := options{file: *file, day: prepaid.DateOf(time.Now()), again: *again, pause: *pause}
 	if *day != "" {
-		if o.day, err = time.Parse(time.DateOnly, *day); err != nil {
+		if o.day, err = prepaid.ParseDate(*day); err != nil {
 			return options{}, errors.New("-day must be a day such as 2026-11-21")
 		}
 	}

@@ -148,7 +148,7 @@ func TestInterrupted(t *testing.T) {
 func TestCardNotSeen(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	q, err := setUp(&out, options{day: time.Now()})
+	q, err := setUp(&out, options{day: prepaid.DateOf(time.Now())})
 	require.NoError(t, err)
 	defer q.tearDown()
 	rows, err := readCardholders("")

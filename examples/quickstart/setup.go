@@ -34,7 +34,7 @@ type quickstart struct {
 	program  string // client_id of the program's accounts
 	float    prepaid.AccountID
 	template string
-	day      time.Time     // of the loads
+	day      prepaid.Date  // of the loads
 	again    bool          // an earlier run may have issued cards
 	look     time.Duration // how long to search for a created card; the client's default if zero
 	pause    time.Duration

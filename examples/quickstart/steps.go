@@ -101,7 +101,7 @@ func (q *quickstart) activateAndLoad(ctx context.Context) {
 		return
 	}
 	q.title("Activate the new cards and load each from the float account, once per day")
-	q.say("the loads of %s; each day has its own", q.day.Format(time.DateOnly))
+	q.say("the loads of %s; each day has its own", q.day)
 	var active []card
 	q.table("KEY\t   LOADED\tTRANSACTION\t  BALANCE", func(w io.Writer) {
 		for _, c := range q.cards {

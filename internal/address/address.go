@@ -31,13 +31,8 @@ func (q Query) With(name, value string) Query {
 	return slices.Insert(q, at, Parameter{name, value})
 }
 
-// encode returns q encoded like url.Values.
-func (q Query) encode() string {
-	if len(q) == 0 {
-		return ""
-	}
-	var space [256]byte
-	text := space[:0]
+// appendTo appends q, encoded like url.Values.
+func (q Query) appendTo(text []byte) []byte {
 	for i, p := range q {
 		if i > 0 {
 			text = append(text, '&')
@@ -46,15 +41,17 @@ func (q Query) encode() string {
 		text = append(text, '=')
 		text = append(text, url.QueryEscape(p.Value)...)
 	}
-	return string(text)
+	return text
 }
 
 // Resolve expands template, such as "/accounts/{id}", under base, which has no trailing slash.
-func Resolve(base *url.URL, template string, values Values, query Query) *url.URL {
-	u := &url.URL{Scheme: base.Scheme, Host: base.Host, RawQuery: query.encode()}
-	u.Path = expand(base.Path, template, values, nil)
+func Resolve(base *url.URL, template string, values Values, query Query) url.URL {
+	var space [256]byte
+	path := expand(space[:0], base.Path, template, values, nil)
+	both := string(query.appendTo(path)) // one allocation
+	u := url.URL{Scheme: base.Scheme, Host: base.Host, Path: both[:len(path)], RawQuery: both[len(path):]}
 	if raw := base.EscapedPath(); raw != base.Path || slices.ContainsFunc(values[:], needsEscape) {
-		u.RawPath = expand(raw, template, values, url.PathEscape)
+		u.RawPath = string(expand(nil, raw, template, values, url.PathEscape))
 	}
 	return u
 }
@@ -62,10 +59,9 @@ func Resolve(base *url.URL, template string, values Values, query Query) *url.UR
 // needsEscape reports whether escaping may change value in a path. It may return true although it does not.
 func needsEscape(value string) bool { return !ascii.IsName(value) }
 
-// expand replaces the parameters of a path template by values, escaped if escape is not nil, and appends it to base.
-func expand(base, template string, values Values, escape func(string) string) string {
-	var space [128]byte
-	path := append(space[:0], base...)
+// expand appends base and a path template, with its parameters replaced by values, escaped if escape is not nil.
+func expand(path []byte, base, template string, values Values, escape func(string) string) []byte {
+	path = append(path, base...)
 	for _, value := range values {
 		before, after, found := strings.Cut(template, "{")
 		if !found {
@@ -77,5 +73,5 @@ func expand(base, template string, values Values, escape func(string) string) st
 		}
 		path = append(append(path, before...), value...)
 	}
-	return string(append(path, template...))
+	return append(path, template...)
 }

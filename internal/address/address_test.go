@@ -16,7 +16,7 @@ func TestQueryEncodesAsValuesDo(t *testing.T) {
 	for _, p := range pairs {
 		q = q.With(p[0], p[1])
 		values.Set(p[0], p[1])
-		require.Equal(t, values.Encode(), q.encode())
+		require.Equal(t, values.Encode(), string(q.appendTo(nil)))
 	}
-	require.Empty(t, Query(nil).encode())
+	require.Empty(t, Query(nil).appendTo(nil))
 }

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -52,6 +53,8 @@ func (timeoutError) Timeout() bool { return true }
 type Exchange struct {
 	timer     attemptTimer
 	hooks     httptrace.ClientTrace
+	request   http.Request
+	url       url.URL
 	content   *bytes.Reader // reads the body, if any
 	unwritten bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
 	http2Only bool
@@ -81,6 +84,7 @@ func New(withBody bool) *Exchange {
 // Request is what an Exchange sends.
 type Request struct {
 	Method string
+	// URL is copied.
 	URL    *url.URL
 	Header http.Header
 	// Body is nil for a request without a body; otherwise the Exchange is from New(true).
@@ -104,7 +108,9 @@ type Failure struct {
 
 // Send sends r. ctx is the one that Begin returned. The caller closes the body of the response.
 func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Response, Failure) {
-	out := (&http.Request{Method: r.Method, URL: r.URL, Host: r.URL.Host, Header: r.Header}).
+	x.url = *r.URL
+	out := &x.request
+	*out = *(&http.Request{Method: r.Method, URL: &x.url, Host: x.url.Host, Header: r.Header}).
 		WithContext(httptrace.WithClientTrace(ctx, x.trace(s, r.Method)))
 	if r.Body != nil {
 		out.ContentLength = int64(len(r.Body))
@@ -130,11 +136,18 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	}
 	failure := Failure{Sent: !s.neverLeft(x, err)}
 	failure.MayConnect = !failure.Sent && mayConnect(err)
-	if query := out.URL.RawQuery; query != "" && strings.Contains(err.Error(), query) {
-		err = errQuoted // a query contains names and numbers
+	if quotes(err.Error(), out.URL) {
+		err = errQuoted // path and query contain names and numbers
 	}
 	failure.Err = describe(ctx, failure.Sent, err)
 	return nil, failure
+}
+
+// quotes reports whether the text of an error contains the path or the query of a request.
+func quotes(text string, u *url.URL) bool {
+	return slices.ContainsFunc([]string{u.RawQuery, u.Path, u.EscapedPath()}, func(part string) bool {
+		return len(part) > 1 && strings.Contains(text, part)
+	})
 }
 
 // HTTP2 reports whether the exchange took place over HTTP/2.
@@ -145,9 +158,9 @@ func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 // trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
 func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
 	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
-	x.hooks = httptrace.ClientTrace{
-		GetConn: func(string) { x.seen.Or(seenAsked) },
-		GotConn: x.gotConn,
+	x.hooks.GotConn = x.gotConn
+	if s.netHTTP && s.owned == nil { // only then neverLeft needs it
+		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
 	}
 	return &x.hooks
 }

@@ -17,7 +17,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "an attempt that outlasts its timeout counts from its start", file: "attempt.go", pkg: "./internal/tests/faults",
-			test: "TestAnAttemptThatOutlastsItsTimeout", old: "due.After(at)", new: "false && due.After(at)",
+			test: "TestAnAttemptThatOutlastsItsTimeout", old: "time.Since(at) > limit", new: "false",
 		},
 		{
 			name: "an early refusal settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestARefusalOfAnOverlappingRepeatSettlesNothing",
@@ -26,6 +26,18 @@ func mutants() []mutant {
 		{
 			name: "any code settles", file: "retry.go", pkg: "./internal/tests/faults", test: "TestRefusalCodes",
 			old: "(response.Code == CodeInvalidRequest || slices.Contains(r.codes, response.Code))", new: "(true || slices.Contains(r.codes, response.Code))",
+		},
+		{
+			name: "a refusal counts by the rule of the client that got it", file: "retry.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
+			old: "if r.others != nil {", new: "if false {",
+		},
+		{
+			name: "the wait is the caller's own, whoever sent the payment", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLongestWaitOfTheFamily",
+			old: "return s.client.longest.notBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
+		},
+		{
+			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
+			old: "of == plainSegment(segment)", new: "of == segment",
 		},
 		{
 			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestKilledPayrollPaysEachOnce",

@@ -1,10 +1,8 @@
 package turns
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"hash"
 	"hash/maphash"
 )
 
@@ -32,13 +30,12 @@ func (a *appliedPayments) hash(id string) idHash {
 	return idHash{maphash.String(a.seeds[0], id), maphash.String(a.seeds[1], id)}
 }
 
-func (a *appliedPayments) get(id string) (payment digest, known bool) {
-	payment, known = a.payments[a.hash(id)]
+func (a *appliedPayments) get(key idHash) (payment digest, known bool) {
+	payment, known = a.payments[key]
 	return payment, known
 }
 
-func (a *appliedPayments) add(id string, payment digest) {
-	key := a.hash(id)
+func (a *appliedPayments) add(key idHash, payment digest) {
 	if _, known := a.payments[key]; known {
 		return
 	}
@@ -56,26 +53,26 @@ func (a *appliedPayments) add(id string, payment digest) {
 // same. Its key prevents arranging that, and learning from a memory dump who was paid.
 type digest [16]byte
 
-// digester computes digests: HMAC-SHA256 with a random key, truncated to 128 bits.
+// digester computes digests: SHA-256 of a random key and the payment, truncated to 128 bits. HMAC would protect against
+// extending a payment whose whole hash is known, but nobody sees a hash, and half of each is dropped.
 type digester struct {
-	mac  hash.Hash
-	text []byte
-	sum  [sha256.Size]byte
+	keySize int
+	text    []byte // the key, and space for a payment
 }
 
 func newDigester() digester {
-	var key [sha256.Size]byte
-	_, _ = rand.Read(key[:]) // never fails
-	return digester{mac: hmac.New(sha256.New, key[:])}
+	key := make([]byte, sha256.Size, 512)
+	_, _ = rand.Read(key) // never fails
+	return digester{keySize: len(key), text: key}
 }
 
 // of returns the digest of everything except the ID.
 func (d *digester) of(p *Payment) digest {
-	d.text = append(append(d.text[:0], p.Operation...), 0)
-	d.text = append(append(d.text, p.Source...), 0)
-	d.text = append(d.text, p.Body...)
-	d.mac.Reset()
-	d.mac.Write(d.text)
-	clear(d.text)
-	return digest(d.mac.Sum(d.sum[:0])[:len(digest{})])
+	text := append(append(d.text[:d.keySize], p.Operation...), 0)
+	text = append(append(text, p.Source...), 0)
+	text = append(text, p.Body...)
+	sum := sha256.Sum256(text)
+	clear(text[d.keySize:])
+	d.text = text
+	return digest(sum[:len(digest{})])
 }

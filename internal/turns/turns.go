@@ -89,6 +89,7 @@ type Turn struct {
 
 	guard   *Guard
 	id      string
+	key     idHash
 	state   *state
 	payment digest
 }
@@ -103,7 +104,9 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 		select {
 		case t.state.turn <- struct{}{}:
 		case <-ctx.Done():
+			g.mu.Lock()
 			g.leave(t.id, t.state)
+			g.mu.Unlock()
 			t.NotBefore = g.notBefore(time.Now())
 			return t, ctx.Err()
 		}
@@ -111,10 +114,14 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	g.mu.Lock()
 	t.payment = g.digests.of(&p)
 	t.NotBefore = t.state.notBefore
-	made, known := g.applied.get(t.id)
+	t.key = g.applied.hash(t.id)
+	made, known := g.applied.get(t.key)
 	t.Applied = known && made == t.payment
 	g.mu.Unlock()
-	err, wait := error(nil), time.Until(t.NotBefore)
+	err, wait := error(nil), time.Duration(0)
+	if !t.NotBefore.IsZero() {
+		wait = time.Until(t.NotBefore)
+	}
 	switch {
 	case !t.NotBefore.IsZero() && t.state.payment != t.payment, known && made != t.payment:
 		err = ErrOtherPayment
@@ -123,7 +130,9 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	}
 	if err != nil {
 		<-t.state.turn
+		g.mu.Lock()
 		g.leave(t.id, t.state)
+		g.mu.Unlock()
 	}
 	return t, err
 }
@@ -133,6 +142,7 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 func (t *Turn) Leave(result Result, notBefore time.Time) {
 	g := t.guard
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	t.state.notBefore = time.Time{}
 	switch result {
 	case Unknown:
@@ -141,11 +151,10 @@ func (t *Turn) Leave(result Result, notBefore time.Time) {
 		}
 		t.state.notBefore, t.state.payment = notBefore, t.payment
 	case Applied:
-		g.applied.add(t.id, t.payment)
+		g.applied.add(t.key, t.payment)
 	case NotApplied:
 	}
-	g.mu.Unlock()
-	<-t.state.turn
+	<-t.state.turn // does not wait
 	g.leave(t.id, t.state)
 }
 
@@ -166,10 +175,8 @@ func (g *Guard) join(id string) *state {
 	return s
 }
 
-// leave forgets an ID that is unused and has no unknown outcome.
+// leave forgets an ID that is unused and has no unknown outcome. The caller holds mu.
 func (g *Guard) leave(id string, s *state) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if s.users--; s.users == 0 && s.notBefore.IsZero() {
 		delete(g.ids, id)
 		if len(g.spare) < maxSpare {

@@ -85,8 +85,7 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 	list := make([]T, 0)
 	for more := r.enter('[', ']'); more; more = r.another(']') {
 		began := r.pos
-		var item T
-		list = append(list, item)
+		list = extend(list)
 		read(&list[len(list)-1], r)
 		r.FlushStrings()
 		if len(list) == 1 && !r.fallback { // assume that the others have the same size
@@ -94,6 +93,14 @@ func ReadItems[T any](body []byte, read func(*T, *Reader)) ([]T, bool) {
 		}
 	}
 	return list, r.ended()
+}
+
+// extend returns list with a zero element more, of which as a rule nothing is copied: what follows list was never used.
+func extend[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list[:len(list)+1]
+	}
+	return append(list, *new(T))
 }
 
 func newReader(body []byte) *Reader {
@@ -104,6 +111,7 @@ func newReader(body []byte) *Reader {
 
 func (r *Reader) free() {
 	r.data = nil
+	clear(r.spans[:cap(r.spans)]) // keeps no item
 	if cap(r.texts) <= maxTexts && cap(r.scratch) <= maxTexts {
 		readers.Put(r)
 	}
@@ -120,7 +128,6 @@ func (r *Reader) FlushStrings() {
 			record.of.Record(record.raw, record.exact)
 		}
 	}
-	clear(r.spans)
 	clear(r.records)
 	r.spans, r.texts, r.records = r.spans[:0], r.texts[:0], r.records[:0]
 }
@@ -233,13 +240,24 @@ func (r *Reader) PlainText() ([]byte, bool) {
 	if r.peek() != '"' {
 		return nil, false
 	}
-	start := r.pos + 1
-	end := start + plainLength(r.data[start:])
-	if end == len(r.data) || r.data[end] != '"' {
+	text := r.data[r.pos+1:]
+	n := 0
+	for ; len(text)-n >= 8; n += 8 { // plainLength, without a call
+		if marks := ascii.Special(binary.LittleEndian.Uint64(text[n:])); marks != 0 {
+			n += bits.TrailingZeros64(marks) >> 3
+			if text[n] != '"' {
+				return nil, false
+			}
+			r.pos += n + 2
+			return text[:n], true
+		}
+	}
+	n = plainLength(text)
+	if n == len(text) || text[n] != '"' {
 		return nil, false
 	}
-	r.pos = end + 1
-	return r.data[start:end], true
+	r.pos += n + 2
+	return text[:n], true
 }
 
 // plainLength returns the length of text before the first byte that is not plain.

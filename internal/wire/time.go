@@ -41,6 +41,13 @@ func plainTime(b []byte) (time.Time, bool) {
 	if year == 0 || month == 0 || month > 12 || day == 0 || hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	return t, t.Day() == day
+	t := time.Unix(int64(daysSince1970(year, month, day)*24+hour)*3600+int64(minute*60+second), 0).UTC()
+	return t, day <= 28 || t.Day() == day
+}
+
+// daysSince1970 counts the days to a date of the Gregorian calendar, as time.Date does for any location. Years begin in March,
+// so that a leap day is the last of its year.
+func daysSince1970(year, month, day int) int {
+	year, month = year-(14-month)/12, (month+9)%12
+	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 + day - 719469
 }

@@ -150,8 +150,7 @@ func List[T any](to *[]T, r *Reader, read func(*T, *Reader)) {
 		if len(list) > 0 && len(list) == cap(list) {
 			r.FlushStrings() // before the elements move
 		}
-		var element T
-		list = append(list, element)
+		list = extend(list)
 		read(&list[len(list)-1], r)
 	}
 	*to = list

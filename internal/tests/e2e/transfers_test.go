@@ -300,7 +300,7 @@ func TestE2EDerivedRequestIDResent(t *testing.T) {
 	s := newStage(t)
 	from := s.seed("100.00")
 	staff := []prepaid.AccountID{s.seed("0"), s.seed("0"), s.seed("0")}
-	payday := time.Now()
+	payday := prepaid.DateOf(time.Now())
 	pay := func(client *prepaid.Client, upTo int) {
 		for _, employee := range staff[:upTo] {
 			params := harness.TransferTo(employee, "10.00")
@@ -324,7 +324,7 @@ func TestE2ERequestIDExpired(t *testing.T) {
 	from := s.seed("100.00")
 	for _, day := range []time.Time{time.Now().AddDate(0, 0, -30), time.Now().AddDate(0, 0, 30)} {
 		params := harness.TransferTo("somebody", "1.00")
-		params.RequestID = prepaid.DeriveRequestID(day, "payroll")
+		params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(day), "payroll")
 		_, err := s.client.Accounts.Transfer(t.Context(), from, params)
 		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)
 		require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)

@@ -80,7 +80,7 @@ func coreFaults() []coreFault {
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Reset() },
 		},
 		{
-			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"), timeout: 80 * time.Millisecond,
+			name: "no response in time", want: "3N 3U 3U 1U 1U 1U 1U", check: transportStep("headers"), timeout: 250 * time.Millisecond,
 			response: func(_ harness.Op, _ int, p *harness.Peer) { p.Hang() },
 		},
 		{

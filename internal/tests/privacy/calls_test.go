@@ -3,9 +3,11 @@ package privacy
 import (
 	"context"
 	"io"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,6 +50,13 @@ func canaryCreate() prepaid.CreateAccountParams {
 	}
 }
 
+func canaryRaw() prepaid.RawRequest {
+	return prepaid.RawRequest{
+		Method: "PUT", Path: "/accounts/{id}/expiry", PathValues: map[string]string{"id": canaryOf("Path", "Value")},
+		Query: url.Values{"name": {canaryOf("Query", "Raw")}}, Body: map[string]string{canaryOf("Sent", "Member"): canaryOf("Sent", "Raw")},
+	}
+}
+
 func canarySealed(t *testing.T) prepaid.SealedPINParams {
 	t.Helper()
 	envelope, err := canaryPINKey(t).Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(canaryOf("Sent", "OTP")), PIN: prepaid.NewSecret(canaryOf("Sent", "PIN"))})
@@ -76,6 +85,14 @@ func canaryCalls(t *testing.T) []canaryCall {
 	day := canaryDate.Time(nil)
 	return []canaryCall{
 		{"Client.Check", func(ctx context.Context, c *prepaid.Client) (any, error) { return c.Check(ctx) }},
+		{"Client.Do", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			var out struct {
+				ID      int       `json:"id"`
+				Balance int       `json:"balance"`
+				Status  time.Time `json:"status"`
+			}
+			return nil, c.Do(ctx, canaryRaw(), &out)
+		}},
 		{"Accounts.Search", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return prepaid.Collect(c.Accounts.Search(ctx, search), 3)
 		}},
@@ -228,7 +245,7 @@ func readReport(r *prepaid.ReportReader, err error) (any, error) {
 // A new operation has to be added to canaryCalls.
 func TestCanaryCallsAreComplete(t *testing.T) {
 	t.Parallel()
-	listed := map[string]bool{"Client.Token": true, "Client.Close": true, "Client.Format": true, "Client.LogValue": true, "Accounts.NotBefore": true} // TestCanaryClient; no call
+	listed := map[string]bool{"Client.Token": true, "Client.Close": true, "Client.Format": true, "Client.LogValue": true, "Client.With": true, "Accounts.NotBefore": true} // TestCanaryClient; no call
 	for _, c := range canaryCalls(t) {
 		require.False(t, listed[c.name], c.name)
 		listed[c.name] = true

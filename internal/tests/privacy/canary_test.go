@@ -132,7 +132,12 @@ func fillCanaries(v reflect.Value, owner, field string, named map[string]bool) {
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fillCanaries(v.Index(0), owner, field, named)
-	case reflect.Map: // http.Header
+	case reflect.Interface:
+		if v.NumMethod() == 0 { // any value
+			v.Set(reflect.ValueOf(text))
+			mark()
+		}
+	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 		fillCanaries(key, owner, field+"Key", named)
 		fillCanaries(value, owner, field, named)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,9 +42,11 @@ func TestCanaryClient(t *testing.T) {
 	require.NotEmpty(t, canariesIn(account.CardNumber), "the response was read")
 	require.Equal(t, canaryOf("Config", "ClientSecret"), config.Credentials.ClientSecret.Reveal())
 
+	derived, err := client.With(prepaid.Overrides{AttemptTimeout: time.Second})
+	require.NoError(t, err)
 	own := partner{client, config, client, client.Accounts, []prepaid.Config{config}, map[string]prepaid.Config{"a": config}}
 	for name, value := range map[string]any{
-		"client": client, "config": config, "config pointer": &config, "credentials": config.Credentials, "partner": own, "partner pointer": &own,
+		"client": client, "derived": derived, "zero": &prepaid.Client{}, "config": config, "config pointer": &config, "credentials": config.Credentials, "partner": own, "partner pointer": &own,
 		"accounts": client.Accounts, "policy": client.Policy, "reporting": client.Reporting, "funding": client.Funding,
 		"simulation": client.Simulation, "PIN": client.PIN, "hooks": client.Hooks, "account": account,
 	} {
@@ -105,6 +108,29 @@ func TestCanaryValidation(t *testing.T) {
 		"path": func() error {
 			_, err := client.Reporting.Run(t.Context(), "../"+canaryOf("Path", "Template"), prepaid.RunReportParams{})
 			return err
+		},
+		"raw": func() error {
+			r := canaryRaw()
+			r.Method, r.Path = canaryOf("Raw", "Method"), "/limits/"+canaryOf("Raw", "Path")+"9"
+			return client.Do(t.Context(), r, nil)
+		},
+		"raw value": func() error {
+			r := canaryRaw()
+			r.PathValues["id"] += "/"
+			r.PathValues[canaryOf("Raw", "Name")] = "1"
+			r.Query.Set(canaryOf("Query", "Raw"), "\xff")
+			r.Body = canaryOf("Sent", "Raw")
+			return client.Do(t.Context(), r, canaryOf("Raw", "Out"))
+		},
+		"raw body": func() error {
+			r := canaryRaw()
+			r.Body = map[string]string{canaryOf("Sent", "Member"): canaryOf("Sent", "Raw") + "\xff"}
+			return client.Do(t.Context(), r, nil)
+		},
+		"raw known": func() error {
+			r := canaryRaw()
+			r.Path = "/accounts/{id}/transfer"
+			return client.Do(t.Context(), r, nil)
 		},
 		"config": func() error {
 			config.BaseURL = "https://user:" + canaryOf("Config", "BaseURL") + "@h.example/"

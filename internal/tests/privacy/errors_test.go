@@ -59,6 +59,9 @@ func canaryResponses() map[string]canaryResponse {
 			at.RawQuery = echo
 			return nil, fmt.Errorf("proxy: %w", &url.Error{Op: "Post", URL: at.String(), Err: errors.New("connection refused")})
 		},
+		"quoted path": func(_ string, r *http.Request) (*http.Response, error) {
+			return nil, errors.New("blocked: " + r.URL.Path)
+		},
 		"dial error": func(string, *http.Request) (*http.Response, error) {
 			return nil, &url.Error{Op: "Post", URL: canaryOf("Error", "URL"), Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}
 		},

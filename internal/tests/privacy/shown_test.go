@@ -87,6 +87,7 @@ var shownFields = sync.OnceValue(func() map[string]string {
 		"the client's own words": `
 			CallError.Operation DecodeError.MediaType Fault.Field Fault.Rule KeyExchange.MediaType Operation.Method Operation.Name Operation.Path
 			Response.Operation TransportError.Step`,
+		"a template, without values": "RawRequest.Method RawRequest.Path",
 	} {
 		for field := range strings.FieldsSeq(fields) {
 			shown[strings.ToLower(field)] = reason

@@ -82,7 +82,7 @@ func canaryTypes(t *testing.T) []canaryType {
 		sampleOf[prepaid.InitiatePINParams](), sampleOf[prepaid.IssueParams](), sampleOf[prepaid.Issued](), sampleOf[prepaid.KeyExchange](), sampleOf[prepaid.MerchantCategory](),
 		sampleOf[prepaid.MerchantKey](), sampleOf[prepaid.MerchantRule](), sampleOf[prepaid.Message](), sampleOf[prepaid.FindMovementParams](), sampleOf[prepaid.Operation](),
 		sampleOf[prepaid.PINEnvelope](), sampleOf[prepaid.PINKeyOptions](), sampleOf[prepaid.PINResponse](), sampleOf[prepaid.PINSecret](), sampleOf[prepaid.Page[prepaid.Account]](),
-		sampleOf[prepaid.Passport](), sampleOf[prepaid.Policy](), sampleOf[prepaid.PortalIdentifier](), sampleOf[prepaid.ProvisionWalletParams](), sampleOf[prepaid.RedeemFundingParams](),
+		sampleOf[prepaid.Passport](), sampleOf[prepaid.Policy](), sampleOf[prepaid.PortalIdentifier](), sampleOf[prepaid.ProvisionWalletParams](), sampleOf[prepaid.RawRequest](), sampleOf[prepaid.RedeemFundingParams](),
 		sampleOf[prepaid.RefundFundingParams](), sampleOf[prepaid.Report](), sampleOf[prepaid.ReportError](), sampleOf[prepaid.ReportRun](), sampleOf[prepaid.Response](),
 		sampleOf[prepaid.RestrictionCategoryRule](), sampleOf[prepaid.RestrictionTerminalRule](), sampleOf[prepaid.Restrictions](), sampleOf[prepaid.ReverseFundingParams](),
 		sampleOf[prepaid.SealedPINParams](), sampleOf[prepaid.SearchAccountsParams](), sampleOf[prepaid.SearchCompanyParams](), sampleOf[prepaid.SetPlasticEnabledParams](), sampleOf[prepaid.SetStatusParams](),
@@ -99,7 +99,7 @@ func canaryTypes(t *testing.T) []canaryType {
 var textless = map[string]string{
 	"Amount": "a number; balances are not personal by themselves", "Date": "redacted by the fields that hold one",
 	"Feedback": "numbers", "IncompleteListError": "numbers", "ListHooksParams": "numbers", "ListMerchantCategoryCodesParams": "numbers", "ListTransactionsParams": "times and numbers",
-	"ListUndeliverableParams": "numbers", "NoLimiter": "empty", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
+	"ListUndeliverableParams": "numbers", "NoLimiter": "empty", "Overrides": "numbers and code", "Paging": "numbers", "ReportProgress": "numbers", "RetryPolicy": "numbers",
 	"RunReportParams": "flags and functions", "StartReportParams": "a flag", "ThrottledError": "a time", "Trace": "functions",
 	"WaitOptions": "a time and a function",
 	"Client":      "TestCanaryClient", "AccountsService": "TestCanaryClient", "FundingService": "TestCanaryClient", "HooksService": "TestCanaryClient",

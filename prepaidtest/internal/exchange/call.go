@@ -35,6 +35,7 @@ type Call struct {
 
 	Readable bool // body was read as a JSON object
 	Late     bool // body did not come in time
+	Replayed bool // response is the one kept for an earlier request
 }
 
 // JSON responds with a value as JSON.

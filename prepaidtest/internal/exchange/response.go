@@ -56,6 +56,19 @@ func (a Response) header(h http.Header) {
 	}
 }
 
+// Headers are those that the caller gets, but for what a connection adds.
+func (a Response) Headers() http.Header {
+	h := make(http.Header, 4)
+	a.header(h)
+	if h["Content-Type"] == nil {
+		delete(h, "Content-Type")
+	}
+	if a.Stream == nil && (a.Status != http.StatusNoContent || len(a.Body) > 0) {
+		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	return h
+}
+
 // Write sends a whole response. Door serves the connection further after a 204 with a body; nil closes it.
 func (a Response) Write(w http.ResponseWriter, r *http.Request, door *Door) {
 	if a.Status == http.StatusNoContent && len(a.Body) > 0 {

@@ -33,7 +33,7 @@ func (f Delivery) Check() error {
 	case f.Wait < 0:
 		return errors.New("the duration must not be negative")
 	case f.Kind == Hold && f.Pings:
-		return errors.New("DelayMessage is not for pings")
+		return errors.New("a delay is not for pings")
 	}
 	return f.Schedule.check()
 }

@@ -52,7 +52,7 @@ func ParseDelivery(text string) (Delivery, error) {
 	p := &wordParser{words: words}
 	kind, known := kindOf(p.next("the name"), deliveryWords())
 	if !known {
-		return f, errors.New("prepaidtest: delivery fault: no such name; see DeliveryFaultForms")
+		return f, errors.New("prepaidtest: delivery fault: " + unknownName(DeliveryForms()))
 	}
 	f.Kind = kind
 	switch kind {

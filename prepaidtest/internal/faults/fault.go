@@ -69,9 +69,9 @@ func (f Fault) Check() error {
 	}
 	switch {
 	case f.Late && !slices.Contains([]Kind{DropBeforeCommit, Respond, RespondWith, ProxyPage}, f.Kind):
-		return errors.New("CommitAfter is for a fault that does not carry the request out")
+		return errors.New("commit-after is for a fault that does not carry the request out")
 	case f.Late && f.After <= 0:
-		return errors.New("CommitAfter must be above 0")
+		return errors.New("the duration of commit-after must be above 0")
 	}
 	return f.Schedule.check()
 }

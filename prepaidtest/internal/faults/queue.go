@@ -37,10 +37,10 @@ func (s Schedule) left() int {
 
 func (s Schedule) check() error {
 	if s.counted && s.times < 1 {
-		return errors.New("Times must be 1 or more") //nolint:staticcheck // begins with the name of a function
+		return errors.New("the number of times must be 1 or more")
 	}
 	if s.chanced && !(s.chance > 0 && s.chance <= 1) { // false for NaN too
-		return errors.New("WithProbability must be above 0 and at most 1")
+		return errors.New("the probability must be above 0 and at most 1")
 	}
 	return nil
 }

@@ -78,6 +78,12 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
+// Form is the fault without its schedule: what happened to one request.
+func (f Fault) Form() string {
+	f.Schedule = Schedule{}
+	return f.String()
+}
+
 // Parse reads a fault in one of the Forms, for example "commit-then-drop", "respond 400 invalid_request"
 // or "too-many-requests 2s x3". Words with spaces are quoted as in Go. Its errors name the word and the rule.
 func Parse(text string) (Fault, error) {
@@ -89,7 +95,7 @@ func Parse(text string) (Fault, error) {
 	p := &wordParser{words: words}
 	kind, known := kindOf(p.next("the name"), kindWords())
 	if !known {
-		return Fault{}, errors.New("prepaidtest: fault: no such name; see FaultForms")
+		return Fault{}, errors.New("prepaidtest: fault: " + unknownName(Forms()))
 	}
 	f.Kind = kind
 	switch kind {

@@ -16,6 +16,17 @@ func kindOf[K comparable](name string, words map[K]string) (K, bool) {
 	return *new(K), false
 }
 
+// unknownName says which names there are.
+func unknownName(forms []string) string {
+	var names []string
+	for _, form := range forms {
+		if name, _, _ := strings.Cut(form, " "); name != "..." {
+			names = append(names, strings.TrimSuffix(name, ":"))
+		}
+	}
+	return "the name is unknown; known are " + strings.Join(names, ", ")
+}
+
 func (s Schedule) words() []string {
 	var words []string
 	switch {

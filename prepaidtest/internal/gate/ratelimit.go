@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,8 +17,9 @@ type RateLimiter struct {
 }
 
 type rateWindow struct {
-	ends  time.Time
-	count int
+	ends    time.Time
+	count   int
+	refused int // in all windows of the address
 }
 
 // NewRateLimiter makes a limiter of limit requests in span; 0 is off.
@@ -32,16 +35,45 @@ func (l *RateLimiter) Exceeded(address string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	window := l.windows[address]
-	if window == nil || !now.Before(window.ends) {
+	if window == nil {
 		if len(l.windows) > 1000 {
 			clear(l.windows) // many addresses: forgetting a few open windows is better than growing
 		}
-		window = &rateWindow{ends: now.Add(l.span)}
+		window = new(rateWindow)
 		l.windows[address] = window
+	}
+	if !now.Before(window.ends) {
+		window.ends, window.count = now.Add(l.span), 0
 	}
 	window.count++
 	if window.count <= l.Limit {
 		return 0
 	}
+	window.refused++
 	return max(window.ends.Sub(now), 1)
+}
+
+// Window is how much of its allowance an address has used.
+type Window struct {
+	Address string
+	Used    int // at most the limit
+	Limit   int
+	EndsAt  time.Time // not after now when no window is open
+	Refused int       // with 429, in all windows of the address
+}
+
+// Windows returns what each address has used at a time, by address. There is none while the limit is off.
+func (l *RateLimiter) Windows(now time.Time) []Window {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := []Window{}
+	for _, address := range slices.Sorted(maps.Keys(l.windows)) {
+		open := l.windows[address]
+		shown := Window{Address: address, Limit: l.Limit, EndsAt: open.ends, Refused: open.refused}
+		if now.Before(open.ends) {
+			shown.Used = min(open.count, l.Limit)
+		}
+		list = append(list, shown)
+	}
+	return list
 }

@@ -6,13 +6,16 @@
 package gate
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
@@ -25,8 +28,15 @@ type Tokens struct {
 	with TokenOptions
 
 	mu     sync.RWMutex
-	expiry map[string]time.Time
+	known  map[string]*token
 	writes int64
+}
+
+// token is what is known of one, without its text.
+type token struct {
+	issued  time.Time // zero when it was restored
+	expires time.Time
+	used    atomic.Int64
 }
 
 // TokenOptions are the credentials and what the reference leaves open about tokens.
@@ -38,7 +48,7 @@ type TokenOptions struct {
 
 // NewTokens makes a store without tokens.
 func NewTokens(from *ids.Source, with TokenOptions) *Tokens {
-	return &Tokens{ids: from, with: with, expiry: make(map[string]time.Time)}
+	return &Tokens{ids: from, with: with, known: make(map[string]*token)}
 }
 
 type tokenBody struct {
@@ -77,17 +87,13 @@ func (s *Tokens) IssueToken(c *exchange.Call) exchange.Response {
 	if same != 1 {
 		return c.Refuse(http.StatusUnauthorized, "invalid_client", "the client credentials are incorrect")
 	}
-	token := s.ids.Hex(24)
+	text := s.ids.Hex(24)
 	s.mu.Lock()
 	s.writes++
-	for old, expires := range s.expiry {
-		if !c.At.Before(expires) {
-			delete(s.expiry, old)
-		}
-	}
-	s.expiry[token] = c.At.Add(s.with.Lifetime)
+	maps.DeleteFunc(s.known, func(_ string, old *token) bool { return !c.At.Before(old.expires) })
+	s.known[text] = &token{issued: c.At, expires: c.At.Add(s.with.Lifetime)}
 	s.mu.Unlock()
-	return c.JSON(http.StatusOK, tokenBody{AccessToken: token, TokenType: "bearer", ExpiresIn: int64(s.with.Lifetime / time.Second)})
+	return c.JSON(http.StatusOK, tokenBody{AccessToken: text, TokenType: "bearer", ExpiresIn: int64(s.with.Lifetime / time.Second)})
 }
 
 // basicCredentials reads the RFC 2045 variant of Base64: standard alphabet, padded. It reports false when either
@@ -107,11 +113,12 @@ func basicCredentials(header string) (id, secret string, ok bool) {
 
 // Authorise checks the bearer token.
 func (s *Tokens) Authorise(c *exchange.Call) *exchange.Response {
-	scheme, token := c.Bearer()
+	scheme, text := c.Bearer()
 	s.mu.RLock()
-	expires := s.expiry[token] // long ago for an unknown one
+	found := s.known[text]
 	s.mu.RUnlock()
-	if strings.EqualFold(scheme, "bearer") && c.At.Before(expires) {
+	if found != nil && strings.EqualFold(scheme, "bearer") && c.At.Before(found.expires) {
+		found.used.Add(1)
 		return nil
 	}
 	return new(s.badToken(c))
@@ -130,15 +137,15 @@ func (s *Tokens) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
-	clear(s.expiry)
+	clear(s.known)
 }
 
 // Expire makes the token of a request invalid and refuses the request.
 func (s *Tokens) Expire(c *exchange.Call) exchange.Response {
-	_, token := c.Bearer()
+	_, text := c.Bearer()
 	s.mu.Lock()
 	s.writes++
-	delete(s.expiry, token)
+	delete(s.known, text)
 	s.mu.Unlock()
 	return s.badToken(c)
 }
@@ -154,13 +161,40 @@ func (s *Tokens) Changes() int64 {
 func (s *Tokens) Save() map[string]time.Time {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return maps.Clone(s.expiry)
+	expiry := make(map[string]time.Time, len(s.known))
+	for text, held := range s.known {
+		expiry[text] = held.expires
+	}
+	return expiry
+}
+
+// Token is one that can be used, without its text.
+type Token struct {
+	IssuedAt  time.Time // zero when it was restored
+	ExpiresAt time.Time
+	Requests  int // accepted with it
+}
+
+// Valid returns the tokens that can be used at a time, the one that expires first first.
+func (s *Tokens) Valid(now time.Time) []Token {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	list := []Token{}
+	for _, held := range s.known {
+		if now.Before(held.expires) {
+			list = append(list, Token{held.issued, held.expires, int(held.used.Load())})
+		}
+	}
+	slices.SortFunc(list, func(a, b Token) int {
+		return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), a.IssuedAt.Compare(b.IssuedAt), cmp.Compare(b.Requests, a.Requests))
+	})
+	return list
 }
 
 // Put makes a token good until it expires.
-func (s *Tokens) Put(token string, expires time.Time) {
+func (s *Tokens) Put(text string, expires time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
-	s.expiry[token] = expires
+	s.known[text] = &token{expires: expires}
 }

@@ -19,6 +19,16 @@ type merchantCategory struct {
 	Description string `json:"description"`
 }
 
+// DescribeCategory returns the description of a merchant category; empty for one that GET /policy/mccodes does not list.
+func DescribeCategory(code int64) string {
+	for _, known := range categoryCodes() {
+		if known.Code == code {
+			return known.Description
+		}
+	}
+	return ""
+}
+
 // categoryCodes is a choice of ISO 18245, codes with leading zeros included.
 func categoryCodes() []merchantCategory {
 	return []merchantCategory{

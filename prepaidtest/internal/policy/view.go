@@ -60,18 +60,19 @@ func (p *Policy) head() policyBody {
 func (p *Policy) categoryRules() []categoryRule {
 	rules := make([]categoryRule, len(p.Categories))
 	for i, code := range p.Categories {
-		rules[i] = categoryRule{categoryCode(code)}
+		rules[i] = categoryRule{CategoryCode(code)}
 	}
 	return rules
 }
 
-func categoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
+// CategoryCode is a code with its leading zeros.
+func CategoryCode(code int64) string { return fmt.Sprintf("%04d", code) }
 
 // approves decides a simulated transaction.
 func (p *Policy) approves(m ledger.Merchant) bool {
 	acquirer, err := strconv.ParseInt(m.Acquirer, 10, 64)
 	same := func(id int64, acceptor string) bool { return err == nil && id == acquirer && acceptor == m.Acceptor }
-	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return categoryCode(code) == m.Category }) ||
+	listed := slices.ContainsFunc(p.Categories, func(code int64) bool { return CategoryCode(code) == m.Category }) ||
 		slices.ContainsFunc(p.Merchants, func(r MerchantRule) bool { return same(r.AcquirerID, r.AcceptorID) }) ||
 		slices.ContainsFunc(p.Terminals, func(r TerminalRule) bool {
 			return same(r.AcquirerID, r.AcceptorID) && r.TerminalID == m.Terminal
@@ -150,7 +151,7 @@ func (s *Policies) Restrictions(c *exchange.Call) exchange.Response {
 			body.Terminals = append(body.Terminals, terminal{rule, strconv.FormatInt(r.AcquirerID, 10), r.AcceptorID, r.TerminalID})
 		}
 		for _, code := range p.Categories {
-			body.Categories = append(body.Categories, category{rule, categoryCode(code)})
+			body.Categories = append(body.Categories, category{rule, CategoryCode(code)})
 		}
 		return body
 	})

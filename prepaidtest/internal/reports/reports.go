@@ -59,42 +59,47 @@ type run struct {
 	ready        time.Time
 	write        Writer // nil after a restart, until the template is there again
 
-	text   string // of a fixed report
-	counts []int  // of the built-in one: items of each account, oldest account first
+	text    string // of a fixed report
+	counts  []int  // of the built-in one: items of each account, oldest account first
+	records int    // unknown for that of a function
 }
 
 // Template is a report that can be run. Without anything it is the built-in one.
 type Template struct {
-	write Writer
-	text  string // of a fixed one
+	write   Writer
+	text    string // of a fixed one
+	records int    // unknown unless it is fixed
 }
+
+// unknown is the number of records of a report that a function writes.
+const unknown = -1
 
 // beginRun fixes what a run shows.
 func (s *Reports) beginRun(l ledger.Locked, from Template, run *run) {
 	if from.write == nil {
 		run.counts = itemCounts(l.View)
-		run.write = ledgerReport(l.View, run.counts)
+		run.write, run.records = ledgerReport(l.View, run.counts), sum(run.counts)
 		return
 	}
-	run.write, run.text = from.write, from.text
+	run.write, run.text, run.records = from.write, from.text, from.records
 }
 
 // Streamed is a template whose reports are written each time they are read.
-func Streamed(write Writer) Template { return Template{write: write} }
+func Streamed(write Writer) Template { return Template{write: write, records: unknown} }
 
 // Fixed is a template with a fixed text; false when the text has no header row or is not CSV.
 func Fixed(text string) (Template, bool) {
-	write := csvReport(text)
-	return Template{write, text}, write != nil
+	write, records := csvReport(text)
+	return Template{write, text, records}, write != nil
 }
 
-// csvReport returns nil for a text that has no header row or is not CSV.
-func csvReport(text string) Writer {
+// csvReport returns nil for a text that has no header row or is not CSV, and else also its number of records.
+func csvReport(text string) (Writer, int) {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
 	rows, err := reader.ReadAll()
 	if err != nil || len(rows) == 0 {
-		return nil
+		return nil, 0
 	}
 	return func(w io.Writer, headers bool) (int, error) {
 		shown := rows
@@ -102,7 +107,7 @@ func csvReport(text string) Writer {
 			shown = rows[1:]
 		}
 		return len(rows) - 1, csv.NewWriter(w).WriteAll(shown)
-	}
+	}, len(rows) - 1
 }
 
 // Start handles GET /reporting/templates/{templatename}.

@@ -19,6 +19,14 @@ func itemCounts(l ledger.View) []int {
 	return counts
 }
 
+func sum(counts []int) int {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
 // ledgerReport is the built-in report over the ledger that counts fix.
 func ledgerReport(l ledger.View, counts []int) Writer {
 	histories := make([][]ledger.Item, len(counts))

@@ -62,16 +62,16 @@ func (s *Reports) savedRuns(_ ledger.View) []SavedRun {
 // Restore puts back what was saved.
 func (s *Reports) Restore(l ledger.Locked, templates []SavedTemplate, runs []SavedRun) error {
 	for i, add := range templates {
-		write := csvReport(add.CSV)
-		if write == nil {
+		template, ok := Fixed(add.CSV)
+		if !ok {
 			return document.Wrong("templates", i, "has a csv without a header row, or that is not CSV")
 		}
-		s.templates[add.Name] = Template{write, add.CSV}
+		s.templates[add.Name] = template
 	}
 	for i, add := range runs {
 		run := &run{
 			id: add.ID, template: add.Template, headers: add.Headers, requested: add.Requested, ready: add.Ready,
-			text: add.CSV, counts: add.Counts,
+			text: add.CSV, counts: add.Counts, records: unknown,
 		}
 		if add.AsNow {
 			run.text = s.templates[add.Template].text
@@ -81,9 +81,9 @@ func (s *Reports) Restore(l ledger.Locked, templates []SavedTemplate, runs []Sav
 			if !covers(l.View, run.counts) {
 				return document.Wrong("report_runs", i, "has item_counts that the accounts do not have")
 			}
-			run.write = ledgerReport(l.View, run.counts)
+			run.write, run.records = ledgerReport(l.View, run.counts), sum(run.counts)
 		case run.text != "":
-			if run.write = csvReport(run.text); run.write == nil {
+			if run.write, run.records = csvReport(run.text); run.write == nil {
 				return document.Wrong("report_runs", i, "has a csv without a header row, or that is not CSV")
 			}
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // maxLoggedResponse bounds what is kept of a response's body.
-const maxLoggedResponse = 4 << 10
+const maxLoggedResponse = 16 << 10
 
 // secretMembers are the members of any response that hold a secret.
 func secretMembers() []string {

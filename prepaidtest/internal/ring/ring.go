@@ -2,30 +2,65 @@
 // concurrent use.
 package ring
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Ring keeps the newest entries up to its size, so that a log does not grow with the number of requests.
 type Ring[T any] struct {
+	size, most int
+	weigh      func(T) int // nil for a ring without a weight
+
 	mu      sync.Mutex
-	size    int
 	entries []T
-	oldest  int
+	first   int // of those that are kept
+	weight  int
 }
 
 // New makes a ring of size entries.
 func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
-// Add adds the newest entry, in place of the oldest when the ring is full.
+// NewWeighed makes a ring of size entries that together weigh no more than most. The newest is kept whatever it weighs.
+func NewWeighed[T any](size, most int, weigh func(T) int) *Ring[T] {
+	return &Ring[T]{size: size, most: most, weigh: weigh}
+}
+
+// Add adds the newest entry; the oldest go to make room.
 func (r *Ring[T]) Add(entry T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case r.size == 0:
-	case len(r.entries) < r.size:
-		r.entries = append(r.entries, entry)
-	default:
-		r.entries[r.oldest] = entry
-		r.oldest = (r.oldest + 1) % r.size
+	if r.size == 0 {
+		return
+	}
+	r.entries = append(r.entries, entry)
+	r.weight += r.weightOf(entry)
+	for kept := len(r.entries) - r.first; kept > r.size || (kept > 1 && r.weight > r.most); kept-- {
+		r.weight -= r.weightOf(r.entries[r.first])
+		r.entries[r.first] = *new(T)
+		r.first++
+	}
+	if r.first > len(r.entries)/2 {
+		r.entries, r.first = slices.Delete(r.entries, 0, r.first), 0
+	}
+}
+
+func (r *Ring[T]) weightOf(entry T) int {
+	if r.weigh == nil {
+		return 0
+	}
+	return r.weigh(entry)
+}
+
+// Change changes one entry, which must not make it heavier: fits chooses it, from the newest on.
+func (r *Ring[T]) Change(fits func(T) bool, change func(*T)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := len(r.entries) - 1; i >= r.first; i-- {
+		if fits(r.entries[i]) {
+			change(&r.entries[i])
+			return
+		}
 	}
 }
 
@@ -33,7 +68,5 @@ func (r *Ring[T]) Add(entry T) {
 func (r *Ring[T]) All() []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	entries := make([]T, 0, len(r.entries))
-	entries = append(entries, r.entries[r.oldest:]...)
-	return append(entries, r.entries[:r.oldest]...)
+	return append(make([]T, 0, len(r.entries)-r.first), r.entries[r.first:]...)
 }

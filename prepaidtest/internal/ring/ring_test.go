@@ -18,3 +18,23 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 	none.Add(1)
 	require.Empty(t, none.All())
 }
+
+func TestAHeavyEntryMakesRoom(t *testing.T) {
+	t.Parallel()
+	r := NewWeighed(4, 10, func(n int) int { return n })
+	for _, n := range []int{3, 3, 3} {
+		r.Add(n)
+	}
+	require.Equal(t, []int{3, 3, 3}, r.All())
+	r.Add(5)
+	require.Equal(t, []int{3, 5}, r.All())
+	r.Add(99)
+	require.Equal(t, []int{99}, r.All(), "the newest stays")
+	for range 9 {
+		r.Add(1)
+	}
+	require.Equal(t, []int{1, 1, 1, 1}, r.All())
+	r.Change(func(n int) bool { return n == 1 }, func(n *int) { *n = 0 })
+	r.Change(func(n int) bool { return n == 7 }, func(*int) { t.Error("there is no such entry") })
+	require.Equal(t, []int{1, 1, 1, 0}, r.All(), "the newest that fits")
+}

@@ -29,7 +29,7 @@ func (s *Service) Restore(text []byte) error {
 }
 
 func (s *Service) restoreIDs(_ ledger.Locked, d *stateDocument) error {
-	s.policies.LastRule = d.IDs.PolicyRule
+	s.Policies.LastRule = d.IDs.PolicyRule
 	if s.ids.Restore(d.IDs.Transaction, d.IDs.Source) != nil {
 		return errors.New("ids.source cannot be read")
 	}
@@ -44,7 +44,7 @@ func (s *Service) restoreCompanies(l ledger.Locked, d *stateDocument) error {
 		l.PutCompany(ledger.CompanyData{
 			ID: add.ID, ClientID: add.ClientID, ProgramID: add.ProgramID, ProductType: add.ProductType, Loop: add.Loop,
 		})
-		s.policies.Restore(l, add.ID, add.Policy)
+		s.Policies.Restore(l, add.ID, add.Policy)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (s *Service) restoreMoney(l ledger.Locked, d *stateDocument) error {
 		return err
 	}
 	s.funding.Restore(l, d.Redemptions)
-	return s.simulator.Restore(l, d.Authorisations)
+	return s.Simulator.Restore(l, d.Authorisations)
 }
 
 func (s *Service) restoreRest(l ledger.Locked, d *stateDocument) error {
@@ -89,8 +89,8 @@ func (s *Service) restoreTasks(l ledger.Locked, d *stateDocument) error {
 
 func (s *Service) restoreTask(l ledger.Locked, saved savedTask) (clock.Job, error) {
 	switch {
-	case s.simulator.HasTask(saved.Kind):
-		return s.simulator.RestoreTask(l, saved.Kind, saved.Input)
+	case s.Simulator.HasTask(saved.Kind):
+		return s.Simulator.RestoreTask(l, saved.Kind, saved.Input)
 	case s.Hooks.HasTask(saved.Kind):
 		return s.Hooks.RestoreTask(l, saved.Kind, saved.Hook, saved.Message)
 	}

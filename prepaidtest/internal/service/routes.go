@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
 )
 
 // TokenOperation is the one without a bearer token.
@@ -25,15 +26,15 @@ func (s *Service) Routes() exchange.Table {
 		{Method: get, Template: "/reporting/templates/{templatename}", Handle: s.Reports.Start, Query: []string{"include_column_headers"}},
 		{Method: get, Template: "/reporting/templates/{templatename}/reports/{reportid}", Handle: s.Reports.Result},
 
-		{Method: get, Template: "/policy/mccodes", Handle: s.policies.MerchantCategoryCodes, Query: paging},
-		{Method: get, Template: "/policy/{id}/restrictions", Handle: s.policies.Restrictions},
-		{Method: get, Template: "/policy/{id}/policy", Handle: s.policies.Whole},
-		{Method: get, Template: "/policy/{id}/categories", Handle: s.policies.Categories},
-		{Method: get, Template: "/policy/{id}/merchants", Handle: s.policies.Merchants},
-		{Method: get, Template: "/policy/{id}/terminals", Handle: s.policies.Terminals},
-		{Method: post, Template: "/policy/{id}/categories", Handle: s.policies.ChangeCategories},
-		{Method: post, Template: "/policy/{id}/merchants", Handle: s.policies.ChangeMerchants},
-		{Method: post, Template: "/policy/{id}/terminals", Handle: s.policies.ChangeTerminals},
+		{Method: get, Template: "/policy/mccodes", Handle: s.Policies.MerchantCategoryCodes, Query: paging},
+		{Method: get, Template: "/policy/{id}/restrictions", Handle: s.Policies.Restrictions},
+		{Method: get, Template: "/policy/{id}/policy", Handle: s.Policies.Whole},
+		{Method: get, Template: "/policy/{id}/categories", Handle: s.Policies.Categories},
+		{Method: get, Template: "/policy/{id}/merchants", Handle: s.Policies.Merchants},
+		{Method: get, Template: "/policy/{id}/terminals", Handle: s.Policies.Terminals},
+		{Method: post, Template: "/policy/{id}/categories", Handle: s.Policies.ChangeCategories},
+		{Method: post, Template: "/policy/{id}/merchants", Handle: s.Policies.ChangeMerchants},
+		{Method: post, Template: "/policy/{id}/terminals", Handle: s.Policies.ChangeTerminals},
 
 		{Method: get, Template: "/accounts", Handle: s.Accounts.Search, Query: search},
 		{Method: post, Template: "/accounts", Handle: s.Accounts.Create},
@@ -54,11 +55,11 @@ func (s *Service) Routes() exchange.Table {
 		{Method: post, Template: "/funding/reversals", Handle: s.funding.ReverseRedemption},
 		{Method: post, Template: "/funding/refunds", Handle: s.funding.Refund},
 
-		{Method: post, Template: "/simulation/transact", Handle: s.simulator.Transact, TestOnly: true},
-		{Method: post, Template: "/simulation/advice", Handle: s.simulator.Advice, TestOnly: true},
-		{Method: post, Template: "/simulation/reverse", Handle: s.simulator.Reverse, TestOnly: true},
-		{Method: post, Template: "/simulation/clear", Handle: s.simulator.Clear, TestOnly: true},
-		{Method: post, Template: "/simulation/reverse_clear", Handle: s.simulator.ReverseClear, TestOnly: true},
+		{Method: post, Template: "/simulation/transact", Handle: s.Simulator.Handle(simulator.Transact), TestOnly: true},
+		{Method: post, Template: "/simulation/advice", Handle: s.Simulator.Handle(simulator.Advice), TestOnly: true},
+		{Method: post, Template: "/simulation/reverse", Handle: s.Simulator.Handle(simulator.Reverse), TestOnly: true},
+		{Method: post, Template: "/simulation/clear", Handle: s.Simulator.Handle(simulator.Clear), TestOnly: true},
+		{Method: post, Template: "/simulation/reverse_clear", Handle: s.Simulator.Handle(simulator.ReverseClear), TestOnly: true},
 
 		{Method: post, Template: "/pin/initiate", Handle: s.PINs.Initiate},
 		{Method: post, Template: "/pin/validate", Handle: s.PINs.Validate},

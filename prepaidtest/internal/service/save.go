@@ -32,12 +32,12 @@ func (s *Service) snapshot() (*stateDocument, error) {
 	d := &stateDocument{
 		Version: stateVersion, Clock: s.Clock.Save(), Companies: s.savedCompanies(l), Accounts: l.Save(),
 		Tokens:         document.Sorted(s.Tokens.Save(), func(token string, expires time.Time) savedToken { return savedToken{token, expires} }),
-		Authorisations: s.simulator.Save(l), Redemptions: s.funding.Save(l), Hooks: s.Hooks.Save(l), Tasks: s.savedTasks(l),
+		Authorisations: s.Simulator.Save(l), Redemptions: s.funding.Save(l), Hooks: s.Hooks.Save(l), Tasks: s.savedTasks(l),
 	}
 	d.Transfers, d.Movements = s.Transfers.Save(l)
 	d.Templates, d.Runs = s.Reports.Save(l)
 	d.DIPKeys, d.DIPUsed = s.Keys.Save(l)
-	d.IDs.PolicyRule = s.policies.LastRule
+	d.IDs.PolicyRule = s.Policies.LastRule
 	var err error
 	if d.IDs.Transaction, d.IDs.Source, err = s.ids.Save(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Service) savedCompanies(v ledger.View) []savedCompany {
 	list := []savedCompany{}
 	for _, c := range v.Companies() {
 		list = append(list, savedCompany{
-			ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: c.Loop, Policy: s.policies.Save(v, c.ID),
+			ID: c.ID, ClientID: c.ClientID, ProgramID: c.ProgramID, ProductType: c.ProductType, Loop: c.Loop, Policy: s.Policies.Save(v, c.ID),
 		})
 	}
 	return list

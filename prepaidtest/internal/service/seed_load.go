@@ -130,10 +130,10 @@ func (s *Service) checkSeeds(l ledger.View, d seedDocument, faults *wire.Faults)
 func (s *Service) putSeeds(l ledger.Locked, d seedDocument) {
 	for _, add := range d.companies {
 		s.PutCompany(l, add.CompanyData)
-		if p := s.policies.Of(l.View, add.ID); p != nil {
+		if p := s.Policies.Of(l.View, add.ID); p != nil {
 			p.AddCategories(add.categories)
-			s.policies.AddMerchants(p, add.merchants)
-			s.policies.AddTerminals(p, add.terminals)
+			s.Policies.AddMerchants(p, add.merchants)
+			s.Policies.AddTerminals(p, add.terminals)
 		}
 	}
 	for _, add := range d.accounts {

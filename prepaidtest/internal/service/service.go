@@ -30,12 +30,12 @@ type Service struct {
 	ids       *ids.Source
 	Tokens    *gate.Tokens
 	Ledger    *ledger.Ledger // its lock guards the state of all below
-	policies  *policy.Policies
+	Policies  *policy.Policies
 	Accounts  *accounts.Accounts
 	Keys      *accounts.KeyExchange
 	Transfers *transfers.Transfers
 	funding   *funding.Funding
-	simulator *simulator.Simulator
+	Simulator *simulator.Simulator
 	PINs      *pin.PINs
 	Reports   *reports.Reports
 	Hooks     *hooks.Hooks
@@ -67,12 +67,12 @@ func New(with Options) *Service {
 		IDs: s.ids, NoCategory: with.NoCategory, Permitted: with.Permitted,
 		Announce: func(l ledger.Locked, a *ledger.Account, booked ledger.Item) { s.Hooks.Announce(l, a, booked) },
 	})
-	s.policies = policy.New(s.Ledger)
+	s.Policies = policy.New(s.Ledger)
 	s.Accounts = accounts.New(s.Ledger, s.Clock, s.ids, with.Accounts)
 	s.Keys = accounts.NewKeyExchange(s.Ledger, s.ids)
 	s.Transfers = transfers.New(s.Ledger, s.Clock, s.ids, with.Transfers)
 	s.funding = funding.New(s.Ledger, s.Clock)
-	s.simulator = simulator.New(s.Ledger, s.Clock, s.ids, s.policies, with.Simulator)
+	s.Simulator = simulator.New(s.Ledger, s.Clock, s.ids, s.Policies, with.Simulator)
 	s.PINs = pin.New(s.Ledger, s.Clock, s.ids, with.PINs)
 	s.Reports = reports.New(s.Ledger, s.Clock, s.ids, with.ReportDelay)
 	s.Hooks = hooks.New(s.Ledger, s.Clock, s.ids, with.Activity, with.MessageFaults, with.Hooks)
@@ -81,7 +81,7 @@ func New(with Options) *Service {
 
 // PutCompany adds a company with its kind of policy. One that exists keeps its accounts and policy rules and takes the rest.
 func (s *Service) PutCompany(l ledger.Locked, add ledger.CompanyData) {
-	s.policies.Configure(l, l.PutCompany(add))
+	s.Policies.Configure(l, l.PutCompany(add))
 }
 
 // Generation grows with each change of what Save writes.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/clock"
@@ -59,12 +60,12 @@ const (
 	authorisationUncleared // cleared, and the clearing reversed
 )
 
-// simulated is the input of the five operations (2.15).
-type simulated struct {
-	kind, account, authorisation               string
-	bankName, location, locationCode, currency string
-	amount                                     wire.Money
-	merchant                                   ledger.Merchant
+// Input is that of the five operations (2.15).
+type Input struct {
+	Kind, Account, Authorisation string
+	Location                     string
+	Amount                       wire.Money
+	Merchant                     ledger.Merchant
 }
 
 // simulateBody is the response; each operation leaves out what it does not have.
@@ -75,31 +76,113 @@ type simulateBody struct {
 	Message       string  `json:"message"`
 }
 
-// bind reads the members. 2.15 marks none as required; what no transaction can be without is required here. Located and
-// authorised say whether the operation has the place and authorization_id.
-func (in *simulated) bind(located, authorised bool) func(*wire.Reader) {
+// The five operations, by the last part of their path. The first is the one without authorization_id, the last two are those
+// without a place, which take effect later.
+const (
+	Transact     = "transact"
+	Advice       = "advice"
+	Reverse      = "reverse"
+	Clear        = "clear"
+	ReverseClear = "reverse_clear"
+)
+
+// Check says what is wrong with an input that was not read from a request; empty for nothing.
+func Check(operation string, in Input) string {
+	switch {
+	case !slices.Contains([]string{Transact, Advice, Reverse, Clear, ReverseClear}, operation):
+		return "Operation is none of the simulator's"
+	case !slices.Contains(kinds(), in.Kind):
+		return "Type must be " + strings.Join(kinds(), ", ")
+	case in.Merchant.Category != "" && !wire.IsFourDigits(in.Merchant.Category):
+		return "MerchantCategoryCode must have four digits"
+	}
+	return ""
+}
+
+func kinds() []string { return []string{"Purchase", "Withdrawal", "PosCredit"} }
+
+func isLater(operation string) bool { return operation == Clear || operation == ReverseClear }
+
+// bind reads the members. 2.15 marks none as required; what no transaction can be without is required here.
+func (in *Input) bind(operation string) func(*wire.Reader) {
+	var ignored string // bank_name, location_code and currency_code decide nothing
 	return func(b *wire.Reader) {
-		b.String("transaction_type", &in.kind).Required().OneOf("Purchase", "Withdrawal", "PosCredit")
-		b.String("account_id", &in.account).Required()
-		b.Decimal("amount", &in.amount, true).Required()
-		b.String("acquirer_id", &in.merchant.Acquirer)
-		b.String("merchant_id", &in.merchant.Acceptor)
-		b.String("terminal_id", &in.merchant.Terminal)
-		b.String("mcc", &in.merchant.Category).Form(wire.IsFourDigits, "must have four digits")
-		if located {
-			b.String("bank_name", &in.bankName)
-			b.String("location", &in.location)
-			b.String("location_code", &in.locationCode)
-			b.String("currency_code", &in.currency)
+		b.String("transaction_type", &in.Kind).Required().OneOf(kinds()...)
+		b.String("account_id", &in.Account).Required()
+		b.Decimal("amount", &in.Amount, true).Required()
+		b.String("acquirer_id", &in.Merchant.Acquirer)
+		b.String("merchant_id", &in.Merchant.Acceptor)
+		b.String("terminal_id", &in.Merchant.Terminal)
+		b.String("mcc", &in.Merchant.Category).Form(wire.IsFourDigits, "must have four digits")
+		if !isLater(operation) {
+			b.String("bank_name", &ignored)
+			b.String("location", &in.Location)
+			b.String("location_code", &ignored)
+			b.String("currency_code", &ignored)
 		}
-		if authorised {
-			b.String("authorization_id", &in.authorisation)
+		if operation != Transact {
+			b.String("authorization_id", &in.Authorisation)
 		}
 	}
 }
 
-func (in *simulated) entry(code ledger.Code, amount wire.Money, parent int64) ledger.Entry {
-	return ledger.Entry{Code: code, Amount: amount, Parent: parent, Merchant: in.merchant, Reference: in.location}
+// Outcome is what an operation did. Reference and Authorisation are empty when it failed.
+type Outcome struct {
+	Reference, Authorisation string
+	Success                  bool
+	Message                  string
+}
+
+// Handle makes the handler of POST /simulation/{operation}.
+func (s *Simulator) Handle(operation string) func(*exchange.Call) exchange.Response {
+	return func(c *exchange.Call) exchange.Response {
+		var in Input
+		if refusal := c.BindBody(in.bind(operation)); refusal != nil {
+			return *refusal
+		}
+		out := s.Do(operation, in)
+		body := simulateBody{Success: out.Success, Message: out.Message}
+		if operation == Transact {
+			body.Reference = &out.Reference
+		}
+		if !isLater(operation) {
+			body.Authorisation = &out.Authorisation
+		}
+		return c.JSON(http.StatusOK, body)
+	}
+}
+
+// Do carries out an operation.
+func (s *Simulator) Do(operation string, in Input) Outcome {
+	l := s.ledger.Lock()
+	defer l.Unlock()
+	a, problem := s.usable(l.View, &in)
+	switch {
+	case problem != "":
+		return Outcome{Message: problem}
+	case operation == Transact:
+		return s.transact(l, a, &in)
+	case operation == Advice && in.Kind != "Purchase":
+		return Outcome{Message: "An advice is for purchases"}
+	case s.mistyped(l.View, &in):
+		return Outcome{Message: "The transaction type is not that of the authorisation"}
+	case isLater(operation):
+		s.clock.After(s.with.Delay, &Task{simulator: s, kind: operation, input: &in})
+		return Outcome{Success: true, Message: "Accepted"}
+	}
+	follow := s.reverse
+	if operation == Advice {
+		follow = s.advice
+	}
+	made, problem := follow(l, a, &in, s.matching(l.View, &in, authorisationOpen))
+	if problem != "" {
+		return Outcome{Message: problem}
+	}
+	return Outcome{Authorisation: made.id, Success: true, Message: "Approved"}
+}
+
+func (in *Input) entry(code ledger.Code, amount wire.Money, parent int64) ledger.Entry {
+	return ledger.Entry{Code: code, Amount: amount, Parent: parent, Merchant: in.Merchant, Reference: in.Location}
 }
 
 // signed is the effect of a transaction on the balance.
@@ -111,8 +194,8 @@ func signed(kind string, amount wire.Money) wire.Money {
 }
 
 // usable checks rule 1 of 4.6.
-func (s *Simulator) usable(l ledger.View, in *simulated) (*ledger.Account, string) {
-	a := l.Account(in.account)
+func (s *Simulator) usable(l ledger.View, in *Input) (*ledger.Account, string) {
+	a := l.Account(in.Account)
 	switch {
 	case a == nil:
 		return nil, "Invalid account"
@@ -126,37 +209,22 @@ func (s *Simulator) usable(l ledger.View, in *simulated) (*ledger.Account, strin
 	return a, ""
 }
 
-// Transact handles POST /simulation/transact.
-func (s *Simulator) Transact(c *exchange.Call) exchange.Response {
-	var in simulated
-	if refusal := c.BindBody(in.bind(true, false)); refusal != nil {
-		return *refusal
-	}
-	l := s.ledger.Lock()
-	defer l.Unlock()
-	failed := func(message string) exchange.Response {
-		return c.JSON(http.StatusOK, simulateBody{Reference: new(""), Authorisation: new(""), Message: message})
-	}
-	a, problem := s.usable(l.View, &in)
-	if problem != "" {
-		return failed(problem)
-	}
-	amount := signed(in.kind, in.amount)
+// transact makes a purchase, a withdrawal or a credit.
+func (s *Simulator) transact(l ledger.Locked, a *ledger.Account, in *Input) Outcome {
+	amount := signed(in.Kind, in.Amount)
 	switch {
-	case in.kind == "Withdrawal" && !isATM(in.merchant.Category):
-		return failed("A withdrawal needs an ATM merchant category")
-	case !s.policies.Approve(l.View, a.Company.ID, in.merchant):
-		return failed("Declined by policy")
+	case in.Kind == "Withdrawal" && !isATM(in.Merchant.Category):
+		return Outcome{Message: "A withdrawal needs an ATM merchant category"}
+	case !s.policies.Approve(l.View, a.Company.ID, in.Merchant):
+		return Outcome{Message: "Declined by policy"}
 	case !a.Room(amount):
-		return failed("Insufficient funds")
+		return Outcome{Message: "Insufficient funds"}
 	}
-	made := s.open(l, a, &in, transactCode(in.kind))
+	made := s.open(l, a, in, transactCode(in.Kind))
 	if made == nil {
-		return failed(outOfRange)
+		return Outcome{Message: outOfRange}
 	}
-	return c.JSON(http.StatusOK, simulateBody{
-		Reference: new(strconv.FormatInt(made.item, 10)), Authorisation: &made.id, Success: true, Message: "Approved",
-	})
+	return Outcome{Reference: strconv.FormatInt(made.item, 10), Authorisation: made.id, Success: true, Message: "Approved"}
 }
 
 func transactCode(kind string) ledger.Code {
@@ -176,13 +244,13 @@ func isATM(category string) bool { return slices.Contains([]string{"6010", "6011
 const outOfRange = "The balance would be out of range"
 
 // open books an authorisation under a new id; nil when the range of money does not hold it.
-func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *simulated, code ledger.Code) *authorisation {
-	booked, ok := l.Post(a, in.entry(code, signed(in.kind, in.amount), 0), s.clock.Now())
+func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *Input, code ledger.Code) *authorisation {
+	booked, ok := l.Post(a, in.entry(code, signed(in.Kind, in.Amount), 0), s.clock.Now())
 	if !ok {
 		return nil
 	}
 	made := &authorisation{
-		id: s.ids.Digits(12), account: a.ID, kind: in.kind, amount: in.amount, merchant: in.merchant, item: booked.ID,
+		id: s.ids.Digits(12), account: a.ID, kind: in.Kind, amount: in.Amount, merchant: in.Merchant, item: booked.ID,
 	}
 	s.approvals[made.id] = made
 	return made
@@ -190,103 +258,68 @@ func (s *Simulator) open(l ledger.Locked, a *ledger.Account, in *simulated, code
 
 // matching finds an authorisation of the same account, transaction_type and merchant category, acceptor,
 // terminal and acquirer, in one of the states.
-func (s *Simulator) matching(_ ledger.View, in *simulated, state authorisationState) *authorisation {
-	made := s.approvals[in.authorisation]
-	if made == nil || made.account != in.account || made.kind != in.kind || made.merchant != in.merchant || made.state != state {
+func (s *Simulator) matching(_ ledger.View, in *Input, state authorisationState) *authorisation {
+	made := s.approvals[in.Authorisation]
+	if made == nil || made.account != in.Account || made.kind != in.Kind || made.merchant != in.Merchant || made.state != state {
 		return nil
 	}
 	return made
 }
 
-// Advice handles POST /simulation/advice. An advice is not asked of the policy or the balance: the
-// purchase has taken place. A matched authorisation keeps its id with the new amount.
-func (s *Simulator) Advice(c *exchange.Call) exchange.Response {
-	return s.follow(c, true, func(l ledger.Locked, a *ledger.Account, in *simulated, made *authorisation) (*authorisation, string) {
+// advice is not asked of the policy or the balance: the purchase has taken place. A matched authorisation keeps its id with
+// the new amount.
+func (s *Simulator) advice(l ledger.Locked, a *ledger.Account, in *Input, made *authorisation) (*authorisation, string) {
+	if made == nil {
+		made = s.open(l, a, in, ledger.CodePurchase)
 		if made == nil {
-			made = s.open(l, a, in, ledger.CodePurchase)
-			if made == nil {
-				return nil, outOfRange
-			}
-			return made, ""
-		}
-		booked, ok := l.PostAll(a, s.clock.Now(),
-			in.entry(ledger.CodePurchaseReversal, made.amount, made.item), in.entry(ledger.CodePurchase, -in.amount, made.item))
-		if !ok {
 			return nil, outOfRange
 		}
-		made.amount, made.item = in.amount, booked[1].ID
 		return made, ""
-	})
-}
-
-// Reverse handles POST /simulation/reverse. A smaller amount reverses a part, and the rest stays open.
-func (s *Simulator) Reverse(c *exchange.Call) exchange.Response {
-	return s.follow(c, false, func(l ledger.Locked, a *ledger.Account, in *simulated, made *authorisation) (*authorisation, string) {
-		switch {
-		case made == nil || made.kind != "Purchase":
-			return nil, "There is no matching purchase authorisation"
-		case in.amount != 0 && (in.amount < 0) != (made.amount < 0), max(in.amount, -in.amount) > max(made.amount, -made.amount):
-			return nil, "The amount is more than was authorised"
-		}
-		if _, ok := l.Post(a, in.entry(ledger.CodePurchaseReversal, in.amount, made.item), s.clock.Now()); !ok {
-			return nil, outOfRange
-		}
-		if made.amount -= in.amount; made.amount == 0 {
-			made.state = authorisationReversed
-		}
-		return made, ""
-	})
-}
-
-// follow carries out what refers to an authorisation, which is nil when none matches.
-func (s *Simulator) follow(c *exchange.Call, advice bool, effect func(ledger.Locked, *ledger.Account, *simulated, *authorisation) (*authorisation, string)) exchange.Response {
-	var in simulated
-	if refusal := c.BindBody(in.bind(true, true)); refusal != nil {
-		return *refusal
 	}
-	l := s.ledger.Lock()
-	defer l.Unlock()
-	a, problem := s.usable(l.View, &in)
+	booked, ok := l.PostAll(a, s.clock.Now(),
+		in.entry(ledger.CodePurchaseReversal, made.amount, made.item), in.entry(ledger.CodePurchase, -in.Amount, made.item))
+	if !ok {
+		return nil, outOfRange
+	}
+	made.amount, made.item = in.Amount, booked[1].ID
+	return made, ""
+}
+
+// reverse with a smaller amount reverses a part, and the rest stays open.
+func (s *Simulator) reverse(l ledger.Locked, a *ledger.Account, in *Input, made *authorisation) (*authorisation, string) {
 	switch {
-	case problem != "":
-	case advice && in.kind != "Purchase":
-		problem = "An advice is for purchases"
-	case s.mistyped(l.View, &in):
-		problem = "The transaction type is not that of the authorisation"
+	case made == nil || made.kind != "Purchase":
+		return nil, "There is no matching purchase authorisation"
+	case in.Amount != 0 && (in.Amount < 0) != (made.amount < 0), max(in.Amount, -in.Amount) > max(made.amount, -made.amount):
+		return nil, "The amount is more than was authorised"
 	}
-	var made *authorisation
-	if problem == "" {
-		made, problem = effect(l, a, &in, s.matching(l.View, &in, authorisationOpen))
+	if _, ok := l.Post(a, in.entry(ledger.CodePurchaseReversal, in.Amount, made.item), s.clock.Now()); !ok {
+		return nil, outOfRange
 	}
-	if problem != "" {
-		return c.JSON(http.StatusOK, simulateBody{Authorisation: new(""), Message: problem})
+	if made.amount -= in.Amount; made.amount == 0 {
+		made.state = authorisationReversed
 	}
-	return c.JSON(http.StatusOK, simulateBody{Authorisation: &made.id, Success: true, Message: "Approved"})
+	return made, ""
 }
 
 // mistyped holds rule 2 of 4.6.
-func (s *Simulator) mistyped(_ ledger.View, in *simulated) bool {
-	made := s.approvals[in.authorisation]
-	return made != nil && made.account == in.account && made.kind != in.kind
+func (s *Simulator) mistyped(_ ledger.View, in *Input) bool {
+	made := s.approvals[in.Authorisation]
+	return made != nil && made.account == in.Account && made.kind != in.Kind
 }
 
-// Clear handles POST /simulation/clear. What it finds is decided when it takes effect. A clearing is
-// booked whatever the balance and, by then, the account's status: the merchant has been paid. What the range of
-// money does not hold is not booked, and the authorisation stays open.
-func (s *Simulator) Clear(c *exchange.Call) exchange.Response {
-	return s.later(c, taskClear)
-}
-
-// clear takes effect after the delay.
-func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *simulated, at time.Time) {
-	amount := signed(in.kind, in.amount)
+// clear takes effect after the delay, and what it finds is decided then. A clearing is booked whatever the balance and, by
+// then, the account's status: the merchant has been paid. What the range of money does not hold is not booked, and the
+// authorisation stays open.
+func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
+	amount := signed(in.Kind, in.Amount)
 	made := s.matching(l.View, in, authorisationOpen)
 	if made == nil {
 		forced, ok := l.Post(a, in.entry(ledger.CodeClearing, amount, 0), at)
-		if ok && s.approvals[in.authorisation] == nil && in.authorisation != "" {
+		if ok && s.approvals[in.Authorisation] == nil && in.Authorisation != "" {
 			// A forced posting can be reversed under the id it came with.
-			s.approvals[in.authorisation] = &authorisation{
-				id: in.authorisation, account: a.ID, kind: in.kind, amount: in.amount, merchant: in.merchant,
+			s.approvals[in.Authorisation] = &authorisation{
+				id: in.Authorisation, account: a.ID, kind: in.Kind, amount: in.Amount, merchant: in.Merchant,
 				item: forced.ID, state: authorisationCleared,
 			}
 		}
@@ -295,18 +328,13 @@ func (s *Simulator) clear(l ledger.Locked, a *ledger.Account, in *simulated, at 
 	booked, ok := l.PostAll(a, at,
 		in.entry(ledger.CodeClearingCreditBack, -signed(made.kind, made.amount), made.item), in.entry(ledger.CodeClearing, amount, made.item))
 	if ok {
-		made.amount, made.item, made.state = in.amount, booked[1].ID, authorisationCleared
+		made.amount, made.item, made.state = in.Amount, booked[1].ID, authorisationCleared
 	}
 }
 
-// ReverseClear handles POST /simulation/reverse_clear. It books a clearing reversal whether there is a
-// clearing or not, unless MatchedReversalsOnly is set; a matching clearing becomes its parent.
-func (s *Simulator) ReverseClear(c *exchange.Call) exchange.Response {
-	return s.later(c, taskReverseClear)
-}
-
-// reverseClear takes effect after the delay.
-func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *simulated, at time.Time) {
+// reverseClear takes effect after the delay. It books a clearing reversal whether there is a clearing or not, unless
+// MatchedReversals is set; a matching clearing becomes its parent.
+func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *Input, at time.Time) {
 	var parent int64
 	made := s.matching(l.View, in, authorisationCleared)
 	if made != nil {
@@ -314,49 +342,25 @@ func (s *Simulator) reverseClear(l ledger.Locked, a *ledger.Account, in *simulat
 	} else if s.with.MatchedReversals {
 		return
 	}
-	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, -signed(in.kind, in.amount), parent), at)
+	_, ok := l.Post(a, in.entry(ledger.CodeClearingReversal, -signed(in.Kind, in.Amount), parent), at)
 	if ok && made != nil {
 		made.state = authorisationUncleared
 	}
 }
 
-// later accepts a request now and carries it out after the simulation delay.
-func (s *Simulator) later(c *exchange.Call, effect string) exchange.Response {
-	var in simulated
-	if refusal := c.BindBody(in.bind(false, true)); refusal != nil {
-		return *refusal
-	}
-	l := s.ledger.Lock()
-	defer l.Unlock()
-	if _, problem := s.usable(l.View, &in); problem != "" {
-		return c.JSON(http.StatusOK, simulateBody{Message: problem})
-	}
-	if s.mistyped(l.View, &in) {
-		return c.JSON(http.StatusOK, simulateBody{Message: "The transaction type is not that of the authorisation"})
-	}
-	s.clock.After(s.with.Delay, &Task{simulator: s, kind: effect, input: &in})
-	return c.JSON(http.StatusOK, simulateBody{Success: true, Message: "Accepted"})
-}
-
-// The kinds of tasks.
-const (
-	taskClear        = "clear"
-	taskReverseClear = "reverse_clear"
-)
-
 // Task is a clear or reverse_clear that has not taken effect yet.
 type Task struct {
 	simulator *Simulator
 	kind      string
-	input     *simulated
+	input     *Input
 }
 
 // Do lets it take effect.
 func (t *Task) Do(due time.Time) {
 	l := t.simulator.ledger.Lock()
 	defer l.Unlock()
-	a := l.Account(t.input.account)
-	if t.kind == taskClear {
+	a := l.Account(t.input.Account)
+	if t.kind == Clear {
 		t.simulator.clear(l, a, t.input, due)
 		return
 	}

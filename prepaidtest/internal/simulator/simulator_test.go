@@ -36,11 +36,11 @@ func TestAClearingTakesEffectAfterTheDelay(t *testing.T) {
 		require.Equal(t, http.StatusOK, response.Status, string(response.Body))
 		return exchangetest.Object(t, response)
 	}
-	made := send(s.Transact, `{`+purchase+`}`)
+	made := send(s.Handle(Transact), `{`+purchase+`}`)
 	require.Equal(t, true, made["success"])
 	authorised := `{` + purchase + `,"authorization_id":"` + made["authorization_id"].(string) + `"}`
 	require.Equal(t, "90.00", a.Balance.String())
-	require.Equal(t, true, send(s.Clear, authorised)["success"])
+	require.Equal(t, true, send(s.Handle(Clear), authorised)["success"])
 	require.Len(t, a.Items, 2)
 
 	l = books.Lock()

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -35,9 +36,32 @@ type SavedInput struct {
 
 // Save returns the authorisations.
 func (s *Simulator) Save(_ ledger.View) []Saved {
-	return document.Sorted(s.approvals, func(_ string, a *authorisation) Saved {
-		return Saved{a.id, a.account, a.kind, a.amount, a.merchant, a.item, authorisationStates()[a.state]}
-	})
+	return document.Sorted(s.approvals, func(_ string, a *authorisation) Saved { return a.saved() })
+}
+
+func (a *authorisation) saved() Saved {
+	return Saved{a.id, a.account, a.kind, a.amount, a.merchant, a.item, authorisationStates()[a.state]}
+}
+
+// Authorisation returns one by its id; false when it is unknown.
+func (s *Simulator) Authorisation(_ ledger.View, id string) (Saved, bool) {
+	made := s.approvals[id]
+	if made == nil {
+		return Saved{}, false
+	}
+	return made.saved(), true
+}
+
+// Of returns the authorisations of an account, oldest first.
+func (s *Simulator) Of(_ ledger.View, account string) []Saved {
+	var list []Saved
+	for _, made := range s.approvals {
+		if made.account == account {
+			list = append(list, made.saved())
+		}
+	}
+	slices.SortFunc(list, func(a, b Saved) int { return cmp.Compare(a.Item, b.Item) })
+	return list
 }
 
 // Restore puts back what was saved.
@@ -58,18 +82,18 @@ func (s *Simulator) Restore(_ ledger.Locked, saved []Saved) error {
 // Save returns the kind and the input.
 func (t *Task) Save(_ ledger.View) (kind string, input *SavedInput) {
 	in := t.input
-	return t.kind, &SavedInput{in.kind, in.account, in.authorisation, in.amount, in.merchant}
+	return t.kind, &SavedInput{in.Kind, in.Account, in.Authorisation, in.Amount, in.Merchant}
 }
 
 // HasTask reports whether a kind of task is the simulator's.
-func (s *Simulator) HasTask(kind string) bool { return kind == taskClear || kind == taskReverseClear }
+func (s *Simulator) HasTask(kind string) bool { return isLater(kind) }
 
 // RestoreTask returns a task that was saved.
 func (s *Simulator) RestoreTask(l ledger.Locked, kind string, in *SavedInput) (clock.Job, error) {
 	if in == nil || l.Account(in.Account) == nil {
 		return nil, errors.New("has no account of the document")
 	}
-	return &Task{simulator: s, kind: kind, input: &simulated{
-		kind: in.Kind, account: in.Account, authorisation: in.Authorisation, amount: in.Amount, merchant: in.Merchant,
+	return &Task{simulator: s, kind: kind, input: &Input{
+		Kind: in.Kind, Account: in.Account, Authorisation: in.Authorisation, Amount: in.Amount, Merchant: in.Merchant,
 	}}, nil
 }

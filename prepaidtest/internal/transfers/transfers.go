@@ -58,6 +58,8 @@ type Transfers struct {
 	cache     map[transferKey]cachedTransfer
 	queue     []transferKey // keys of the cache, oldest first
 	movements map[transferKey]int
+
+	running inFlight // has its own lock
 }
 
 // New makes the transfer operations.
@@ -137,6 +139,7 @@ func (s *Transfers) pay(c *exchange.Call, requestID string, move func(l ledger.L
 	key := transferKey{c.Route.Name(), requestID}
 	cached, known := s.cache[key]
 	if known && cached.serial <= c.Cached {
+		c.Replayed = true
 		return exchange.Response{Status: http.StatusOK, ContentType: c.Form.MediaType, Body: cached.body}
 	}
 	id, refusal := move(l, now)

@@ -9,6 +9,12 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+func (p *Page) faultRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /faults", p.faults)
+	mux.HandleFunc("POST /faults", p.arm)
+	mux.HandleFunc("POST /faults/clear", p.clearFaults)
+}
+
 type faultsData struct {
 	Armed      []prepaidtest.ArmedFault
 	Operations []string
@@ -73,7 +79,7 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 	}
 	fault, err := prepaidtest.ParseFault(f.Fault)
 	if err != nil {
-		return fault, "The fault cannot be read: " + err.Error()
+		return fault, unreadable(err, prepaidtest.FaultForms())
 	}
 	switch n, err := strconv.Atoi(f.Times); {
 	case f.asWritten:
@@ -92,6 +98,18 @@ func (f faultForm) fault() (fault prepaidtest.Fault, problem string) {
 		return fault, "The probability must be a percentage above 0, up to 100."
 	}
 	return fault.WithProbability(percent / 100), ""
+}
+
+// unreadable says what is wrong with a fault as it was entered, and how it is written.
+func unreadable(err error, forms []string) string {
+	what, rule, _ := strings.Cut(strings.TrimPrefix(err.Error(), "prepaidtest: "), ": ")
+	name := what[strings.LastIndex(what, " ")+1:]
+	for _, form := range splitForms(forms) {
+		if word, _, _ := strings.Cut(form[0], " "); word == name {
+			return "The fault cannot be read: " + rule + ". It is written " + form[0] + "."
+		}
+	}
+	return "The fault cannot be read: " + rule + ". All forms are explained below."
 }
 
 const maxTimes = 1_000_000

@@ -34,7 +34,7 @@ func (p *Page) armHook(w http.ResponseWriter, r *http.Request) {
 		p.showWebhooks(w, r, http.StatusUnprocessableEntity, "", entered, "Choose a webhook.")
 		return
 	case err != nil:
-		p.showWebhooks(w, r, http.StatusUnprocessableEntity, hook, entered, "The fault cannot be read: "+err.Error())
+		p.showWebhooks(w, r, http.StatusUnprocessableEntity, hook, entered, unreadable(err, prepaidtest.DeliveryFaultForms()))
 		return
 	}
 	server.InjectDelivery(prepaid.HookID(hook), fault)

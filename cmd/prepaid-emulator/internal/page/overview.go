@@ -11,7 +11,7 @@ import (
 type overviewData struct {
 	Accounts      []prepaidtest.AccountState
 	AccountsTotal int
-	Requests      []prepaidtest.Request
+	Requests      requestsTable
 	RequestsTotal int
 	Failed        int
 	Hooks         int
@@ -29,8 +29,9 @@ func (p *Page) overview(w http.ResponseWriter, r *http.Request) {
 	ids, requests, hooks := server.AccountIDs(), newestRequests(server), server.Hooks()
 	data := overviewData{
 		AccountsTotal: len(ids), RequestsTotal: len(requests), Hooks: len(hooks), Faults: server.Faults(),
-		Accounts: accountStates(server, ids[:min(len(ids), overviewAccounts)]), Requests: requests[:min(len(requests), overviewRequests)],
+		Accounts: accountStates(server, ids[:min(len(ids), overviewAccounts)]), Requests: p.table(requests[:min(len(requests), overviewRequests)], ""),
 	}
+	data.Requests.Compact = true
 	for _, request := range requests {
 		if failed(request) {
 			data.Failed++
@@ -41,8 +42,6 @@ func (p *Page) overview(w http.ResponseWriter, r *http.Request) {
 	}
 	p.show(w, r, http.StatusOK, "overview", layout{Title: "Overview", Section: "overview", Data: data})
 }
-
-func failed(r prepaidtest.Request) bool { return r.Status == 0 || r.Status >= http.StatusBadRequest }
 
 func newestRequests(server *prepaidtest.Server) []prepaidtest.Request {
 	requests := server.Requests()

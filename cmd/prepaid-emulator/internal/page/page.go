@@ -44,28 +44,40 @@ func New(config Config) *Page {
 // Attach says whose state is shown.
 func (p *Page) Attach(server *prepaidtest.Server) { p.server.Store(server) }
 
+// entry is one of the navigation.
+type entry struct{ Section, Path, Name string }
+
+// entries are the navigation, in its order.
+func entries() []entry {
+	return []entry{
+		{"overview", "/", "Overview"},
+		{"requests", "/requests", "Requests"},
+		{"accounts", "/accounts", "Accounts"},
+		{"companies", "/companies", "Companies"},
+		{"transfers", "/transfers", "Transfers"},
+		{"reports", "/reports", "Reports"},
+		{"webhooks", "/webhooks", "Webhooks"},
+		{"faults", "/faults", "Faults"},
+		{"access", "/access", "Access"},
+		{"clock", "/clock", "Clock"},
+	}
+}
+
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	static, _ := fs.Sub(files, "static") // the directory is embedded above
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
 	mux.HandleFunc("GET /{$}", p.overview)
-	mux.HandleFunc("GET /accounts", p.accounts)
-	mux.HandleFunc("GET /accounts/{id}", p.account)
-	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
-	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
-	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
-	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
-	mux.HandleFunc("GET /requests", p.requests)
-	mux.HandleFunc("GET /requests/{number}", p.request)
-	mux.HandleFunc("GET /webhooks", p.webhooks)
-	mux.HandleFunc("GET /webhooks/{id}", p.webhook)
-	mux.HandleFunc("POST /webhooks/faults", p.armHook)
-	mux.HandleFunc("POST /webhooks/faults/clear", p.clearHookFaults)
-	mux.HandleFunc("GET /faults", p.faults)
-	mux.HandleFunc("POST /faults", p.arm)
-	mux.HandleFunc("POST /faults/clear", p.clearFaults)
-	mux.HandleFunc("GET /clock", p.clock)
-	mux.HandleFunc("POST /clock", p.advance)
+	p.requestRoutes(mux)
+	p.accountRoutes(mux)
+	p.accountPageRoutes(mux)
+	p.companyRoutes(mux)
+	p.transferRoutes(mux)
+	p.reportRoutes(mux)
+	p.accessRoutes(mux)
+	p.webhookRoutes(mux)
+	p.faultRoutes(mux)
+	p.clockRoutes(mux)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		p.notFound(w, r, "There is no such page.")
 	})

@@ -15,28 +15,48 @@ func personalMembers() []string {
 	return []string{"personal", "registration", "name_on_card", "destination_account_info", "first_name", "last_name", "mobile"}
 }
 
-// readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. What is no JSON stays as it is, unless it was cut and may hold
-// some.
+// readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. What is
+// no JSON stays as it is, unless it was cut and may hold some.
 func readable(text string) string {
+	shown, problem := open(text)
+	if problem != "" {
+		return problem
+	}
+	var indented bytes.Buffer
+	if json.Indent(&indented, []byte(shown), "", "  ") != nil {
+		return shown
+	}
+	return indented.String()
+}
+
+// compact is readable on one line, for a program.
+func compact(text string) string {
+	shown, problem := open(text)
+	if problem != "" {
+		return concealed
+	}
+	return shown
+}
+
+// open leaves out what is not shown; the rest of the text is as it was. It says so when that cannot be done.
+func open(text string) (shown, problem string) {
 	hidden := slices.ContainsFunc(append(personalMembers(), "uri"), func(name string) bool { return strings.Contains(text, `"`+name+`"`) })
 	if !hidden {
-		var indented bytes.Buffer
-		if json.Indent(&indented, []byte(text), "", "  ") != nil {
-			return text
-		}
-		return indented.String()
+		return text, ""
 	}
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var value any
 	if decoder.Decode(&value) != nil {
-		return "It holds what is not shown here, and is too long to leave that out."
+		return "", "It holds what is not shown here, and is too long to leave that out."
 	}
-	indented, err := json.MarshalIndent(conceal(value), "", "  ")
-	if err != nil {
-		return concealed
+	var plain bytes.Buffer
+	encoder := json.NewEncoder(&plain)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(conceal(value)) != nil {
+		return "", concealed
 	}
-	return string(indented)
+	return strings.TrimSuffix(plain.String(), "\n"), ""
 }
 
 func conceal(value any) any {

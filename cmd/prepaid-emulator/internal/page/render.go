@@ -2,22 +2,25 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/cardprograms/prepaid"
 )
 
 // layout is what every page has around its content.
 type layout struct {
 	Title   string
 	Section string // the entry of the navigation
+	Live    string // where the parts that change come from; by default the page's own path and query
 	Base    string // of the service
 	Version string
 	Now     time.Time
@@ -28,23 +31,38 @@ type layout struct {
 	JSON    any // what a program gets; nil when it gets the page
 }
 
-func pageNames() []string {
-	return []string{"overview", "accounts", "account", "requests", "request", "webhooks", "webhook", "faults", "clock", "problem"}
-}
-
-func parseTemplates() map[string]*template.Template {
-	functions := template.FuncMap{
+// functions are those of the templates.
+func functions() template.FuncMap {
+	all := template.FuncMap{
 		"when": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05") },
 		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"day":  func(at time.Time) string { return at.UTC().Format("2 Jan 2006") },
 		"tone": tone, "words": words, "statusTone": statusTone, "negative": func(amount string) bool { return strings.HasPrefix(amount, "-") },
-		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date }, "path": func(id prepaid.AccountID) string { return url.PathEscape(string(id)) }, "short": func(id any) string { return short(fmt.Sprint(id)) }, "args": func(values ...any) []any { return values },
-		"plural": plural,
+		"money": money, "date": func(wire string) string { date, _, _ := strings.Cut(wire, "T"); return date },
+		"path": func(id any) string { return url.PathEscape(fmt.Sprint(id)) }, "short": func(id any) string { return short(fmt.Sprint(id)) }, "args": func(values ...any) []any { return values },
+		"plural": plural, "entries": entries, "assets": assets,
 	}
-	shared := template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	maps.Copy(all, requestFunctions())
+	maps.Copy(all, stateFunctions())
+	return all
+}
+
+// assets are the static files of a kind; the shared style is the first.
+func assets(kind string) []string {
+	names, _ := fs.Glob(files, "static/*."+kind) // the pattern is good
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(-cmp.Compare(strings.Count(a, "/style."), strings.Count(b, "/style.")), strings.Compare(a, b))
+	})
+	return names
+}
+
+// parseTemplates makes a page of each file but the two that all share.
+func parseTemplates() map[string]*template.Template {
+	shared := template.Must(template.New("").Funcs(functions()).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	pages := make(map[string]*template.Template)
-	for _, name := range pageNames() {
-		pages[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, "templates/"+name+".html"))
+	names, _ := fs.Glob(files, "templates/*.html") // the pattern is good
+	for _, name := range names {
+		pages[strings.TrimSuffix(path.Base(name), ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
 	}
 	return pages
 }
@@ -69,6 +87,9 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 	}
 	server := p.server.Load()
 	l.Base, l.Version, l.Now, l.Armed = p.base(r), p.config.Version, server.Now(), server.FaultsLeft()
+	if l.Live == "" {
+		l.Live = liveAddress(r, l.Section)
+	}
 	l.Notice = notice(r.URL.Query().Get("done"))
 	root := "layout"
 	if r.URL.Query().Get("live") == "1" {
@@ -82,6 +103,22 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, name str
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(text.Bytes()) // the reader has gone away
+}
+
+// liveAddress is that of the page itself; a form that was refused leads back to its section.
+func liveAddress(r *http.Request, section string) string {
+	if r.Method != http.MethodPost {
+		query := r.URL.Query()
+		query.Del("live")
+		query.Del("done")
+		return (&url.URL{Path: r.URL.Path, RawQuery: query.Encode()}).String()
+	}
+	for _, e := range entries() {
+		if e.Section == section {
+			return e.Path
+		}
+	}
+	return ""
 }
 
 // base is the service's address as this reader reaches it.
@@ -108,6 +145,18 @@ func notice(word string) string {
 		return "The adjustment is booked."
 	case "activate":
 		return "The card is activated."
+	case "purchase":
+		return "The purchase is authorised."
+	case "refund":
+		return "The refund is booked."
+	case "reverse":
+		return "The purchase is reversed."
+	case "clear":
+		return "The clearing is accepted, and is booked after the simulator's delay."
+	case "held":
+		return "The next one is held: it gets a 502, and is carried out later."
+	case "revoked":
+		return "All tokens are revoked."
 	case "armed":
 		return "The fault is armed."
 	case "cleared":

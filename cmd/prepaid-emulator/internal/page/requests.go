@@ -1,61 +1,252 @@
 package page
 
 import (
-	"maps"
+	"cmp"
+	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-type requestsData struct {
+func (p *Page) requestRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /requests", p.requests)
+	mux.HandleFunc("GET /requests/{number}", p.request)
+}
+
+// requestFunctions are those that the templates of requests use.
+func requestFunctions() template.FuncMap {
+	return template.FuncMap{
+		"segments": segments, "took": took, "refusal": refusal, "outcomeTone": outcomeTone, "clock": clockTime, "tokens": tokens, "amount": shownAmount,
+	}
+}
+
+// requestsTable is a list of requests as the template of that name shows it.
+type requestsTable struct {
 	Requests []prepaidtest.Request
-	Only     string // "failed", or empty
-	All      int
-	Pager    pager
+	Now      time.Time
+	Query    string // of the links: the filter that led here
+	Twice    map[prepaid.RequestID]bool
+	Compact  bool // without the columns that a narrow place has no room for
+}
+
+// Link is the address of a request, with the filter that led to it.
+func (t requestsTable) Link(number int64) string {
+	return "/requests/" + strconv.FormatInt(number, 10) + t.Query
+}
+
+// table shows requests, in the order given.
+func (p *Page) table(list []prepaidtest.Request, query string) requestsTable {
+	server := p.server.Load()
+	table := requestsTable{Requests: list, Now: server.Now(), Query: query, Twice: make(map[prepaid.RequestID]bool)}
+	for _, id := range server.PaidTwice() {
+		table.Twice[id] = true
+	}
+	return table
+}
+
+// requestFilter is what a person looks for; it is the query of the page.
+type requestFilter struct{ Text, Operation, Outcome string }
+
+func filterOf(r *http.Request) requestFilter {
+	query := r.URL.Query()
+	return requestFilter{strings.TrimSpace(query.Get("text")), query.Get("operation"), query.Get("outcome")}
+}
+
+// Query is the filter as a query, empty for none.
+func (f requestFilter) Query() string {
+	query := make(url.Values)
+	for name, value := range map[string]string{"text": f.Text, "operation": f.Operation, "outcome": f.Outcome} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if len(query) == 0 {
+		return ""
+	}
+	return "?" + query.Encode()
+}
+
+// outcomes are the words of the filter with what they are for people.
+func outcomes() [][2]string {
+	return [][2]string{
+		{"", "any"}, {"ok", "succeeded"}, {"failed", "refused, failed or cut"}, {"refused", "refused (4xx or declined)"},
+		{"error", "failed (5xx)"}, {"cut", "cut without a response"}, {"repeat", "repeat of a request ID"}, {"twice", "paid more than once"}, {"fault", "met a fault"},
+	}
+}
+
+func (f requestFilter) fits(r prepaidtest.Request, twice map[prepaid.RequestID]bool) bool {
+	if f.Operation != "" && r.Method+" "+r.Template != f.Operation {
+		return false
+	}
+	switch f.Outcome {
+	case "ok":
+		if failed(r) {
+			return false
+		}
+	case "failed":
+		if !failed(r) {
+			return false
+		}
+	case "refused":
+		if (r.Status < 400 || r.Status >= 500) && refusal(r) == "" {
+			return false
+		}
+	case "error":
+		if r.Status < 500 {
+			return false
+		}
+	case "cut":
+		if r.Status != 0 {
+			return false
+		}
+	case "repeat":
+		if r.RepeatOf == 0 {
+			return false
+		}
+	case "twice":
+		if !twice[r.RequestID] {
+			return false
+		}
+	case "fault":
+		if !r.Fault {
+			return false
+		}
+	}
+	return f.Text == "" || f.found(r)
+}
+
+// found looks where an id or a code can be, never into personal data.
+func (f requestFilter) found(r prepaidtest.Request) bool {
+	text := strings.ToLower(f.Text)
+	path, err := url.PathUnescape(r.Path)
+	if err != nil {
+		path = r.Path
+	}
+	for _, place := range []string{r.Method + " " + path, r.Path, string(r.AccountID), string(r.RequestID), r.ErrorCode, r.FaultForm} {
+		if strings.Contains(strings.ToLower(place), text) {
+			return true
+		}
+	}
+	number := strconv.FormatInt(r.Number, 10)
+	return text == strconv.Itoa(r.Status) || text == "#"+number || transactionID(r) == text
+}
+
+func (f requestFilter) apply(list []prepaidtest.Request, twice map[prepaid.RequestID]bool) []prepaidtest.Request {
+	if f == (requestFilter{}) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(r prepaidtest.Request) bool { return !f.fits(r, twice) })
+}
+
+type requestsData struct {
+	Table      requestsTable
+	Filter     requestFilter
+	Operations []string
+	Outcomes   [][2]string
+	All        int
+	Pager      pager
 }
 
 func (p *Page) requests(w http.ResponseWriter, r *http.Request) {
 	list := newestRequests(p.server.Load())
-	data := requestsData{All: len(list), Only: r.URL.Query().Get("only")}
-	if data.Only == "failed" {
-		list = slices.DeleteFunc(list, func(request prepaidtest.Request) bool { return !failed(request) })
-	}
-	data.Requests, data.Pager = paginate(r, list, listSize)
+	filter := filterOf(r)
+	data := requestsData{All: len(list), Filter: filter, Operations: prepaidtest.Operations(), Outcomes: outcomes()}
+	data.Table = p.table(nil, filter.Query())
+	data.Table.Requests, data.Pager = paginate(r, filter.apply(list, data.Table.Twice), listSize)
 	p.show(w, r, http.StatusOK, "requests", layout{Title: "Requests", Section: "requests", Data: data})
 }
 
-type requestData struct {
-	Request        prepaidtest.Request
-	Query, Headers [][2]string
-	Body, Response string
+// failed reports whether the caller did not get what it asked for.
+func failed(r prepaidtest.Request) bool {
+	return r.Status == 0 || r.Status >= http.StatusBadRequest || refusal(r) != ""
 }
 
-func (p *Page) request(w http.ResponseWriter, r *http.Request) {
-	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
-	list := p.server.Load().Requests()
-	i := slices.IndexFunc(list, func(request prepaidtest.Request) bool { return request.Number == number })
-	if err != nil || i < 0 {
-		p.notFound(w, r, "There is no such request, or the log no longer reaches back to it.")
-		return
+// segment is a part of a path; those that the caller has filled in stand out.
+type segment struct {
+	Text string
+	Own  bool
+}
+
+// segments takes the prefix off a path and finds the parts that the caller has filled in.
+func segments(r prepaidtest.Request) []segment {
+	path := strings.TrimPrefix(r.Path, "/3.0")
+	parts, template := strings.Split(path, "/"), strings.Split(r.Template, "/")
+	if len(parts) != len(template) {
+		return []segment{{path, false}}
 	}
-	request := list[i]
-	p.show(w, r, http.StatusOK, "request", layout{Title: "Request " + strconv.FormatInt(number, 10), Section: "requests", Data: requestData{
-		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), Body: readable(request.Body), Response: readable(request.ResponseBody),
-	}})
-}
-
-// pairs are names with their values, by name, without personal data.
-func pairs(values map[string][]string) [][2]string {
-	var list [][2]string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value := strings.Join(values[name], ", ")
-		if slices.Contains(personalMembers(), name) {
-			value = concealed
+	var list []segment
+	for i, part := range parts {
+		if i > 0 {
+			list = append(list, segment{"/", false})
 		}
-		list = append(list, [2]string{name, value})
+		list = append(list, segment{part, strings.HasPrefix(template[i], "{")})
 	}
 	return list
+}
+
+// took is a duration that can be read at a glance.
+func took(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Millisecond:
+		return "<1 ms"
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+}
+
+// clockTime is the time of a day, with the day when that is another one.
+func clockTime(now, at time.Time) string {
+	if now, at = now.UTC(), at.UTC(); now.Format(time.DateOnly) == at.Format(time.DateOnly) {
+		return at.Format(time.TimeOnly)
+	}
+	return at.UTC().Format("2 Jan 15:04:05")
+}
+
+// shownAmount groups an amount that is a plain number and leaves any other as it was written.
+func shownAmount(text string) string {
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	if whole == "" || len(whole) > 12 || strings.Trim(whole+fraction, "0123456789") != "" {
+		return text
+	}
+	for len(fraction) < 2 {
+		fraction += "0"
+	}
+	if strings.HasPrefix(text, "-") {
+		whole = "-" + whole
+	}
+	return money(whole + "." + fraction)
+}
+
+// refusal is why a response with a good status says that nothing was done; empty when it does not say so.
+func refusal(r prepaidtest.Request) string {
+	if r.Status != http.StatusOK {
+		return ""
+	}
+	switch body := membersOf(r.ResponseBody); {
+	case strings.HasSuffix(r.Template, "/transfer") && body != nil && transactionID(r) == "":
+		return "not made: no money moved"
+	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
+		return "declined"
+	case strings.HasPrefix(r.Template, "/simulation/") && body["success"] == false:
+		message, _ := body["message"].(string)
+		return cmp.Or(message, "no success")
+	}
+	return ""
+}
+
+// outcomeTone is the colour of a response.
+func outcomeTone(r prepaidtest.Request) string {
+	if refusal(r) != "" {
+		return "warn"
+	}
+	return statusTone(r.Status)
 }

@@ -47,6 +47,15 @@ type accountJSON struct {
 	Balance    json.Number       `json:"balance"`
 	PINSet     bool              `json:"pin_set"`
 	PINChanges []pinChangeJSON   `json:"pin_changes"`
+	// Authorizations are the simulated card transactions, oldest first.
+	Authorizations []authorizationJSON `json:"authorizations"`
+}
+
+type authorizationJSON struct {
+	ID     string      `json:"authorization_id"`
+	Type   string      `json:"transaction_type"`
+	Amount json.Number `json:"amount"`
+	State  string      `json:"state"`
 }
 
 type pinChangeJSON struct {
@@ -58,7 +67,10 @@ type pinChangeJSON struct {
 
 func accountOf(server *prepaidtest.Server, id prepaid.AccountID) accountJSON {
 	a := server.Account(id)
-	state := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}}
+	state := accountJSON{a.ID, a.Status, json.Number(a.Balance), a.PINSet, []pinChangeJSON{}, []authorizationJSON{}}
+	for _, made := range server.Authorizations(id) {
+		state.Authorizations = append(state.Authorizations, authorizationJSON{made.ID, made.Type, json.Number(made.Amount), made.State})
+	}
 	for _, change := range server.PINChanges(id) {
 		state.PINChanges = append(state.PINChanges, pinChangeJSON(change))
 	}
@@ -86,6 +98,59 @@ func faultsOf(server *prepaidtest.Server) faultsJSON {
 	}
 	for _, a := range server.DeliveryFaults() {
 		state.DeliveryFaults = append(state.DeliveryFaults, faultJSON{HookID: a.HookID, Fault: a.Fault.String(), Used: a.Used, Left: a.Left})
+	}
+	return state
+}
+
+type accessJSON struct {
+	Tokens  []tokenJSON  `json:"tokens"`
+	Windows []windowJSON `json:"rate_windows"`
+}
+
+// tokenJSON has no text of the token. IssuedAt is absent for one that came with a saved state.
+type tokenJSON struct {
+	IssuedAt  time.Time `json:"issued_at,omitzero"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Requests  int       `json:"requests"`
+}
+
+type windowJSON struct {
+	Address string    `json:"address"`
+	Used    int       `json:"used"`
+	Limit   int       `json:"limit"`
+	EndsAt  time.Time `json:"ends_at"`
+	Refused int       `json:"refused"`
+}
+
+func accessOf(server *prepaidtest.Server) accessJSON {
+	state := accessJSON{[]tokenJSON{}, []windowJSON{}}
+	for _, token := range server.AccessTokens() {
+		state.Tokens = append(state.Tokens, tokenJSON(token))
+	}
+	for _, window := range server.RateWindows() {
+		state.Windows = append(state.Windows, windowJSON(window))
+	}
+	return state
+}
+
+type transfersJSON struct {
+	Running   []runningJSON       `json:"running"`
+	PaidTwice []prepaid.RequestID `json:"paid_twice"`
+}
+
+// runningJSON has the milliseconds since the arrival and until it is carried out.
+type runningJSON struct {
+	Operation string            `json:"operation"`
+	RequestID prepaid.RequestID `json:"request_id,omitzero"`
+	AccountID prepaid.AccountID `json:"account_id"`
+	AgeMS     int64             `json:"age_ms"`
+	LeftMS    int64             `json:"left_ms"`
+}
+
+func transfersOf(server *prepaidtest.Server) transfersJSON {
+	state := transfersJSON{[]runningJSON{}, append([]prepaid.RequestID{}, server.PaidTwice()...)}
+	for _, r := range server.RunningTransfers() {
+		state.Running = append(state.Running, runningJSON{r.Operation, r.RequestID, r.AccountID, r.Age.Milliseconds(), r.Left.Milliseconds()})
 	}
 	return state
 }

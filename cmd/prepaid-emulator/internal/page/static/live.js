@@ -1,24 +1,27 @@
 // Keeps the page up to date: asks for its changing parts once a second and puts in what differs. Elements that stay
-// keep their identity, and with it focus, selection, scroll position and what was typed.
+// keep their identity, and with it focus, selection, scroll position and what was typed. On a page that refused a form,
+// the forms stay as they are.
 "use strict";
 
 (() => {
   const period = 1000;
   const noticeTime = 8000;
   const control = document.getElementById("live-control");
-  if (!control || document.querySelector("[data-still]")) {
+  const main = document.getElementById("live-main");
+  if (!control || !main) {
     return;
   }
 
-  const address = new URL(location.href);
-  address.hash = "";
-  if (address.searchParams.has("done")) {
-    const shown = new URL(location.href);
+  const refused = main.hasAttribute("data-refused");
+  const address = new URL(main.dataset.live, location.href);
+  address.searchParams.set("live", "1");
+  const shown = new URL(location.href);
+  if (shown.searchParams.has("done")) {
+    address.searchParams.set("done", shown.searchParams.get("done"));
     shown.searchParams.delete("done");
     history.replaceState(null, "", shown);
     setTimeout(() => address.searchParams.delete("done"), noticeTime);
   }
-  address.searchParams.set("live", "1");
 
   const word = document.createElement("span");
   word.className = "live";
@@ -27,6 +30,8 @@
   button.type = "button";
   button.className = "quiet";
   control.append(word, button);
+
+  main.addEventListener("animationend", (event) => event.target.classList.remove("arrived"));
 
   let paused = false;
   let timer = 0;
@@ -42,6 +47,24 @@
 
   const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
+  // kept is an attribute that the reader or this script has set.
+  const kept = (node, name) =>
+    (name === "open" && node.nodeName === "DETAILS") || (name === "class" && node.classList.contains("arrived"));
+
+  // mark is what must not move under the eyes of the reader: the row with the focus or the pointer, else, on a page that
+  // was scrolled, the first row in sight.
+  function mark() {
+    const row =
+      document.activeElement.closest?.("#live-main [data-key]") ?? document.querySelector("#live-main [data-key]:hover") ??
+      (scrollY > 0 ? [...main.querySelectorAll("[data-key]")].find((node) => node.getBoundingClientRect().top >= 0) : null);
+    const top = row?.getBoundingClientRect().top;
+    return () => {
+      if (row?.isConnected) {
+        scrollBy(0, row.getBoundingClientRect().top - top);
+      }
+    };
+  }
+
   // morph makes old what fresh is, with as few changes as that takes.
   function morph(old, fresh) {
     if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -50,16 +73,26 @@
       }
       return;
     }
+    if (refused && old.nodeName === "FORM") {
+      return;
+    }
     for (const { name, value } of fresh.attributes) {
+      if (name === "class" && old.classList.contains("arrived")) {
+        continue; // until the animation has ended
+      }
       if (old.getAttribute(name) !== value) {
         old.setAttribute(name, value);
       }
     }
     for (const { name } of [...old.attributes]) {
-      if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) {
+      if (!fresh.hasAttribute(name) && !kept(old, name)) {
         old.removeAttribute(name);
       }
     }
+    morphChildren(old, fresh);
+  }
+
+  function morphChildren(old, fresh) {
     const keyed = new Map();
     for (const child of old.childNodes) {
       if (keyOf(child)) {
@@ -83,7 +116,10 @@
         old.insertBefore(known, at);
         morph(known, child);
       } else {
-        old.insertBefore(document.importNode(child, true), at);
+        const added = old.insertBefore(document.importNode(child, true), at);
+        if (added.nodeName === "TR") {
+          added.classList.add("arrived");
+        }
       }
     }
     while (at) {
@@ -102,12 +138,14 @@
         }
         const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
         if (!paused) {
+          const hold = mark();
           for (const id of ["live-state", "live-main"]) {
             const part = fresh.getElementById(id);
             if (part) {
-              morph(document.getElementById(id), part);
+              morphChildren(document.getElementById(id), part);
             }
           }
+          hold();
           say("Live", "good");
         }
       } catch {

@@ -1,0 +1,258 @@
+package gotest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// methods are the methods of the SDK, by operation. Lists are read page by page, as they were requested.
+func methods() map[string]string {
+	return map[string]string{
+		"POST /token": "Token",
+
+		"GET /reporting/templates/{templatename}":                    "Reporting.Start",
+		"GET /reporting/templates/{templatename}/reports/{reportid}": "Reporting.Result",
+
+		"GET /policy/mccodes":           "Policy.MerchantCategoryCodesPage",
+		"GET /policy/{id}/restrictions": "Policy.Restrictions",
+		"GET /policy/{id}/policy":       "Policy.Get",
+		"GET /policy/{id}/categories":   "Policy.Categories",
+		"GET /policy/{id}/merchants":    "Policy.Merchants",
+		"GET /policy/{id}/terminals":    "Policy.Terminals",
+		"POST /policy/{id}/categories":  "Policy.ChangeCategories",
+		"POST /policy/{id}/merchants":   "Policy.ChangeMerchants",
+		"POST /policy/{id}/terminals":   "Policy.ChangeTerminals",
+
+		"GET /accounts":                         "Accounts.SearchPage",
+		"POST /accounts":                        "Accounts.Create",
+		"GET /accounts/company/{companyid}":     "Accounts.SearchCompanyPage",
+		"GET /accounts/{id}":                    "Accounts.Get",
+		"PUT /accounts/{id}":                    "Accounts.Update",
+		"GET /accounts/{id}/transactions":       "Accounts.TransactionsPage",
+		"GET /accounts/{id}/status":             "Accounts.Summary",
+		"PUT /accounts/{id}/status":             "Accounts.SetStatus",
+		"PUT /accounts/{id}/plastic":            "Accounts.SetPlasticEnabled",
+		"GET /accounts/{id}/tokens":             "Accounts.WalletTokens",
+		"POST /accounts/{id}/wallet/{provider}": "Accounts.ProvisionWallet",
+		"POST /accounts/{id}/dip":               "Accounts.ExchangeKey",
+		"POST /accounts/{id}/directentryout":    "Accounts.DirectEntryOut",
+		"POST /accounts/{id}/transfer":          "Accounts.Transfer",
+
+		"POST /funding/redemptions": "Funding.Redeem",
+		"POST /funding/reversals":   "Funding.Reverse",
+		"POST /funding/refunds":     "Funding.Refund",
+
+		"POST /simulation/transact":      "Simulation.Transact",
+		"POST /simulation/advice":        "Simulation.Advise",
+		"POST /simulation/reverse":       "Simulation.Reverse",
+		"POST /simulation/clear":         "Simulation.Clear",
+		"POST /simulation/reverse_clear": "Simulation.ReverseClear",
+
+		"POST /pin/initiate": "PIN.Initiate",
+		"POST /pin/validate": "PIN.Validate",
+		"POST /pin/execute":  "PIN.Execute",
+
+		"GET /hooks":                             "Hooks.ListPage",
+		"GET /hooks/{id}":                        "Hooks.Get",
+		"POST /hooks":                            "Hooks.Create",
+		"PATCH /hooks/{id}":                      "Hooks.Update",
+		"DELETE /hooks/{id}":                     "Hooks.Delete",
+		"GET /hooks/{id}/undeliverable":          "Hooks.UndeliverablePage",
+		"POST /hooks/{id}/undeliverable/dismiss": "Hooks.Dismiss",
+	}
+}
+
+// call is one call of the SDK.
+type call struct {
+	method    string // "Accounts.Transfer"
+	arguments []reflect.Value
+	results   int // beside the error
+	function  reflect.Value
+	asText    string // in place of method and arguments
+}
+
+var errNoCall = errors.New("the SDK has no call for it")
+
+// callOf finds the call that sends a request. It fails for a request that the SDK cannot have sent.
+func callOf(client *prepaid.Client, r prepaidtest.Request) (call, error) {
+	name, known := methods()[r.Method+" "+r.Template]
+	if !known {
+		return call{}, errNoCall
+	}
+	receiver, method := reflect.ValueOf(client), name
+	if service, of, found := strings.Cut(name, "."); found {
+		receiver, method = receiver.Elem().FieldByName(service), of
+	}
+	made := call{method: name, function: receiver.MethodByName(method)}
+	kind := made.function.Type()
+	made.results = kind.NumOut() - 1
+	body := []byte("{}")
+	if strings.HasPrefix(r.Body, "{") {
+		body = fillIn(r.Body)
+	} else if r.Body != "" && r.Template != "/token" {
+		return call{}, errors.New("its body is no JSON object")
+	}
+	in := reader{path: pathValues(r), query: r.Query, body: body}
+	for i := 1; i < kind.NumIn(); i++ { // after the context
+		argument, err := in.next(kind.In(i))
+		if err != nil {
+			return call{}, err
+		}
+		if kind.IsVariadic() && i == kind.NumIn()-1 {
+			for j := range argument.Len() {
+				made.arguments = append(made.arguments, argument.Index(j))
+			}
+			continue
+		}
+		made.arguments = append(made.arguments, argument)
+	}
+	return made, nil
+}
+
+// text is the call as Go.
+func (c call) text(client string) string {
+	if c.asText != "" {
+		return c.asText
+	}
+	arguments := []string{"t.Context()"}
+	for _, argument := range c.arguments {
+		arguments = append(arguments, literal(argument))
+	}
+	return client + "." + c.method + "(" + strings.Join(arguments, ", ") + ")"
+}
+
+// pathValues are those that stand for the parameters of the template.
+func pathValues(r prepaidtest.Request) []string {
+	var values []string
+	parts := strings.Split(strings.TrimPrefix(r.Path, "/3.0"), "/")
+	for i, part := range strings.Split(r.Template, "/") {
+		if strings.HasPrefix(part, "{") && i < len(parts) {
+			value, _ := url.PathUnescape(parts[i]) // the emulator has done it before
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// reader takes the arguments of a call from a request, one after the other.
+type reader struct {
+	path  []string
+	query url.Values
+	body  []byte
+}
+
+func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
+	value := reflect.New(kind).Elem()
+	switch {
+	case kind.Kind() == reflect.Slice: // the last parameter
+		if kind.Elem() == reflect.TypeFor[prepaid.Include]() {
+			in.includes(value)
+			return value, nil
+		}
+		var named struct {
+			IDs json.RawMessage `json:"message_ids"`
+		}
+		if err := json.Unmarshal(in.body, &named); err != nil || named.IDs == nil {
+			return value, errors.New("its body does not have the members of the operation")
+		}
+		return value, json.Unmarshal(named.IDs, value.Addr().Interface())
+	case kind.Kind() == reflect.Struct && len(in.body) > 2:
+		in.toFields(value)
+		if err := json.Unmarshal(in.body, value.Addr().Interface()); err != nil {
+			return value, errors.New("its body has members that the SDK does not send")
+		}
+		in.zeroAmount(value)
+	case kind.Kind() == reflect.Struct:
+		in.fromQuery(value)
+	case len(in.path) > 0 && value.CanInt():
+		number, err := strconv.ParseInt(in.path[0], 10, 64)
+		if err != nil {
+			return value, errors.New("an id in its path is no number")
+		}
+		value.SetInt(number)
+		in.path = in.path[1:]
+	case len(in.path) > 0:
+		value.SetString(in.path[0])
+		in.path = in.path[1:]
+	default: // a single member
+		var members map[string]json.RawMessage
+		if json.Unmarshal(in.body, &members) == nil {
+			for _, member := range members {
+				if json.Unmarshal(member, value.Addr().Interface()) == nil {
+					break
+				}
+			}
+		}
+	}
+	return value, nil
+}
+
+// toFields renames the member that a params struct without tags names in Go's way.
+func (in *reader) toFields(value reflect.Value) {
+	if value.FieldByName("RequireApproval").IsValid() {
+		in.body = []byte(strings.Replace(string(in.body), `"require_approval"`, `"RequireApproval"`, 1))
+	}
+}
+
+// zeroAmount says that an amount of zero is meant.
+func (in *reader) zeroAmount(value reflect.Value) {
+	flag, amount := value.FieldByName("ZeroAmount"), value.FieldByName("Amount")
+	if flag.IsValid() && amount.IsZero() && strings.Contains(string(in.body), `"amount"`) {
+		flag.SetBool(true)
+	}
+}
+
+// fromQuery fills a params struct; its fields are named after the parameters, or are those below.
+func (in *reader) fromQuery(value reflect.Value) {
+	fields := map[string]string{
+		"client_id": "ProgramClientID", "client_account_key": "ClientAccountKey", "program_id": "ProgramID", "status": "Status",
+		"first_name": "FirstName", "last_name": "LastName", "mobile": "Mobile", "start_date": "From", "end_date": "To",
+		"page_number": "Page", "page_size": "Size", "include_column_headers": "IncludeColumnHeaders",
+	}
+	for name, values := range in.query {
+		field := value.FieldByName(fields[name])
+		if paging := value.FieldByName("Paging"); !field.IsValid() && paging.IsValid() {
+			field = paging.FieldByName(fields[name])
+		}
+		if !field.IsValid() {
+			continue
+		}
+		text := values[0]
+		switch {
+		case name == "first_name" || name == "last_name" || name == "mobile":
+			field.SetString("Fictional")
+		case field.Kind() == reflect.String:
+			field.SetString(text)
+		case field.Kind() == reflect.Bool:
+			field.SetBool(text == "true")
+		case field.CanInt():
+			number, _ := strconv.ParseInt(text, 10, 32)
+			field.SetInt(number)
+		default:
+			at, _ := time.Parse(time.RFC3339, text)
+			field.Set(reflect.ValueOf(at))
+		}
+	}
+	if include := value.FieldByName("Include"); include.IsValid() {
+		in.includes(include)
+	}
+}
+
+// includes are the groups that a query asks for, in the order of the reference.
+func (in *reader) includes(to reflect.Value) {
+	for _, name := range []string{
+		"with_personal", "with_directentry", "with_freetext", "with_bpay", "with_tokeninfo", "with_correspondingaccountid", "with_cardholdertype",
+	} {
+		if in.query.Has(name) {
+			to.Set(reflect.Append(to, reflect.ValueOf(prepaid.Include(name))))
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package gotest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// caller sends requests as any program does.
+type caller struct {
+	*prepaidtest.Server
+	t     *testing.T
+	http  *http.Client
+	token string
+}
+
+func newCaller(t *testing.T) *caller {
+	t.Helper()
+	c := &caller{Server: prepaidtest.NewServer(t, prepaidtest.ReportDelay(0), prepaidtest.AllowHTTPOnLoopback()), t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	var token struct {
+		AccessToken string `json:"access_token"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(c.send("POST", "token", "grant_type=client_credentials")), &token))
+	c.token = token.AccessToken
+	return c
+}
+
+// send returns the body of the response; empty when the connection was cut.
+func (c *caller) send(method, path, body string) string {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.URL+path, strings.NewReader(body))
+	require.NoError(c.t, err)
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	request.Header.Set("Content-Type", "application/vnd.vendor+json")
+	if path == "token" {
+		request.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("emulator-client:emulator-secret")))
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	return string(text)
+}
+
+// member is one of a JSON object.
+func member(t *testing.T, text, name string) string {
+	t.Helper()
+	var members map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &members), text)
+	return fmt.Sprint(members[name])
+}
+
+// everything sends a request of each operation, and some that go wrong.
+func everything(t *testing.T) *caller {
+	t.Helper()
+	c := newCaller(t)
+	ada := string(c.AddAccount(prepaidtest.SeedAccount{ID: "EA-ADA", Balance: "500.00", Key: "ada", Status: "active"}))
+	bob := string(c.AddAccount(prepaidtest.SeedAccount{ID: "EA-BOB"}))
+	c.AddWalletToken(prepaid.AccountID(ada), prepaidtest.WalletToken{})
+	c.AddCompany(prepaidtest.Company{ID: 77, ClientID: "northwind", ProgramID: "nw", Loop: prepaidtest.ClosedLoop})
+	transfer := func(amount, id string) {
+		c.send("POST", "accounts/"+ada+"/transfer", `{"request_id":"`+id+`","amount":`+amount+`,"source_reference":"it's \"lunch\"","destination_reference":"d","destination_account_id":"`+bob+`","transaction_type":1}`)
+	}
+
+	run := c.send("GET", "reporting/templates/settlement?include_column_headers=true", "")
+	c.send("GET", "reporting/templates/settlement/reports/"+run, "")
+	for _, path := range []string{
+		"policy/mccodes?page_size=5&page_number=2", "policy/42/restrictions", "policy/42/policy", "policy/77/categories", "policy/42/merchants", "policy/42/terminals",
+		"accounts?client_id=acme&client_account_key=ada&with_personal=1", "accounts/company/42?status=active&last_name=Hopper", "accounts/" + ada + "?with_freetext=1&with_bpay=1",
+		"accounts/" + ada + "/transactions?start_date=2020-01-01T00:00:00Z&page_size=10", "accounts/" + ada + "/status", "accounts/" + ada + "/tokens",
+	} {
+		c.send("GET", path, "")
+	}
+	c.send("POST", "policy/42/categories", `{"reason":"r","require_approval":false,"add":[5411,742],"remove":[]}`)
+	c.send("POST", "policy/42/merchants", `{"add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","description":"d"}]}`)
+	c.send("POST", "policy/77/terminals", `{"add":[{"acquirer_id":1,"card_acceptor_id":"SHOP","terminal_id":"T1"}]}`)
+
+	registration := `"registration":{"first_name":"Joan","last_name":"Clarke","date_of_birth":"1990-05-01T00:00:00Z","sex":"F","mobile_number":"+61491570156","email_address":"joan@example.com","primary_address":{"state":"NSW","country":"AU"}}`
+	c.send("POST", "accounts", `{"company_id":42,"initial_load_amount":5.00,"is_plastic_enabled":false,"name_on_card":"J CLARKE",`+registration+`}`)
+	c.send("PUT", "accounts/"+ada, `{"client_account_key":"ada-2",`+registration+`}`)
+	c.send("PUT", "accounts/"+bob+"/plastic", `{"plastic_enabled":true}`)
+	c.send("POST", "accounts/"+ada+"/wallet/applepay", `{"nonce":"n","nonce_signature":"s","certificates":["c"]}`)
+	c.send("POST", "accounts/"+ada+"/dip", `{"application_id":"0a1b2c3d-0000-4000-8000-000000000001","key_id":"0a1b2c3d-0000-4000-8000-000000000002","ephemeral_key":"`+strings.Repeat("B", 43)+`="}`)
+	c.send("POST", "accounts/"+ada+"/directentryout", `{"request_id":"de-1","amount":1.25,"source_reference":"s","destination_reference":"d","bsb":"062000",
+		"destination_account_info":{"bsb":"062000","account_number":"123","account_name":"Jo Payee"}}`)
+	transfer("2.50", "r-1")
+	transfer("2.50", "r-1")
+	transfer("99999", "r-2")
+
+	merchant := `"merchant_name_location":"SHOP","originating_transaction":7,"currency":"036","card_acceptor_id":"SHOP","correlation_id":"c-1","merchant_category":"5411","terminal_id":"T1","acquirer_id":"400001"`
+	redeemed := c.send("POST", "funding/redemptions", `{"amount":1.5,"account_id":"`+ada+`","funding_exception":"no_exception","clearing_adjustment":false,`+merchant+`}`)
+	c.send("POST", "funding/reversals", `{"account_id":"`+ada+`","originating_transaction":7,"correlation_id":"c-1","parent_transaction_id":`+member(t, redeemed, "transaction_id")+`,"clearing_adjustment":false}`)
+	c.send("POST", "funding/refunds", `{"amount":0,"account_id":"`+ada+`",`+merchant+`}`)
+
+	sale := `"transaction_type":"Purchase","account_id":"` + ada + `","amount":"18.90","acquirer_id":"400001","merchant_id":"SHOP","terminal_id":"T1","mcc":"5942"`
+	bank := `,"bank_name":"Bank","location":"Sydney","location_code":"NSW","currency_code":"AUD"`
+	authorised := c.send("POST", "simulation/transact", `{`+sale+bank+`}`)
+	same := `,"authorization_id":"` + member(t, authorised, "authorization_id") + `"}`
+	c.send("POST", "simulation/advice", `{`+sale+bank+same)
+	c.send("POST", "simulation/reverse", `{`+sale+bank+same)
+	c.send("POST", "simulation/clear", `{`+sale+same)
+	c.send("POST", "simulation/reverse_clear", `{`+sale+same)
+
+	device := `"device_id":"phone","ip_address":"192.0.2.1"`
+	c.send("POST", "pin/initiate", `{"eaid":"`+ada+`","communication_method":"sms",`+device+`}`)
+	change := c.PINChanges(prepaid.AccountID(ada))[0]
+	key, err := prepaid.NewPINKey(c.PINCertificate(), prepaid.PINKeyOptions{})
+	require.NoError(t, err)
+	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(change.OTP), PIN: prepaid.NewSecret("7351")})
+	require.NoError(t, err)
+	sealed, err := json.Marshal(envelope)
+	require.NoError(t, err)
+	for _, step := range []string{"validate", "execute", "execute"} {
+		c.send("POST", "pin/"+step, `{`+device+`,"operation_id":"`+change.OperationID+`",`+string(sealed[1:]))
+	}
+
+	hook := member(t, c.send("POST", "hooks", `{"uri":"https://receiver.example/in","scope":[42],"filter_spec":"*","enabled":false,"reliability_mode":"none",
+		"hmac_key_id":"k","hmac_key_secret":"`+strings.Repeat("ab", 32)+`"}`), "id")
+	c.send("GET", "hooks?page_size=10", "")
+	c.send("GET", "hooks/"+hook, "")
+	c.send("PATCH", "hooks/"+hook, `{"uri":"https://receiver.example/other","reliability_mode":"store_undeliverable"}`)
+	c.send("GET", "hooks/"+hook+"/undeliverable", "")
+	c.send("POST", "hooks/"+hook+"/undeliverable/dismiss", `{"message_ids":["0a1b2c3d-0000-4000-8000-000000000001"]}`)
+	c.send("DELETE", "hooks/"+hook, "")
+
+	// What goes wrong.
+	c.send("GET", "accounts/EA404", "")
+	c.send("PUT", "accounts/"+ada+"/status", `{"status":"activated"}`)
+	c.send("PUT", "accounts/"+bob+"/status", `{"status":"suspected_fraud"}`)
+	c.send("POST", "accounts/"+bob+"/transfer", `{"request_id":"r-3","amount":-1}`)
+	for _, fault := range []string{"commit-then-drop", "proxy-page 502", "delay 10ms", "too-many-requests", "truncate", "drop-before-commit"} {
+		parsed, err := prepaidtest.ParseFault(fault)
+		require.NoError(t, err)
+		c.Inject("POST /accounts/{id}/transfer", parsed)
+		transfer("1", "f-"+strings.Fields(fault)[0])
+	}
+	expire, err := prepaidtest.ParseFault("expire-token")
+	require.NoError(t, err)
+	c.Inject("GET /hooks", expire)
+	c.send("GET", "hooks", "")
+	c.send("GET", "accounts/"+ada+"/tokens", "")
+	return c
+}
+
+// The tests for a request of each operation are complete: they compile, and reproduce what is in the log.
+func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and runs another module")
+	}
+	t.Parallel()
+	c := everything(t)
+	directory := t.TempDir()
+	missing := prepaidtest.Operations()
+	var files int
+	for _, request := range c.Requests() {
+		text, err := Write(c.Server, request)
+		require.NoError(t, err, "%s %s", request.Method, request.Path)
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == request.Method+" "+request.Template })
+		require.NotContains(t, text, "Clarke")
+		require.NotContains(t, text, "Hopper")
+		require.NotContains(t, text, "[REDACTED]")
+		require.NoError(t, os.WriteFile(filepath.Join(directory, fmt.Sprintf("request_%03d_test.go", request.Number)), []byte(text), 0o600))
+		files++
+	}
+	require.Empty(t, missing, "operations without a request")
+	root, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	module, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	text := strings.Replace(string(module), "module github.com/cardprograms/prepaid\n", "module example.com/copied\n", 1) +
+		"\nrequire github.com/cardprograms/prepaid v0.0.0\n\nreplace github.com/cardprograms/prepaid => " + root + "\n"
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "go.mod"), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "go.sum"), sums, 0o600))
+	for _, arguments := range [][]string{{"vet", "./..."}, {"test", "-count=1", "./..."}} {
+		command := exec.CommandContext(t.Context(), "go", arguments...)
+		command.Dir = directory
+		command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "%d files: %s", files, out)
+	}
+}

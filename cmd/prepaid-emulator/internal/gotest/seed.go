@@ -1,0 +1,259 @@
+package gotest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// fillIn puts something fictional in place of what the log masks, so that the SDK can read the body.
+func fillIn(body string) []byte {
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.UseNumber()
+	var members map[string]any
+	if decoder.Decode(&members) != nil {
+		return []byte(body)
+	}
+	fictional := map[string]any{
+		"hmac_key_secret": strings.Repeat("0123456789abcdef", 4), "ephemeral_key": strings.Repeat("A", 43) + "=", "certificates": []string{"fictional"},
+		"destination_account_info": map[string]string{"bsb": "062000", "account_number": "12345678", "account_name": "Fictional Payee"},
+		"name_on_card":             "FICTIONAL CARD", "display_name": "Fictional",
+		"registration": map[string]any{
+			"first_name": "Fictional", "last_name": "Cardholder", "date_of_birth": "1990-05-01T00:00:00Z", "mobile_number": "+61491570156",
+			"email_address": "fictional@example.com", "sex": "F", "primary_address": map[string]string{"state": "NSW", "country": "AU"},
+		},
+	}
+	for name, value := range members {
+		if known, named := fictional[name]; named {
+			members[name] = known
+		} else if value == "[REDACTED]" {
+			members[name] = "fictional"
+		}
+	}
+	filled, err := json.Marshal(members)
+	if err != nil {
+		return []byte(body)
+	}
+	return filled
+}
+
+// prepare finds the state that the call needs, and the steps that it builds on.
+func (w *writer) prepare() {
+	switch {
+	case strings.HasPrefix(w.request.Template, "/hooks"):
+		w.prepareHook()
+	case strings.HasPrefix(w.request.Template, "/reporting/"):
+		w.prepareReport()
+	case strings.HasPrefix(w.request.Template, "/pin/") && w.request.Template != "/pin/initiate":
+		w.preparePIN()
+	}
+	w.seedNamed()
+	switch {
+	case w.request.Template == "/funding/reversals" && w.succeeded():
+		w.before = append(w.before, "redeemed, err := client.Funding.Redeem(t.Context(), "+literal(reflect.ValueOf(prepaid.RedeemFundingParams{
+			Amount: prepaid.MustAmount("1.00"), AccountID: w.request.AccountID, Exception: "no_exception", MerchantNameLocation: "EXAMPLE SHOP SYDNEY AU",
+			OriginatingTransaction: w.field("OriginatingTransaction").Int(), Currency: "036", CardAcceptorID: "EXAMPLE00000001", CorrelationID: w.field("CorrelationID").String(),
+			MerchantCategoryCode: "5411", TerminalID: "EX000001", AcquirerID: "400001",
+		}))+")", failOn)
+		w.field("ParentTransactionID").SetString(w.expression("redeemed.TransactionID"))
+	case w.field("AuthorizationID").IsValid() && w.field("AuthorizationID").String() != "" && w.request.Template != "/simulation/transact" && w.succeeded():
+		w.prepareAuthorization()
+	case w.request.Replayed:
+		w.prepareFirst()
+	}
+}
+
+const failOn = "if err != nil { t.Fatal(err) }"
+
+// prepareAuthorization makes the purchase that the request refers to.
+func (w *writer) prepareAuthorization() {
+	for _, argument := range w.call.arguments {
+		params, ok := argument.Interface().(prepaid.SimulateParams)
+		if !ok {
+			continue
+		}
+		params.AuthorizationID = ""
+		params.BankName, params.Location, params.LocationCode, params.CurrencyCode = "Example Bank", "Sydney", "NSW", "AUD"
+		w.before = append(w.before, "authorised, err := client.Simulation.Transact(t.Context(), "+literal(reflect.ValueOf(params))+")", failOn)
+	}
+	w.field("AuthorizationID").SetString(w.expression("authorised.AuthorizationID"))
+}
+
+// prepareFirst makes the payment whose response was kept. Another client does: the first was perhaps another program.
+func (w *writer) prepareFirst() {
+	w.before = append(w.before, "// The payment was made before, with the same request ID.",
+		"if _, err := "+w.call.text("server.Client()")+"; err != nil { t.Fatal(err) }")
+}
+
+// prepareHook registers a webhook with a receiver, and leaves a message undelivered when the request is about one.
+func (w *writer) prepareHook() {
+	receiver := []string{
+		"receiver := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))", "defer receiver.Close()",
+		"roots := x509.NewCertPool()", "roots.AddCert(receiver.Certificate())",
+	}
+	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && w.succeeded() {
+		w.options = receiver
+	}
+	if len(w.call.arguments) == 0 || w.call.arguments[0].Kind() != reflect.String || !w.succeeded() {
+		w.receive()
+		return
+	}
+	w.options = receiver
+	hook := prepaid.CreateHookParams{
+		URI: w.expression("receiver.URL"), Scope: []prepaid.CompanyID{prepaidtest.DefaultCompany}, FilterSpec: "*", Enabled: true,
+		ReliabilityMode: prepaid.ReliabilityModeStoreUndeliverable, HMACKeyID: "key-1", HMACKeySecret: prepaid.NewSecret(strings.Repeat("0123456789abcdef", 4)),
+	}
+	w.before = append(w.before, "hook, err := client.Hooks.Create(t.Context(), "+literal(reflect.ValueOf(hook))+")", failOn)
+	w.call.arguments[0] = reflect.ValueOf(w.expression("hook.ID")).Convert(w.call.arguments[0].Type())
+	w.receive()
+	if !strings.Contains(w.request.Template, "/undeliverable") {
+		return
+	}
+	w.before = append(w.before, "// One message stays undelivered.", "server.InjectDelivery(\"\", prepaidtest.LoseResponse())",
+		"server.Adjust(server.AddAccount(prepaidtest.SeedAccount{}), \"1.00\")", "if err := server.WaitIdle(t.Context()); err != nil { t.Fatal(err) }")
+	if len(w.call.arguments) > 1 && w.call.arguments[1].Kind() == reflect.String {
+		kind := w.call.arguments[1].Type()
+		id := "server.Hooks()[0].Undeliverable[0].ID"
+		if kind.PkgPath() != "" {
+			id = typeName(kind) + "(" + id + ")"
+		}
+		w.call.arguments = append(w.call.arguments[:1], reflect.ValueOf(w.expression(id)).Convert(kind))
+	}
+}
+
+// receive has the messages sent to the test's own receiver.
+func (w *writer) receive() {
+	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" && len(w.options) > 0 {
+		uri.SetString(w.expression("receiver.URL"))
+	}
+}
+
+// prepareReport adds the template, and starts the run whose result was requested.
+func (w *writer) prepareReport() {
+	template := pathValues(w.request)[0]
+	if w.succeeded() {
+		w.seeds = append(w.seeds, fmt.Sprintf("server.AddReportCSV(%q, \"id,amount\\n1,2.50\\n\")", template))
+	}
+	if strings.HasSuffix(w.request.Template, "/reports/{reportid}") && w.succeeded() {
+		w.before = append(w.before, fmt.Sprintf("run, err := client.Reporting.Start(t.Context(), %q, prepaid.StartReportParams{})", template), failOn)
+		w.call.asText = "client.Reporting.Result(t.Context(), *run)"
+	}
+}
+
+// preparePIN begins the PIN change, as the cardholder does, and seals a fictional PIN.
+func (w *writer) preparePIN() {
+	initiate := prepaid.InitiatePINParams{
+		AccountID: "EA-PIN", DeviceID: w.field("DeviceID").String(), IPAddress: w.field("IPAddress").String(), CommunicationMethod: "sms",
+	}
+	w.seeds = append(w.seeds, `server.AddAccount(prepaidtest.SeedAccount{ID: "EA-PIN"})`)
+	w.before = append(w.before, "if _, err := client.PIN.Initiate(t.Context(), "+literal(reflect.ValueOf(initiate))+"); err != nil { t.Fatal(err) }",
+		`change := server.PINChanges("EA-PIN")[0] // as on the cardholder's phone`, "key, err := prepaid.NewPINKey(server.PINCertificate(), prepaid.PINKeyOptions{})", failOn,
+		`envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(change.OTP), PIN: prepaid.NewSecret("4921")})`, failOn)
+	w.call.asText = fmt.Sprintf("client.%s(t.Context(), prepaid.SealedPINParams{OperationID: change.OperationID, DeviceID: %q, IPAddress: %q, Envelope: *envelope})",
+		w.call.method, w.field("DeviceID").String(), w.field("IPAddress").String())
+}
+
+// seedNamed adds the accounts and companies that the call names, as far as the emulator has them.
+func (w *writer) seedNamed() {
+	var accounts []prepaid.AccountID
+	companies := make(map[prepaid.CompanyID]bool)
+	var visit func(v reflect.Value)
+	visit = func(v reflect.Value) {
+		switch {
+		case v.Type() == reflect.TypeFor[prepaid.AccountID]():
+			accounts = append(accounts, prepaid.AccountID(v.String()))
+		case v.Type() == reflect.TypeFor[prepaid.CompanyID]():
+			companies[prepaid.CompanyID(v.Int())] = true
+		case v.Kind() == reflect.Struct:
+			for i := range v.NumField() {
+				if v.Type().Field(i).IsExported() {
+					visit(v.Field(i))
+				}
+			}
+		case v.Kind() == reflect.Slice:
+			for i := range v.Len() {
+				visit(v.Index(i))
+			}
+		}
+	}
+	for _, argument := range w.call.arguments {
+		visit(argument)
+	}
+	known := w.server.AccountIDs()
+	accounts = append(accounts, w.searched(known, companies)...)
+	var seeds []string
+	for i, id := range accounts {
+		if id == "" || slices.Contains(accounts[:i], id) || !slices.Contains(known, id) {
+			continue
+		}
+		state := w.server.Account(id)
+		companies[state.CompanyID] = true
+		seeds = append(seeds, w.seedAccount(state)...)
+	}
+	for _, company := range w.server.Companies() {
+		if companies[company.ID] && (company.ID != prepaidtest.DefaultCompany || company.ClientID != prepaidtest.DefaultProgramClientID || company.Loop == prepaidtest.ClosedLoop) {
+			w.seeds = append(w.seeds, "server.AddCompany("+literal(reflect.ValueOf(company))+")")
+		}
+	}
+	w.seeds = append(w.seeds, seeds...)
+}
+
+// maxSearched bounds the accounts that are seeded for a search.
+const maxSearched = 3
+
+// searched are accounts that a search of the call finds.
+func (w *writer) searched(known []prepaid.AccountID, companies map[prepaid.CompanyID]bool) []prepaid.AccountID {
+	key := w.field("ClientAccountKey")
+	if w.request.Method != "GET" || (!key.IsValid() && len(companies) == 0) {
+		return nil
+	}
+	var found []prepaid.AccountID
+	for _, id := range known {
+		state := w.server.Account(id)
+		if len(found) < maxSearched && (key.IsValid() && state.Key == key.String() || !key.IsValid() && companies[state.CompanyID]) {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// seedAccount is an account as the request found it, or else as it is now.
+func (w *writer) seedAccount(state prepaidtest.AccountState) []string {
+	if r := w.request; state.ID == r.AccountID && r.AccountStatus != "" {
+		state.Status, state.Balance = r.AccountStatus, r.AccountBalance
+	} else if state.ID == r.AccountID { // there was none
+		return nil
+	} else if w.plainSuccess() {
+		state.Status = "active" // whatever it has become since
+	}
+	seed := prepaidtest.SeedAccount{ID: state.ID, Balance: state.Balance, Key: state.Key, PlasticDisabled: !state.PlasticEnabled}
+	if state.CompanyID != prepaidtest.DefaultCompany {
+		seed.CompanyID = state.CompanyID
+	}
+	if state.Status != "active" {
+		seed.Status = state.Status
+	}
+	if state.AccountType == "ledger" {
+		seed.AccountType = state.AccountType
+	}
+	if w.request.Replayed && state.ID == w.request.AccountID {
+		seed.Balance = "1000000.00" // enough for the payment that was made before
+	}
+	var after []string
+	switch {
+	case strings.HasPrefix(state.Balance, "-"):
+		seed.Balance = ""
+		after = []string{fmt.Sprintf("server.Adjust(%q, %q)", state.ID, state.Balance)}
+	case strings.Trim(state.Balance, "0.") == "":
+		seed.Balance = ""
+	}
+	if len(state.WalletTokens) > 0 && strings.HasSuffix(w.request.Template, "/tokens") {
+		after = append(after, fmt.Sprintf("server.AddWalletToken(%q, prepaidtest.WalletToken{})", state.ID))
+	}
+	return append([]string{"server.AddAccount(" + literal(reflect.ValueOf(seed)) + ")"}, after...)
+}

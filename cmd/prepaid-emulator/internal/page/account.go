@@ -1,0 +1,223 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+func (p *Page) accountPageRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /accounts/{id}", p.account)
+	mux.HandleFunc("POST /accounts/{id}/status", p.setStatus)
+	mux.HandleFunc("POST /accounts/{id}/adjust", p.adjust)
+	mux.HandleFunc("POST /accounts/{id}/activate", p.activate)
+	mux.HandleFunc("POST /accounts/{id}/simulate", p.simulate)
+	mux.HandleFunc("GET /pin-certificate.pem", p.pinCertificate)
+}
+
+type accountData struct {
+	Account prepaidtest.AccountState
+	Chart   chart
+	Items   []prepaidtest.Transaction
+	Pager   pager
+	// Open and Older are the purchases that can be reversed or cleared, newest first.
+	Open, Older []prepaidtest.Authorization
+	Requests    requestsTable // the newest that name the account
+	Asked       int           // all of them
+	Running     int           // transfers from the account
+	Statuses    []string      // to change to
+	Effect      string        // of a status other than active
+	NoCard      string        // why the card cannot be used; empty when it can
+	Entered     accountForm
+	// PINChanges are shown as the cardholder's phone would.
+	PINChanges  []prepaidtest.PINChange
+	Fingerprint string // of the PIN certificate
+}
+
+// accountForm is what was entered in a form that was refused.
+type accountForm struct {
+	Adjust, Status string
+	Card           cardForm
+	// Authorization names the one whose form was refused, and Part its amount.
+	Authorization, Part string
+}
+
+// cardForm is the form of a purchase or refund.
+type cardForm struct {
+	Amount, Category, Merchant, Terminal, Acquirer, Place string
+	Changed                                               bool // more than the amount
+}
+
+// usualCard is a purchase in a grocery store.
+func usualCard() cardForm {
+	return cardForm{Category: "5411", Merchant: "GROCER000000001", Terminal: "T0000001", Acquirer: "400001", Place: "Sydney"}
+}
+
+const (
+	accountItems    = 20
+	accountRequests = 8
+	accountOpen     = 3
+)
+
+func (p *Page) account(w http.ResponseWriter, r *http.Request) {
+	p.showAccount(w, r, http.StatusOK, accountForm{Card: usualCard()}, "")
+}
+
+// refuse shows the account with what was entered and why it did nothing.
+func (p *Page) refuse(w http.ResponseWriter, r *http.Request, entered accountForm, problem string) {
+	if entered.Card == (cardForm{}) {
+		entered.Card = usualCard()
+	}
+	p.showAccount(w, r, http.StatusUnprocessableEntity, entered, problem)
+}
+
+func (p *Page) showAccount(w http.ResponseWriter, r *http.Request, status int, entered accountForm, problem string) {
+	id, ok := p.known(w, r)
+	if !ok {
+		return
+	}
+	server := p.server.Load()
+	state, items := server.Account(id), server.Transactions(id)
+	data := accountData{
+		Account: state, Chart: chartOf(items), Entered: entered, Effect: effectOf(state.Status), NoCard: noCard(state),
+		Statuses:   slices.DeleteFunc(prepaidtest.AccountStatuses(), func(status string) bool { return status == state.Status }),
+		PINChanges: server.PINChanges(id), Fingerprint: server.PINFingerprint(),
+	}
+	slices.Reverse(items)
+	data.Items, data.Pager = paginate(r, items, accountItems)
+	data.Pager.Path = accountPath(id)
+	for _, running := range server.RunningTransfers() {
+		if running.AccountID == id {
+			data.Running++
+		}
+	}
+	data.Open = slices.DeleteFunc(server.Authorizations(id), func(made prepaidtest.Authorization) bool {
+		return made.State != "open" || made.Type != "Purchase"
+	})
+	slices.Reverse(data.Open)
+	if n := len(data.Open); n > accountOpen {
+		data.Open, data.Older = data.Open[:accountOpen], data.Open[accountOpen:]
+	}
+	asked := slices.DeleteFunc(newestRequests(server), func(request prepaidtest.Request) bool { return !names(request, id) })
+	data.Asked = len(asked)
+	data.Requests = p.table(asked[:min(data.Asked, accountRequests)], "?text="+url.QueryEscape(string(id)))
+	data.Requests.Compact = true
+	page := layout{Title: "Account " + string(id), Section: "accounts", Data: data, Problem: problem, JSON: accountOf(server, id)}
+	if problem != "" {
+		page.Live = accountPath(id)
+	}
+	p.show(w, r, status, "account", page)
+}
+
+// names reports whether a request is about an account: in its path or in its body, as the destination too.
+func names(r prepaidtest.Request, id prepaid.AccountID) bool {
+	return r.AccountID == id || strings.Contains(r.Body, `"`+string(id)+`"`)
+}
+
+// effectOf says what an account of a status cannot do.
+func effectOf(status string) string {
+	switch status {
+	case "active":
+		return ""
+	case "closed", "replaced", "expired", "lost_or_stolen", "deactivated":
+		return "Transfers to and from this account fail, and its card is refused. The reference shows no status that is final: " +
+			"you can set any other one, also active."
+	}
+	return "Transfers from this account fail, and its card is refused. It still takes money."
+}
+
+// noCard says why the simulator refuses the card.
+func noCard(a prepaidtest.AccountState) string {
+	switch {
+	case a.Status != "active":
+		return "The card is refused, because the account is " + words(a.Status) + ". Set the status to active to use the card."
+	case !a.PlasticEnabled:
+		return "The card is refused, because the plastic is off. Switch it on with PUT /accounts/{id}/plastic to use the card."
+	}
+	return ""
+}
+
+func accountPath(id prepaid.AccountID) string { return "/accounts/" + url.PathEscape(string(id)) }
+
+// known is the account of the path; when there is none it responds to the request.
+func (p *Page) known(w http.ResponseWriter, r *http.Request) (prepaid.AccountID, bool) {
+	id := prepaid.AccountID(r.PathValue("id"))
+	if !slices.Contains(p.server.Load().AccountIDs(), id) {
+		p.notFound(w, r, "There is no such account.")
+		return "", false
+	}
+	return id, true
+}
+
+func (p *Page) setStatus(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.known(w, r)
+	if !ok {
+		return
+	}
+	status := r.PostFormValue("status")
+	if !slices.Contains(prepaidtest.AccountStatuses(), status) {
+		p.refuse(w, r, accountForm{Status: status}, "Choose one of the eleven statuses.")
+		return
+	}
+	p.server.Load().SetStatus(id, status)
+	done(w, r, accountPath(id), "status", accountOf(p.server.Load(), id))
+}
+
+// amountForm keeps what is entered within the range of money.
+const amountForm = `^[+-]?[0-9]{1,9}(\.[0-9]{1,4})?$`
+
+// decimal is an entered amount as the emulator reads it; false when it is none.
+func decimal(entered string) (string, bool) {
+	amount := strings.Replace(entered, "−", "-", 1)
+	if !regexp.MustCompile(amountForm).MatchString(amount) {
+		return "", false
+	}
+	amount = strings.TrimPrefix(amount, "+")
+	sign := ""
+	if rest, negative := strings.CutPrefix(amount, "-"); negative {
+		sign, amount = "-", rest
+	}
+	for len(amount) > 1 && amount[0] == '0' && amount[1] != '.' {
+		amount = amount[1:]
+	}
+	return sign + amount, true
+}
+
+func (p *Page) adjust(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.known(w, r)
+	if !ok {
+		return
+	}
+	entered := strings.TrimSpace(r.PostFormValue("amount"))
+	amount, ok := decimal(entered)
+	if !ok {
+		p.refuse(w, r, accountForm{Adjust: entered}, "The amount must be a number such as 25, 12.50 or -3.00.")
+		return
+	}
+	server := p.server.Load()
+	before := server.Account(id).Transactions
+	server.Adjust(id, amount)
+	if server.Account(id).Transactions == before {
+		p.refuse(w, r, accountForm{Adjust: entered}, "The balance would be out of its range.")
+		return
+	}
+	done(w, r, accountPath(id), "adjust", accountOf(p.server.Load(), id))
+}
+
+func (p *Page) activate(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.known(w, r)
+	if !ok {
+		return
+	}
+	if !p.server.Load().Account(id).Activatable {
+		p.refuse(w, r, accountForm{}, "Only a new card can be activated: one that is pre active, inactive or active.")
+		return
+	}
+	p.server.Load().ActivateThroughPortal(id)
+	done(w, r, accountPath(id), "activate", accountOf(p.server.Load(), id))
+}

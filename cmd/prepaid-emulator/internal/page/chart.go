@@ -1,0 +1,160 @@
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// chart is the running balance as steps of equal width, one for each movement. Places along the axis are percentages, so that
+// it fits every screen with letters of one size; heights are pixels.
+type chart struct {
+	Slots  []chartSlot
+	Lines  []chartLine
+	Times  []chartTime
+	Ground string // the line of zero, or the lowest one
+	Text   string // for those who do not see it
+	Shown  int    // movements
+	All    int
+	Axis   int // width of the amounts
+	Height int
+	Foot   int // baseline of the times
+	Total  int
+}
+
+// chartSlot is the balance after a movement; the first is the one before all that are shown.
+type chartSlot struct {
+	Key                         string
+	X, End, Width               string
+	Y, Before                   string // the line now, and that of the step before
+	Top, Area                   string // between line and ground
+	Negative                    bool
+	What, Amount, Balance, When string
+}
+
+type chartLine struct {
+	Y, Text string
+	Label   string // baseline of the text
+}
+
+type chartTime struct{ X, Anchor, Text string }
+
+const (
+	chartHeight = 168
+	chartMargin = 10
+	chartSteps  = 60
+)
+
+// chartOf draws a history, which is in the order of time; there is nothing to draw without one.
+func chartOf(items []prepaidtest.Transaction) chart {
+	c := chart{All: len(items), Shown: min(len(items), chartSteps), Height: chartHeight, Foot: chartHeight + 16, Total: chartHeight + 22}
+	if c.Shown == 0 {
+		return c
+	}
+	items = items[c.All-c.Shown:]
+	balances := make([]float64, 1, c.Shown+1) // the first is the one before
+	for _, item := range items {
+		balances = append(balances, number(item.RunningBalance))
+	}
+	balances[0] = balances[1] - number(items[0].Amount) + number(items[0].Fee)
+	if c.All == c.Shown && c.All > 2 {
+		balances = balances[1:] // not the nothing before the opening balance, next to which all else is small
+	}
+	first := len(items) - len(balances) // of the movements, -1 for the one before
+	low, high, step := scale(balances)
+	height := func(balance float64) float64 {
+		return chartMargin + (high-balance)/(high-low)*(chartHeight-2*chartMargin)
+	}
+	for line := low; line <= high+step/2; line += step {
+		y := height(line)
+		c.Lines = append(c.Lines, chartLine{pixels(y), amountLabel(line, step), pixels(y + 4)})
+	}
+	for _, line := range c.Lines {
+		c.Axis = max(c.Axis, 8*len([]rune(line.Text))+10)
+	}
+	ground := height(max(low, 0))
+	c.Ground = pixels(ground)
+	width := 100 / float64(len(balances))
+	for i, balance := range balances {
+		y := height(balance)
+		slot := chartSlot{
+			X: percent(float64(i) * width), Width: percent(width), End: percent(float64(i+1) * width), Y: pixels(y), Before: pixels(y),
+			Top: pixels(min(y, ground)), Area: pixels(math.Abs(y - ground)), Negative: balance < 0, Key: "begin",
+		}
+		if i > 0 {
+			slot.Before = pixels(height(balances[i-1]))
+		}
+		if first+i >= 0 {
+			item := items[first+i]
+			slot.Key, slot.What, slot.Amount, slot.Balance = "s"+string(item.ID), item.Description, money(item.Amount), money(item.RunningBalance)
+			slot.When = item.OccurredAt.UTC().Format("2006-01-02 15:04:05")
+		}
+		c.Slots = append(c.Slots, slot)
+	}
+	c.Times = chartTimes(items, width, float64(-first)*width)
+	c.Text = fmt.Sprintf("Balance in AUD after each of %d %s, as steps. Now %s.", c.Shown, plural(c.Shown, "movement", "movements"),
+		money(items[len(items)-1].RunningBalance))
+	return c
+}
+
+// chartTimes are those of the first and the last movement, and of one between where there is room.
+func chartTimes(items []prepaidtest.Transaction, width, from float64) []chartTime {
+	text := func(i int) string { return items[i].OccurredAt.UTC().Format("2 Jan 15:04") }
+	last := len(items) - 1
+	times := []chartTime{{"100%", "end", text(last)}}
+	if text(0) != text(last) {
+		times = append(times, chartTime{percent(from), "start", text(0)})
+		if middle := last / 2; last >= 6 && text(middle) != text(0) && text(middle) != text(last) {
+			times = append(times, chartTime{percent(from + float64(middle)*width), "middle", text(middle)})
+		}
+	}
+	return times
+}
+
+// scale finds round amounts for the lines: from the lowest balance to the highest, and from zero unless the steps would be too
+// small to be seen.
+func scale(balances []float64) (low, high, step float64) {
+	low, high = slices.Min(balances), slices.Max(balances)
+	if low < 0 || high-low > high/2 {
+		low, high = min(low, 0), max(high, 0)
+	}
+	if low == high {
+		high++
+	}
+	const wanted = 4
+	step = math.Pow(10, math.Floor(math.Log10((high-low)/wanted)))
+	for _, factor := range []float64{2, 2.5, 2} { // 1, 2, 5, 10
+		if (high-low)/step <= wanted {
+			break
+		}
+		step *= factor
+	}
+	return math.Floor(low/step) * step, math.Ceil(high/step) * step, step
+}
+
+// amountLabel has decimals only where the lines need them.
+func amountLabel(amount, step float64) string {
+	decimals := 0
+	if step < 1 {
+		decimals = int(math.Ceil(-math.Log10(step)))
+	}
+	text := strconv.FormatFloat(math.Round(amount/step)*step+0, 'f', max(decimals, 0), 64)
+	if decimals == 0 {
+		whole := money(text + ".")
+		return whole[:len(whole)-1]
+	}
+	return money(text)
+}
+
+// number is an amount as exact as a picture needs it.
+func number(amount string) float64 {
+	value, _ := strconv.ParseFloat(amount, 64) // the emulator wrote it
+	return value
+}
+
+func percent(of float64) string { return strconv.FormatFloat(of, 'f', 3, 64) + "%" }
+
+func pixels(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }

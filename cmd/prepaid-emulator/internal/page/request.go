@@ -1,0 +1,163 @@
+package page
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/cmd/prepaid-emulator/internal/gotest"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+type requestData struct {
+	Request            prepaidtest.Request
+	Query              [][2]string
+	Headers            [][2]string
+	ResponseHeaders    [][2]string
+	Body, ResponseBody string
+	Sent               []prepaidtest.Request // all with the same request id, oldest first
+	Movements          int
+	BodyDiffers        bool // from the first with this request id
+	FaultEffect        string
+	Account            bool              // there is one
+	Created            prepaid.AccountID // the account that this request has created
+	Transaction        string
+	Newer, Older       int64
+	Filter             string
+	Curl, GoTest       string
+	NoGoTest           string // why there is none
+	Operation          string
+}
+
+func (p *Page) request(w http.ResponseWriter, r *http.Request) {
+	server := p.server.Load()
+	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
+	list := newestRequests(server)
+	i := slices.IndexFunc(list, func(request prepaidtest.Request) bool { return request.Number == number })
+	if err != nil || i < 0 {
+		p.notFound(w, r, "There is no such request, or the log no longer reaches back to it.")
+		return
+	}
+	request, filter := list[i], filterOf(r)
+	ids := server.AccountIDs()
+	data := requestData{
+		Request: request, Query: pairs(request.Query), Headers: pairs(request.Header), ResponseHeaders: pairs(request.ResponseHeader),
+		Body: readable(request.Body), ResponseBody: readable(request.ResponseBody), FaultEffect: faultEffect(request.FaultForm), Filter: filter.Query(),
+		Account: slices.Contains(ids, request.AccountID), Transaction: transactionID(request), Curl: curl(p.base(r), request),
+	}
+	if request.Template != "" {
+		data.Operation = request.Method + " " + request.Template
+	}
+	if request.RequestID != "" {
+		data.repeats(list)
+		data.Movements = server.Movements(request.RequestID)
+	}
+	if data.GoTest, err = gotest.Write(server, request); err != nil {
+		data.NoGoTest = err.Error()
+	}
+	data.Created = created(server, ids, request)
+	data.neighbours(filter, list, p.table(nil, "").Twice)
+	p.show(w, r, http.StatusOK, "request", layout{Title: "Request " + strconv.FormatInt(number, 10), Section: "requests", Data: data})
+}
+
+// repeats finds what was sent with the same request id.
+func (d *requestData) repeats(newest []prepaidtest.Request) {
+	for _, other := range slices.Backward(newest) {
+		if other.RequestID == d.Request.RequestID && other.Method == d.Request.Method && other.Template == d.Request.Template {
+			d.Sent = append(d.Sent, other)
+		}
+	}
+	d.BodyDiffers = d.Sent[0].Body != d.Request.Body || d.Sent[0].Path != d.Request.Path
+}
+
+// neighbours finds the requests before and after, among those that the filter shows.
+func (d *requestData) neighbours(filter requestFilter, newest []prepaidtest.Request, twice map[prepaid.RequestID]bool) {
+	for _, other := range newest {
+		switch {
+		case other.Number == d.Request.Number || !filter.fits(other, twice):
+		case other.Number > d.Request.Number:
+			d.Newer = other.Number
+		case d.Older == 0:
+			d.Older = other.Number
+		}
+	}
+}
+
+// faultEffect is what a fault does, in words.
+func faultEffect(form string) string {
+	name, _, _ := strings.Cut(form, " ")
+	for _, known := range splitForms(prepaidtest.FaultForms()) {
+		if first, _, _ := strings.Cut(known[0], " "); name != "" && first == name {
+			if _, later, found := strings.Cut(form, "commit-after "); found {
+				return strings.Replace(known[1], ", nothing carried out", "; carried out "+later+" later", 1)
+			}
+			return known[1]
+		}
+	}
+	return ""
+}
+
+// created is the account that a request has created, whose id its response does not have.
+func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.Request) prepaid.AccountID {
+	external, _ := membersOf(r.ResponseBody)["external_account_id"].(string)
+	if r.Method != http.MethodPost || r.Template != "/accounts" || external == "" {
+		return ""
+	}
+	for _, id := range slices.Backward(ids) {
+		if server.Account(id).ExternalID == external {
+			return id
+		}
+	}
+	return ""
+}
+
+// pairs are names with their values, by name, without personal data.
+func pairs(values map[string][]string) [][2]string {
+	var list [][2]string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := strings.Join(values[name], ", ")
+		if slices.Contains(personalMembers(), name) {
+			value = concealed
+		}
+		list = append(list, [2]string{name, value})
+	}
+	return list
+}
+
+// curl is the request as a command for this emulator. What is masked stays masked, and the token is a variable.
+func curl(base string, r prepaidtest.Request) string {
+	var text strings.Builder
+	text.WriteString("curl -i")
+	if r.Method != http.MethodGet && (r.Method != http.MethodPost || r.Body == "") {
+		text.WriteString(" -X " + r.Method)
+	}
+	if r.Template == "/token" {
+		text.WriteString(` -u "$PREPAID_CLIENT_ID:$PREPAID_CLIENT_SECRET"`)
+	} else {
+		text.WriteString(` -H "Authorization: Bearer $TOKEN"`)
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" && r.Body != "" {
+		text.WriteString(" \\\n  -H " + quoteShell("Content-Type: "+kind))
+	}
+	if r.Body != "" {
+		text.WriteString(" \\\n  --data-raw " + quoteShell(compact(r.Body)))
+	}
+	query := ""
+	if len(r.Query) > 0 {
+		shown := maps.Clone(r.Query)
+		for name := range shown {
+			if slices.Contains(personalMembers(), name) {
+				shown[name] = []string{concealed}
+			}
+		}
+		query = "?" + shown.Encode()
+	}
+	text.WriteString(" \\\n  " + quoteShell(strings.TrimSuffix(base, "/3.0/")+r.Path+query))
+	return text.String()
+}
+
+// quoteShell makes one word of a shell of any text.
+func quoteShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

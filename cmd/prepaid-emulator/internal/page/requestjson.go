@@ -1,0 +1,98 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// membersOf are those of a JSON object; nil for another text. Numbers are kept as they are written.
+func membersOf(text string) map[string]any {
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var members map[string]any
+	if decoder.Decode(&members) != nil {
+		return nil
+	}
+	return members
+}
+
+// transactionID is that of the response; empty when it has none.
+func transactionID(r prepaidtest.Request) string {
+	if !strings.Contains(r.ResponseBody, `"transaction_id"`) {
+		return ""
+	}
+	switch id := membersOf(r.ResponseBody)["transaction_id"].(type) {
+	case string:
+		return id
+	case json.Number:
+		if id != "0" {
+			return id.String()
+		}
+	}
+	return ""
+}
+
+// token is a part of a JSON text with what it is.
+type token struct{ Kind, Text string }
+
+// tokens splits an indented JSON text, so that names stand out; another text is one token.
+func tokens(text string) []token {
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return []token{{"", text}}
+	}
+	var list []token
+	add := func(kind, part string) {
+		if n := len(list); n > 0 && list[n-1].Kind == kind {
+			list[n-1].Text += part
+		} else if part != "" {
+			list = append(list, token{kind, part})
+		}
+	}
+	for text != "" {
+		end := strings.IndexByte(text, '"')
+		if end < 0 {
+			add("", text)
+			break
+		}
+		add("", text[:end])
+		text = text[end:]
+		end = stringEnd(text)
+		kind := "text"
+		if strings.HasPrefix(text[end:], ":") {
+			kind = "name"
+		}
+		if masked := text[1:max(end-1, 1)]; masked == "[REDACTED]" || masked == concealed {
+			kind = "masked"
+		}
+		add(kind, text[:end])
+		text = text[end:]
+	}
+	return list
+}
+
+// stringEnd is the length of the JSON string that text begins with.
+func stringEnd(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// size is a number of bytes for people.
+func size(n int) string {
+	if n < 1024 {
+		return fmt.Sprint(n, " bytes")
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/1024)
+}

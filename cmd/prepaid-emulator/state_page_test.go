@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheCardIsUsedWithoutScript(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-frozen-clock", "-start-at", "2030-01-31T08:00:00Z", "-simulation-delay", "30s", "-log", "off")
+	account := "/accounts/" + ada
+	use := func(form ...string) reply {
+		values := url.Values{}
+		for i := 0; i < len(form); i += 2 {
+			values.Set(form[i], form[i+1])
+		}
+		return p.press(account+"/simulate", values.Encode())
+	}
+	require.Contains(t, p.get(account).body, "after each of 1 movement, AUD")
+	require.Contains(t, use("do", "purchase", "amount", "18.90", "merchant", "BOOKSHOP000001", "category", "5942").body, "−18.90")
+	bought := p.get(account).body
+	require.Contains(t, bought, "after each of 2 movements, AUD")
+	require.Contains(t, bought, "BOOKSHOP000001")
+	require.Contains(t, bought, "Purchase authorisation −18.90, then 1,231.50")
+	id := regexp.MustCompile(`name="authorization_id" value="(\d+)"`).FindStringSubmatch(bought)
+	require.Len(t, id, 2)
+	require.Contains(t, use("do", "reverse", "authorization_id", id[1], "amount", "8.90").body, `value="10.00"`, "the rest is open")
+	require.Contains(t, use("do", "clear", "authorization_id", id[1], "amount", "10").body, "clearing is accepted")
+	require.NotContains(t, p.get(account).body, "Clearing credit back")
+	require.Contains(t, p.press("/clock", "by=1m").body, "08:01:00")
+	cleared := p.get(account).body
+	require.Contains(t, cleared, "Clearing credit back")
+	require.NotContains(t, cleared, "Open authorisations")
+	require.Contains(t, use("do", "refund", "amount", "+05").body, "Point of sale credit")
+
+	for want, form := range map[string][]string{
+		"must be a number above zero, such as 18.90": {"do", "purchase", "amount", "-3"},
+		"must be a number above zero":                {"do", "refund", "amount", "0.00"},
+		"must have four digits":                      {"do", "purchase", "amount", "1", "category", "12"},
+		"too long":                                   {"do", "purchase", "amount", "1", "place", strings.Repeat("x", 101)},
+		"the balance is only 1,245.40 AUD":           {"do", "purchase", "amount", "2000"},
+		"no such authorisation":                      {"do", "reverse", "authorization_id", "none"},
+		"there is no matching purchase":              {"do", "reverse", "authorization_id", id[1], "amount", "1"},
+		"such as 10.00":                              {"do", "clear", "authorization_id", id[1], "amount", "much"},
+		"Choose purchase, refund":                    {"do", "steal"},
+	} {
+		got := use(form...)
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, want)
+		require.Contains(t, got.body, want)
+		for i := 2; i < len(form); i += 2 {
+			if form[i] != "authorization_id" && form[1] != "reverse" && form[1] != "clear" {
+				require.Contains(t, got.body, `value="`+form[i+1]+`"`, "what was typed stays")
+			}
+		}
+	}
+
+	p.call("POST", "policy/42/categories", `{"reason":"r","add":[7995]}`)
+	require.Contains(t, use("do", "purchase", "amount", "1", "category", "7995").body, "Declined by the policy of the company")
+	p.press(account+"/status", "status=closed")
+	closed := p.get(account).body
+	require.Contains(t, closed, "because the account is closed. Set the status to active")
+	require.Contains(t, closed, "<fieldset disabled")
+	require.NotContains(t, closed, `<option value="closed"`, "it is closed already")
+	require.Contains(t, closed, "The portal cannot activate this card")
+	require.Contains(t, use("do", "purchase", "amount", "1").body, "because the account is closed")
+	p.press(account+"/status", "status=active")
+	p.call("PUT", "accounts/"+ada+"/plastic", `{"plastic_enabled":false}`)
+	require.Contains(t, p.get(account).body, "because the plastic is off")
+}
+
+// A test in any language uses the card, and sees what is under way.
+func TestStateInJSON(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-start-at", "2030-01-31T08:00:00Z", "-rate-limit", "1000", "-log", "off")
+	var account struct {
+		Balance        json.Number
+		Authorizations []struct {
+			ID     string `json:"authorization_id"`
+			Amount json.Number
+			State  string
+		}
+	}
+	read := func(got reply, into any) {
+		require.Equal(t, []any{http.StatusOK, "application/json"}, []any{got.status, got.header.Get("Content-Type")})
+		require.NoError(t, json.Unmarshal([]byte(got.body), into))
+	}
+	read(p.control("/accounts/"+grace+"/simulate", "do=purchase&amount=12.50"), &account)
+	require.Equal(t, []any{json.Number("67.50"), "open"}, []any{account.Balance, account.Authorizations[0].State})
+	read(p.control("/accounts/"+grace+"/simulate", "do=reverse&authorization_id="+account.Authorizations[0].ID), &account)
+	require.Equal(t, []any{json.Number("80.00"), "reversed"}, []any{account.Balance, account.Authorizations[0].State})
+	got := p.control("/accounts/"+grace+"/simulate", "do=purchase&amount=81")
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.JSONEq(t, `{"error":"Declined: the balance is only 80.00 AUD."}`, got.body)
+
+	var transfers struct {
+		Running []struct {
+			RequestID string `json:"request_id"`
+			LeftMS    int    `json:"left_ms"`
+		}
+		PaidTwice []string `json:"paid_twice"`
+	}
+	read(p.control("/transfers/hold", "operation=POST /accounts/{id}/transfer"), &transfers)
+	require.Empty(t, transfers.Running)
+	pay := `{"amount":1,"source_reference":"s","destination_reference":"d","destination_account_id":"` + grace + `","transaction_type":1,"request_id":"r-1"}`
+	require.Equal(t, http.StatusBadGateway, p.call("POST", "accounts/"+ada+"/transfer", pay).status)
+	inJSON := http.Header{"Accept": {"application/json"}}
+	read(p.send("GET", p.page+"transfers", "", inJSON), &transfers)
+	require.Equal(t, "r-1", transfers.Running[0].RequestID)
+	require.Greater(t, transfers.Running[0].LeftMS, 1000)
+	require.Equal(t, http.StatusUnprocessableEntity, p.control("/transfers/hold", "operation=*").status)
+	require.Contains(t, p.get("/accounts/"+ada).body, `1 transfer from this account is <a href="/transfers">still running</a>`)
+	require.Contains(t, p.get("/transfers").body, "is carried out in")
+
+	var access struct {
+		Tokens  []struct{ Requests int }
+		Windows []struct{ Used, Limit, Refused int } `json:"rate_windows"`
+	}
+	read(p.send("GET", p.page+"access", "", inJSON), &access)
+	require.Equal(t, []struct{ Requests int }{{1}}, access.Tokens)
+	require.Equal(t, []struct{ Used, Limit, Refused int }{{2, 1000, 0}}, access.Windows)
+	read(p.control("/access/revoke", ""), &access)
+	require.Empty(t, access.Tokens)
+	require.Equal(t, http.StatusUnauthorized, p.call("GET", "accounts/"+ada, "").status)
+}
+
+func TestTheRateLimitIsShown(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-frozen-clock", "-rate-limit", "2", "-start-at", "2030-01-31T08:00:00Z", "-log", "off")
+	require.Contains(t, p.get("/access").body, "Nothing is counted")
+	for range 4 {
+		p.send("GET", p.page+"3.0/nowhere", "", http.Header{})
+	}
+	full := p.get("/access").body
+	require.Contains(t, full, `<meter id="used-127.0.0.1" min="0" max="2" value="2">`)
+	require.Contains(t, full, "given 2 times")
+	require.Contains(t, full, "the window ends in 10 s")
+	require.Contains(t, p.press("/clock", "by=1m").body, "08:01:00")
+	require.Contains(t, p.get("/access").body, "no window is open")
+}
+
+func TestOtherPagesCannotUseTheCard(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-log", "off")
+	for _, path := range []string{"accounts/" + ada + "/simulate", "transfers/hold", "access/revoke"} {
+		got := p.send("POST", p.page+path, "do=purchase&amount=1", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {"https://foreign.example"}})
+		require.Equal(t, http.StatusForbidden, got.status, path)
+	}
+	require.Equal(t, http.StatusNotFound, p.press("/accounts/EA404/simulate", "do=purchase&amount=1").status)
+}
+
+func TestReportsAreDownloaded(t *testing.T) {
+	t.Parallel()
+	p := launch(t, "-report-delay", "1m", "-log", "off")
+	require.Contains(t, p.get("/reports").body, "No report was run yet")
+	run := p.call("GET", "reporting/templates/daily_settlement?include_column_headers=true", "").body
+	require.Contains(t, p.get("/reports").body, ">processing<")
+	require.Equal(t, http.StatusNotFound, p.get("/reports/"+run).status)
+	p.press("/clock", "by=1m")
+	require.Contains(t, p.get("/reports").body, `href="/reports/`+run)
+	file := p.get("/reports/" + run)
+	require.Equal(t, "text/csv; charset=utf-8", file.header.Get("Content-Type"))
+	require.True(t, strings.HasPrefix(file.body, "id,parent_id,account_id,"), file.body)
+	p.press("/clock", "by=24h")
+	require.Contains(t, p.get("/reports").body, ">expired<")
+	require.Equal(t, http.StatusNotFound, p.get("/reports/"+run).status)
+	require.Equal(t, http.StatusNotFound, p.get("/companies/7").status)
+}

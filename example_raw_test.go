@@ -1,0 +1,116 @@
+package prepaid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// operatorsTest stands for a test environment that has one operation more than the reference describes.
+func operatorsTest() *httptest.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /3.0/token", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.vendor+json")
+		_, _ = io.WriteString(w, `{"access_token":"t","token_type":"bearer","expires_in":3600}`)
+	})
+	mux.HandleFunc("PUT /3.0/accounts/{id}/expiry", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Println(r.PathValue("id"), r.Header.Get("Content-Type"), string(body))
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return httptest.NewServer(mux)
+}
+
+// The reference names PUT /accounts/{id}/expiry without its shape, so the client has no method for it. Once the operator has
+// described it, Do calls it. Here the operator has said: the body has gift_card_expiry, the response no body, and a repeat
+// that arrives late would overwrite a newer date. So it is never repeated, which is the default.
+func ExampleClient_Do() {
+	service := operatorsTest()
+	defer service.Close()
+	client, err := prepaid.NewClient(prepaid.Config{
+		BaseURL: service.URL + "/3.0/", Vendor: "vendor", Environment: prepaid.EnvironmentTest,
+		Credentials: prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	type expiry struct {
+		GiftCardExpiry time.Time `json:"gift_card_expiry"`
+	}
+	err = client.Do(context.Background(), prepaid.RawRequest{
+		Method:     "PUT",
+		Path:       "/accounts/{id}/expiry", // names the call in errors, logs and metrics
+		PathValues: map[string]string{"id": "EA52174568995001"},
+		Body:       expiry{time.Date(2029, time.February, 28, 0, 0, 0, 0, time.UTC)},
+	}, nil)
+	fmt.Println(prepaid.OutcomeOf(err))
+	// Output:
+	// EA52174568995001 application/vnd.vendor+json {"gift_card_expiry":"2029-02-28T00:00:00Z"}
+	// applied
+}
+
+// An operation that has a method is refused, so that the rules for its repeats hold.
+func ExampleClient_Do_known() {
+	srv := emulator()
+	defer srv.Close()
+
+	err := srv.Client().Do(context.Background(), prepaid.RawRequest{
+		Method: "POST", Path: "/accounts/{id}/transfer", PathValues: map[string]string{"id": "EA1"}, Safety: prepaid.SafetyRepeated,
+	}, nil)
+	fmt.Println(err)
+	fmt.Println(len(srv.Requests()), "requests")
+	// Output:
+	// prepaid: POST /accounts/{id}/transfer: rejected: invalid input: path is that of Accounts.Transfer: call that instead
+	// 0 requests
+}
+
+// A service for users and a nightly job in one process: two policies, one allowance, and one memory of request IDs. A call for
+// a user fails soon; the job has time, and its calls wait until those of users have a slot.
+func ExampleClient_With() {
+	srv := emulator()
+	defer srv.Close()
+	client := srv.Client()
+
+	users, err := client.With(prepaid.Overrides{
+		AttemptTimeout: 5 * time.Second,
+		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MaxWait: 50 * time.Millisecond},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	nightly, err := client.With(prepaid.Overrides{
+		Lane:  new(prepaid.LaneBulk),
+		Retry: prepaid.RetryPolicy{MaxAttempts: 6, MaxThrottleWait: 10 * time.Minute},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	id := seed(srv, "100.00")
+	srv.Inject("GET /accounts/{id}", prepaidtest.Respond(503, "unavailable").Times(5))
+	_, err = users.Accounts.Get(context.Background(), id)
+	if failure, ok := errors.AsType[*prepaid.CallError](err); ok {
+		fmt.Println("users:", failure.Outcome, "after", failure.Attempts)
+	}
+	account, err := nightly.Accounts.Get(context.Background(), id)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("nightly:", account.Balance)
+	// Output:
+	// users: not processed after 2
+	// nightly: 100.00
+}

@@ -1,0 +1,382 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+)
+
+// derive makes a client from another.
+func derive(t *testing.T, client *prepaid.Client, o prepaid.Overrides) *prepaid.Client {
+	t.Helper()
+	derived, err := client.With(o)
+	require.NoError(t, err)
+	return derived
+}
+
+// Two clients of one family have one memory of request IDs, whichever of them is derived: calls with one ID take turns, and a
+// request ID stands for one payment.
+func TestDerivedClientsShareRequestIDs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.After(3*time.Second, harness.Succeed(harness.OpTransfer())))
+		first := harness.NewClient(t, harness.ClockConfig(service))
+		second := derive(t, first, prepaid.Overrides{AttemptTimeout: 5 * time.Second})
+		third := derive(t, second, prepaid.Overrides{Lane: new(prepaid.LaneBulk)})
+		var calls sync.WaitGroup
+		for _, client := range []*prepaid.Client{first, second, third, second} {
+			calls.Go(func() {
+				if err := harness.OpTransfer().Call(t.Context(), client); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		require.Equal(t, 1, service.Most)
+		require.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, service.Gaps())
+
+		other := harness.ValidTransfer()
+		other.RequestID = "pay-1"
+		for _, client := range []*prepaid.Client{first, second, third} {
+			_, err := client.Accounts.Transfer(t.Context(), "acc-1", other)
+			require.ErrorIs(t, err, prepaid.ErrRequestIDReused)
+		}
+		require.Len(t, service.Requests(), 4)
+	})
+}
+
+// The pause before a payment is sent again is that of the client which sent it, whichever sends it again and however short the
+// attempts of that one are.
+func TestDerivedClientsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	short, long := prepaid.Overrides{AttemptTimeout: 5 * time.Second}, prepaid.Overrides{AttemptTimeout: 2 * time.Minute}
+	for name, c := range map[string]struct {
+		first, second *prepaid.Overrides // nil: the client itself
+		wait          time.Duration
+	}{
+		"client, short": {nil, &short, 40 * time.Second},
+		"client, long":  {nil, &long, 40 * time.Second},
+		"short, client": {&short, nil, 15 * time.Second},
+		"long, client":  {&long, nil, 130 * time.Second},
+		"long, short":   {&long, &short, 130 * time.Second},
+		"short, short":  {&short, &short, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+				config := harness.ClockConfig(service)
+				config.Retry.MaxAttempts = 1
+				client := harness.NewClient(t, config)
+				of := func(o *prepaid.Overrides) *prepaid.Client {
+					if o == nil {
+						return client
+					}
+					return derive(t, client, *o)
+				}
+				unknown := harness.CallError(t, harness.OpTransfer().Call(t.Context(), of(c.first)))
+				require.Equal(t, prepaid.OutcomeUnknown, unknown.Outcome)
+				require.Equal(t, c.wait, unknown.NotBefore.Sub(unknown.LastSent))
+				require.NoError(t, harness.OpTransfer().Call(t.Context(), of(c.second)))
+				require.Equal(t, []time.Duration{c.wait}, service.Gaps())
+			})
+		})
+	}
+}
+
+// A client repeats its own payment by its own rule, also next to one with longer attempts.
+func TestDerivedClientRepeatsByItsOwnRule(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		derive(t, client, prepaid.Overrides{AttemptTimeout: time.Hour})
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.Equal(t, []time.Duration{40 * time.Second}, service.Gaps())
+	})
+}
+
+// Where nobody says which client sent a payment, the longest wait of the family counts: for NotBefore, for ProvesNotApplied, and
+// for a call that ends while another has its request ID.
+func TestLongestWaitOfTheFamily(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		refused := harness.ServiceError(400, "invalid_request")
+		service := harness.NewScript(refused, refused, harness.After(5*time.Second, harness.Succeed(harness.OpTransfer())))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		before := time.Now()
+		require.Equal(t, before.Add(40*time.Second), client.Accounts.NotBefore(before))
+		short := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Second})
+		require.Equal(t, before.Add(40*time.Second), short.Accounts.NotBefore(before), "another may have sent it")
+		early := harness.CallError(t, harness.OpTransfer().Call(t.Context(), short))
+		require.False(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-11*time.Second)))
+		require.True(t, prepaid.ProvesNotApplied(early, early.LastSent.Add(-40*time.Second)))
+
+		long := derive(t, short, prepaid.Overrides{AttemptTimeout: 2 * time.Minute})
+		for _, one := range []*prepaid.Client{client, short, long} {
+			require.Equal(t, before.Add(130*time.Second), one.Accounts.NotBefore(before))
+			require.True(t, one.Accounts.NotBefore(time.Time{}).IsZero())
+		}
+		refusal := harness.CallError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.False(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second+1)))
+		require.True(t, prepaid.ProvesNotApplied(refusal, refusal.LastSent.Add(-130*time.Second)))
+
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := harness.OpTransfer().Call(t.Context(), long); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		waiting := harness.CallError(t, harness.OpTransfer().Call(ctx, short))
+		require.Equal(t, prepaid.OutcomeUnknown, waiting.Outcome)
+		require.Equal(t, time.Now().Add(130*time.Second), waiting.NotBefore)
+		running.Wait()
+	})
+}
+
+// Tokens, allowance and connections are those of the family.
+func TestDerivedClientsShareTokensAllowanceAndConnections(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) {
+		if p.Request.Target == harness.TokenPath {
+			p.Respond(200, harness.VendorJSON, `{"access_token":"one","token_type":"bearer","expires_in":3600}`)
+			return
+		}
+		p.Succeed(harness.OpGet())
+	})
+	config := harness.Config(server.Address)
+	config.TokenSource, config.Limiter, config.RateShare = nil, nil, 0.004 // four requests in 10 s
+	config.Credentials = prepaid.Credentials{ClientID: "id", ClientSecret: prepaid.NewSecret("secret")}
+	client := harness.NewClient(t, config)
+	derived := derive(t, client, prepaid.Overrides{AttemptTimeout: time.Second})
+	for _, one := range []*prepaid.Client{client, derived, derived} {
+		require.NoError(t, harness.OpGet().Call(t.Context(), one))
+	}
+	require.Len(t, server.Seen(), 4, "one of them for the token")
+	require.Equal(t, 2, server.Connections(), "one of them for the token")
+	token, err := derived.Token(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "one", token.AccessToken)
+	for _, one := range []*prepaid.Client{client, derived} {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		require.ErrorIs(t, harness.OpGet().Call(ctx, one), prepaid.ErrRateLimited)
+		cancel()
+	}
+	require.Len(t, server.Seen(), 4)
+}
+
+// Fields that are set replace those of the client, also within Retry; the others are inherited, over several steps.
+func TestDerivedClientInheritsTheRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.After(time.Minute, harness.Succeed(harness.OpGet())))
+		config := harness.ClockConfig(service)
+		config.AttemptTimeout = 10 * time.Second
+		config.Retry = prepaid.RetryPolicy{MaxAttempts: 3, MinWait: time.Second, MaxWait: time.Second}
+		var own, others bytes.Buffer
+		var ownCalls, otherCalls int
+		count := func(n *int) *prepaid.Trace {
+			return &prepaid.Trace{CallDone: func(context.Context, prepaid.Operation, prepaid.CallSummary) { *n++ }}
+		}
+		config.Logger, config.Trace = slog.New(slog.NewTextHandler(&own, nil)), count(&ownCalls)
+		client := harness.NewClient(t, config)
+		check := func(client *prepaid.Client, attempts int, timeout time.Duration) {
+			t.Helper()
+			failure := harness.CallError(t, harness.OpGet().Call(t.Context(), client))
+			require.Equal(t, attempts, failure.Attempts)
+			least := time.Duration(attempts) * timeout
+			require.WithinRange(t, time.Now(), failure.FirstSent.Add(least), failure.FirstSent.Add(least+2*time.Second))
+		}
+		check(client, 3, 10*time.Second)
+		check(derive(t, client, prepaid.Overrides{}), 3, 10*time.Second)
+		once := derive(t, client, prepaid.Overrides{Retry: prepaid.RetryPolicy{MaxAttempts: 1}})
+		check(once, 1, 10*time.Second)
+		check(derive(t, once, prepaid.Overrides{AttemptTimeout: 5 * time.Second}), 1, 5*time.Second)
+		require.Equal(t, 4, ownCalls)
+		require.NotEmpty(t, own.Bytes())
+
+		own.Reset()
+		quiet := derive(t, once, prepaid.Overrides{Logger: slog.New(slog.DiscardHandler), Trace: &prepaid.Trace{}})
+		check(derive(t, quiet, prepaid.Overrides{}), 1, 10*time.Second)
+		loud := derive(t, quiet, prepaid.Overrides{Logger: slog.New(slog.NewTextHandler(&others, nil)), Trace: count(&otherCalls)})
+		check(loud, 1, 10*time.Second)
+		require.Empty(t, own.Bytes())
+		require.Equal(t, 4, ownCalls)
+		require.Equal(t, 1, otherCalls)
+		require.Contains(t, others.String(), "Accounts.Get")
+		check(client, 3, 10*time.Second)
+	})
+}
+
+// laneLog is a Limiter that notes the lanes.
+type laneLog struct {
+	mu    sync.Mutex
+	lanes []prepaid.Lane
+}
+
+func (l *laneLog) Acquire(_ context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lanes = append(l.lanes, lane)
+	return nil, nil
+}
+
+func (l *laneLog) take() []prepaid.Lane {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lanes := l.lanes
+	l.lanes = nil
+	return lanes
+}
+
+// A lane is that of all calls of a client. A report poll stays in the lowest, and the client's own lanes stay as they are.
+func TestDerivedClientsLane(t *testing.T) {
+	t.Parallel()
+	limiter := &laneLog{}
+	config := harness.ClockConfig(harness.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+		if strings.HasPrefix(r.URL.Path, "/3.0/reporting/") {
+			return harness.Respond(204, "", "")(r)
+		}
+		return harness.Succeed(harness.OpTransfer())(r)
+	}))
+	config.Limiter = limiter
+	client := harness.NewClient(t, config)
+	use := func(client *prepaid.Client) []prepaid.Lane {
+		t.Helper()
+		require.NoError(t, harness.OpTransfer().Call(t.Context(), client))
+		require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits"}, nil))
+		_, err := client.Reporting.Result(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"})
+		require.ErrorIs(t, err, prepaid.ErrReportNotReady)
+		return limiter.take()
+	}
+	money, call, bulk := prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk
+	require.Equal(t, []prepaid.Lane{money, call, bulk}, use(client))
+	lane := bulk
+	nightly := derive(t, client, prepaid.Overrides{Lane: &lane})
+	lane = money // has no effect any more
+	require.Equal(t, []prepaid.Lane{bulk, bulk, bulk}, use(nightly))
+	require.Equal(t, []prepaid.Lane{bulk, bulk, bulk}, use(derive(t, nightly, prepaid.Overrides{AttemptTimeout: time.Hour})), "inherited")
+	require.Equal(t, []prepaid.Lane{money, money, bulk}, use(derive(t, nightly, prepaid.Overrides{Lane: new(prepaid.LaneMoney)})))
+	require.Equal(t, []prepaid.Lane{money, call, bulk}, use(client))
+}
+
+// All faults of the settings are found at once, and none makes a client.
+func TestOverridesAreValidated(t *testing.T) {
+	t.Parallel()
+	client := harness.NewClient(t, harness.ClockConfig(harness.NewScript(harness.Succeed(harness.OpGet()))))
+	derived, err := client.With(prepaid.Overrides{
+		AttemptTimeout: -1, Lane: new(prepaid.Lane(7)),
+		Retry: prepaid.RetryPolicy{
+			MaxAttempts: -1, MinWait: -1, MaxWait: -1, MaxRetryAfter: -1, MaxThrottleWait: -1, InFlightWait: time.Second, TokenHold: 2 * time.Second,
+		},
+	})
+	require.Nil(t, derived)
+	harness.RequireFaults(t, err, "", []harness.Fault{
+		{Field: "attempt_timeout", Rule: "must not be negative"}, {Field: "retry.max_attempts"}, {Field: "retry.min_wait"}, {Field: "retry.max_wait"},
+		{Field: "retry.max_retry_after"}, {Field: "retry.max_throttle_wait"}, {Field: "retry.in_flight_wait", Rule: "that of the client"},
+		{Field: "retry.token_hold", Rule: "that of the client"}, {Field: "lane", Rule: "must be LaneMoney"},
+	}...)
+	lastSent := time.Now()
+	require.Equal(t, lastSent.Add(40*time.Second), client.Accounts.NotBefore(lastSent), "nothing has changed")
+	same := prepaid.RetryPolicy{InFlightWait: 10 * time.Second, TokenHold: time.Second}
+	require.NoError(t, harness.OpGet().Call(t.Context(), derive(t, client, prepaid.Overrides{Retry: same})))
+}
+
+// Close of a derived client ends its own calls and closes nothing. Close of the first one ends those of all.
+func TestCloseOfDerivedClients(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Succeed(harness.OpGet()) })
+	client, err := prepaid.NewClient(harness.Config(server.Address))
+	require.NoError(t, err)
+	derived := derive(t, client, prepaid.Overrides{})
+	grandchild := derive(t, derived, prepaid.Overrides{})
+	for _, one := range []*prepaid.Client{client, derived, grandchild} {
+		require.NoError(t, harness.OpGet().Call(t.Context(), one))
+	}
+	for range 2 {
+		require.NoError(t, derived.Close())
+	}
+	closed := harness.CallError(t, harness.OpGet().Call(t.Context(), derived))
+	require.ErrorIs(t, closed, prepaid.ErrClosed)
+	require.Equal(t, prepaid.OutcomeNotProcessed, closed.Outcome)
+	_, err = derived.Token(t.Context())
+	require.ErrorIs(t, err, prepaid.ErrClosed)
+	for _, one := range []*prepaid.Client{client, grandchild, derive(t, derived, prepaid.Overrides{})} {
+		require.NoError(t, harness.OpGet().Call(t.Context(), one))
+	}
+	require.Equal(t, 1, server.Connections(), "none was closed")
+
+	require.NoError(t, client.Close())
+	for _, one := range []*prepaid.Client{client, derived, grandchild, derive(t, client, prepaid.Overrides{})} {
+		require.ErrorIs(t, harness.OpGet().Call(t.Context(), one), prepaid.ErrClosed)
+	}
+	require.Eventually(t, func() bool { return server.Left() == 0 }, 5*time.Second, time.Millisecond)
+}
+
+// A wait before a repeat ends with a closed client, whichever of the two was closed.
+func TestCloseOfADerivedClientDuringBackOff(t *testing.T) {
+	t.Parallel()
+	for _, whole := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			service := harness.NewScript(harness.ServiceError(503, "unavailable", "Retry-After: 5"))
+			client := harness.NewClient(t, harness.ClockConfig(service))
+			derived := derive(t, client, prepaid.Overrides{})
+			var calls sync.WaitGroup
+			calls.Go(func() {
+				if err := harness.OpGet().Call(t.Context(), derived); err == nil {
+					t.Error("no error")
+				}
+			})
+			time.Sleep(time.Second)
+			if whole {
+				require.NoError(t, client.Close())
+			} else {
+				require.NoError(t, derived.Close())
+			}
+			calls.Wait()
+			require.Len(t, service.Requests(), 1)
+		})
+	}
+}
+
+// Clients are derived while others are in use.
+func TestDerivingIsConcurrent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Broken(harness.ErrCut), harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		var calls sync.WaitGroup
+		for n := range 20 {
+			calls.Go(func() {
+				derived, err := client.With(prepaid.Overrides{AttemptTimeout: time.Duration(n+1) * time.Second})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				params := harness.ValidTransfer()
+				params.RequestID = prepaid.RequestID(strconv.Itoa(n % 4))
+				if _, err := derived.Accounts.Transfer(t.Context(), "acc-1", params); err != nil {
+					t.Error(err)
+				}
+				_ = client.Accounts.NotBefore(time.Now())
+			})
+		}
+		calls.Wait()
+		require.Equal(t, 40*time.Second, time.Until(client.Accounts.NotBefore(time.Now())))
+	})
+}

@@ -1,0 +1,218 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+const company = prepaidtest.DefaultCompany
+
+// ensureAll makes each list have one rule more and one less, and says how many rules were changed, left and missing.
+func ensureAll(ctx context.Context, c *prepaid.Client, list string) (counts [4]int, err error) {
+	switch list {
+	case "categories":
+		return countsOf(c.Policy.EnsureCategories(ctx, company, prepaid.EnsureCategoriesParams{
+			DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995"}, RemoveOthers: true,
+		}))
+	case "merchants":
+		return countsOf(c.Policy.EnsureMerchants(ctx, company, prepaid.EnsureMerchantsParams{
+			DefaultAction: prepaid.PolicyActionAllow, Merchants: []prepaid.MerchantRule{{AcquirerID: 1, CardAcceptorID: "CASINO", Description: "Casino"}}, RemoveOthers: true,
+		}))
+	}
+	return countsOf(c.Policy.EnsureTerminals(ctx, company, prepaid.EnsureTerminalsParams{
+		DefaultAction: prepaid.PolicyActionAllow, Terminals: []prepaid.TerminalRule{{AcquirerID: 1, CardAcceptorID: "SHOP", TerminalID: "T1"}}, RemoveOthers: true,
+	}))
+}
+
+func countsOf[R any](r *prepaid.EnsuredRules[R], err error) ([4]int, error) {
+	if r == nil {
+		return [4]int{-1, -1, -1, -1}, err
+	}
+	return [4]int{len(r.Added), len(r.Removed), len(r.Left), len(r.Missing)}, err
+}
+
+// ensureStage is an emulator with a rule in each list, which is to be removed, and a client, in a synctest bubble.
+type ensureStage struct {
+	*prepaidtest.Server
+	client *prepaid.Client
+	config prepaid.Config
+}
+
+func newEnsureStage(t *testing.T) *ensureStage {
+	t.Helper()
+	srv, config, _, _ := virtualStage(t)
+	s := &ensureStage{srv, harness.NewClient(t, config), config}
+	require.NoError(t, s.Load(strings.NewReader(`{"companies": [{"id": 42, "client_id": "acme", "categories": [742],
+		"merchants": [{"acquirer_id": 1, "card_acceptor_id": "RACES", "description": "Race course"}],
+		"terminals": [{"acquirer_id": 1, "card_acceptor_id": "SHOP", "terminal_id": "T9"}]}]}`)))
+	return s
+}
+
+// writes counts the changes that arrived.
+func (s *ensureStage) writes() (n int) {
+	for _, r := range s.Requests() {
+		if r.Method == http.MethodPost && strings.HasPrefix(r.Template, "/policy/") {
+			n++
+		}
+	}
+	return n
+}
+
+// A fault of either call ends in the wanted rules or in an error that says what is there, and no call is repeated that may have
+// arrived. Running it again completes it, and once more writes nothing.
+func TestEnsureMeetsFaults(t *testing.T) {
+	t.Parallel()
+	unknown := [2]prepaid.Outcome{prepaid.OutcomeUnknown, prepaid.OutcomeUnknown}
+	refused := [2]prepaid.Outcome{prepaid.OutcomeRejected, prepaid.OutcomeApplied} // applied: the first call was
+	var none [2]prepaid.Outcome
+	for name, c := range map[string]ensureFault{
+		"response lost":      {prepaidtest.CommitThenDrop(), true, none, 0},
+		"request lost":       {prepaidtest.DropBeforeCommit(), false, unknown, 0},
+		"carried out late":   {prepaidtest.DropBeforeCommit().CommitAfter(2 * time.Second), true, none, 0},
+		"server error":       {prepaidtest.Respond(500, ""), false, unknown, 0},
+		"gateway":            {prepaidtest.ProxyPage(503), false, unknown, 0},
+		"gateway's refusal":  {prepaidtest.ProxyPage(403), false, unknown, 0},
+		"refused":            {prepaidtest.Respond(400, ""), false, refused, 0},
+		"no permission":      {prepaidtest.Respond(403, ""), false, refused, 0},
+		"throttled":          {prepaidtest.TooManyRequests(0), true, none, 1},
+		"token expired":      {prepaidtest.ExpireToken(), true, none, 1},
+		"unexpected success": {prepaidtest.RespondBody(202, "text/plain", "accepted"), false, unknown, 0},
+	} {
+		for _, list := range []string{"categories", "merchants", "terminals"} {
+			for position := range 2 {
+				t.Run(fmt.Sprint(name, ", ", list, ", call ", position+1), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) { c.meet(t, list, position) })
+				})
+			}
+		}
+	}
+}
+
+type ensureFault struct {
+	fault   prepaidtest.Fault
+	done    bool               // it completes all the same
+	outcome [2]prepaid.Outcome // of the error, by the call that has the fault
+	again   int                // requests that the client sends again
+}
+
+func (c ensureFault) meet(t *testing.T, list string, position int) {
+	t.Helper()
+	s := newEnsureStage(t)
+	operation := "POST /policy/{id}/" + list
+	if position == 1 {
+		s.Inject(operation, prepaidtest.SlowBody(0)) // for the first call, which has no body
+	}
+	s.Inject(operation, c.fault)
+	counts, err := ensureAll(t.Context(), s.client, list)
+	if c.done {
+		require.NoError(t, err)
+		require.Equal(t, [4]int{1, 1, 0, 0}, counts)
+		require.Equal(t, 2+c.again, s.writes())
+	} else {
+		require.Equal(t, c.outcome[position], prepaid.OutcomeOf(err), "%v", err)
+		require.NotContains(t, err.Error(), "\n")
+		require.Equal(t, [4]int{position, 0, 1, 1 - position}, counts, "the result says what is there")
+		require.Equal(t, 1+position, s.writes())
+		_, err = ensureAll(t.Context(), s.client, list)
+		require.NoError(t, err)
+	}
+	s.AllowOnly("GET /policy/{id}/" + list)
+	counts, err = ensureAll(t.Context(), s.client, list)
+	require.NoError(t, err)
+	require.Equal(t, [4]int{}, counts)
+}
+
+// A response that is lost, and then the rules cannot be read: both causes are reported, and the outcome is unknown.
+func TestEnsureCannotReadBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newEnsureStage(t)
+		unreadable := func() {
+			s.ClearFaults()
+			s.Inject("GET /policy/{id}/merchants", prepaidtest.SlowBody(0), prepaidtest.Respond(403, "").Always())
+		}
+		unreadable()
+		s.Inject("POST /policy/{id}/merchants", prepaidtest.CommitThenDrop())
+		counts, err := ensureAll(t.Context(), s.client, "merchants")
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		require.ErrorIs(t, err, prepaid.ErrForbidden)
+		require.NotContains(t, err.Error(), "\n")
+		require.Equal(t, [4]int{0, 0, 1, 1}, counts, "what was known before")
+
+		unreadable()
+		counts, err = ensureAll(t.Context(), s.client, "merchants")
+		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err), "acknowledged and not verified")
+		require.ErrorIs(t, err, prepaid.ErrForbidden)
+		require.Equal(t, [4]int{0, 1, 0, 0}, counts)
+	})
+}
+
+// A deadline that leaves no time to look again ends the search, with the outcome that was known.
+func TestEnsureHasNoTimeToLookAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newEnsureStage(t)
+		s.Inject("POST /policy/{id}/merchants", prepaidtest.DropBeforeCommit())
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		start := time.Now()
+		_, err := ensureAll(ctx, s.client, "merchants")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		require.Less(t, time.Since(start), 500*time.Millisecond)
+	})
+}
+
+// meddler changes the policy when a change of somebody else was responded to.
+type meddler struct {
+	next   http.RoundTripper
+	meddle func()
+}
+
+func (m *meddler) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := m.next.RoundTrip(r)
+	if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/policy/") && m.meddle != nil {
+		m.meddle()
+		m.meddle = nil
+	}
+	return response, err
+}
+
+func TestEnsureReportsAnotherChange(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]prepaid.ChangeCategoriesParams{
+		"another rule":     {Add: []prepaid.MCC{"5933"}},
+		"our rule is gone": {Remove: []prepaid.MCC{"7995"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newEnsureStage(t)
+				m := &meddler{next: s.config.Transport}
+				s.config.Transport = m
+				client := harness.NewClient(t, s.config)
+				m.meddle = func() { require.NoError(t, s.client.Policy.ChangeCategories(t.Context(), company, change)) }
+				counts, err := ensureAll(t.Context(), client, "categories")
+				require.ErrorIs(t, err, prepaid.ErrPolicyChanged)
+				require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
+				if change.Add != nil {
+					require.Equal(t, [4]int{1, 1, 1, 0}, counts)
+				} else {
+					require.Equal(t, [4]int{0, 1, 0, 1}, counts)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,278 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/contract"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+// rawCases are a call of Client.Do for each class that can be declared. They stand in the table of outcomes as one more
+// operation each.
+func rawCases() []tableCase {
+	var cases []tableCase
+	for _, raw := range []struct {
+		method string
+		safety prepaid.Safety
+		class  string
+		body   any
+	}{
+		{method: "POST", safety: prepaid.SafetyNeverRepeated, class: "never", body: map[string]string{"request_id": "pay-1"}},
+		{method: "GET", safety: prepaid.SafetyNeverRepeated, class: "never"},
+		{method: "GET", safety: prepaid.SafetyRead, class: "read"},
+		{method: "PUT", safety: prepaid.SafetyRepeated, class: "replayable", body: map[string]string{"state": "blocked"}},
+	} {
+		request := prepaid.RawRequest{
+			Method: raw.method, Path: "/accounts/{id}/" + raw.class, PathValues: map[string]string{"id": "acc-1"},
+			Body: raw.body, Safety: raw.safety,
+		}
+		row := tree.Operation{
+			Method: raw.method, Path: request.Path, Name: raw.method + " " + request.Path, Success: "200,201,202,204", Body: "refusal",
+			Safety: raw.class,
+		}
+		f := &contract.Fixture{Operation: row.Name, Outcome: "200"}
+		f.Response.Status, f.Response.Body = http.StatusOK, json.RawMessage(`{"id":"acc-1"}`)
+		f.Response.Header = map[string]string{"Content-Type": harness.VendorJSON}
+		call := func(ctx context.Context, client *prepaid.Client) error {
+			var out struct {
+				ID string `json:"id"`
+			}
+			return client.Do(ctx, request, &out)
+		}
+		cases = append(cases, tableCase{row, row.Safety, call, f})
+	}
+	return cases
+}
+
+// isRaw reports a call of Client.Do, for which any success is one.
+func (c *tableCase) isRaw() bool { return strings.HasPrefix(c.row.Name, c.row.Method) }
+
+// rawRequest is a call that nothing is wrong with.
+func rawRequest() prepaid.RawRequest {
+	return prepaid.RawRequest{
+		Method: "POST", Path: "/accounts/{id}/limits/{limit}", PathValues: map[string]string{"id": "EA-1", "limit": "daily.v2"},
+		Query: url.Values{"b": {"2", "1 &"}, "a": {"x"}}, Body: map[string]string{"max": "100.00"},
+	}
+}
+
+// What Do sends is what its request says, with the headers of the client and no others.
+func TestRawCallOnTheWire(t *testing.T) {
+	t.Parallel()
+	server := harness.NewServer(t, func(_ int, p *harness.Peer) { p.Respond(201, harness.VendorJSON, `{"id":"7","more":"12.50"}`) })
+	client := harness.NewClient(t, harness.Config(server.Address))
+	var out struct {
+		ID   int64          `json:"id"`
+		More prepaid.Amount `json:"more"`
+		Old  string         `json:"old"`
+	}
+	out.Old = "of an earlier call"
+	require.NoError(t, client.Do(t.Context(), rawRequest(), &out))
+	require.Equal(t, int64(7), out.ID, "numbers are read as elsewhere")
+	require.Equal(t, "12.50", out.More.String())
+	require.Empty(t, out.Old)
+
+	require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Safety: prepaid.SafetyRead}, nil))
+	seen := server.Seen()
+	require.Len(t, seen, 2)
+	require.Equal(t, "POST", seen[0].Method)
+	require.Equal(t, "/3.0/accounts/EA-1/limits/daily.v2?a=x&b=2&b=1+%26", seen[0].Target)
+	require.Equal(t, `{"max":"100.00"}`, seen[0].Body)
+	require.Equal(t, []string{harness.VendorJSON}, seen[0].Header["Content-Type"])
+	require.Equal(t, "/3.0/limits", seen[1].Target)
+	require.Empty(t, seen[1].Body)
+	require.NotContains(t, seen[1].Header, "Content-Type")
+	for _, request := range seen {
+		require.Equal(t, []string{"Bearer token-1"}, request.Header["Authorization"])
+		require.Equal(t, []string{harness.VendorJSON}, request.Header["Accept"])
+	}
+	require.Equal(t, 2, server.Connections(), "what may follow the response is never read as another")
+}
+
+// A response is a success by its status and by who sent it. Whatever else came is not read as one.
+func TestRawCallResponses(t *testing.T) {
+	t.Parallel()
+	unknown, applied, nothing := prepaid.OutcomeUnknown, prepaid.OutcomeApplied, prepaid.OutcomeNotProcessed
+	for name, c := range map[string]struct {
+		status          int
+		mediaType, body string
+		ignored         bool // out is nil
+		never, read     prepaid.Outcome
+		fails           bool
+	}{
+		"200":                         {status: 200, mediaType: harness.VendorJSON, body: `{"id":"1"}`},
+		"202":                         {status: 202, mediaType: "application/json", body: `{"id":"1"}`},
+		"204":                         {status: 204},
+		"200, ignored":                {status: 200, mediaType: harness.VendorJSON, body: `{"id":"1"}`, ignored: true},
+		"200 and no body, ignored":    {status: 200, ignored: true},
+		"204, ignored":                {status: 204, ignored: true},
+		"octets, ignored":             {status: 200, mediaType: harness.OctetStream, body: "\x00", ignored: true},
+		"206":                         {status: 206, mediaType: harness.VendorJSON, body: `{"id":"1"}`, fails: true, never: unknown, read: nothing},
+		"302":                         {status: 302, fails: true, never: unknown, read: nothing},
+		"a page":                      {status: 200, mediaType: "text/html", body: harness.HTMLPage, fails: true, never: unknown, read: nothing},
+		"a page, ignored":             {status: 200, mediaType: "text/html", body: harness.HTMLPage, ignored: true, fails: true, never: unknown, read: nothing},
+		"a page as text, ignored":     {status: 200, mediaType: "text/plain", body: harness.HTMLPage, ignored: true, fails: true, never: unknown, read: nothing},
+		"an empty page, ignored":      {status: 204, mediaType: "text/html", ignored: true, fails: true, never: unknown, read: nothing},
+		"no body":                     {status: 200, mediaType: harness.VendorJSON, fails: true, never: unknown, read: applied},
+		"null":                        {status: 200, mediaType: harness.VendorJSON, body: "null", fails: true, never: unknown, read: applied},
+		"another type":                {status: 200, mediaType: harness.VendorJSON, body: `{"id":["CANARY"]}`, fails: true, never: unknown, read: applied},
+		"an error, ignored":           {status: 200, mediaType: harness.VendorJSON, body: `{"error":"server_error"}`, ignored: true, fails: true, never: unknown, read: nothing},
+		"larger than allowed":         {status: 200, mediaType: harness.VendorJSON, body: `{"id":"` + strings.Repeat("C", 2000) + `"}`, fails: true, never: unknown, read: applied},
+		"larger than allowed, ignore": {status: 200, mediaType: harness.VendorJSON, body: strings.Repeat("C", 2000), ignored: true, fails: true, never: unknown, read: applied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for safety, want := range map[prepaid.Safety]prepaid.Outcome{prepaid.SafetyNeverRepeated: c.never, prepaid.SafetyRead: c.read} {
+				config := harness.Config("https://cards.example")
+				config.Transport, config.MaxResponseBytes = harness.NewScript(harness.Respond(c.status, c.mediaType, c.body)), 1000
+				var out *struct {
+					ID string `json:"id"`
+				}
+				var into any
+				if !c.ignored {
+					into = &out
+				}
+				err := harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits", Safety: safety}, into)
+				if !c.fails {
+					require.NoError(t, err)
+					require.Equal(t, c.body != "" && !c.ignored, out != nil)
+					continue
+				}
+				require.Equal(t, want, harness.CallError(t, err).Outcome, "%v", err)
+				require.NotContains(t, fmt.Sprintf("%v %+v", err, err), "CANARY")
+				require.NotContains(t, err.Error(), "CCC")
+			}
+		})
+	}
+}
+
+// A result of this package is complete or an error, also in a list. One that a caller's struct embeds hides none of the other
+// members, neither sent nor received.
+func TestRawCallWithTypesOfThisPackage(t *testing.T) {
+	t.Parallel()
+	call := func(body string, sent, out any) (*harness.Script, error) {
+		script := harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
+		config := harness.Config("https://cards.example")
+		config.Transport = script
+		return script, harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits", Body: sent}, out)
+	}
+	var account prepaid.Account
+	_, err := call(harness.AccountJSON, nil, &account)
+	require.NoError(t, err)
+	require.Equal(t, "12.50", account.Balance.String())
+	lacks := strings.Replace(harness.AccountJSON, `"balance":12.5,`, "", 1)
+	for _, out := range []any{&prepaid.Account{}, &[]prepaid.Account{}} {
+		body := lacks
+		if _, list := out.(*[]prepaid.Account); list {
+			body = "[" + harness.AccountJSON + "," + lacks + "]"
+		}
+		_, err = call(body, nil, out)
+		harness.RequireUndecodable(t, err, prepaid.OutcomeUnknown)
+	}
+	var accounts []prepaid.Account
+	_, err = call("["+harness.AccountJSON+","+harness.AccountJSON+"]", nil, &accounts)
+	require.NoError(t, err)
+	require.Len(t, accounts, 2)
+
+	type more struct {
+		prepaid.Account
+		Limit prepaid.Amount `json:"limit"`
+	}
+	var embeds more
+	_, err = call(strings.TrimSuffix(harness.AccountJSON, "}")+`,"limit":"5"}`, nil, &embeds)
+	require.NoError(t, err)
+	require.Equal(t, "5.00", embeds.Limit.String())
+	require.Equal(t, "12.50", embeds.Balance.String())
+
+	person := harness.NewCardParams().Cardholder
+	for _, sent := range []any{
+		struct {
+			prepaid.Cardholder
+			Extra string `json:"extra"`
+		}{*person, "kept"},
+		struct {
+			*prepaid.Cardholder
+			Extra string `json:"extra"`
+		}{person, "kept"},
+		struct {
+			prepaid.TransferParams
+			Extra string `json:"extra"`
+		}{harness.ValidTransfer(), "kept"},
+	} {
+		script, err := call(`{}`, sent, nil)
+		require.NoError(t, err)
+		require.Contains(t, script.Requests()[0].Body, `"extra":"kept"`)
+	}
+	script, err := call(`{}`, person, nil)
+	require.NoError(t, err)
+	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
+	script, err = call(`{}`, map[string]any{
+		"at": time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)), "secret": prepaid.NewSecret("s"), "person": person,
+	}, nil)
+	require.NoError(t, err)
+	require.Contains(t, script.Requests()[0].Body, `"at":"2026-01-02T02:04:05Z"`)
+	require.Contains(t, script.Requests()[0].Body, `"secret":"s"`)
+	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
+}
+
+// changing writes itself differently each time.
+type changing struct{ times *int }
+
+func (c changing) MarshalJSON() ([]byte, error) {
+	*c.times++
+	return fmt.Appendf(nil, `{"time":%d}`, *c.times), nil
+}
+
+// What is sent is fixed before the first attempt: later ones send the same bytes, whatever the caller's values do.
+func TestRawCallIsEncodedOnce(t *testing.T) {
+	t.Parallel()
+	request := rawRequest()
+	request.Safety, request.Body = prepaid.SafetyRepeated, changing{new(int)}
+	script := harness.NewScript(func(*http.Request) (*http.Response, error) {
+		request.PathValues["id"], request.Query["a"][0] = "EA-2", "y"
+		return nil, harness.ErrCut
+	})
+	config := harness.Config("https://cards.example")
+	config.Transport = script
+	err := harness.NewClient(t, config).Do(t.Context(), request, nil)
+	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	sent := script.Requests()
+	require.Len(t, sent, 3)
+	for _, one := range sent {
+		require.Equal(t, sent[0].Target, one.Target)
+		require.Equal(t, `{"time":1}`, one.Body)
+	}
+}
+
+// The simulator exists in the test environment only, and so does whatever is below its path.
+func TestRawCallOfTheSimulator(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/simulation/later", "/Simulation/later", "/{a}/later"} {
+		request := prepaid.RawRequest{Method: "POST", Path: path}
+		if strings.Contains(path, "{") {
+			request.PathValues = map[string]string{"a": "simulation"}
+		}
+		for environment, requests := range map[prepaid.Environment]int{prepaid.EnvironmentTest: 1, prepaid.EnvironmentProduction: 0} {
+			script := harness.NewScript(harness.Respond(200, "", ""))
+			config := harness.Config("https://cards.example")
+			config.Transport, config.Environment = script, environment
+			summary := prepaid.CallSummary{}
+			config.Trace = &prepaid.Trace{CallDone: func(_ context.Context, _ prepaid.Operation, c prepaid.CallSummary) { summary = c }}
+			err := harness.NewClient(t, config).Do(t.Context(), request, nil)
+			require.Equal(t, requests == 0, errors.Is(err, prepaid.ErrTestOnly), "%v", err)
+			require.Len(t, script.Requests(), requests)
+			require.Equal(t, prepaid.OutcomeOf(err), summary.Outcome, "it is observed")
+		}
+	}
+}

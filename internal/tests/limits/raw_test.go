@@ -1,0 +1,226 @@
+package limits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+var rawMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
+
+// rawClient counts what it sends.
+func rawClient(t *testing.T) (*prepaid.Client, *harness.Script) {
+	t.Helper()
+	script := harness.NewScript(harness.Respond(200, harness.VendorJSON, `{}`))
+	config := harness.Config("https://cards.example")
+	config.Transport, config.SkipValueChecks = script, true // which has no effect here
+	return harness.NewClient(t, config), script
+}
+
+// written is a path in one of the forms that somebody may try.
+type written struct {
+	path   string
+	values map[string]string
+}
+
+// walkArounds are the ways to write the path of an operation, with and without values. A router somewhere may take each for it.
+func walkArounds(template string) []written {
+	segments := strings.Split(template[1:], "/")
+	values := map[string]string{}
+	for _, segment := range segments {
+		if segment[0] == '{' {
+			values[strings.Trim(segment, "{}")] = "EA-1"
+		}
+	}
+	plain := strings.NewReplacer("{", "", "}", "").Replace(template)
+	forms := []written{
+		{template, values}, {template + "/", values}, {"/" + template, values}, {template[1:], values}, {"." + template, values},
+		{"/." + template, values}, {"/.." + template, values}, {"/x/.." + template, values}, {template + "/.", values},
+		{template + "/x/..", values}, {template + "?x=1", values}, {template + "#x", values}, {template + ";x", values},
+		{template + " ", values}, {template + "\n", values}, {template + "\x00", values}, {template + "%20", values},
+		{template + ".json", values}, {template + ".", values}, {strings.ReplaceAll(template, "/", "//"), values},
+		{strings.ReplaceAll(template, "/", "\\"), values}, {strings.ReplaceAll(template, "/", "%2F"), values},
+		{strings.ReplaceAll(template, "s", "%73"), values}, {strings.ReplaceAll(template, "o", "%6f"), values},
+		{strings.ReplaceAll(template, "s", "ſ"), values}, {strings.ReplaceAll(template, "k", "\u212a"), values},
+		{strings.ReplaceAll(template, "t", "ｔ"), values}, {"https://cards.example/3.0" + template, values},
+		{"//cards.example/3.0" + template, values}, {"/3.0" + template, values}, {strings.ReplaceAll(template, "}", ""), values},
+		{template, nil}, {template, map[string]string{"id": ".."}}, {template, map[string]string{"id": ""}}, {plain + "0", nil},
+		{cased(template, strings.ToUpper), values}, {cased(template, func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }), values},
+	}
+	for _, spell := range []func(string) string{
+		func(s string) string { return s }, strings.ToUpper,
+		func(s string) string { return s + ".json" }, func(s string) string { return s + "." }, func(s string) string { return s + ".." },
+		func(s string) string { return s + "/" }, func(s string) string { return s + "%2F" }, func(s string) string { return s + "%00" },
+		func(s string) string { return s + ";v=1" }, func(s string) string { return s + " " }, func(s string) string { return s + "?a" },
+		func(s string) string { return "./" + s }, func(s string) string { return "../" + s }, func(s string) string { return "%2e/" + s },
+		func(s string) string { return s[:len(s)-1] + fmt.Sprintf("%%%02x", s[len(s)-1]) },
+		func(s string) string { return strings.ReplaceAll(s, "s", "ſ") + "\u200b" },
+	} {
+		byValue := written{values: map[string]string{}}
+		for i, segment := range segments {
+			name := string(rune('a' + i))
+			byValue.path += "/{" + name + "}"
+			if byValue.values[name] = "EA-1"; segment[0] != '{' {
+				byValue.values[name] = spell(segment)
+			}
+		}
+		forms = append(forms, byValue)
+	}
+	return forms
+}
+
+// cased changes the fixed segments of a template.
+func cased(template string, change func(string) string) string {
+	segments := strings.Split(template[1:], "/")
+	for i, segment := range segments {
+		if segment[0] != '{' {
+			segments[i] = change(segment)
+		}
+	}
+	return "/" + strings.Join(segments, "/")
+}
+
+// Nobody gets to an operation through Client.Do: not with another class, another method, or another spelling.
+func TestRawCallOfAKnownPath(t *testing.T) {
+	t.Parallel()
+	client, script := rawClient(t)
+	for _, row := range tree.Operations(t) {
+		forms := walkArounds(row.Path)
+		require.Len(t, forms, 53)
+		for i, form := range forms {
+			for _, method := range rawMethods {
+				for _, safety := range []prepaid.Safety{prepaid.SafetyNeverRepeated, prepaid.SafetyRepeated} {
+					err := client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: form.path, PathValues: form.values, Safety: safety}, nil)
+					invalid, ok := errors.AsType[*prepaid.ValidationError](err)
+					require.True(t, ok, "%s %q %v", method, form.path, form.values)
+					require.Equal(t, prepaid.OutcomeRejected, harness.CallError(t, err).Outcome)
+					if i == 0 {
+						require.Len(t, invalid.Faults, 1)
+						require.Equal(t, "path", invalid.Faults[0].Field)
+						require.Contains(t, invalid.Faults[0].Rule, row.Name)
+						require.Equal(t, method+" "+row.Path, harness.CallError(t, err).Operation)
+					}
+				}
+			}
+		}
+	}
+	require.Empty(t, script.Requests())
+}
+
+// What the reference does not describe can be called, also next to what it does.
+func TestRawCallOfUnknownPaths(t *testing.T) {
+	t.Parallel()
+	client, script := rawClient(t)
+	id := map[string]string{"id": "EA52174568995001"}
+	for _, c := range []struct {
+		written
+		sent string
+	}{
+		{written{"/accounts/{id}/expiry", id}, "/3.0/accounts/EA52174568995001/expiry"},
+		{written{"/accounts/{id}/transfers", id}, "/3.0/accounts/EA52174568995001/transfers"},
+		{written{"/accounts/{id}/transfer/reasons", id}, "/3.0/accounts/EA52174568995001/transfer/reasons"},
+		{written{"/programs/{id}/restrictions", id}, "/3.0/programs/EA52174568995001/restrictions"},
+		{written{"/funding/limits", nil}, "/3.0/funding/limits"},
+		{written{"/token/revoke", nil}, "/3.0/token/revoke"},
+		{written{"/pin", nil}, "/3.0/pin"},
+		{written{"/some-thing/Other_thing", nil}, "/3.0/some-thing/Other_thing"},
+		{written{"/limits/{id}", map[string]string{"id": "a.B-7_"}}, "/3.0/limits/a.B-7_"},
+	} {
+		for _, method := range rawMethods {
+			before := len(script.Requests())
+			require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: method, Path: c.path, PathValues: c.values}, nil), c.path)
+			sent := script.Requests()[before:]
+			require.Len(t, sent, 1)
+			require.Equal(t, method, sent[0].Method)
+			require.Equal(t, c.sent, sent[0].Target)
+		}
+	}
+}
+
+// Each fault of a request is found before anything is sent, and all of them at once.
+func TestRawCallValidation(t *testing.T) {
+	t.Parallel()
+	const shown = "Ж界é"
+	client, script := rawClient(t)
+	var nothing *struct{}
+	check := func(change func(r *prepaid.RawRequest), out any, want ...harness.Fault) {
+		t.Helper()
+		r := prepaid.RawRequest{Method: "POST", Path: "/limits/{id}", PathValues: map[string]string{"id": "7"}, Body: map[string]int{"a": 1}}
+		change(&r)
+		err := client.Do(t.Context(), r, out)
+		harness.RequireFaults(t, err, shown, want...)
+	}
+	for _, method := range []string{"", "post", "HEAD", "OPTIONS", "TRACE", "CONNECT", "POST ", "POST\r\nX: y", shown} {
+		check(func(r *prepaid.RawRequest) { r.Method = method }, nil, harness.Fault{Field: "method", Rule: "must be GET, POST"})
+	}
+	for _, path := range []string{
+		"", "/", "limits", "/limits/", "//limits", "/li mits", "/limits/7", "/limits/{}", "/limits/{id", "/limits/id}", "/limits/{i{d}",
+		"/limits/{id}x", "/limits/x{id}", "/limits/{id2}", "/limits/{id}{id}", "/limits/*", "/limits/{id...}", "/" + shown,
+	} {
+		check(func(r *prepaid.RawRequest) { r.Path = path }, nil, harness.Fault{Field: "path", Rule: "must be like"})
+	}
+	for _, value := range []string{"", ".", "..", "...", "a/b", "a b", "a%20", "a?b", "a#b", "a;b", "a:b", "a\\b", "a\n", shown} {
+		check(func(r *prepaid.RawRequest) { r.PathValues["id"] = value }, nil, harness.Fault{Field: "path_values.id", Rule: "must be letters"})
+	}
+	check(func(r *prepaid.RawRequest) { r.PathValues = nil }, nil,
+		harness.Fault{Field: "path_values.id", Rule: "must be letters"}, harness.Fault{Field: "path_values", Rule: "each name"})
+	check(func(r *prepaid.RawRequest) { r.PathValues[shown] = "1" }, nil, harness.Fault{Field: "path_values", Rule: "no other"})
+	check(func(r *prepaid.RawRequest) { r.Path = "/limits/{id}/{id}" }, nil, harness.Fault{Field: "path_values", Rule: "each name"})
+	for _, query := range []url.Values{{"": {"x"}}, {"a\xff": {"x"}}, {"a": {shown + "\xff"}}} {
+		check(func(r *prepaid.RawRequest) { r.Query = query }, nil, harness.Fault{Field: "query", Rule: "must have names"})
+	}
+	var missing *struct{ A int }
+	for _, body := range []any{
+		1, shown, true, []byte(`{"a":1}`), strings.NewReader(`{"a":1}`), missing, make(chan int), func() {}, map[string]any{"a": func() {}},
+		map[string]string{"a": shown + "\xff"}, failingMarshaler{shown}, []any{make(chan int)},
+	} {
+		check(func(r *prepaid.RawRequest) { r.Body = body }, nil, harness.Fault{Field: "body", Rule: "must be a JSON object or array"})
+	}
+	check(func(r *prepaid.RawRequest) { r.Method = http.MethodGet }, nil, harness.Fault{Field: "body", Rule: "must be nil with GET"})
+	for _, method := range rawMethods[1:] {
+		check(func(r *prepaid.RawRequest) { r.Method, r.Safety = method, prepaid.SafetyRead }, nil, harness.Fault{Field: "safety", Rule: "unless the method is GET"})
+	}
+	check(func(r *prepaid.RawRequest) { r.Safety = prepaid.SafetyRepeated + 1 }, nil, harness.Fault{Field: "safety", Rule: "must be SafetyNeverRepeated"})
+	for _, out := range []any{nothing, struct{}{}, map[string]int{}, 1, (*int)(nil)} {
+		check(func(*prepaid.RawRequest) {}, out, harness.Fault{Field: "out", Rule: "must be nil or a pointer"})
+	}
+	check(func(r *prepaid.RawRequest) { *r = prepaid.RawRequest{Body: shown, Safety: 9} }, 1, harness.Fault{Field: "method"}, harness.Fault{Field: "path"},
+		harness.Fault{Field: "body"}, harness.Fault{Field: "safety"}, harness.Fault{Field: "out"})
+	require.Empty(t, script.Requests())
+}
+
+type failingMarshaler struct{ text string }
+
+func (f failingMarshaler) MarshalJSON() ([]byte, error) { return nil, errors.New(f.text) }
+
+// What was not checked names no call: a path with an ID in it is in no error, and in no label.
+func TestRawCallNameIsChecked(t *testing.T) {
+	t.Parallel()
+	var seen []prepaid.Operation
+	config := harness.Config("https://cards.example")
+	config.Transport = harness.NewScript(harness.Respond(200, "", ""))
+	config.Trace = &prepaid.Trace{CallDone: func(_ context.Context, op prepaid.Operation, _ prepaid.CallSummary) { seen = append(seen, op) }}
+	client := harness.NewClient(t, config)
+	for _, r := range []prepaid.RawRequest{
+		{Method: "GET", Path: "/accounts/EA-12345/expiry"}, {Method: "EA-12345", Path: "/limits"}, {Method: "GET", Path: "/limits/{EA-12345}"},
+		{Method: "GET", Path: "/limits/{id}", PathValues: map[string]string{"EA-12345": "1"}},
+	} {
+		err := client.Do(t.Context(), r, nil)
+		require.NotContains(t, fmt.Sprintf("%v %+v", err, harness.CallError(t, err)), "12345")
+	}
+	require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "GET", Path: "/limits/{id}", PathValues: map[string]string{"id": "EA-12345"}}, nil))
+	require.Equal(t, []prepaid.Operation{
+		{Name: "Do"}, {Name: "Do"}, {Name: "Do"}, {Name: "GET /limits/{id}", Method: "GET", Path: "/limits/{id}"},
+		{Name: "GET /limits/{id}", Method: "GET", Path: "/limits/{id}"},
+	}, seen)
+}

@@ -1,0 +1,401 @@
+package prepaid
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cardprograms/prepaid/internal/pause"
+)
+
+// EnsureCategoriesParams are the category rules that a policy must have.
+type EnsureCategoriesParams struct {
+	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
+	// policy has the other one, nothing is changed.
+	DefaultAction PolicyAction
+	// Categories must have a rule, each listed once.
+	Categories []MCC
+	// RemoveOthers removes the rules of all other categories. Categories must then be given: if it is empty but not nil, all
+	// rules are removed.
+	RemoveOthers bool
+	// Reason is stored with each change; optional.
+	Reason string
+	// DryRun reads the policy and returns what would be changed.
+	DryRun bool
+}
+
+// EnsureMerchantsParams are the merchant rules that a policy must have.
+type EnsureMerchantsParams struct {
+	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
+	// policy has the other one, nothing is changed.
+	DefaultAction PolicyAction
+	// Merchants must have a rule, each listed once. Acquirer and card acceptor identify a merchant; IDs are ignored.
+	Merchants []MerchantRule
+	// RemoveOthers removes the rules of all other merchants. Merchants must then be given: if it is empty but not nil, all
+	// rules are removed.
+	RemoveOthers bool
+	// ReplaceTexts replaces rules that have another description. The service has no such change: the rules are removed by one
+	// call and added by the next, and have no effect in between.
+	ReplaceTexts bool
+	// Reason is stored with each change; optional.
+	Reason string
+	// DryRun reads the policy and returns what would be changed.
+	DryRun bool
+}
+
+// EnsureTerminalsParams are the terminal rules that a policy must have.
+type EnsureTerminalsParams struct {
+	// DefaultAction is the policy's: with [PolicyActionAllow] rules block, with [PolicyActionDeny] they allow. Required. If the
+	// policy has the other one, nothing is changed.
+	DefaultAction PolicyAction
+	// Terminals must have a rule, each listed once. Acquirer, card acceptor and terminal identify one; IDs are ignored.
+	Terminals []TerminalRule
+	// RemoveOthers removes the rules of all other terminals. Terminals must then be given: if it is empty but not nil, all
+	// rules are removed.
+	RemoveOthers bool
+	// ReplaceTexts replaces rules that have another description, name or location. The service has no such change: the rules
+	// are removed by one call and added by the next, and have no effect in between.
+	ReplaceTexts bool
+	// Reason is stored with each change; optional.
+	Reason string
+	// DryRun reads the policy and returns what would be changed.
+	DryRun bool
+}
+
+// EnsuredRules is what an Ensure method has done, according to the policy that it read last. With DryRun it is what would be
+// done. Rules have no ID here.
+type EnsuredRules[Rule any] struct {
+	// Added had no rule before.
+	Added []Rule
+	// Replaced had another text before; these are the new ones.
+	Replaced []Rule
+	// Removed had a rule before.
+	Removed []Rule
+	// Unchanged were as wanted.
+	Unchanged []Rule
+	// Left differ from what is wanted: rules of others without RemoveOthers, and rules with another text without
+	// ReplaceTexts. After an error also what was not done.
+	Left []Rule
+	// Missing are wanted and have no rule. There are none without an error.
+	Missing []Rule
+}
+
+// Changed reports whether anything was added, replaced or removed, or with DryRun would be.
+func (r *EnsuredRules[Rule]) Changed() bool { return len(r.Added)+len(r.Replaced)+len(r.Removed) > 0 }
+
+// EnsureCategories makes sure that the wanted categories have a rule: it reads the rules, sends the difference and reads them
+// again. If nothing differs, nothing is sent. It removes nothing unless RemoveOthers is set. It may run at every start, in one
+// process at a time.
+//
+// Rules are added and removed by separate calls. Those that restrict are first, so that nothing is opened while something is
+// still to be closed: blocking rules are added before others are removed, allowing ones removed before others are added.
+//
+// A change is never repeated. After one of unknown outcome the rules are read at once and after 1 s and 3 s. If they show it, the
+// rest is sent; otherwise the error is of [OutcomeUnknown]: run it again later. With every error that follows a change the result
+// says what is there and what is missing.
+//
+// Errors: [*ValidationError]; [ErrPolicyAction] for another default action, and [ErrAmbiguous] if several rules of the service
+// are of one category, both before anything is sent; [ErrPolicyChanged] if the rules at the end are not those at the beginning
+// with the sent changes; those of [PolicyService.Categories] and [PolicyService.ChangeCategories]. If an earlier change of the
+// same run was applied, the outcome of an error is [OutcomeApplied], or OutcomeUnknown. Safety: reads, and changes that are never
+// repeated once they may have arrived.
+//
+// API: GET /policy/{id}/categories, POST /policy/{id}/categories.
+func (s *PolicyService) EnsureCategories(ctx context.Context, company CompanyID, params EnsureCategoriesParams) (*EnsuredRules[MCC], error) {
+	set := ruleSet[MCC, MCC]{
+		name: "Policy.EnsureCategories", list: "categories", removeOthers: params.RemoveOthers, dryRun: params.DryRun,
+		key:   func(code MCC) MCC { return code },
+		check: func(v *validator, at string, i int, code MCC) { v.mcc(index(at, i, ""), code) },
+		read:  s.Categories,
+		rules: func(p *Policy) []MCC {
+			var codes []MCC
+			for _, rule := range p.Categories {
+				codes = append(codes, rule.MerchantCategoryCode)
+			}
+			return codes
+		},
+		change: func(add, remove []MCC) error {
+			return s.ChangeCategories(ctx, company, ChangeCategoriesParams{Reason: params.Reason, Add: add, Remove: remove})
+		},
+	}
+	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Categories)
+}
+
+// EnsureMerchants makes sure that the wanted merchants have a rule, as [PolicyService.EnsureCategories] does for categories.
+// Without ReplaceTexts no text of a rule is changed; replacements are sent between the changes that restrict and those that
+// permit.
+//
+// Errors and safety: as [PolicyService.EnsureCategories].
+//
+// API: GET /policy/{id}/merchants, POST /policy/{id}/merchants.
+func (s *PolicyService) EnsureMerchants(ctx context.Context, company CompanyID, params EnsureMerchantsParams) (*EnsuredRules[MerchantRule], error) {
+	set := ruleSet[MerchantKey, MerchantRule]{
+		name: "Policy.EnsureMerchants", list: "merchants",
+		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
+		key:   func(rule MerchantRule) MerchantKey { return MerchantKey{rule.AcquirerID, rule.CardAcceptorID} },
+		check: (*validator).merchantRule,
+		read:  s.Merchants,
+		rules: func(p *Policy) []MerchantRule { return p.Merchants },
+		plain: func(rule *MerchantRule) { rule.ID = 0 },
+		change: func(add []MerchantRule, remove []MerchantKey) error {
+			return s.ChangeMerchants(ctx, company, ChangeMerchantsParams{Reason: params.Reason, Add: add, Remove: remove})
+		},
+	}
+	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Merchants)
+}
+
+// EnsureTerminals makes sure that the wanted terminals have a rule, as [PolicyService.EnsureMerchants] does for merchants.
+//
+// Errors and safety: as [PolicyService.EnsureCategories].
+//
+// API: GET /policy/{id}/terminals, POST /policy/{id}/terminals.
+func (s *PolicyService) EnsureTerminals(ctx context.Context, company CompanyID, params EnsureTerminalsParams) (*EnsuredRules[TerminalRule], error) {
+	set := ruleSet[TerminalKey, TerminalRule]{
+		name: "Policy.EnsureTerminals", list: "terminals",
+		removeOthers: params.RemoveOthers, replaceTexts: params.ReplaceTexts, dryRun: params.DryRun,
+		key: func(rule TerminalRule) TerminalKey {
+			return TerminalKey{rule.AcquirerID, rule.CardAcceptorID, rule.TerminalID}
+		},
+		check: (*validator).terminalRule,
+		read:  s.Terminals,
+		rules: func(p *Policy) []TerminalRule { return p.Terminals },
+		plain: func(rule *TerminalRule) { rule.ID = 0 },
+		change: func(add []TerminalRule, remove []TerminalKey) error {
+			return s.ChangeTerminals(ctx, company, ChangeTerminalsParams{Reason: params.Reason, Add: add, Remove: remove})
+		},
+	}
+	return set.ensure(ctx, company, params.DefaultAction, params.Reason, params.Terminals)
+}
+
+// ruleSet is one list of a policy, with what the three Ensure methods differ in.
+type ruleSet[K, R comparable] struct {
+	name, list                         string
+	removeOthers, replaceTexts, dryRun bool
+
+	key    func(R) K
+	check  func(v *validator, at string, i int, rule R)
+	read   func(context.Context, CompanyID) (*Policy, error)
+	rules  func(*Policy) []R
+	plain  func(*R) // removes the service's ID; nil for none
+	change func(add []R, remove []K) error
+}
+
+// ruleChange is one call. It adds or removes, never both: the reference does not say which the service does first, nor whether a
+// change that it refuses is done in part.
+type ruleChange[K, R any] struct {
+	add    []R
+	remove []K
+}
+
+func (s *ruleSet[K, R]) ensure(ctx context.Context, company CompanyID, action PolicyAction, reason string, wanted []R) (*EnsuredRules[R], error) {
+	if faults := s.faults(company, action, reason, wanted); len(faults) > 0 {
+		return nil, s.failed(OutcomeRejected, &ValidationError{Faults: faults})
+	}
+	wanted = s.withoutIDs(wanted)
+	read := func() ([]R, error) { return s.current(ctx, company, action) }
+	before, err := read()
+	if err != nil {
+		return nil, err
+	}
+	changes, expected := s.changes(action, before, wanted), before
+	for i, change := range changes {
+		if !s.dryRun {
+			switch failure := s.change(change.add, change.remove); OutcomeOf(failure) {
+			case OutcomeApplied: // also if the response cannot be read
+			case OutcomeUnknown:
+				now, seen, err := look(ctx, expected, read, func(now []R) bool { return s.shows(now, change) })
+				if err != nil {
+					failure = s.failed(OutcomeUnknown, &bothCauses{last: err, earlier: failure})
+				}
+				if !seen {
+					return s.compare(before, now, wanted), failure
+				}
+			case OutcomeRejected, OutcomeNotProcessed:
+				if i > 0 {
+					failure = s.failed(OutcomeApplied, failure)
+				}
+				return s.compare(before, expected, wanted), failure
+			}
+		}
+		expected = s.after(expected, change)
+	}
+	if s.dryRun || len(changes) == 0 {
+		return s.compare(before, expected, wanted), nil
+	}
+	now, seen, err := look(ctx, expected, read, func(now []R) bool { return s.same(expected, now, wanted) })
+	if err == nil && !seen {
+		err = ErrPolicyChanged
+	}
+	if err != nil {
+		err = s.failed(OutcomeApplied, err)
+	}
+	return s.compare(before, now, wanted), err
+}
+
+// faults checks what would not be sent if the rules existed already, too.
+func (s *ruleSet[K, R]) faults(company CompanyID, action PolicyAction, reason string, wanted []R) []Fault {
+	var v validator
+	v.companyID("company", company)
+	requiredOneOf(&v, "default_action", action, PolicyActionAllow, PolicyActionDeny)
+	if wanted == nil && s.removeOthers {
+		v.fault(s.list, "is required to remove others; an empty list that is not nil removes all")
+	}
+	first := make(map[K]bool, len(wanted))
+	for i, rule := range wanted {
+		s.check(&v, s.list, i, rule)
+		if first[s.key(rule)] {
+			v.fault(index(s.list, i, ""), "is listed twice")
+		}
+		first[s.key(rule)] = true
+	}
+	v.text("reason", reason, 0)
+	return v.faults
+}
+
+func (s *ruleSet[K, R]) failed(outcome Outcome, err error) error {
+	return &CallError{Operation: s.name, Outcome: outcome, Err: err}
+}
+
+// current reads the rules.
+func (s *ruleSet[K, R]) current(ctx context.Context, company CompanyID, action PolicyAction) ([]R, error) {
+	policy, err := s.read(ctx, company)
+	if err != nil {
+		return nil, err
+	}
+	if policy.DefaultAction != action {
+		return nil, s.failed(OutcomeRejected, ErrPolicyAction)
+	}
+	rules := s.withoutIDs(s.rules(policy))
+	if len(s.byKey(rules)) < len(rules) {
+		return nil, s.failed(OutcomeRejected, ErrAmbiguous)
+	}
+	return rules, nil
+}
+
+func (s *ruleSet[K, R]) withoutIDs(rules []R) []R {
+	rules = slices.Clone(rules)
+	if s.plain != nil {
+		for i := range rules {
+			s.plain(&rules[i])
+		}
+	}
+	return rules
+}
+
+func (s *ruleSet[K, R]) byKey(rules []R) map[K]R {
+	found := make(map[K]R, len(rules))
+	for _, rule := range rules {
+		found[s.key(rule)] = rule
+	}
+	return found
+}
+
+// changes returns the calls that make before as wanted: first those that restrict, last those that permit.
+func (s *ruleSet[K, R]) changes(action PolicyAction, before, wanted []R) []ruleChange[K, R] {
+	var add, again, other []R
+	there, stays := s.byKey(before), s.byKey(wanted)
+	for _, rule := range wanted {
+		switch old, listed := there[s.key(rule)]; {
+		case !listed:
+			add = append(add, rule)
+		case old != rule && s.replaceTexts:
+			again = append(again, rule)
+		}
+	}
+	for _, rule := range before {
+		if _, listed := stays[s.key(rule)]; !listed && s.removeOthers {
+			other = append(other, rule)
+		}
+	}
+	adds, removes := ruleChange[K, R]{add: add}, ruleChange[K, R]{remove: s.keys(other)}
+	changes := []ruleChange[K, R]{adds, {remove: s.keys(again)}, {add: again}, removes}
+	if action == PolicyActionDeny {
+		changes[0], changes[3] = removes, adds
+	}
+	return slices.DeleteFunc(changes, func(c ruleChange[K, R]) bool { return len(c.add)+len(c.remove) == 0 })
+}
+
+func (s *ruleSet[K, R]) keys(rules []R) []K {
+	var keys []K
+	for _, rule := range rules {
+		keys = append(keys, s.key(rule))
+	}
+	return keys
+}
+
+// after returns the rules after a change.
+func (s *ruleSet[K, R]) after(rules []R, change ruleChange[K, R]) []R {
+	stays := slices.DeleteFunc(slices.Clone(rules), func(rule R) bool { return slices.Contains(change.remove, s.key(rule)) })
+	return append(stays, change.add...)
+}
+
+// shows reports whether now is as a change makes it.
+func (s *ruleSet[K, R]) shows(now []R, change ruleChange[K, R]) bool {
+	there := s.byKey(now)
+	missing := func(key K) bool {
+		_, listed := there[key]
+		return !listed
+	}
+	return !slices.ContainsFunc(s.keys(change.add), missing) && !slices.ContainsFunc(change.remove, func(key K) bool { return !missing(key) })
+}
+
+// same reports whether nobody else has changed anything. The service may write the text of an added rule differently.
+func (s *ruleSet[K, R]) same(expected, now, wanted []R) bool {
+	there, ours := s.byKey(now), s.byKey(wanted)
+	return len(expected) == len(now) && !slices.ContainsFunc(expected, func(rule R) bool {
+		found, listed := there[s.key(rule)]
+		_, our := ours[s.key(rule)]
+		return !listed || found != rule && (!our || s.replaceTexts)
+	})
+}
+
+// compare describes the way from before to after.
+func (s *ruleSet[K, R]) compare(before, after, wanted []R) *EnsuredRules[R] {
+	var result EnsuredRules[R]
+	old, now, ours := s.byKey(before), s.byKey(after), s.byKey(wanted)
+	for _, rule := range wanted {
+		was, existed := old[s.key(rule)]
+		switch is, listed := now[s.key(rule)]; {
+		case !listed:
+			result.Missing = append(result.Missing, rule)
+		case !existed:
+			result.Added = append(result.Added, is)
+		case is != rule:
+			result.Left = append(result.Left, is)
+		case was != rule:
+			result.Replaced = append(result.Replaced, rule)
+		default:
+			result.Unchanged = append(result.Unchanged, rule)
+		}
+	}
+	for _, rule := range after {
+		if _, our := ours[s.key(rule)]; !our {
+			result.Left = append(result.Left, rule)
+		}
+	}
+	for _, rule := range before {
+		_, our := ours[s.key(rule)]
+		if _, listed := now[s.key(rule)]; !our && !listed {
+			result.Removed = append(result.Removed, rule)
+		}
+	}
+	return &result
+}
+
+// look reads at once and after 1 s and 3 s, until done. It returns what it read last, or else expected.
+func look[T any](ctx context.Context, expected T, read func() (T, error), done func(T) bool) (now T, seen bool, err error) {
+	now = expected
+	for _, wait := range [...]time.Duration{0, time.Second, 2 * time.Second} {
+		if err := pause.For(ctx, wait); err != nil {
+			return now, false, err
+		}
+		found, err := read()
+		if err != nil {
+			return now, false, err
+		}
+		if now = found; done(now) {
+			return now, true, nil
+		}
+	}
+	return now, false, nil
+}

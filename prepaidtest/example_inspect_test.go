@@ -1,0 +1,100 @@
+package prepaidtest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A transfer that is still running although its response was lost: a repeat now would move the money twice.
+func ExampleServer_RunningTransfers() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.ProxyPage(502).CommitAfter(time.Hour))
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, err = srv.Client().Accounts.Transfer(ctx, from, prepaid.TransferParams{
+		RequestID: "payout-7", Amount: prepaid.Cents(2550), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
+	})
+	fmt.Println(prepaid.OutcomeOf(err), srv.Movements("payout-7"))
+	for _, running := range srv.RunningTransfers() {
+		fmt.Println(running.RequestID, running.Amount)
+	}
+	// Output:
+	// outcome unknown 0
+	// payout-7 25.50
+}
+
+// The result of a report, without waiting for it or reading it through a client.
+func ExampleServer_WriteReport() {
+	srv, err := prepaidtest.Start(prepaidtest.ReportDelay(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	srv.AddReportCSV("fees", "account,fee\nEA1,1.00\n")
+	if _, err := srv.Client().Reporting.Start(context.Background(), "fees", prepaid.StartReportParams{IncludeColumnHeaders: true}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(srv.ReportRuns()[0].State)
+	srv.Advance(time.Minute)
+	run := srv.ReportRuns()[0]
+	fmt.Println(run.State, run.Records)
+	if _, err := srv.WriteReport(os.Stdout, run.ID); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// processing
+	// ready 1
+	// account,fee
+	// EA1,1.00
+}
+
+// What the client's changes came to.
+func ExampleServer_Policy() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	err = srv.Client().Policy.ChangeCategories(context.Background(), prepaidtest.DefaultCompany, prepaid.ChangeCategoriesParams{Add: []prepaid.MCC{"7995"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	policy, _ := srv.Policy(prepaidtest.DefaultCompany)
+	fmt.Println(policy.DefaultAction, policy.Categories)
+	// Output: allow [{7995 Betting and casino gambling}]
+}
+
+// How much of the rate limit a run has used.
+func ExampleServer_RateWindows() {
+	srv, err := prepaidtest.Start(prepaidtest.FrozenClock())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	if _, err := srv.Client().Check(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, window := range srv.RateWindows() {
+		fmt.Println(window.Used, "of", window.Limit, "refused", window.Refused)
+	}
+	// Output: 2 of 1000 refused 0
+}

@@ -1,0 +1,93 @@
+package prepaidtest
+
+import (
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/policy"
+)
+
+// Policy is the restriction policy of a company (2.10), in wire words.
+type Policy struct {
+	// DefaultAction is allow for an open loop, whose rules block, and deny for a closed one, whose rules allow.
+	DefaultAction string
+	// Categories are the listed merchant categories, in the order in which they were added.
+	Categories []PolicyCategory
+	// Merchants are the listed card acceptors.
+	Merchants []PolicyMerchant
+	// Terminals are the listed terminals.
+	Terminals []PolicyTerminal
+}
+
+// PolicyCategory is a merchant category that a policy lists.
+type PolicyCategory struct {
+	// Code has four digits.
+	Code string
+	// Description is that of GET /policy/mccodes; empty for a code that is not in it.
+	Description string
+}
+
+// PolicyMerchant is a card acceptor that a policy lists.
+type PolicyMerchant struct {
+	// AcquirerID is acquirer_id.
+	AcquirerID int64
+	// CardAcceptorID is card_acceptor_id.
+	CardAcceptorID string
+	// Description is the caller's text.
+	Description string
+	// ID is the number that the service gave the rule.
+	ID int64
+}
+
+// PolicyTerminal is a terminal that a policy lists.
+type PolicyTerminal struct {
+	// AcquirerID is acquirer_id.
+	AcquirerID int64
+	// CardAcceptorID is card_acceptor_id.
+	CardAcceptorID string
+	// TerminalID is terminal_id.
+	TerminalID string
+	// NameLocation is card_acceptor_name_location, or empty.
+	NameLocation string
+	// Description is the caller's text, or empty.
+	Description string
+	// ID is the number that the service gave the rule.
+	ID int64
+}
+
+// Policy returns a copy of a company's policy; false for a company without one, and for an unknown id.
+func (s *Server) Policy(companyID prepaid.CompanyID) (Policy, bool) {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	held := s.service.Policies.Save(l, int64(companyID))
+	if held == nil {
+		return Policy{}, false
+	}
+	p := Policy{DefaultAction: "allow"}
+	if held.Closed {
+		p.DefaultAction = "deny"
+	}
+	for _, code := range held.Categories {
+		p.Categories = append(p.Categories, PolicyCategory{policy.CategoryCode(code), policy.DescribeCategory(code)})
+	}
+	for _, r := range held.Merchants {
+		p.Merchants = append(p.Merchants, PolicyMerchant{r.AcquirerID, r.AcceptorID, r.Description, r.ID})
+	}
+	for _, r := range held.Terminals {
+		p.Terminals = append(p.Terminals, PolicyTerminal{r.AcquirerID, r.AcceptorID, r.TerminalID, r.NameLocation, r.Description, r.ID})
+	}
+	return p, true
+}
+
+// CompanyAccountIDs returns the EAIDs of a company's accounts, oldest first; none for an unknown id.
+func (s *Server) CompanyAccountIDs(companyID prepaid.CompanyID) []prepaid.AccountID {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	owner := l.Company(int64(companyID))
+	if owner == nil {
+		return nil
+	}
+	ids := make([]prepaid.AccountID, len(owner.Accounts))
+	for i, a := range owner.Accounts {
+		ids[i] = prepaid.AccountID(a.ID)
+	}
+	return ids
+}

@@ -1,0 +1,58 @@
+package transfers
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
+)
+
+// Running is a transfer or direct entry that has arrived and is not carried out yet. Since and Until are in real time, which
+// is what it waits in.
+type Running struct {
+	Operation, RequestID, Account, Amount string
+	Arrived                               time.Time // on the server's clock
+	Since, Until                          time.Time
+}
+
+// inFlight are the requests that a fault keeps running. All others take no time.
+type inFlight struct {
+	mu   sync.Mutex
+	list []*Running
+}
+
+// Hold notes that a request is carried out d of real time from now; end takes the note back. It has no effect for other
+// operations.
+func (s *Transfers) Hold(c *exchange.Call, d time.Duration) (end func()) {
+	if name := c.Route.Name(); name != transferOperation && name != directEntryOperation {
+		return func() {}
+	}
+	var in struct {
+		RequestID string      `json:"request_id"`
+		Amount    json.Number `json:"amount"`
+	}
+	_ = json.Unmarshal(c.Body, &in) // what cannot be read is refused when it is carried out
+	now := time.Now()
+	held := &Running{c.Route.Name(), in.RequestID, c.Params[0], in.Amount.String(), c.At, now, now.Add(d)}
+	s.running.mu.Lock()
+	defer s.running.mu.Unlock()
+	s.running.list = append(s.running.list, held)
+	return func() {
+		s.running.mu.Lock()
+		defer s.running.mu.Unlock()
+		s.running.list = slices.DeleteFunc(s.running.list, func(other *Running) bool { return other == held })
+	}
+}
+
+// Running returns the requests that are held, oldest first.
+func (s *Transfers) Running() []Running {
+	s.running.mu.Lock()
+	defer s.running.mu.Unlock()
+	list := make([]Running, len(s.running.list))
+	for i, held := range s.running.list {
+		list[i] = *held
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package prepaidtest
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/simulator"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// Simulation is what Simulate does (2.15), in wire words. Fields that are empty are taken from the authorization that
+// AuthorizationID names, so that a reversal of a purchase needs no more than Operation and AuthorizationID.
+type Simulation struct {
+	// Operation is transact (when empty), advice, reverse, clear or reverse_clear.
+	Operation string
+	// Type is Purchase (when empty), Withdrawal or PosCredit, which is a refund at the point of sale.
+	Type string
+	// AccountID is the EAID.
+	AccountID prepaid.AccountID
+	// Amount is in decimals, for example "18.90". Of an authorization it is what is still open.
+	Amount string
+	// AuthorizationID is the transaction that the operation refers to; for all but transact.
+	AuthorizationID string
+	// CardAcceptorID is the merchant, merchant_id in the simulator.
+	CardAcceptorID string
+	// TerminalID is the terminal.
+	TerminalID string
+	// AcquirerID is the acquirer.
+	AcquirerID string
+	// MerchantCategoryCode has four digits; a Withdrawal needs one of an ATM, such as 6011.
+	MerchantCategoryCode string
+	// Location becomes the reference of the transaction.
+	Location string
+}
+
+// SimulationResult is what the simulator responds with.
+type SimulationResult struct {
+	// TransactionID is transaction_reference, of a transact that succeeded.
+	TransactionID prepaid.TransactionID
+	// AuthorizationID is that of a transact, advice or reverse that succeeded.
+	AuthorizationID string
+	// Success reports whether it was approved or, for clear and reverse_clear, accepted: they take effect after
+	// SimulationDelay.
+	Success bool
+	// Message says why not, for example "Insufficient funds" or "Declined by policy".
+	Message string
+}
+
+// Simulate uses the card of an account, as the simulator does (4.6), with the same checks, history and webhook messages; also
+// in production, where cardholders do without a simulator. Misuse, such as an amount that is no decimal, fails the test and
+// gives the zero SimulationResult.
+func (s *Server) Simulate(do Simulation) SimulationResult {
+	s.service.Clock.Settle()
+	in := simulator.Input{
+		Kind: do.Type, Account: string(do.AccountID), Authorisation: do.AuthorizationID, Location: do.Location,
+		Merchant: ledger.Merchant{Acceptor: do.CardAcceptorID, Terminal: do.TerminalID, Acquirer: do.AcquirerID, Category: do.MerchantCategoryCode},
+	}
+	made, known := s.authorisation(do.AuthorizationID)
+	if known {
+		in.Kind, in.Account = cmp.Or(in.Kind, made.Kind), cmp.Or(in.Account, made.Account)
+		if in.Merchant == (ledger.Merchant{}) {
+			in.Merchant = made.Merchant
+		}
+	}
+	in.Kind, do.Operation = cmp.Or(in.Kind, "Purchase"), cmp.Or(do.Operation, simulator.Transact)
+	in.Amount = made.Amount
+	if do.Amount != "" || !known {
+		var err error
+		if in.Amount, err = wire.ParseMoney(do.Amount); err != nil {
+			s.fail("Simulate: Amount %v", err)
+			return SimulationResult{}
+		}
+	}
+	if problem := simulator.Check(do.Operation, in); problem != "" {
+		s.fail("Simulate: %s", problem)
+		return SimulationResult{}
+	}
+	out := s.service.Simulator.Do(do.Operation, in)
+	return SimulationResult{prepaid.TransactionID(out.Reference), out.Authorisation, out.Success, out.Message}
+}
+
+func (s *Server) authorisation(id string) (simulator.Saved, bool) {
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	return s.service.Simulator.Authorisation(l, id)
+}
+
+// Authorization is a simulated card transaction that later ones can refer to.
+type Authorization struct {
+	// ID is authorization_id.
+	ID string
+	// Type is Purchase, Withdrawal or PosCredit.
+	Type string
+	// Amount is what is left of it after reversals in part, in decimals.
+	Amount string
+	// State is open, reversed, cleared or uncleared: cleared, and the clearing reversed.
+	State string
+	// TransactionID is that of its latest transaction.
+	TransactionID prepaid.TransactionID
+	// CardAcceptorID is the merchant, or empty.
+	CardAcceptorID string
+	// TerminalID is the terminal, or empty.
+	TerminalID string
+	// AcquirerID is the acquirer, or empty.
+	AcquirerID string
+	// MerchantCategoryCode has four digits, or is empty.
+	MerchantCategoryCode string
+}
+
+// Authorizations returns the simulated card transactions of an account, oldest first. An unknown EAID fails the test.
+func (s *Server) Authorizations(id prepaid.AccountID) []Authorization {
+	s.service.Clock.Settle()
+	l := s.service.Ledger.RLock()
+	defer l.RUnlock()
+	if s.known(l, id) == nil {
+		return nil
+	}
+	var list []Authorization
+	for _, made := range s.service.Simulator.Of(l, string(id)) {
+		list = append(list, Authorization{
+			ID: made.ID, Type: made.Kind, Amount: made.Amount.String(), State: made.State, TransactionID: prepaid.TransactionID(strconv.FormatInt(made.Item, 10)),
+			CardAcceptorID: made.Merchant.Acceptor, TerminalID: made.Merchant.Terminal, AcquirerID: made.Merchant.Acquirer,
+			MerchantCategoryCode: made.Merchant.Category,
+		})
+	}
+	return list
+}

@@ -1,0 +1,264 @@
+package prepaid
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/cardprograms/prepaid/internal/address"
+	"github.com/cardprograms/prepaid/internal/ascii"
+	"github.com/cardprograms/prepaid/internal/redact"
+)
+
+// Safety declares what [Client.Do] may do after an attempt that may have reached the service without a usable response. A call
+// of any class continues after a failed connection, a 429, and once after a 401 with a new token, since nothing was done then.
+// The class of transfers, keyed, cannot be declared: the reference promises the cached response for two operations only.
+type Safety uint8
+
+const (
+	// SafetyNeverRepeated: it is not sent again, and the outcome is unknown. The zero value, and the class of whatever moves
+	// money, creates something or could overwrite a newer change.
+	SafetyNeverRepeated Safety = iota
+	// SafetyRead: it changes nothing and is sent again. Only with GET.
+	SafetyRead
+	// SafetyRepeated: it is sent again, within the bounds of Config.Retry. Declare it only if a repeat that arrives late, after
+	// other changes, fails safe: it blocks again what was blocked.
+	SafetyRepeated
+)
+
+// String returns the class in words, such as "never repeated".
+func (s Safety) String() string {
+	switch s {
+	case SafetyNeverRepeated:
+		return "never repeated"
+	case SafetyRead:
+		return "read"
+	case SafetyRepeated:
+		return "repeated"
+	}
+	return "invalid"
+}
+
+func (s Safety) class() class {
+	switch s {
+	case SafetyRead:
+		return classRead
+	case SafetyRepeated:
+		return classReplayable
+	case SafetyNeverRepeated:
+	}
+	return classNever
+}
+
+// RawRequest describes a call of [Client.Do]. Method and Path are required. It prints without values, query and body.
+type RawRequest struct {
+	// Method is GET, POST, PUT, PATCH or DELETE.
+	Method string
+	// Path is a template relative to the base address, such as "/accounts/{id}/expiry": segments of letters, '-' and '_', or a
+	// name in braces. It names the call in errors, logs and metrics, so nothing else can stand in it: give the ID in PathValues.
+	Path string
+	// PathValues are the values of the names in Path, without the braces: letters, digits, '.', '-' and '_'.
+	PathValues map[string]string `redact:"personal"`
+	// Query is the query; optional.
+	Query url.Values `redact:"content"`
+	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the second,
+	// a [Secret] as it is.
+	Body any `redact:"content"`
+	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
+	Safety Safety
+}
+
+// Format prints r without values, query and body.
+func (r RawRequest) Format(f fmt.State, verb rune) { redact.Format(f, verb, r) }
+
+// LogValue logs r without values, query and body.
+func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
+
+// Do makes a call for which this version has no method, with the tokens, limiter (in [LaneCall]), attempts, outcomes, logs,
+// traces and [Capture] of all other calls. There are no headers to set. Each request opens its own connection.
+//
+// A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
+// outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
+// the response; a 204 sets it to zero. Names of members must match exactly. A missing member is zero in your own types, and an
+// error in results of this package such as [Account] if it is required there. If out is nil, the body is ignored.
+//
+// A path of one of the 44 operations is refused, whatever the method: whether they may be repeated is known, and cannot be
+// declared otherwise. The error names the method to call.
+//
+// Errors: *[ValidationError] for a fault of r or out, found before sending; [ErrTestOnly] below /simulation in production;
+// [ErrNotFound] if the service has no such path. Safety: as declared.
+func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
+	described := request{op: operation{
+		Operation: Operation{Name: "Do"},
+		class:     r.Safety.class(), kind: responseJSON, lane: LaneCall,
+		success: []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent},
+		// Unknown, so assumed: a body may be a refusal, and may follow a 204.
+		modelsFailure: true, bodyAfter204: true,
+	}}
+	var v validator
+	segments := r.check(&v, &described)
+	if kind := reflect.ValueOf(out); out != nil && (kind.Kind() != reflect.Pointer || kind.IsNil()) {
+		v.fault("out", "must be nil or a pointer that is not")
+	}
+	described.faults = v.faults
+	if len(v.faults) == 0 && plainSegment(segments[0]) == "simulation" && c.config.Environment != EnvironmentTest {
+		return c.withheld(ctx, described, OutcomeRejected, ErrTestOnly)
+	}
+	return c.do(ctx, &described, func(a *response) error {
+		switch {
+		case out != nil && a.status != http.StatusNoContent:
+			return decodeAny(a, out)
+		case !a.fromService():
+			return a.undecodable(errUnexpectedBody)
+		case out != nil:
+			reflect.ValueOf(out).Elem().SetZero()
+		}
+		return nil
+	})
+}
+
+// check collects the faults of r, sets what is sent, and returns the segments of the path. It names the operation only by what
+// has been checked.
+func (r *RawRequest) check(v *validator, described *request) []string {
+	if !slices.Contains([]string{
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	}, r.Method) {
+		v.fault("method", "must be GET, POST, PUT, PATCH or DELETE")
+	}
+	named := len(v.faults) == 0
+	segments, ok := r.segments(v)
+	if named && ok {
+		described.op.Operation = Operation{r.Method + " " + r.Path, r.Method, r.Path}
+	}
+	if known := operationsAt(segments); len(known) > 0 {
+		v.fault("path", "is that of "+strings.Join(known, " and ")+": call that instead")
+	}
+	described.expanded = "/" + strings.Join(segments, "/")
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		for _, value := range r.Query[name] {
+			if name == "" || !utf8.ValidString(name) || !utf8.ValidString(value) {
+				v.fault("query", "must have names and be valid UTF-8")
+			}
+			described.query = append(described.query, address.Parameter{Name: name, Value: value})
+		}
+	}
+	if r.Body != nil {
+		encoded, err := encodeAny(r.Body)
+		switch {
+		case r.Method == http.MethodGet:
+			v.fault("body", "must be nil with GET")
+		case err != nil, encoded[0] != '{' && encoded[0] != '[':
+			v.fault("body", "must be a JSON object or array")
+		}
+		described.body, described.encoded = r.Body, encoded
+	}
+	switch {
+	case r.Safety > SafetyRepeated:
+		v.fault("safety", "must be SafetyNeverRepeated, SafetyRead or SafetyRepeated")
+	case r.Safety == SafetyRead && r.Method != http.MethodGet:
+		v.fault("safety", "must not be SafetyRead unless the method is GET")
+	}
+	return segments
+}
+
+// segments returns the segments of the path with their values, none after a fault. ok reports whether the template is valid.
+func (r *RawRequest) segments(v *validator) (segments []string, ok bool) {
+	names := 0
+	root, path, _ := strings.Cut(r.Path, "/")
+	for segment := range strings.SplitSeq(path, "/") {
+		name, parameter := strings.CutPrefix(segment, "{")
+		name, closed := strings.CutSuffix(name, "}")
+		if root != "" || name == "" || parameter != closed || strings.ContainsFunc(name, notOfTemplate) {
+			v.fault("path", "must be like /accounts/{id}/expiry: letters, '-' and '_'; IDs are in path_values")
+			return nil, false
+		}
+		if parameter {
+			names++
+			segment = r.PathValues[name]
+			if !ascii.IsName(segment) || strings.Trim(segment, ".") == "" { // no other character can be read in two ways
+				v.fault("path_values."+name, "must be letters, digits, '.', '-' or '_'")
+			}
+		}
+		segments = append(segments, segment)
+	}
+	if len(r.PathValues) != names {
+		v.fault("path_values", "must have each name of path, and no other")
+	}
+	if len(v.faults) > 0 {
+		return nil, true
+	}
+	return segments, true
+}
+
+// notOfTemplate reports what a template does not consist of. Digits are those of an ID.
+func notOfTemplate(r rune) bool {
+	return !ascii.IsLower(r) && !ascii.IsUpper(r) && r != '-' && r != '_'
+}
+
+// plainSegment returns a segment as a careless router reads it: in lower case, without the ending of a format.
+func plainSegment(segment string) string {
+	plain, _, _ := strings.Cut(strings.ToLower(segment), ".")
+	return plain
+}
+
+// operationsAt returns the names of the operations that have a path.
+func operationsAt(segments []string) []string {
+	var names []string
+	for _, op := range operations() {
+		template := strings.Split(op.Path, "/")[1:]
+		if slices.EqualFunc(template, segments, func(of, segment string) bool {
+			return of[0] == '{' || of == plainSegment(segment)
+		}) {
+			names = append(names, op.Name)
+		}
+	}
+	return names
+}
+
+// operations are the 44 of the reference.
+func operations() []*operation {
+	return []*operation{
+		&opToken, &opStartReport, &opReportResult,
+		&opMerchantCategoryCodes, &opRestrictions, &opPolicy, &opPolicyCategories, &opPolicyMerchants, &opPolicyTerminals,
+		&opChangeCategories, &opChangeMerchants, &opChangeTerminals,
+		&opSearchAccounts, &opCreateAccount, &opSearchCompany, &opGetAccount, &opUpdateAccount, &opTransactions,
+		&opAccountSummary, &opSetStatus, &opSetPlasticEnabled, &opWalletTokens, &opProvisionWallet, &opExchangeKey,
+		&opDirectEntryOut, &opTransfer,
+		&opRedeem, &opReverse, &opRefund, &opTransact, &opAdvise, &opSimReverse, &opClear, &opReverseClear,
+		&opInitiatePIN, &opValidatePIN, &opExecutePIN,
+		&opListHooks, &opGetHook, &opCreateHook, &opUpdateHook, &opDeleteHook, &opUndeliverable, &opDismiss,
+	}
+}
+
+// encodeAny returns the JSON of a caller's value.
+func encodeAny(body any) ([]byte, error) {
+	if writesItself(body) {
+		return encode(body)
+	}
+	return json.Marshal(body, encodeOptions)
+}
+
+// decodeAny reads a response into a caller's value. A result of this package must be complete, alone and in a list.
+func decodeAny(r *response, out any) error {
+	of := reflect.TypeOf(out).Elem()
+	list := of.Kind() == reflect.Slice && isOurs(of.Elem())
+	if err := decodeValue(r, out, list || isOurs(of)); err != nil || !list {
+		return err
+	}
+	items := reflect.ValueOf(out).Elem()
+	for i := range items.Len() {
+		if !complete(items.Index(i).Addr().Interface()) {
+			return r.undecodable(errMissingMember)
+		}
+	}
+	return nil
+}
