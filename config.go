@@ -105,6 +105,7 @@ type Config struct {
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one for it, to repeat, to hedge or to fail over,
 	// the Client closes that connection and ends the attempt; it then repeats the request itself where that is safe.
+	// httputil.DumpRequestOut takes one, too: give it a req.Clone(context.Background()) with a body from req.GetBody.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts. Default: the built-in slot limiter. NoLimiter{} switches it off.
 	Limiter Limiter `json:"-" yaml:"-"`
