@@ -109,8 +109,8 @@ type Config struct {
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts. Default: the built-in slot limiter. NoLimiter{} switches it off.
 	Limiter Limiter `json:"-" yaml:"-"`
-	// Logger receives one record per call (level debug; info if it failed, error if its outcome is unknown) and one
-	// per repeated attempt (warn): operation, path template, status, duration, outcome; never a body, a query or a header.
+	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
+	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a body, a query or a header.
 	// Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [JoinTraces].
