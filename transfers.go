@@ -307,11 +307,18 @@ func (m *movement) decode(received *response) error {
 	switch {
 	case m.failing && moved.text == "" && moved.kind != number.Other:
 		return &TransferFailedError{CorrelationID: m.result.CorrelationID}
-	case !ascii.IsDigits(moved.text) || strings.Trim(moved.text, "0") == "":
-		return received.undecodable(errNotATransactionID)
 	}
 	m.result.TransactionID = TransactionID(moved.text)
+	if m.result.missing() {
+		return received.undecodable(errNotATransactionID)
+	}
 	return nil
+}
+
+// missing reports whether the transaction ID is not a number above zero.
+func (r *TransferResult) missing() bool {
+	id := string(r.TransactionID)
+	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
 }
 
 // NotBefore returns when a transfer or direct entry out with unknown outcome, last sent at lastSent, may be sent again
