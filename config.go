@@ -105,11 +105,12 @@ type Config struct {
 	//
 	// An attempt gets one connection. If the RoundTripper takes a second one for it, to repeat, to hedge or to fail over,
 	// the Client closes that connection and ends the attempt; it then repeats the request itself where that is safe.
+	// httputil.DumpRequestOut takes one, too: give it a req.Clone(context.Background()) with a body from req.GetBody.
 	Transport http.RoundTripper `json:"-" yaml:"-"`
 	// Limiter admits the attempts. Default: the built-in slot limiter. NoLimiter{} switches it off.
 	Limiter Limiter `json:"-" yaml:"-"`
-	// Logger receives one record per call (level debug; info if it failed, error if its outcome is unknown) and one
-	// per repeated attempt (warn): operation, path template, status, duration, outcome; never a body, a query or a header.
+	// Logger receives one record per call (level debug, also for a report that is not ready yet; info if it failed, error if
+	// its outcome is unknown) and one per repeated attempt (warn): operation, path template, status, duration, outcome; never a body, a query or a header.
 	// Default: no log.
 	Logger *slog.Logger `json:"-" yaml:"-"`
 	// Trace observes every call. For more than one, use [JoinTraces].

@@ -43,7 +43,7 @@ var (
 	_ driver.Valuer            = Date{}
 )
 
-// ParseDate reads a date as YYYY-MM-DD.
+// ParseDate reads a date as YYYY-MM-DD. For a date that is known, write Date{Year: 1990, Month: time.May, Day: 1}.
 //
 // Errors: [ErrDateSyntax], also for a day that does not exist.
 func ParseDate(s string) (Date, error) {

@@ -78,7 +78,7 @@ func ExampleNewReportReader() {
 	}
 	// Output:
 	// 25.00 <nil>
-	// 0.00 prepaid: Reporting.Open: not processed: report incomplete after 2 rows (20 bytes): 2 rows, but totalrecords is 3
+	// 0.00 prepaid: Reporting.Result: not processed: report incomplete after 2 rows (20 bytes): 2 rows, but totalrecords is 3
 }
 
 // stub returns a fixed result or error.

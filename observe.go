@@ -2,6 +2,7 @@ package prepaid
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -234,7 +235,7 @@ func (o observer) callDone(ctx context.Context, op Operation, began time.Time, a
 	switch {
 	case err != nil && outcome == OutcomeUnknown:
 		level = slog.LevelError
-	case err != nil:
+	case err != nil && !errors.Is(err, ErrReportNotReady): // which a poll expects
 		level = slog.LevelInfo
 	}
 	logs := o.log.Enabled(ctx, level)
@@ -250,7 +251,7 @@ func (o observer) callDone(ctx context.Context, op Operation, began time.Time, a
 		if status != 0 {
 			attrs = append(attrs, slog.Int("status", status))
 		}
-		if err != nil {
+		if level != slog.LevelDebug {
 			attrs = append(attrs, slog.String("error", err.Error()))
 		}
 		o.log.LogAttrs(ctx, level, "prepaid: call", attrs...)

@@ -125,6 +125,31 @@ func TestLogRecords(t *testing.T) {
 	}
 }
 
+// A report that is not ready yet is what a poll expects, and no failure in the log. The download's error has the operation of
+// its requests.
+func TestLogOfReportPolls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log recordingHandler
+		notReady := harness.Respond(204, "", "")
+		config := harness.ClockConfig(harness.NewScript(notReady, notReady, harness.Respond(200, harness.VendorJSON, `{"reportdata":"a\n","totalrecords":2}`)))
+		config.Logger = log.logger()
+		reader, err := harness.NewClient(t, config).Reporting.Open(t.Context(), prepaid.ReportRun{Template: "t", ID: "1"}, prepaid.WaitOptions{})
+		require.NoError(t, err)
+		records := log.records(t)
+		require.Len(t, records, 3)
+		for i, status := range []float64{204, 204, 200} {
+			require.Equal(t, "DEBUG", records[i]["level"])
+			require.Equal(t, "Reporting.Result", records[i]["operation"])
+			require.Equal(t, status, records[i]["status"])
+			require.NotContains(t, records[i], "error")
+		}
+		_, err = reader.Report()
+		require.ErrorIs(t, err, prepaid.ErrReportIncomplete)
+		require.Equal(t, "Reporting.Result", harness.CallError(t, err).Operation)
+	})
+}
+
 // No record holds a body, a query, a header, an id or the words of a response.
 func TestLogHoldsNoContent(t *testing.T) {
 	t.Parallel()

@@ -343,7 +343,7 @@ func (r *ReportReader) fail(rows int64, err error) error {
 }
 
 func readerError(err error) error {
-	return &CallError{Operation: "Reporting.Open", Outcome: OutcomeNotProcessed, Err: err}
+	return &CallError{Operation: "Reporting.Result", Outcome: OutcomeNotProcessed, Err: err}
 }
 
 // Errors of a report download, for errors.Is.

@@ -20,6 +20,10 @@ type ReportingService struct{ client *Client }
 // StartReportParams is the input of a run.
 type StartReportParams struct {
 	// IncludeColumnHeaders requests a header row. It is always sent.
+	//
+	// The reference does not say whether the service counts that row. The client accepts both counts, so it does not notice if
+	// the service counts rows without the header, and the report lacks exactly one of them. Without a header row, or with any
+	// other number of missing rows, a report that is not complete is an error ([ErrReportIncomplete]).
 	IncludeColumnHeaders bool
 }
 
@@ -197,7 +201,7 @@ func (s *ReportingService) poll(ctx context.Context, run ReportRun, poll int, wa
 
 // RunReportParams is the input of Run.
 type RunReportParams struct {
-	// IncludeColumnHeaders requests a header row.
+	// IncludeColumnHeaders requests a header row. A single missing row may then be unnoticed, see [StartReportParams].
 	IncludeColumnHeaders bool
 	// WaitForPrevious waits until the template's unfinished run has finished, instead of returning [ErrConflict].
 	WaitForPrevious bool

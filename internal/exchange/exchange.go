@@ -28,6 +28,8 @@ var (
 	ErrTimeout = error(timeoutError("attempt timed out"))
 	// ErrRepeated ends an exchange that net/http was about to repeat.
 	ErrRepeated = errors.New("the connection ended without a response")
+	// errSecondConnection is ErrRepeated if it was the RoundTripper's own second connection.
+	errSecondConnection = secondConnectionError("the transport took a second connection for one attempt, see Config.Transport")
 	// ErrTooLarge means that a body is longer than its limit.
 	ErrTooLarge = errors.New("response larger than MaxResponseBytes")
 
@@ -43,6 +45,13 @@ func (e timeoutError) Error() string { return string(e) }
 // Timeout reports true.
 func (timeoutError) Timeout() bool { return true }
 
+type secondConnectionError string
+
+func (e secondConnectionError) Error() string { return string(e) }
+
+// Is matches ErrRepeated: what follows is the same.
+func (secondConnectionError) Is(target error) bool { return target == ErrRepeated }
+
 // Exchange is one request. It gets one connection, because net/http repeats requests by itself: over HTTP/1.1 a GET whose kept
 // connection broke before the response, even if the service has read it, and any request of which nothing was written,
 // which is safe; over HTTP/2 also complete requests of any method, as often as the peer resets the stream. So a second
@@ -56,6 +65,7 @@ type Exchange struct {
 	request   http.Request
 	url       url.URL
 	content   *bytes.Reader // reads the body, if any
+	wrapped   bool          // the transport is not an *http.Transport
 	unwritten bool          // over HTTP/1.1 another connection proves that nothing was written to the previous one
 	http2Only bool
 	seen      atomic.Uint32
@@ -66,6 +76,7 @@ const (
 	seenAsked     = 1 << iota // for a connection
 	seenConnected             // got one
 	seenHTTP2                 // over HTTP/2
+	seenNew                   // the first one was new, so that net/http does not repeat the request on another one
 )
 
 // New returns an Exchange. With a body, its reader is allocated together with it.
@@ -157,7 +168,7 @@ func (x *Exchange) has(bit uint32) bool { return x.seen.Load()&bit != 0 }
 
 // trace returns the hooks. Over HTTP/1.1, after something was written, an [*http.Transport] repeats only GET.
 func (x *Exchange) trace(s *Sender, method string) *httptrace.ClientTrace {
-	x.unwritten, x.http2Only = s.netHTTP && method != http.MethodGet, s.http2Only
+	x.wrapped, x.unwritten, x.http2Only = !s.netHTTP, s.netHTTP && method != http.MethodGet, s.http2Only
 	x.hooks.GotConn = x.gotConn
 	if s.netHTTP && s.owned == nil { // only then neverLeft needs it
 		x.hooks.GetConn = func(string) { x.seen.Or(seenAsked) }
@@ -171,10 +182,17 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	if shared {
 		x.seen.Or(seenHTTP2)
 	}
-	if first := x.seen.Or(seenConnected)&seenConnected == 0; first || x.unwritten && !x.has(seenHTTP2) {
+	if first := x.seen.Or(seenConnected)&seenConnected == 0; first && !info.Reused && !shared {
+		x.seen.Or(seenNew)
+		return
+	} else if first || x.unwritten && !x.has(seenHTTP2) {
 		return
 	}
-	x.timer.cancel(ErrRepeated) // HTTP/2 checks the context before it writes
+	cause := ErrRepeated
+	if x.wrapped && x.has(seenNew) {
+		cause = errSecondConnection
+	}
+	x.timer.cancel(cause) // HTTP/2 checks the context before it writes
 	if !shared {
 		_ = info.Conn.Close() // HTTP/1.1 writes before it checks
 	}
