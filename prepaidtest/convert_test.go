@@ -79,10 +79,10 @@ func TestConversionsLoseNothing(t *testing.T) {
 	held.Passport.Number = "changed"
 	require.NotEqual(t, "changed", person.Passport.Number, "a copy")
 
-	var token WalletToken
-	fill(reflect.ValueOf(&token).Elem(), new(int))
-	same(token, token.internal())
-	require.Equal(t, token, walletTokenOf(token.internal()))
+	var wallet WalletToken
+	fill(reflect.ValueOf(&wallet).Elem(), new(int))
+	same(wallet, wallet.internal())
+	require.Equal(t, wallet, walletTokenOf(wallet.internal()))
 
 	require.Equal(t, person, personalOf(*SeedAccount{Cardholder: &person}.internal().Personal))
 }

@@ -98,3 +98,38 @@ func ExampleServer_RateWindows() {
 	}
 	// Output: 2 of 1000 refused 0
 }
+
+// A payment whose first response was lost: what was sent, and that the repeat moved no money.
+func ExampleServer_Requests() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	to := srv.AddAccount(prepaidtest.SeedAccount{})
+	config := srv.Config()
+	config.AttemptTimeout = 20 * time.Millisecond // a repeat waits as long
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+
+	_, err = client.Accounts.Transfer(context.Background(), from, prepaid.TransferParams{
+		RequestID: "payout-8", Amount: prepaid.Cents(4000), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
+	})
+	fmt.Println(err)
+	for _, r := range srv.Requests() {
+		if r.RequestID == "payout-8" {
+			fmt.Println(r.Status, r.Amount, r.AccountBalance, r.FaultForm, r.RepeatOf > 0, r.Replayed)
+		}
+	}
+	// Output:
+	// <nil>
+	// 0 40.00 100.00 commit-then-drop false false
+	// 200 40.00 60.00  true true
+}

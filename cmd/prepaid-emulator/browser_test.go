@@ -146,18 +146,29 @@ func TestScreenshots(t *testing.T) {
 	d := startBrowser(t)
 	p := launch(t, "-log", "off", "-deterministic", "1", "-start-at", "2026-02-02T09:30:00Z")
 	p.call("GET", "accounts/company/42", "")
-	p.call("POST", "accounts/"+ada+"/transfer", `{"amount":25.50,"source_reference":"lunch","destination_reference":"lunch","destination_account_id":"`+grace+`","transaction_type":1,"request_id":"r-1"}`)
+	p.pays("25.50", "lunch-1")
+	p.pays("25.50", "lunch-1")
 	p.call("POST", "simulation/transact", `{"transaction_type":"Purchase","account_id":"`+ada+`","amount":"18.90","bank_name":"Bank","location":"Sydney","location_code":"NSW","currency_code":"AUD","acquirer_id":"400001","merchant_id":"BOOKSHOP000001","terminal_id":"T0000001","mcc":"5942"}`)
 	p.call("PUT", "accounts/EA10000000000003/status", `{"status":"activated"}`)
 	p.call("GET", "accounts/"+ada+"/transactions", "")
 	p.call("GET", "accounts/EA404", "")
+	p.pays("99999", "lunch-2")
+	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
+	p.pays("40", "payout-8") // request 10
+	p.pays("40", "payout-8")
+	p.press("/transfers/hold", "operation=POST /accounts/{id}/transfer")
+	p.pays("12.50", "payout-9")
+	p.pays("12.50", "payout-9")
 	p.press("/faults", "operation=POST /accounts/{id}/transfer&fault=commit-then-drop&times=1")
 	p.press("/faults", "operation=*&fault=delay+250ms&times=&probability=10")
 	for _, picture := range []struct {
 		file, path string
 		form       browserForm
 	}{
+		{"emulator-transfers.png", "transfers", browserForm{}}, // first: what it shows takes 30 s
 		{"emulator-overview.png", "", browserForm{}},
+		{"emulator-requests.png", "requests", browserForm{}},
+		{"emulator-request.png", "requests/10", browserForm{}},
 		{"emulator-account.png", "accounts/" + ada, browserForm{}},
 		{"emulator-phone.png", "", browserForm{phone: true}},
 	} {

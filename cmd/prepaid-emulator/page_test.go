@@ -79,6 +79,7 @@ func TestEveryPageCanBeReachedAndShowsNoSecret(t *testing.T) {
 		require.NotRegexp(t, `\sstyle=|\son[a-z]+=|<style|<script>|javascript:`, got.body, path)
 		if !strings.HasPrefix(path, "/accounts/") {
 			require.NotContains(t, got.body, "Lovelace", "personal data on %s", path)
+			require.NotContains(t, got.body, "Turing", "personal data on %s", path)
 		}
 		for _, found := range link.FindAllStringSubmatch(got.body, -1) {
 			if !strings.Contains(found[0], "action=") || found[1] == "/accounts" {
@@ -154,13 +155,22 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	} {
 		require.Equal(t, http.StatusUnprocessableEntity, arm(wrong[0], wrong[1], wrong[2], wrong[3]).status, wrong)
 	}
+	for _, wrong := range []string{"explode", "", "respond 99", "truncate x0", "truncate p2", "truncate commit-after 1s", "proxy-page 502 commit-after 0s"} {
+		require.NotRegexp(t, `role="alert">[^<]*(prepaidtest|Forms|[a-z][A-Z])`, arm("*", wrong, "1", "").body, "no name of Go's in %q", wrong)
+	}
 	require.Contains(t, p.press("/faults/clear", "").body, "No faults armed")
 	require.Equal(t, http.StatusOK, p.call("GET", "accounts/"+ada, "").status)
 
 	require.Contains(t, p.get("/accounts?status=closed").body, "EA10000000000006")
 	require.NotContains(t, p.get("/accounts?status=closed").body, ada)
 	require.Contains(t, p.get("/accounts?text=GRACE").body, grace)
+	for _, refused := range [][3]string{{ada, "99999", "not made: the balance was 1,250.40"}, {"EA10000000000006", "1", "not made: the account was closed"}, {ada, "1", "not made: the destination cannot take it"}} {
+		p.call("POST", "accounts/"+refused[0]+"/transfer", `{"amount":`+refused[1]+`,"source_reference":"a","destination_reference":"b","destination_account_id":"EA404","transaction_type":1}`)
+		require.Contains(t, p.get("/requests?outcome=refused").body, refused[2])
+	}
 	require.Contains(t, p.get("/accounts?text=nobody").body, "No account matches")
+	require.Contains(t, p.get("/accounts?text=hopper+GRACE").body, grace, "by name")
+	require.NotContains(t, p.get("/accounts?text=hopper").body, ada)
 }
 
 func TestForeignersAreRefused(t *testing.T) {
@@ -193,7 +203,7 @@ func TestForeignersAreRefused(t *testing.T) {
 
 // nesting checks that every element is closed where it must be and that ids are used once.
 func nesting(document string) string {
-	void := []string{"meta", "link", "input", "br", "rect"}
+	void := []string{"meta", "link", "input", "br", "wbr", "rect"}
 	var open []string
 	for _, tag := range regexp.MustCompile(`<(/?)([a-z][a-z0-9]*)[^>]*>`).FindAllStringSubmatch(document, -1) {
 		switch name := tag[2]; {

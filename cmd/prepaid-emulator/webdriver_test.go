@@ -189,6 +189,23 @@ func (b *browser) enter(selector, text string) {
 	b.call(http.MethodPost, "/element/"+id+"/value", map[string]any{"text": text}, nil)
 }
 
+// Keys that have no letter.
+const (
+	keyEnter  = "\ue007"
+	keyEscape = "\ue00c"
+	keyDown   = "\ue015"
+)
+
+// keys presses keys one after the other, wherever the focus is.
+func (b *browser) keys(keys string) {
+	b.t.Helper()
+	var actions []map[string]any
+	for _, key := range keys {
+		actions = append(actions, map[string]any{"type": "keyDown", "value": string(key)}, map[string]any{"type": "keyUp", "value": string(key)})
+	}
+	b.call(http.MethodPost, "/actions", map[string]any{"actions": []any{map[string]any{"type": "key", "id": "keyboard", "actions": actions}}}, nil)
+}
+
 // console are the errors that the browser has noted since it was asked last.
 func (b *browser) console() []string {
 	b.t.Helper()

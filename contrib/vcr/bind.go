@@ -9,15 +9,16 @@ import (
 type boundKey struct{ kind, text string }
 
 // bindings are what a replay has learnt about the caller's values: which pseudonyms are this cassette's, and which of
-// them each of the caller's own IDs stands for. An ID is bound by its first use and may not change afterwards.
+// them each of the caller's own values stands for. An ID is bound by its first use and may not change afterwards.
 type bindings struct {
 	onTape map[string]bool
-	tape   map[boundKey]string // the pseudonym of a value
-	own    map[boundKey]string // the value of a pseudonym
+	tape   map[boundKey]string // the pseudonym of an ID
+	own    map[boundKey]string // the ID of a pseudonym
+	sent   sentValues          // in all requests so far
 }
 
 func newBindings() *bindings {
-	return &bindings{onTape: map[string]bool{}, tape: map[boundKey]string{}, own: map[boundKey]string{}}
+	return &bindings{onTape: map[string]bool{}, tape: map[boundKey]string{}, own: map[boundKey]string{}, sent: sentValues{}}
 }
 
 // learn records the pseudonyms of a recorded exchange.
@@ -64,15 +65,17 @@ func (b *bindings) contradicts(op *operation, l leaf, there string) bool {
 	return bound && pseudonym != there || taken && own != l.value
 }
 
-// bind records what the IDs of request stand for.
+// bind records what the values of request stand for.
 func (b *bindings) bind(request, recorded *scrubbedRequest) {
 	for l, there := range pairsOf(request, recorded) {
-		kind := kindOf(request.operation, l.where)
-		if kind == "" || l.value == there {
+		if l.value == there {
 			continue
 		}
-		b.tape[boundKey{kind, l.value}] = there
-		b.own[boundKey{kind, there}] = l.value
+		b.sent.add(there, labelOf(request.operation, l.where), l.value)
+		if kind := kindOf(request.operation, l.where); kind != "" {
+			b.tape[boundKey{kind, l.value}] = there
+			b.own[boundKey{kind, there}] = l.value
+		}
 	}
 }
 
@@ -104,13 +107,15 @@ func kindOf(op *operation, where string) string {
 		return ""
 	}
 	if parameter, ok := strings.CutPrefix(where, "path "); ok {
-		if parameter == "{id}" && (strings.HasPrefix(op.path, "/accounts/") || strings.HasPrefix(op.path, "/policy/")) {
+		switch {
+		case parameter == "{companyid}", parameter == "{id}" && strings.HasPrefix(op.path, "/policy/"):
+			return companyKind
+		case parameter == "{id}" && strings.HasPrefix(op.path, "/accounts/"):
 			return accountKind
 		}
 		return parameter
 	}
-	name := where[strings.LastIndexAny(where, ". ")+1:]
-	name, _, _ = strings.Cut(name, "[")
+	name := nameOf(where)
 	if strings.HasSuffix(name, "account_id") {
 		return accountKind
 	}
@@ -122,4 +127,14 @@ func kindOf(op *operation, where string) string {
 	return ""
 }
 
-const accountKind = "account"
+const (
+	accountKind = "account"
+	companyKind = "company_id"
+)
+
+// nameOf returns the name of the member or parameter in a place.
+func nameOf(where string) string {
+	name := where[strings.LastIndexAny(where, ". ")+1:]
+	name, _, _ = strings.Cut(name, "[")
+	return name
+}

@@ -19,8 +19,6 @@ import (
 
 // CheckOptions are the settings of a check. By default only pseudonyms are allowed.
 type CheckOptions struct {
-	// ReportColumns are the names of columns that a report may have in its first row, as in [Options].
-	ReportColumns []string
 	// MadeUp reports whether a value is known to be fictional, so that manually written fixtures can be checked; nil
 	// allows none. It must not keep the value.
 	MadeUp func(value string) bool
@@ -116,6 +114,7 @@ type seen struct {
 	status                                      int
 	methodLine, urlLine, sentLine, receivedLine int
 	queryLines                                  map[string]int // if the parameters have separate lines
+	columns                                     columns
 }
 
 func (c *checker) exchange(s seen) {
@@ -143,8 +142,16 @@ func (c *checker) exchange(s seen) {
 		c.leaves("request", "", place, []leaf{l})
 	}
 	c.leaves("request", s.sent, s.sentLine, request.leaves[bodyAt:])
-	_, leaves := c.schema.response(newPseudonyms(), c.options.ReportColumns, request.operation, s.status, []byte(s.received))
+	work := &scrubber{names: newPseudonyms(), columns: s.columns}
+	_, leaves := c.schema.response(work, request.operation, s.status, []byte(s.received))
+	if !slices.Equal(work.header, s.columns.names) || !isSubset(s.columns.amounts, work.header) {
+		c.find(s.receivedLine, "response header "+columnsHeader) // nothing else may hide there
+	}
 	c.leaves("response", s.received, s.receivedLine, leaves)
+}
+
+func isSubset(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
 // cassette reads the file as YAML, so that nothing that go-vcr would skip is skipped here.
@@ -216,13 +223,21 @@ func (c *checker) interaction(node *yaml.Node) {
 	request := c.mapping(parts["request"], "request", append(common, "host", "url", "method")...)
 	response := c.mapping(parts["response"], "response", append(common, "status", "code", "duration")...)
 	c.number(parts["id"], "id")
+	var listed columns
 	for what, side := range map[string]map[string]*yaml.Node{"request": request, "response": response} {
 		c.constant(side["proto"], what+" proto", "HTTP/1.1", "")
 		c.constant(side["uncompressed"], what+" uncompressed", "false")
 		for _, name := range []string{"proto_major", "proto_minor", "content_length"} {
 			c.number(side[name], what+" "+name)
 		}
-		c.headers(side["headers"], what)
+		names := sortedKeys(keptHeaders)
+		if what == "response" {
+			names = append(names, columnsHeader, amountsHeader)
+		}
+		header := c.headers(side["headers"], what, names)
+		if what == "response" {
+			listed = columnsOf(header)
+		}
 		for _, name := range sortedKeys(side) {
 			if name != "headers" && side[name].Kind != yaml.ScalarNode {
 				c.find(side[name].Line, what+" "+name)
@@ -245,7 +260,7 @@ func (c *checker) interaction(node *yaml.Node) {
 	c.exchange(seen{
 		method: text(request["method"]), url: address, sent: text(request["body"]), received: text(response["body"]), status: code,
 		methodLine: line(request["method"]), urlLine: line(request["url"]),
-		sentLine: line(request["body"]), receivedLine: line(response["body"]),
+		sentLine: line(request["body"]), receivedLine: line(response["body"]), columns: listed,
 	})
 }
 
@@ -284,20 +299,28 @@ func (c *checker) number(node *yaml.Node, what string) {
 	}
 }
 
-func (c *checker) headers(node *yaml.Node, what string) {
+// headers checks those of one side, which may have only names, and returns their values.
+func (c *checker) headers(node *yaml.Node, what string, names []string) map[string][]string {
+	found := map[string][]string{}
 	if node == nil || node.Kind == yaml.MappingNode && len(node.Content) == 0 {
-		return
+		return found
 	}
-	for name, values := range c.mapping(node, what+" header", sortedKeys(keptHeaders)...) {
+	for name, values := range c.mapping(node, what+" header", names...) {
+		allowed := keptHeaders[name]
+		if allowed == nil {
+			allowed = isColumn
+		}
 		for _, value := range values.Content {
-			if value.Kind != yaml.ScalarNode || !keptHeaders[name](value.Value) {
+			if value.Kind != yaml.ScalarNode || !allowed(value.Value) {
 				c.find(value.Line, what+" header "+name)
 			}
+			found[name] = append(found[name], value.Value)
 		}
 		if values.Kind != yaml.SequenceNode {
 			c.find(values.Line, what+" header "+name)
 		}
 	}
+	return found
 }
 
 func text(node *yaml.Node) string {

@@ -19,6 +19,8 @@
 // The same value gets the same pseudonym throughout a cassette: the account that one call returns is the one that the
 // next is about. Pseudonyms are numbers in order of appearance, so that a new recording makes a small difference.
 //
+// Cells of reports are scrubbed too. [Options].ReportColumns and ReportAmounts name what is kept; the cassette lists it.
+//
 // Of the headers, media type, page counts and Retry-After are kept, without the vendor's name.
 //
 // # How requests are matched
@@ -30,6 +32,14 @@
 // recorded responses in their order: polls of a report get 204, 204, 200. Concurrent calls are distinguished by the
 // pseudonyms that they have learnt from earlier responses of the cassette. If there are none, they are matched in order
 // of arrival, so give such calls different amounts or other kept values, or make them one after the other.
+//
+// # What responses show
+//
+// A value that the caller sends where the recording had a pseudonym takes the place of that pseudonym in the response
+// and all later ones: Get returns the account ID that it was called with, and Accounts.Issue finds the company of its
+// params. Until a value is sent, responses show the pseudonym. If two different values were sent for one recorded value,
+// each is shown in members of the name in which it was sent; where that does not decide, the request fails as one that is
+// not in the cassette, and the error names the place. Nothing of a replay is written.
 //
 // A request that is not in the cassette fails with [*UnrecordedError] inside the call's error: not sent, not processed,
 // not retried. One whose response was lost in the recording has an unknown outcome again. Tokens are the exception: the

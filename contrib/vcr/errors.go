@@ -19,7 +19,8 @@ type UnrecordedError struct {
 	Differing []string
 	// Contradicting are the places in which the request is about something else than the recorded one that is like it: a
 	// pseudonym of this cassette that belongs elsewhere, or an ID that stood for another one before. Accounts were
-	// swapped, or a repeated payment has a new request ID.
+	// swapped, or a repeated payment has a new request ID. A place that begins with "response" is one where the response
+	// shows a recorded value for which the caller has sent two.
 	Contradicting []string
 }
 

@@ -142,9 +142,8 @@ func (s *scrubber) body(where string, body []byte, known *shape, kind bodyKind) 
 	return s.text(where, string(trimmed), scrubbed())
 }
 
-// response scrubs the body of a response to operation.
-func (s *schema) response(names *pseudonyms, columns []string, operation *operation, status int, body []byte) (string, []leaf) {
-	work := scrubber{names: names, columns: columns}
+// response processes the body of a response to operation with work, and returns it with its leaves.
+func (s *schema) response(work *scrubber, operation *operation, status int, body []byte) (string, []leaf) {
 	known, kind := scrubbed(), bodyJSON
 	switch {
 	case status >= http.StatusMultipleChoices || status == http.StatusNoContent:
@@ -165,6 +164,26 @@ var keptHeaders = map[string]func(string) bool{
 	"Retry-After":  isRetryAfter,
 	"Content-Type": isKeptType,
 }
+
+// Headers that a recording adds to the response of a report, so that a replay and a check need no settings.
+const (
+	columnsHeader = "Report-Columns" // the names in the first row, which is kept
+	amountsHeader = "Report-Amounts" // those of the columns whose amounts are kept
+)
+
+// columns are the names of columns of reports that are kept.
+type columns struct {
+	names   []string // a first row of only these
+	amounts []string // amounts below these
+}
+
+// columnsOf returns the columns that a recorded response lists.
+func columnsOf(header map[string][]string) columns {
+	return columns{names: header[columnsHeader], amounts: header[amountsHeader]}
+}
+
+// isColumn allows no card number, and nothing long.
+var isColumn = matching(`^([^0-9]|[0-9]{1,4}([^0-9]|$)){1,64}$`)
 
 func isRetryAfter(value string) bool {
 	_, err := http.ParseTime(value)

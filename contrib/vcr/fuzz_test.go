@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -36,7 +37,7 @@ func FuzzScrub(f *testing.F) {
 		}
 		names := newPseudonyms()
 		request := known.request(names, method, parsed, []byte(sent))
-		body, _ := known.response(names, nil, request.operation, status, []byte(answer))
+		body, _ := known.response(&scrubber{names: names}, request.operation, status, []byte(answer))
 		for _, text := range []string{request.url, request.body, body} {
 			require.NotContains(t, text, fuzzCanary)
 			require.NotContains(t, text, url.QueryEscape(fuzzCanary))
@@ -47,11 +48,19 @@ func FuzzScrub(f *testing.F) {
 		require.Equal(t, request.operation, recorded.operation)
 		require.Equal(t, request.found, recorded.found, "it would not be found")
 		require.Len(t, recorded.leaves, len(request.leaves))
-		got, answers := known.response(newPseudonyms(), nil, request.operation, status, []byte(body))
+		got, answers := known.response(&scrubber{names: newPseudonyms()}, request.operation, status, []byte(body))
 		for _, l := range slices.Concat(recorded.leaves, answers) {
 			require.True(t, l.clean(), "%s holds %q", l.where, l.value)
 		}
 		require.Equal(t, strings.Count(body, "\n"), strings.Count(got, "\n"))
+		// Whatever a replay puts back, the response stays of its kind.
+		for _, own := range []string{sent, `",`, "7", "-", "a\r\nb"} {
+			back, leaves := known.response(&scrubber{restore: func(leaf) string { return own }}, request.operation, status, []byte(body))
+			if jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) && strings.HasPrefix(body, "{") {
+				require.True(t, jsontext.Value(back).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), back)
+			}
+			require.Len(t, leaves, len(answers))
+		}
 	})
 }
 

@@ -1,12 +1,15 @@
 package prepaidvcr_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2"
@@ -177,4 +180,40 @@ func TestSurplusTokensDiffer(t *testing.T) {
 		require.NoError(t, client.Close())
 	}
 	require.NoError(t, recorder.Stop())
+}
+
+// A replay of a transfer whose response was lost does not wait as long as the service might need: nothing is in flight.
+func TestReplayOfALostTransferIsShort(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	from, to := account(srv, "100.00"), account(srv, "")
+	srv.Inject("POST /accounts/{id}/transfer", prepaidtest.CommitThenDrop())
+	pay := func(ctx context.Context, c *prepaid.Client) error {
+		_, err := c.Accounts.Transfer(ctx, from, prepaid.TransferParams{
+			RequestID: "a", Amount: prepaid.MustAmount("5.00"), DestinationAccountID: to, SourceReference: "a", DestinationReference: "b",
+		})
+		return err
+	}
+	path := record(t, srv, prepaidvcr.Options{}, func(c *prepaid.Client) { require.NoError(t, pay(t.Context(), c)) })
+	for want, config := range map[time.Duration]prepaid.Config{
+		2*time.Second + time.Millisecond: {},
+		35 * time.Second:                 {AttemptTimeout: 30 * time.Second, Retry: prepaid.RetryPolicy{InFlightWait: 5 * time.Second}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			recorder, err := prepaidvcr.New(path, prepaidvcr.Options{})
+			require.NoError(t, err)
+			client, err := prepaid.NewClient(recorder.Config(config))
+			require.NoError(t, err)
+			began := time.Now()
+			require.NoError(t, pay(t.Context(), client))
+			require.InDelta(t, want, time.Since(began), float64(time.Millisecond))
+			require.NoError(t, client.Close())
+			require.NoError(t, recorder.Stop())
+		})
+	}
+	recording, err := prepaidvcr.New(path, prepaidvcr.Options{Mode: prepaidvcr.ModeRecord})
+	require.NoError(t, err)
+	config := recording.Config(prepaid.Config{})
+	require.Zero(t, config.AttemptTimeout, "the service needs its time")
+	require.Zero(t, config.Retry)
 }

@@ -72,7 +72,7 @@ type player struct {
 	madeUp int  // tokens
 }
 
-func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, error) {
+func newPlayer(s *schema, tape *cassette.Cassette) (*player, error) {
 	p := &player{schema: s, tape: tape, known: map[int]*scrubbedRequest{}, bound: newBindings()}
 	for i, interaction := range tape.Interactions {
 		address, err := url.Parse(interaction.Request.URL)
@@ -81,7 +81,8 @@ func newPlayer(s *schema, tape *cassette.Cassette, columns []string) (*player, e
 		}
 		interaction.ID = i
 		request := s.request(newPseudonyms(), interaction.Request.Method, address, []byte(interaction.Request.Body))
-		_, leaves := s.response(newPseudonyms(), columns, request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
+		_, leaves := s.response(&scrubber{names: newPseudonyms(), columns: columnsOf(interaction.Response.Headers)},
+			request.operation, interaction.Response.Code, []byte(interaction.Response.Body))
 		p.known[i] = request
 		p.bound.learn(request.leaves)
 		p.bound.learn(leaves)
@@ -100,8 +101,8 @@ func (p *player) isToken(interaction *cassette.Interaction) bool {
 // tokenName is the operation that the client requests whenever it needs to.
 const tokenName = "Token"
 
-// find returns the response to request and marks it as used.
-func (p *player) find(method string, request *scrubbedRequest) (*cassette.Interaction, error) {
+// find returns the response to request, with its body, and marks it as used.
+func (p *player) find(method string, request *scrubbedRequest) (*cassette.Interaction, string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	wanted := request.found
@@ -109,17 +110,41 @@ func (p *player) find(method string, request *scrubbedRequest) (*cassette.Intera
 		recorded := p.known[i.ID]
 		return i.Request.Method == method && recorded.operation == request.operation && recorded.found.equal(wanted)
 	}
+	var body string
 	found := p.take(func(i *cassette.Interaction) bool {
-		return alike(i) && len(p.bound.contradictions(request, p.known[i.ID])) == 0
+		if !alike(i) {
+			return false
+		}
+		var contradicting []string
+		body, contradicting = p.respond(request, i)
+		return len(contradicting) == 0
 	})
 	if found != nil {
 		p.bound.bind(request, p.known[found.ID])
-		return found, nil
+		return found, body, nil
 	}
 	if request.operation != nil && request.operation.name == tokenName && (p.given || !p.asked) {
-		return p.newToken(), nil
+		token := p.newToken()
+		return token, token.Response.Body, nil
 	}
-	return nil, p.missing(request, wanted, alike)
+	return nil, "", p.missing(request, wanted, alike)
+}
+
+// respond returns the body of i's response to request, with the caller's values, or the places in which the two are about
+// something else.
+func (p *player) respond(request *scrubbedRequest, i *cassette.Interaction) (body string, contradicting []string) {
+	recorded := p.known[i.ID]
+	if contradicting = p.bound.contradictions(request, recorded); len(contradicting) > 0 {
+		return "", contradicting
+	}
+	r := &restorer{operation: request.operation, before: p.bound.sent, now: sentIn(request, recorded)}
+	body, _ = p.schema.response(
+		&scrubber{restore: r.value, columns: columnsOf(i.Response.Headers)}, request.operation, i.Response.Code, []byte(i.Response.Body))
+	if !r.changed {
+		body = i.Response.Body
+	}
+	slices.Sort(r.ambiguous)
+	return body, slices.Compact(r.ambiguous)
 }
 
 // newToken responds to a token request beyond the recorded ones: of a client that had its own token source, or that
@@ -168,7 +193,8 @@ func (p *player) missing(request *scrubbedRequest, wanted parts, alike func(*cas
 		}
 		if alike(i) {
 			if nearest != 0 {
-				nearest, failure.Differing, failure.Contradicting = 0, nil, p.bound.contradictions(request, recorded)
+				nearest, failure.Differing = 0, nil
+				_, failure.Contradicting = p.respond(request, i)
 			}
 			continue
 		}
@@ -196,6 +222,9 @@ func (p *player) unused() []string {
 func served(recorded map[string][]string, vendor string) map[string][]string {
 	header := map[string][]string{}
 	for name, values := range recorded {
+		if keptHeaders[name] == nil {
+			continue
+		}
 		for _, value := range values {
 			if vendor != "" {
 				value = strings.Replace(value, vendorType(recordedVendor), vendorType(vendor), 1)

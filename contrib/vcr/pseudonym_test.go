@@ -163,7 +163,7 @@ func TestTables(t *testing.T) {
 		"amount,name\n":            "amount,name\n",
 		"name,Mira\n":              "anon1,anon2\n",
 	} {
-		work := scrubber{names: newPseudonyms(), columns: []string{"name", "Amount"}}
+		work := scrubber{names: newPseudonyms(), columns: columns{names: []string{"name", "Amount"}}}
 		got := work.table("body.reportdata", text, 0)
 		require.Equal(t, want, got)
 		for _, l := range work.leaves {

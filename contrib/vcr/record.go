@@ -106,11 +106,21 @@ func (r *Recorder) keepLost(place int, req *http.Request, sent []byte) {
 // keep keeps a whole exchange.
 func (r *Recorder) keep(place int, req *http.Request, sent []byte, response *http.Response, received []byte) {
 	r.write(place, req, sent, func(request *scrubbedRequest) cassette.Response {
-		body, _ := r.schema.response(r.names, r.options.ReportColumns, request.operation, response.StatusCode, received)
+		work := &scrubber{names: r.names, columns: r.options.columns()}
+		body, _ := r.schema.response(work, request.operation, response.StatusCode, received)
+		header := headers(response.Header, askedVendor(req.Header))
+		if work.header != nil {
+			header[columnsHeader] = work.header
+			for _, name := range work.header {
+				if contains(work.columns.amounts, name) {
+					header[amountsHeader] = append(header[amountsHeader], name)
+				}
+			}
+		}
 		status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
 		return cassette.Response{
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Status: strings.TrimSpace(status), Code: response.StatusCode,
-			Headers: headers(response.Header, askedVendor(req.Header)), Body: body, ContentLength: int64(len(body)),
+			Headers: header, Body: body, ContentLength: int64(len(body)),
 		}
 	})
 }

@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/cardprograms/prepaid"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -29,11 +31,19 @@ type Options struct {
 	// Transport sends the requests of a recording. By default that of the prepaid.Config passed to Recorder.Config does,
 	// or a clone of http.DefaultTransport.
 	Transport http.RoundTripper
-	// ReportColumns are the names of columns of your reports. If a report's first row consists only of these, it is kept;
-	// every other cell is scrubbed.
+	// ReportColumns are the names of columns of your reports, for a recording. If a report's first row consists only of
+	// these and ReportAmounts, it is kept; every other cell is scrubbed. The cassette lists what was kept.
 	ReportColumns []string
+	// ReportAmounts are the names of columns with amounts, for a recording. If the first row is kept, so are the amounts
+	// below these: whole numbers and decimals of at most ten digits before and four after the point. Otherwise sums of a
+	// replay are those of pseudonyms. It must not name columns with IDs.
+	ReportAmounts []string
 	// AllowUnused makes Stop accept recorded requests that were not made.
 	AllowUnused bool
+}
+
+func (o Options) columns() columns {
+	return columns{names: slices.Concat(o.ReportColumns, o.ReportAmounts), amounts: o.ReportAmounts}
 }
 
 // Recorder is the Transport of a client that records its calls or replays them. It is safe for concurrent use; create one
@@ -72,7 +82,7 @@ func New(path string, options Options) (*Recorder, error) {
 		r.before = r.content()
 		return r, nil
 	}
-	if err := CheckFile(r.file(), CheckOptions{ReportColumns: options.ReportColumns}); err != nil {
+	if err := CheckFile(r.file(), CheckOptions{}); err != nil {
 		return nil, err
 	}
 	tape, err := cassette.Load(r.path)
@@ -83,7 +93,7 @@ func New(path string, options Options) (*Recorder, error) {
 	if len(tape.Interactions) == 0 {
 		return nil, &CassetteError{Path: r.file(), Rule: "has no requests"}
 	}
-	if r.player, err = newPlayer(r.schema, tape, options.ReportColumns); err != nil {
+	if r.player, err = newPlayer(r.schema, tape); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -123,7 +133,9 @@ func (r *Recorder) Recording() bool { return r.options.Mode == ModeRecord }
 // Config returns config with r as its Transport. A recording sends through the transport that config had, with its proxy
 // and certificates, unless [Options] set one. For a replay it fills in what is missing (address, vendor, credentials, the
 // test environment) with fictional values, and turns the rate limit off unless config has a Limiter: a replay needs
-// nothing of the environment it was recorded in.
+// nothing of the environment it was recorded in. Unless config sets them, it also shortens the times that a replay would
+// only spend waiting: AttemptTimeout to 2 s, Retry.InFlightWait and Retry.MinWait to 1 ms, so that a transfer whose
+// response was lost is repeated after 2 s instead of 40 s.
 func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	own := config.Transport
 	config.Transport = r
@@ -152,8 +164,15 @@ func (r *Recorder) Config(config prepaid.Config) prepaid.Config {
 	if config.Limiter == nil {
 		config.Limiter = prepaid.NoLimiter{}
 	}
+	// Nothing can be in flight: before it repeats a lost transfer, the client waits for the sum of the first two.
+	config.AttemptTimeout = cmp.Or(config.AttemptTimeout, replayTimeout)
+	config.Retry.InFlightWait = cmp.Or(config.Retry.InFlightWait, time.Millisecond)
+	config.Retry.MinWait = cmp.Or(config.Retry.MinWait, time.Millisecond)
 	return config
 }
+
+// replayTimeout is enough for a loaded machine to respond from memory.
+const replayTimeout = 2 * time.Second
 
 // through is a recorder with the transport of one client.
 type through struct {
@@ -195,7 +214,7 @@ func readBody(req *http.Request) ([]byte, error) {
 
 func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error) {
 	request := r.schema.request(newPseudonyms(), req.Method, req.URL, body)
-	found, err := r.player.find(req.Method, request)
+	found, content, err := r.player.find(req.Method, request)
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +225,8 @@ func (r *Recorder) replay(req *http.Request, body []byte) (*http.Response, error
 		Status: found.Response.Status, StatusCode: found.Response.Code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header:        served(found.Response.Headers, askedVendor(req.Header)),
-		Body:          io.NopCloser(strings.NewReader(found.Response.Body)),
-		ContentLength: int64(len(found.Response.Body)),
+		Body:          io.NopCloser(strings.NewReader(content)),
+		ContentLength: int64(len(content)),
 		Request:       req,
 	}, nil
 }

@@ -50,7 +50,7 @@ func (r *Recorder) Stop() error {
 	if !bytes.Equal(r.content(), r.before) {
 		return &CassetteError{Path: r.file(), Rule: "is not written: the file was changed during the recording"}
 	}
-	return tape.SaveWithFS(checkedFile{CheckOptions{ReportColumns: r.options.ReportColumns}})
+	return tape.SaveWithFS(checkedFile{})
 }
 
 // discard ends a recording without a cassette.
@@ -68,7 +68,7 @@ func (r *Recorder) closeIdle() {
 }
 
 // checkedFile writes a cassette in one step, after it has passed the check.
-type checkedFile struct{ options CheckOptions }
+type checkedFile struct{}
 
 // ReadFile returns the content of a cassette.
 func (checkedFile) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
@@ -80,8 +80,8 @@ func (checkedFile) IsFileExists(name string) bool {
 }
 
 // WriteFile replaces a cassette.
-func (f checkedFile) WriteFile(name string, data []byte) error {
-	if err := Check(bytes.NewReader(data), f.options); err != nil {
+func (checkedFile) WriteFile(name string, data []byte) error {
+	if err := Check(bytes.NewReader(data), CheckOptions{}); err != nil {
 		return at(name, err)
 	}
 	directory := filepath.Dir(name)

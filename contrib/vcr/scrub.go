@@ -32,7 +32,9 @@ func (l leaf) clean() bool {
 // scrubber processes the parts of one exchange, gives each value its pseudonym, and records what it has seen.
 type scrubber struct {
 	names   *pseudonyms
-	columns []string // of reports, which are kept
+	restore func(leaf) string // of a replay: what takes the place of a pseudonym; nil in a recording
+	columns columns
+	header  []string // the names in the first row of a report, if they are kept
 	leaves  []leaf
 }
 
@@ -57,6 +59,8 @@ func (s *scrubber) scalar(where, value string, known *shape, number bool, offset
 	switch {
 	case l.kept:
 		return value
+	case s.restore != nil:
+		return s.restore(l)
 	case number:
 		return s.names.digitsStand(value)
 	}
@@ -121,7 +125,11 @@ func (s *scrubber) value(where string, in *jsontext.Decoder, out *jsontext.Encod
 	case '"':
 		return out.WriteToken(jsontext.String(s.scalar(where, token.String(), known, false, end)))
 	case '0':
-		return out.WriteValue(jsontext.Value(s.scalar(where, token.String(), known, true, end)))
+		number := jsontext.Value(s.scalar(where, token.String(), known, true, end))
+		if number.Kind() == '0' && number.IsValid() {
+			return out.WriteValue(number)
+		}
+		return out.WriteToken(jsontext.String(string(number))) // the caller's own ID, which is a text
 	case 't', 'f':
 		return out.WriteToken(jsontext.Bool(s.flag(where, token.Bool(), known, end)))
 	}
@@ -184,15 +192,20 @@ func (s *scrubber) array(where string, in *jsontext.Decoder, out *jsontext.Encod
 // given by the caller.
 func (s *scrubber) table(where, text string, offset int64) string {
 	var out strings.Builder
-	header := s.isHeader(text)
+	s.header = s.columns.header(text)
+	column := 0
 	for row, rest := 0, text; rest != "" && out.Len() <= maxRecorded; { // a longer one is not written
 		cell, length := nextCell(rest)
 		known := scrubbed()
-		if row == 0 && header {
+		switch {
+		case row == 0 && s.header != nil:
 			known.keep = func(string) bool { return true }
+		case column < len(s.header) && contains(s.columns.amounts, s.header[column]):
+			known.keep = isAmount
 		}
 		shown := s.scalar(where+" row "+strconv.Itoa(row), cell, known, false, offset)
-		if rest[0] == '"' {
+		restored := s.restore != nil && shown != cell // it may need quotes
+		if rest[0] == '"' || restored && strings.ContainsAny(shown, separators+`"`) {
 			shown = `"` + strings.ReplaceAll(shown, `"`, `""`) + `"`
 		}
 		out.WriteString(shown)
@@ -201,6 +214,9 @@ func (s *scrubber) table(where, text string, offset int64) string {
 			if rest[0] == '\n' || rest[0] == '\r' && !strings.HasPrefix(rest, "\r\n") {
 				row++
 			}
+			if column++; rest[0] != ',' {
+				column = 0
+			}
 		}
 	}
 	return out.String()
@@ -208,22 +224,22 @@ func (s *scrubber) table(where, text string, offset int64) string {
 
 const separators = ",\r\n"
 
-// isHeader reports whether the first row of a table consists of known column names.
-func (s *scrubber) isHeader(text string) bool {
-	if len(s.columns) == 0 {
-		return false
-	}
-	for text != "" {
+// header returns the cells of a table's first row if all are names of columns.
+func (c columns) header(text string) []string {
+	var names []string
+	for len(c.names) > 0 && text != "" {
 		cell, length := nextCell(text)
-		if !contains(s.columns, strings.Trim(strings.TrimPrefix(cell, byteOrderMark), " \t\"")) {
-			return false
+		name := strings.Trim(strings.TrimPrefix(cell, byteOrderMark), " \t\"")
+		if !contains(c.names, name) || !isColumn(name) {
+			return nil
 		}
+		names = append(names, name)
 		if text = text[length:]; text == "" || text[0] != ',' {
-			return true
+			return names
 		}
 		text = text[1:]
 	}
-	return false
+	return nil
 }
 
 const byteOrderMark = "\ufeff"

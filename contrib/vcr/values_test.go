@@ -139,10 +139,10 @@ func TestErrorCodesThatStay(t *testing.T) {
 func TestHeadersOfReports(t *testing.T) {
 	t.Parallel()
 	for _, header := range []string{"cardholder,amount", "\ufeffcardholder,amount", "cardholder , amount", "\ufeff\"Cardholder\",AMOUNT "} {
-		work := scrubber{names: newPseudonyms(), columns: []string{"cardholder", "amount"}}
+		work := scrubber{names: newPseudonyms(), columns: columns{names: []string{"cardholder", "amount"}}}
 		require.Equal(t, header+"\nanon1,990000274.00\n", work.table("body.reportdata", header+"\nMira,5.00\n", 0))
 	}
-	answer, _ := newSchema().response(newPseudonyms(), nil, operationNamed(t, "Accounts.ProvisionWallet"), http.StatusOK,
+	answer, _ := newSchema().response(&scrubber{names: newPseudonyms()}, operationNamed(t, "Accounts.ProvisionWallet"), http.StatusOK,
 		[]byte(`{"provider":"mastercard"}`))
 	require.Contains(t, answer, `"mastercard"`)
 }

@@ -56,12 +56,20 @@ func (a Response) header(h http.Header) {
 	}
 }
 
-// Headers are those that the caller gets, but for what a connection adds.
+// Headers are those that the caller gets, but for what a connection adds. All names are in the form of net/http.
 func (a Response) Headers() http.Header {
-	h := make(http.Header, 4)
+	h := make(http.Header, 8)
 	a.header(h)
-	if h["Content-Type"] == nil {
+	if h["Content-Type"] == nil { // which keeps net/http from guessing one
 		delete(h, "Content-Type")
+	}
+	if a.Page != nil {
+		for name, values := range h {
+			if usual := http.CanonicalHeaderKey(name); usual != name {
+				delete(h, name)
+				h[usual] = values
+			}
+		}
 	}
 	if a.Stream == nil && (a.Status != http.StatusNoContent || len(a.Body) > 0) {
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))

@@ -78,10 +78,14 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
-// Form is the fault without its schedule: what happened to one request.
-func (f Fault) Form() string {
-	f.Schedule = Schedule{}
-	return f.String()
+// Form is the fault without its schedule, which is what happened to one request; sent stands for a body of its own.
+func (f Fault) Form(sent string) string {
+	once := f
+	once.Schedule = Schedule{}
+	if once.Kind == RespondWith {
+		once.Body = sent
+	}
+	return once.String()
 }
 
 // Parse reads a fault in one of the Forms, for example "commit-then-drop", "respond 400 invalid_request"

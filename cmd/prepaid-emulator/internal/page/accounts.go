@@ -24,7 +24,8 @@ type accountsData struct {
 
 const listSize = 50
 
-// accounts lists them by status and by a part of id, key or card number; never by personal data.
+// accounts lists them by status and by words that are each part of an id, key, card number or name. It shows no name: personal
+// data is on the page of the account only.
 func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 	server := p.server.Load()
 	query := r.URL.Query()
@@ -40,6 +41,17 @@ func (p *Page) accounts(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d accountsData) matches(a prepaidtest.AccountState) bool {
-	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(d.Text)) }
-	return (d.Status == "" || a.Status == d.Status) && (has(string(a.ID)) || has(a.ExternalID) || has(a.Key) || has(a.CardNumber))
+	if d.Status != "" && a.Status != d.Status {
+		return false
+	}
+	holder := a.Cardholder
+	places := strings.ToLower(strings.Join([]string{
+		string(a.ID), a.ExternalID, a.Key, a.CardNumber, a.DisplayName, a.NameOnCard, holder.FirstName, holder.MiddleName, holder.LastName,
+	}, "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(d.Text)) {
+		if !strings.Contains(places, word) {
+			return false
+		}
+	}
+	return true
 }

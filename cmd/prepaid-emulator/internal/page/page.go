@@ -45,21 +45,21 @@ func New(config Config) *Page {
 func (p *Page) Attach(server *prepaidtest.Server) { p.server.Store(server) }
 
 // entry is one of the navigation.
-type entry struct{ Section, Path, Name string }
+type entry struct{ Section, Path, Name, Key string } // g and the key lead there
 
 // entries are the navigation, in its order.
 func entries() []entry {
 	return []entry{
-		{"overview", "/", "Overview"},
-		{"requests", "/requests", "Requests"},
-		{"accounts", "/accounts", "Accounts"},
-		{"companies", "/companies", "Companies"},
-		{"transfers", "/transfers", "Transfers"},
-		{"reports", "/reports", "Reports"},
-		{"webhooks", "/webhooks", "Webhooks"},
-		{"faults", "/faults", "Faults"},
-		{"access", "/access", "Access"},
-		{"clock", "/clock", "Clock"},
+		{"overview", "/", "Overview", "o"},
+		{"requests", "/requests", "Requests", "r"},
+		{"accounts", "/accounts", "Accounts", "a"},
+		{"companies", "/companies", "Companies", "c"},
+		{"transfers", "/transfers", "Transfers", "t"},
+		{"reports", "/reports", "Reports", "p"},
+		{"webhooks", "/webhooks", "Webhooks", "w"},
+		{"faults", "/faults", "Faults", "f"},
+		{"access", "/access", "Access", "x"},
+		{"clock", "/clock", "Clock", "k"},
 	}
 }
 

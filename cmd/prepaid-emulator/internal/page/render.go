@@ -129,12 +129,12 @@ func (p *Page) notFound(w http.ResponseWriter, r *http.Request, text string) {
 }
 
 // done redirects to a page with a note on what was done; a program gets the new state.
-func done(w http.ResponseWriter, r *http.Request, path, what string, state any) {
+func done(w http.ResponseWriter, r *http.Request, back, what string, state any) {
 	if wantsJSON(r) {
 		writeJSON(w, http.StatusOK, state)
 		return
 	}
-	http.Redirect(w, r, path+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
+	http.Redirect(w, r, back+"?done="+what, http.StatusSeeOther) //nolint:gosec // G710: a path of this page
 }
 
 func notice(word string) string {

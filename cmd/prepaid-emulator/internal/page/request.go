@@ -25,6 +25,7 @@ type requestData struct {
 	Account            bool              // there is one
 	Created            prepaid.AccountID // the account that this request has created
 	Transaction        string
+	TransactionLink    string // empty when the account does not have it
 	Newer, Older       int64
 	Filter             string
 	Curl, GoTest       string
@@ -57,6 +58,9 @@ func (p *Page) request(w http.ResponseWriter, r *http.Request) {
 	}
 	if data.GoTest, err = gotest.Write(server, request); err != nil {
 		data.NoGoTest = err.Error()
+	}
+	if data.Account && data.Transaction != "" {
+		data.TransactionLink = transactionLink(server, request.AccountID, data.Transaction)
 	}
 	data.Created = created(server, ids, request)
 	data.neighbours(filter, list, p.table(nil, "").Twice)
@@ -112,6 +116,17 @@ func created(server *prepaidtest.Server, ids []prepaid.AccountID, r prepaidtest.
 		}
 	}
 	return ""
+}
+
+// transactionLink leads to the row of a transaction, on the page of its account that has it.
+func transactionLink(server *prepaidtest.Server, id prepaid.AccountID, transaction string) string {
+	items := server.Transactions(id)
+	slices.Reverse(items)
+	i := slices.IndexFunc(items, func(item prepaidtest.Transaction) bool { return string(item.ID) == transaction })
+	if i < 0 {
+		return ""
+	}
+	return accountPath(id) + "?page=" + strconv.Itoa(i/accountItems+1) + "#t" + transaction
 }
 
 // pairs are names with their values, by name, without personal data.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest"
@@ -24,16 +23,10 @@ func membersOf(text string) map[string]any {
 
 // transactionID is that of the response; empty when it has none.
 func transactionID(r prepaidtest.Request) string {
-	if !strings.Contains(r.ResponseBody, `"transaction_id"`) {
-		return ""
-	}
-	switch id := membersOf(r.ResponseBody)["transaction_id"].(type) {
-	case string:
+	_, after, _ := strings.Cut(r.ResponseBody, `"transaction_id":`)
+	after = strings.TrimLeft(after, ` "`)
+	if id := after[:len(after)-len(strings.TrimLeft(after, "0123456789"))]; id != "0" {
 		return id
-	case json.Number:
-		if id != "0" {
-			return id.String()
-		}
 	}
 	return ""
 }
@@ -87,12 +80,4 @@ func stringEnd(text string) int {
 		}
 	}
 	return len(text)
-}
-
-// size is a number of bytes for people.
-func size(n int) string {
-	if n < 1024 {
-		return fmt.Sprint(n, " bytes")
-	}
-	return fmt.Sprintf("%.1f KiB", float64(n)/1024)
 }

@@ -176,8 +176,8 @@ type segment struct {
 // segments takes the prefix off a path and finds the parts that the caller has filled in.
 func segments(r prepaidtest.Request) []segment {
 	path := strings.TrimPrefix(r.Path, "/3.0")
-	parts, template := strings.Split(path, "/"), strings.Split(r.Template, "/")
-	if len(parts) != len(template) {
+	parts, names := strings.Split(path, "/"), strings.Split(r.Template, "/")
+	if len(parts) != len(names) {
 		return []segment{{path, false}}
 	}
 	var list []segment
@@ -185,7 +185,7 @@ func segments(r prepaidtest.Request) []segment {
 		if i > 0 {
 			list = append(list, segment{"/", false})
 		}
-		list = append(list, segment{part, strings.HasPrefix(template[i], "{")})
+		list = append(list, segment{part, strings.HasPrefix(names[i], "{")})
 	}
 	return list
 }
@@ -233,14 +233,29 @@ func refusal(r prepaidtest.Request) string {
 	}
 	switch body := membersOf(r.ResponseBody); {
 	case strings.HasSuffix(r.Template, "/transfer") && body != nil && transactionID(r) == "":
-		return "not made: no money moved"
+		return "not made: " + notMade(r)
 	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
-	case strings.HasPrefix(r.Template, "/simulation/") && body["success"] == false:
-		message, _ := body["message"].(string)
-		return cmp.Or(message, "no success")
+	case strings.HasPrefix(r.Template, "/simulation/"):
+		if done, known := body["success"].(bool); known && !done {
+			message, _ := body["message"].(string)
+			return cmp.Or(message, "no success")
+		}
 	}
 	return ""
+}
+
+// notMade is why a transfer was not made, as far as the account shows it.
+func notMade(r prepaidtest.Request) string {
+	amount, err := prepaid.ParseAmount(r.Amount)
+	balance, balanceErr := prepaid.ParseAmount(r.AccountBalance)
+	switch {
+	case r.AccountStatus != "" && r.AccountStatus != "active":
+		return "the account was " + words(r.AccountStatus)
+	case err == nil && balanceErr == nil && amount.Compare(balance) > 0:
+		return "the balance was " + money(r.AccountBalance)
+	}
+	return "the destination cannot take it"
 }
 
 // outcomeTone is the colour of a response.

@@ -29,23 +29,24 @@
     if (!text) {
       return;
     }
-    text.closest("details")?.setAttribute("open", "");
     try {
       await navigator.clipboard.writeText(text.textContent);
       say(button, "Copied");
     } catch {
+      text.closest("details")?.setAttribute("open", "");
       getSelection().selectAllChildren(text);
       say(button, "Press Ctrl+C");
     }
   }
 
   function say(button, text) {
+    button.dataset.label ??= button.textContent;
     const status = document.getElementById("said");
     status.textContent = text;
     button.textContent = text;
     setTimeout(() => {
       status.textContent = "";
-      button.textContent = "Copy";
+      button.textContent = button.dataset.label;
     }, 2000);
   }
 
@@ -70,7 +71,6 @@
   }
 
   let going = 0; // until when g waits for the second key
-  const places = { o: "/", r: "/requests", a: "/accounts", w: "/webhooks", f: "/faults", c: "/clock" };
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help?.open) {
@@ -94,8 +94,9 @@
       t: () => first("[data-copy=go-text]") && copy("go-text", first("[data-copy=go-text]")),
       ...(inList && { ArrowDown: () => step(1), ArrowUp: () => step(-1) }),
     };
-    if (going > event.timeStamp && places[key]) {
-      location.href = places[key];
+    const place = going > event.timeStamp && /^[a-z]$/.test(key) && first("nav a[data-go=" + key + "]");
+    if (place) {
+      place.click();
       event.preventDefault();
       return;
     }

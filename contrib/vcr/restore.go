@@ -1,0 +1,73 @@
+package prepaidvcr
+
+import "slices"
+
+// sentValues are the caller's values by the pseudonym that each stands for, and by the label of the place in which it
+// was sent.
+type sentValues map[string]map[string][]string
+
+// add records one value.
+func (s sentValues) add(pseudonym, label, value string) {
+	if s[pseudonym] == nil {
+		s[pseudonym] = map[string][]string{}
+	}
+	if !slices.Contains(s[pseudonym][label], value) {
+		s[pseudonym][label] = append(s[pseudonym][label], value)
+	}
+}
+
+// all returns the values of a pseudonym, whatever their labels, without repeats.
+func (s sentValues) all(pseudonym string) []string {
+	var values []string
+	for _, some := range s[pseudonym] {
+		values = append(values, some...)
+	}
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// sentIn returns the values of one request, among them pseudonyms that the caller got from the cassette.
+func sentIn(request, recorded *scrubbedRequest) sentValues {
+	s := sentValues{}
+	for l, there := range pairsOf(request, recorded) {
+		s.add(there, labelOf(request.operation, l.where), l.value)
+	}
+	return s
+}
+
+// labelOf returns what a value is by its place: its kind of ID, or its name.
+func labelOf(op *operation, where string) string {
+	if kind := kindOf(op, where); kind != "" {
+		return kind
+	}
+	return nameOf(where)
+}
+
+// restorer puts the caller's values back into a response: a program that compares what it sent with what it receives
+// must find the same in a replay.
+type restorer struct {
+	operation   *operation
+	before, now sentValues
+	changed     bool
+	ambiguous   []string // places that could show more than one value
+}
+
+// value returns what the caller sent for the pseudonym l: in this request or in an earlier one, under the same label or
+// else anywhere. It returns the pseudonym if nothing was sent for it.
+func (r *restorer) value(l leaf) string {
+	label := labelOf(r.operation, l.where)
+	for _, values := range [][]string{
+		r.now[l.value][label], r.before[l.value][label], r.now.all(l.value), r.before.all(l.value),
+	} {
+		switch len(values) {
+		case 0:
+			continue
+		case 1:
+			r.changed = r.changed || values[0] != l.value
+			return values[0]
+		}
+		r.ambiguous = append(r.ambiguous, "response "+l.where)
+		return l.value
+	}
+	return l.value
+}
