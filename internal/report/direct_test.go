@@ -24,25 +24,25 @@ func readReportRows(body string, chunk int) (rows [][]string, r *Rows, err error
 	}
 }
 
-// requireSameRows compares rows cut from a JSON string with those of its text, also after a number of other rows.
-func requireSameRows(t testing.TB, text string, chunk, padding int) {
+// requireSameRows compares rows cut from a JSON string with those of its text.
+func requireSameRows(t testing.TB, text string, chunk int) {
 	t.Helper()
-	for _, before := range []string{"", "x,y\r\n", strings.Repeat("é\n", 3), strings.Repeat(`1234567,"a, b",c`+"\r\n", padding)} {
-		for _, after := range []string{"", "\n0123456789,\"0123456789\"\r\nz\n", "\n\"\\,\"\né,\"a\"\"b\"\n0123456789\n"} {
-			whole := before + text + after
-			want, w, wantErr := readCSVRows(whole, bufferSize)
-			for _, body := range []string{jsonBody(t, whole, 1), strings.ReplaceAll(jsonBody(t, whole, 1), `,"totalrecords"`, `,"x":"\n\u0041\n","totalrecords"`)} {
-				for _, size := range []int{chunk, bufferSize} {
-					rows, r, err := readReportRows(body, size)
-					require.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err))
-					require.Equal(t, want, rows)
-					require.Equal(t, w.Count(), r.Count())
-					require.Equal(t, w.Offset(), r.Offset())
-				}
-			}
-		}
+	want, w, wantErr := readCSVRows(text, bufferSize)
+	body := jsonBody(t, text, 1)
+	for _, body := range []string{body, strings.ReplaceAll(body, `,"totalrecords"`, `,"x":"\n\u0041\n","totalrecords"`)} {
+		rows, r, err := readReportRows(body, chunk)
+		require.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err))
+		require.Equal(t, want, rows)
+		require.Equal(t, w.Count(), r.Count())
+		require.Equal(t, w.Offset(), r.Offset())
 	}
 }
+
+// directBefore and directAfter surround a text.
+var (
+	directBefore = []string{"", "x,y\r\n", strings.Repeat("é\n", 3), strings.Repeat(`1234567,"a, b",c`+"\r\n", 10)}
+	directAfter  = []string{"", "\n0123456789,\"0123456789\"\r\nz\n", "\n\"\\,\"\né,\"a\"\"b\"\n0123456789\n"}
+)
 
 var directTexts = []string{
 	"", "a", "a,b", "\n", "\r\n", "\r", "\n\n\r\n\r\n", ",", ",\n", "\"\"", "\"\"\n", "\"a\"\r\n", "\"a\",b\r\n\"c\",\"d\"\r\n",
@@ -55,12 +55,18 @@ var directTexts = []string{
 // Rows that are cut from the JSON string are those of the un-escaped text, whatever comes before and after them.
 func TestDirectRows(t *testing.T) {
 	t.Parallel()
-	for _, text := range append(directTexts, strings.Repeat("a", bufferSize)+",b\nc\n") {
-		for _, chunk := range []int{1, 7, 64} {
-			requireSameRows(t, text, chunk, 10)
+	for _, text := range directTexts {
+		for _, before := range directBefore {
+			for _, after := range directAfter {
+				for _, chunk := range []int{1, 7, 64, bufferSize} {
+					requireSameRows(t, before+text+after, chunk)
+				}
+			}
 		}
-		requireSameRows(t, text, 1000, bufferSize/20) // beyond one buffer
+		beyond := strings.Repeat(directBefore[3], bufferSize/len(directBefore[3])+1)
+		requireSameRows(t, beyond+text+beyond, 1000)
 	}
+	requireSameRows(t, strings.Repeat("a", bufferSize)+",b\nc\n", bufferSize)
 }
 
 // Ordinary rows are cut, not un-escaped.
@@ -79,10 +85,11 @@ func TestOrdinaryRowsAreDirect(t *testing.T) {
 }
 
 func FuzzDirectRows(f *testing.F) {
-	for _, text := range directTexts {
-		f.Add(text, uint8(9))
+	for i, text := range directTexts {
+		f.Add(text, uint8(9), uint8(i))
 	}
-	f.Fuzz(func(t *testing.T, text string, chunk uint8) {
-		requireSameRows(t, strings.ToValidUTF8(text, "?"), int(chunk)+1, 10)
+	f.Fuzz(func(t *testing.T, text string, chunk, around uint8) {
+		before, after := directBefore[int(around)%len(directBefore)], directAfter[int(around)/4%len(directAfter)]
+		requireSameRows(t, before+strings.ToValidUTF8(text, "?")+after, int(chunk)+1)
 	})
 }
