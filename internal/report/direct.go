@@ -128,7 +128,8 @@ func (r *Rows) scanEscaped(text []byte) (row escapedRow, more bool) {
 					if end < 0 {
 						end = at
 					}
-					r.spans = append(spans, fieldSpan{start, end})
+					spans = append(spans, fieldSpan{start, end})
+					r.spans = spans
 					row.end, row.next = at, past
 					return row, false
 				default:
