@@ -139,7 +139,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	if s.leads(r) {
 		response, err = x.lead(s, out)
 	}
-	if err == errNotHTTP2 {
+	if errors.Is(err, errNotHTTP2) {
 		response, err = roundTrip(transport, out)
 	}
 	if err == nil {
