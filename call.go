@@ -399,6 +399,9 @@ func (c *call) fail(outcome Outcome, err error) error {
 		rule:          c.core.repeats,
 	}
 	if outcome == OutcomeUnknown && c.op.class == classKeyed {
+		if failure.LastSent.IsZero() {
+			failure.LastSent = c.lastSent
+		}
 		failure.NotBefore = c.effect.notBefore
 		if last := c.core.repeats.notBefore(c.sent.last); last.After(failure.NotBefore) {
 			failure.NotBefore = last

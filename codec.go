@@ -353,18 +353,12 @@ func (r *response) empty() bool {
 // errorCode returns the code of an error sent with a success status, or "". It ignores the 204 of a report that is not ready,
 // which has this shape, and bodies that only the caller can interpret.
 func (r *response) errorCode(kind responseKind) ErrorCode {
-	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData || !mayHaveError(r.body) {
+	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
+		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !wire.HasError(r.body) {
 		return ""
 	}
 	code, _ := r.errorShape()
 	return code
-}
-
-// mayHaveError reports whether body may be an object with a member "error". A search for the quote at its start would stop at
-// each of the many quotes of a body.
-func mayHaveError(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) &&
-		bytes.Contains(body, []byte(`rror"`)) && bytes.Contains(body, []byte(`"error"`))
 }
 
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.

@@ -11,16 +11,12 @@ import (
 )
 
 // sealOnDevice runs on the cardholder's device: it seals the one-time password and the PIN in an envelope.
-func sealOnDevice(certificate []byte, otp, pin string) (prepaid.PINEnvelope, error) {
+func sealOnDevice(certificate []byte, otp, pin string) (*prepaid.PINEnvelope, error) {
 	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{})
 	if err != nil {
-		return prepaid.PINEnvelope{}, err
+		return nil, err
 	}
-	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
-	if err != nil {
-		return prepaid.PINEnvelope{}, err
-	}
-	return *envelope, nil
+	return key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
 }
 
 // Initiate makes the service send the cardholder a one-time password. The reference does not specify the response, so
@@ -171,45 +167,45 @@ func ExamplePINKey_Seal() {
 	// Output: SHA256 32 true
 }
 
-// A complete PIN change. Each step needs a new envelope.
+// changePIN runs in the backend. seal reaches the cardholder's device, where the one-time password arrives and the PIN is
+// typed; it is called for each step, since an envelope is used once.
+func changePIN(ctx context.Context, client *prepaid.Client, session prepaid.InitiatePINParams, seal func(operation string) (*prepaid.PINEnvelope, error)) error {
+	started, err := client.PIN.Initiate(ctx, session)
+	if err != nil {
+		return err
+	}
+	var response struct { // the reference does not show it: ask the operator; this is the emulator's
+		OperationID string `json:"operation_id"`
+	}
+	if err := started.Decode(&response); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){client.PIN.Validate, client.PIN.Execute} {
+		envelope, err := seal(response.OperationID)
+		if err != nil {
+			return err
+		}
+		if _, err := step(ctx, prepaid.SealedPINParams{
+			OperationID: response.OperationID, DeviceID: session.DeviceID, IPAddress: session.IPAddress, Envelope: envelope,
+		}); err != nil {
+			return err // after an unknown outcome of Execute the cardholder tries the card
+		}
+	}
+	return nil
+}
+
+// A complete PIN change: the backend relays envelopes that it cannot read.
 func ExamplePINService() {
 	srv := emulator()
 	defer srv.Close()
-	client, id := srv.Client(), seed(srv, "0")
+	id := seed(srv, "0")
 
-	change := func(ctx context.Context, seal func(operation string) (*prepaid.PINEnvelope, error)) error {
-		started, err := client.PIN.Initiate(ctx, prepaid.InitiatePINParams{
-			AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7",
-			CommunicationMethod: "sms", // the operator specifies the values
-		})
-		if err != nil {
-			return err
-		}
-		var response struct { // the operator specifies the format
-			OperationID string `json:"operation_id"`
-		}
-		if err := started.Decode(&response); err != nil {
-			return err
-		}
-		for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){client.PIN.Validate, client.PIN.Execute} {
-			envelope, err := seal(response.OperationID)
-			if err != nil {
-				return err
-			}
-			if _, err := step(ctx, prepaid.SealedPINParams{
-				OperationID: response.OperationID, DeviceID: "device-1", IPAddress: "203.0.113.7", Envelope: *envelope,
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+	session := prepaid.InitiatePINParams{
+		AccountID: id, DeviceID: "device-1", IPAddress: "203.0.113.7",
+		CommunicationMethod: "sms", // the operator specifies the values
 	}
-	err := change(context.Background(), func(operation string) (*prepaid.PINEnvelope, error) { // on the cardholder's device
-		key, err := prepaid.NewPINKey(srv.PINCertificate(), prepaid.PINKeyOptions{})
-		if err != nil {
-			return nil, err
-		}
-		return key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(srv.OTP(operation)), PIN: prepaid.NewSecret("4921")})
+	err := changePIN(context.Background(), srv.Client(), session, func(operation string) (*prepaid.PINEnvelope, error) {
+		return sealOnDevice(srv.PINCertificate(), srv.OTP(operation), "4921")
 	})
 	fmt.Println(err, srv.PINOf(id) == "4921")
 	// Output: <nil> true

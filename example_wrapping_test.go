@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	"github.com/cardprograms/prepaid"
 )
@@ -31,6 +33,54 @@ func settle(ctx context.Context, p payer, from, to prepaid.AccountID, invoice st
 	return "again", err
 }
 
+// reporter is the part of the client that a nightly job needs.
+type reporter interface {
+	Run(ctx context.Context, template string, params prepaid.RunReportParams) (*prepaid.ReportReader, error)
+}
+
+var _ reporter = (*prepaid.ReportingService)(nil)
+
+// fakeReporter returns a report without a service.
+type fakeReporter struct{ content prepaid.Report }
+
+func (f fakeReporter) Run(_ context.Context, template string, params prepaid.RunReportParams) (*prepaid.ReportReader, error) {
+	run := prepaid.ReportRun{Template: template, ID: "r-1", RequestedAt: time.Now(), ColumnHeaders: params.IncludeColumnHeaders}
+	return prepaid.NewReportReader(run, f.content), nil
+}
+
+// sum adds up the second column of a report.
+func sum(ctx context.Context, r reporter) (total prepaid.Amount, err error) {
+	report, err := r.Run(ctx, "settlement", prepaid.RunReportParams{})
+	if err != nil {
+		return total, err
+	}
+	defer report.Close()
+	for row, err := range report.Rows() {
+		if err != nil {
+			return prepaid.Amount{}, err // a part of a report is not a total
+		}
+		amount, err := prepaid.ParseAmount(row[1])
+		if err != nil {
+			return prepaid.Amount{}, err
+		}
+		if total, err = total.Add(amount); err != nil {
+			return prepaid.Amount{}, err
+		}
+	}
+	return total, nil
+}
+
+// A fake report passes the checks of a download, or fails as one that was cut short.
+func ExampleNewReportReader() {
+	const rows = "EA1,25.50\nEA2,-0.50\n"
+	for _, count := range []int64{2, 3} {
+		fmt.Println(sum(context.Background(), fakeReporter{prepaid.Report{Data: rows, TotalRecords: count}}))
+	}
+	// Output:
+	// 25.00 <nil>
+	// 0.00 prepaid: Reporting.Open: not processed: report incomplete after 2 rows (20 bytes): 2 rows, but totalrecords is 3
+}
+
 // stub returns a fixed result or error.
 type stub struct {
 	result *prepaid.TransferResult
@@ -43,11 +93,16 @@ func (s stub) Transfer(context.Context, prepaid.AccountID, prepaid.TransferParam
 
 // A small interface declared by its user, with a stub for tests: each outcome is one struct.
 func Example_consumerInterface() {
+	sent := time.Now()
+	lost := &prepaid.TransportError{Sent: true, Step: "headers", Err: errors.New("cut off")}
 	for _, response := range []stub{
 		{result: &prepaid.TransferResult{TransactionID: "77"}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.TransferFailedError{CorrelationID: "c-1"}}},
 		{err: &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: &prepaid.APIError{StatusCode: 429}}},
-		{err: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: &prepaid.TransportError{Sent: true, Step: "headers", Err: errors.New("cut off")}}},
+		{err: &prepaid.CallError{
+			Outcome: prepaid.OutcomeUnknown, Err: lost,
+			Attempts: 1, FirstSent: sent, LastSent: sent, NotBefore: sent.Add(40 * time.Second), // or code reads "send again now"
+		}},
 	} {
 		state, err := settle(context.Background(), response, "EA1", "EA2", "7", prepaid.Cents(2550))
 		fmt.Println(state, errors.Is(err, prepaid.ErrTransferFailed), errors.Is(err, prepaid.ErrRateLimited), errors.Is(err, prepaid.ErrOutcomeUnknown))
@@ -57,4 +112,21 @@ func Example_consumerInterface() {
 	// open true false false
 	// again false true false
 	// again false false true
+}
+
+// A built refusal that ProvesNotApplied accepts is in the service's form, which its media type shows, and was sent when the
+// lost request could no longer be running.
+func ExampleProvesNotApplied_built() {
+	lost := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC) // when the lost request was sent
+	for _, header := range []http.Header{{"Content-Type": {"application/vnd.vendor+json"}}, nil} {
+		refused := &prepaid.CallError{
+			Operation: "Accounts.Transfer", Outcome: prepaid.OutcomeRejected, RequestID: "invoice-7",
+			Attempts: 1, FirstSent: lost.Add(time.Minute), LastSent: lost.Add(time.Minute),
+			Err: &prepaid.APIError{StatusCode: 400, Code: prepaid.CodeInvalidRequest, Header: header},
+		}
+		fmt.Println(prepaid.ProvesNotApplied(refused, lost))
+	}
+	// Output:
+	// true
+	// false
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -144,6 +145,32 @@ func TestGuideLocalReceiver(t *testing.T) {
 	_, err = plain.Client().Hooks.Create(t.Context(), hookParams("http://127.0.0.1:1/"))
 	require.ErrorContains(t, err, "uri must be")
 	require.Empty(t, plain.Requests())
+}
+
+// A program that serves by itself, with the certificate of a test server.
+func TestGuideOwnServer(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{}, 1)
+	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- struct{}{} })
+	borrowed := httptest.NewUnstartedServer(nil)
+	borrowed.StartTLS()
+	defer borrowed.Close()
+	own := &http.Server{Handler: handler, TLSConfig: borrowed.TLS, ReadHeaderTimeout: time.Second}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan error, 1)
+	go func() { served <- own.ServeTLS(listener, "", "") }()
+	roots := x509.NewCertPool()
+	roots.AddCert(borrowed.Certificate())
+	srv := prepaidtest.NewServer(t, prepaidtest.WithWebhookRoots(roots))
+
+	params := hookParams("https://" + listener.Addr().String())
+	params.Enabled = true
+	_, err = srv.Client().Hooks.Create(t.Context(), params)
+	require.NoError(t, err)
+	<-arrived
+	require.NoError(t, own.Shutdown(t.Context()))
+	require.ErrorIs(t, <-served, http.ErrServerClosed)
 }
 
 // A read-only job that begins to write fails its test.

@@ -102,7 +102,7 @@ type SealedPINParams struct {
 	IPAddress string `json:"ip_address" redact:"personal"`
 	// Envelope is the result of PINKey.Seal; use each envelope once. Its members are sent at the same level as the
 	// others.
-	Envelope PINEnvelope `json:"envelope"`
+	Envelope *PINEnvelope `json:"envelope"`
 }
 
 // Format prints p without the address.
@@ -134,12 +134,16 @@ func (s *PINService) sealed(ctx context.Context, op operation, params SealedPINP
 	v.uuid("operation_id", params.OperationID)
 	v.required("device_id", params.DeviceID)
 	v.required("ip_address", params.IPAddress)
-	v.faults = append(v.faults, params.Envelope.faults("")...)
+	if params.Envelope == nil {
+		v.fault("envelope", ruleRequired)
+	} else {
+		v.faults = append(v.faults, params.Envelope.faults("")...)
+	}
 	body := struct {
 		OperationID string `json:"operation_id"`
 		DeviceID    string `json:"device_id"`
 		IPAddress   string `json:"ip_address"`
-		PINEnvelope
+		*PINEnvelope
 	}{params.OperationID, params.DeviceID, params.IPAddress, params.Envelope}
 	return s.post(ctx, request{op: op, body: body, faults: v.faults})
 }

@@ -1,6 +1,7 @@
 package prepaid
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/report"
 )
@@ -49,7 +53,7 @@ func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("bytes", len(r.Data)), slog.Int64("total_records", r.TotalRecords))
 }
 
-// ReportRun is a started run. Store it to open the report later, within 4 hours of RequestedAt.
+// ReportRun is a started run. Store it to open the report later, before ExpiresAt.
 type ReportRun struct {
 	// Template is the name of the report's template.
 	Template string `json:"template"`
@@ -59,6 +63,18 @@ type ReportRun struct {
 	RequestedAt time.Time `json:"requested_at"`
 	// ColumnHeaders reports whether a header row was requested.
 	ColumnHeaders bool `json:"column_headers"`
+}
+
+// reportRetention is how long the service keeps a report, from the request (reference section 8).
+const reportRetention = 4 * time.Hour
+
+// ExpiresAt returns when the service may delete the report: 4 hours after RequestedAt. After that, start a new run. It
+// returns the zero time if RequestedAt is zero.
+func (r ReportRun) ExpiresAt() time.Time {
+	if r.RequestedAt.IsZero() {
+		return time.Time{}
+	}
+	return r.RequestedAt.Add(reportRetention)
 }
 
 // ReportReader streams one report in constant memory, whatever its size. Use one of Rows, Read (or io.Copy) and Report,
@@ -94,6 +110,14 @@ const (
 	reportByRead
 	reportByReport
 )
+
+// NewReportReader returns a reader of run's report as if it had been downloaded, for fakes and tests of your own code: it
+// behaves as one from [ReportingService.Open] does, with all checks and errors. A TotalRecords that does not match the rows
+// of Data gives the *ReportError of a report that is cut short.
+func NewReportReader(run ReportRun, content Report) *ReportReader {
+	body, _ := json.Marshal(content, jsontext.AllowInvalidUTF8(true)) // its JSON is the service's response; it never fails
+	return newReportReader(run, io.NopCloser(bytes.NewReader(body)), nil)
+}
 
 // newReportReader returns a reader of run's report from body, the body of a 200. The reader closes body. If onProgress
 // is not nil, the reading goroutine calls it after each MiB of text and at the end, with Polls 0.

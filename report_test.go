@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -93,6 +94,42 @@ func TestReportReader(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &Report{Data: text, TotalRecords: 2}, report)
 	require.Equal(t, 1, body.closed)
+}
+
+// A reader made for a fake cannot be told from one of a download, in any use: result, count, error.
+func TestNewReportReader(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"id,name\r\n1,\"Zo\u00eb \"\"Z\"\"\nde Graaf\"\n\n2,\n", "\ufeffa\n", "", "a\xff\u2028</script>\t\n", "a,\"b\nc", "a\"b\n",
+	} {
+		for total := range int64(4) {
+			for _, headers := range []bool{false, true} {
+				for name, use := range reportUses {
+					run := ReportRun{Template: "t", ID: "r", ColumnHeaders: headers}
+					made, downloaded := NewReportReader(run, Report{Data: text, TotalRecords: total}), newTestReport(reportBody(t, text, total), headers)
+					got, want := use(made), use(downloaded)
+					require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), "%s %q", name, text)
+					require.Equal(t, errors.Is(want, ErrReportIncomplete), errors.Is(got, ErrReportIncomplete))
+					require.Equal(t, run, made.Run())
+					_, known := made.TotalRecords()
+					_, wanted := downloaded.TotalRecords()
+					require.Equal(t, wanted, known)
+					require.Equal(t, fmt.Sprint(use(downloaded)), fmt.Sprint(use(made)), "a second use")
+					require.NoError(t, made.Close())
+				}
+			}
+		}
+	}
+	report, err := NewReportReader(ReportRun{}, Report{Data: "a,b\nc,d\n", TotalRecords: 2}).Report()
+	require.NoError(t, err)
+	require.Equal(t, &Report{Data: "a,b\nc,d\n", TotalRecords: 2}, report)
+}
+
+func TestReportRunExpiresAt(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 22, 23, 30, 0, 0, time.UTC)
+	require.Equal(t, began.Add(4*time.Hour), ReportRun{RequestedAt: began}.ExpiresAt())
+	require.Zero(t, ReportRun{}.ExpiresAt())
 }
 
 func TestReportRowsAgree(t *testing.T) {

@@ -135,7 +135,8 @@ func (s *Server) Inject(operation string, list ...Fault) {
 }
 
 // FaultsLeft returns how many requests the armed faults will affect: one with Times counts as often as it has
-// left, one without end counts once.
+// left, one without end counts once. A fault is no longer counted from the arrival of the request that it affects, before
+// it delays or cuts anything: a test that needs a request in flight injects a Delay, and waits for this number to change.
 func (s *Server) FaultsLeft() int { return s.faults.Count() }
 
 // ArmedFault is a fault that waits to be used.

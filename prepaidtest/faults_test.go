@@ -93,6 +93,35 @@ func TestFault_TruncateAndDelay(t *testing.T) {
 	}
 }
 
+// A request that a fault holds is not listed, and its fault is no longer counted: so a test knows that it is in flight.
+func TestFault_HeldRequest(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	const get = "GET /accounts/{id}/status"
+	c.Inject(get, Delay(300*time.Millisecond))
+	require.Equal(t, 1, c.FaultsLeft())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.get("accounts/" + id + "/status")
+	}()
+	listed := func() (n int) {
+		for _, r := range c.Requests() {
+			if r.Method+" "+r.Template == get {
+				n++
+			}
+		}
+		return n
+	}
+	for c.FaultsLeft() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	require.Zero(t, listed())
+	<-done
+	require.Equal(t, 1, listed())
+}
+
 func TestFault_UnknownOperationFailsTheTest(t *testing.T) {
 	t.Parallel()
 	recorder := &failures{TB: t}

@@ -47,7 +47,7 @@ func DeliveryTimeout(d time.Duration) Option { return func(s *settings) { s.webh
 func AlertEvery(d time.Duration) Option { return func(s *settings) { s.webhooks.alertEvery = d } }
 
 // MessageTypes sets the type member of pings and alerts, which the reference does not show. Defaults "ping" and
-// "undeliverable_alert".
+// "undeliverable_alert". README.md shows the messages.
 func MessageTypes(ping, alert string) Option {
 	return func(s *settings) { s.webhooks.pingType, s.webhooks.alertType = ping, alert }
 }

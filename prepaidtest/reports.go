@@ -9,7 +9,9 @@ import (
 )
 
 // DailySettlement is a report template every server has: one row for each item of the ledger, as it stood when the run was
-// started.
+// started. Its columns are id, parent_id, account_id, type, amount, currency, fee_amount, running_balance_amount,
+// occurred_at, card_acceptor_id, terminal_id and merchant_category_code. The reference shows no report's columns: these are
+// the emulator's.
 const DailySettlement = "daily_settlement"
 
 // ReportFunc writes the CSV text of one report and returns its number of records, the header row not counted.

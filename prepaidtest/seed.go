@@ -54,7 +54,8 @@ type SeedAccount struct {
 }
 
 // AddAccount seeds an account and returns its EAID. A company, status or balance that cannot be used, or an EAID
-// that exists, fails the test.
+// that exists, fails the test. The opening balance is a transaction like any other, which hooks of the company announce;
+// that of an account in a document of Load is not announced.
 func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()

@@ -51,3 +51,6 @@ func (s ClaimState) String() string {
 	}
 	return "invalid"
 }
+
+// MarshalText returns the words of String, for logs in JSON. It implements encoding.TextMarshaler.
+func (s ClaimState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

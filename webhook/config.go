@@ -44,6 +44,10 @@ type Config struct {
 	// OnOther handles every other message, including future types. If nil, they are acknowledged, which is all that a
 	// ping needs. Otherwise like OnTransaction; a message without an ID is not claimed.
 	OnOther func(context.Context, *prepaid.Message) error
+	// OnHandled is called, for your counters, when your function has handled a message, or with duplicate set when the
+	// message was not passed to it because it had been handled before. It is not called for messages that are only
+	// acknowledged. OnHandled must return soon.
+	OnHandled func(ctx context.Context, m *prepaid.Message, duplicate bool)
 	// OnFailure is called with the reason when a request did not get a 200, since the response does not contain it.
 	// Status is that of the response, or 0 for a claim that could not be marked as done or released, which does not
 	// change the response. The error contains content only if your function put it there. OnFailure must return soon.

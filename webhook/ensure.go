@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +11,20 @@ import (
 
 	"github.com/cardprograms/prepaid"
 )
+
+// Registrations is the part of *[prepaid.HooksService] that [Ensure] needs.
+type Registrations interface {
+	// List iterates over all hooks.
+	List(ctx context.Context, params prepaid.ListHooksParams) iter.Seq2[*prepaid.Hook, error]
+	// Get returns one hook.
+	Get(ctx context.Context, id prepaid.HookID) (*prepaid.Hook, error)
+	// Create makes a hook.
+	Create(ctx context.Context, params prepaid.CreateHookParams) (*prepaid.CreatedHook, error)
+	// Update changes a hook.
+	Update(ctx context.Context, id prepaid.HookID, params prepaid.UpdateHookParams) error
+}
+
+var _ Registrations = (*prepaid.HooksService)(nil)
 
 // Ensure makes sure that the hook with want.URI exists and is as wanted, and returns its ID. It may run at every start,
 // in one process at a time: the service may let two processes that find no hook create one each.
@@ -26,7 +41,7 @@ import (
 //
 // Errors: *[prepaid.ValidationError] if a field of want is missing, [prepaid.ErrAmbiguous] if several hooks have the
 // address, and those of [prepaid.HooksService.List], Create, Get and Update.
-func Ensure(ctx context.Context, hooks *prepaid.HooksService, want prepaid.CreateHookParams, options ...EnsureOption) (id prepaid.HookID, err error) {
+func Ensure(ctx context.Context, hooks Registrations, want prepaid.CreateHookParams, options ...EnsureOption) (id prepaid.HookID, err error) {
 	var set ensureSettings
 	for _, option := range options {
 		if option != nil {
@@ -91,13 +106,13 @@ func RotateIn(keys *Keys, keep time.Duration) EnsureOption {
 
 // checkWanted refuses empty fields, which an update would treat as "leave unchanged". Create and Update check everything
 // else.
-func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, set ensureSettings) error {
+func checkWanted(hooks Registrations, want prepaid.CreateHookParams, set ensureSettings) error {
 	var faults faultList
 	for _, field := range []struct {
 		name    string
 		missing bool
 	}{
-		{"hooks", hooks == nil},
+		{"hooks", hooks == nil || hooks == Registrations((*prepaid.HooksService)(nil))},
 		{"uri", want.URI == ""},
 		{"scope", len(want.Scope) == 0},
 		{"filter_spec", want.FilterSpec == ""},
@@ -120,7 +135,7 @@ func checkWanted(hooks *prepaid.HooksService, want prepaid.CreateHookParams, set
 }
 
 // findHook returns nil if no hook has the address. It reads all pages, to distinguish one hook from several.
-func findHook(ctx context.Context, hooks *prepaid.HooksService, uri string) (*prepaid.Hook, error) {
+func findHook(ctx context.Context, hooks Registrations, uri string) (*prepaid.Hook, error) {
 	var found *prepaid.Hook
 	address := normal(uri)
 	for hook, err := range hooks.List(ctx, prepaid.ListHooksParams{}) {
@@ -139,7 +154,7 @@ func findHook(ctx context.Context, hooks *prepaid.HooksService, uri string) (*pr
 }
 
 // findCreated searches for the hook of a Create that failed but may have taken effect.
-func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, failure error) (*prepaid.Hook, error) {
+func findCreated(ctx context.Context, hooks Registrations, uri string, failure error) (*prepaid.Hook, error) {
 	switch prepaid.OutcomeOf(failure) {
 	case prepaid.OutcomeRejected, prepaid.OutcomeNotProcessed:
 		return nil, failure
@@ -154,7 +169,7 @@ func findCreated(ctx context.Context, hooks *prepaid.HooksService, uri string, f
 }
 
 // update changes a hook, and reads it back if the outcome is unknown.
-func update(ctx context.Context, hooks *prepaid.HooksService, id prepaid.HookID, change prepaid.UpdateHookParams, want prepaid.CreateHookParams) error {
+func update(ctx context.Context, hooks Registrations, id prepaid.HookID, change prepaid.UpdateHookParams, want prepaid.CreateHookParams) error {
 	failure := hooks.Update(ctx, id, change)
 	if prepaid.OutcomeOf(failure) != prepaid.OutcomeUnknown {
 		return failure

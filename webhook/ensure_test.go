@@ -224,7 +224,9 @@ func TestEnsureSeveralHooks(t *testing.T) {
 
 func TestEnsureChecksWhatIsWanted(t *testing.T) {
 	t.Parallel()
-	_, err := Ensure(t.Context(), nil, prepaid.CreateHookParams{})
+	_, err := Ensure(t.Context(), (*prepaid.HooksService)(nil), prepaid.CreateHookParams{})
+	require.ErrorContains(t, err, "hooks")
+	_, err = Ensure(t.Context(), nil, prepaid.CreateHookParams{})
 	require.Equal(t, []string{
 		"hooks", "uri", "scope", "filter_spec", "reliability_mode", "hmac_key_id", "hmac_key_secret",
 	}, fields(t, err))

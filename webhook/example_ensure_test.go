@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -163,6 +164,59 @@ func ExampleMemory() {
 	// <nil>
 	// done
 	// webhook: claim lost
+}
+
+// registered is a fake of the service's hooks, for tests of code that registers itself.
+type registered struct{ hooks []*prepaid.Hook }
+
+func (r *registered) List(context.Context, prepaid.ListHooksParams) iter.Seq2[*prepaid.Hook, error] {
+	return func(yield func(*prepaid.Hook, error) bool) {
+		for _, hook := range r.hooks {
+			if !yield(hook, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r *registered) Get(_ context.Context, id prepaid.HookID) (*prepaid.Hook, error) {
+	for _, hook := range r.hooks {
+		if hook.ID == id {
+			return hook, nil
+		}
+	}
+	return nil, &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: &prepaid.APIError{StatusCode: 404}}
+}
+
+func (r *registered) Create(_ context.Context, p prepaid.CreateHookParams) (*prepaid.CreatedHook, error) {
+	r.hooks = append(r.hooks, &prepaid.Hook{
+		ID: "h-1", URI: p.URI, Scope: p.Scope, FilterSpec: p.FilterSpec, Enabled: p.Enabled, ReliabilityMode: p.ReliabilityMode, HMACKeyID: p.HMACKeyID,
+	})
+	return &prepaid.CreatedHook{ID: "h-1"}, nil
+}
+
+func (r *registered) Update(ctx context.Context, id prepaid.HookID, p prepaid.UpdateHookParams) error {
+	hook, err := r.Get(ctx, id)
+	if err == nil && p.HMACKeyID != "" {
+		hook.HMACKeyID = p.HMACKeyID
+	}
+	return err
+}
+
+// A registration is tested without a service: the fake has one hook, whose key changes with the second start.
+func ExampleRegistrations() {
+	hooks := &registered{}
+	for _, keyID := range []string{"k1", "k2", "k2"} {
+		id, err := webhook.Ensure(context.Background(), hooks, prepaid.CreateHookParams{
+			URI: "https://partner.example/hook", Scope: []prepaid.CompanyID{42}, FilterSpec: prepaid.FilterAll, Enabled: true,
+			ReliabilityMode: prepaid.ReliabilityModeNone, HMACKeyID: keyID, HMACKeySecret: prepaid.NewSecret(strings.Repeat("0f", 32)),
+		})
+		fmt.Println(id, hooks.hooks[0].HMACKeyID, len(hooks.hooks), err)
+	}
+	// Output:
+	// h-1 k1 1 <nil>
+	// h-1 k2 1 <nil>
+	// h-1 k2 1 <nil>
 }
 
 // Messages that arrive twice, out of order, and again because a response was lost: each is booked once.

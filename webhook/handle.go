@@ -40,7 +40,7 @@ func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.config.Timeout)
-	w := &work{key: key, returned: make(chan struct{}), result: make(chan error, 1)}
+	w := &work{message: m, key: key, returned: make(chan struct{}), result: make(chan error, 1)}
 	go func() {
 		defer cancel()
 		h.do(ctx, w, func() error { return handle(ctx, m) })
@@ -70,6 +70,7 @@ func (h *Handler) handlerOf(m *prepaid.Message) func(context.Context, *prepaid.M
 
 // work is one message in progress.
 type work struct {
+	message  *prepaid.Message
 	key      string        // empty if the message is not claimed
 	returned chan struct{} // closed when the function has returned
 	result   chan error    // gets the result once the claim is settled
@@ -78,15 +79,18 @@ type work struct {
 // do claims, handles and settles. Its deferred calls also run if a function ends the goroutine, as a test's FailNow does.
 func (h *Handler) do(ctx context.Context, w *work, handle func() error) {
 	var claim Claim
+	var done bool
 	err := error(&PanicError{})
 	defer func() { w.result <- err }()
 	defer h.runs.leave(w.key)
 	defer func() {
 		close(w.returned)
 		err = h.settle(ctx, claim, err)
+		if err == nil {
+			h.handled(ctx, w.message, done)
+		}
 	}()
 	if w.key != "" {
-		var done bool
 		if claim, done, err = h.claim(ctx, w.key); done || err != nil {
 			return
 		}

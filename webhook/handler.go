@@ -146,6 +146,16 @@ func (h *Handler) verify(r *http.Request, body []byte) error {
 	return guard(func() error { return h.config.Verifier.Verify(ctx, r.Header, body) })
 }
 
+func (h *Handler) handled(ctx context.Context, m *prepaid.Message, duplicate bool) {
+	if h.config.OnHandled == nil {
+		return
+	}
+	_ = guard(func() error {
+		h.config.OnHandled(ctx, m, duplicate)
+		return nil
+	})
+}
+
 func (h *Handler) failed(ctx context.Context, status int, err error) {
 	if h.config.OnFailure == nil {
 		return

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -52,6 +53,14 @@ func FuzzScrub(f *testing.F) {
 			require.True(t, l.clean(), "%s holds %q", l.where, l.value)
 		}
 		require.Equal(t, strings.Count(body, "\n"), strings.Count(got, "\n"))
+		// Whatever a replay puts back, the response stays of its kind.
+		for _, own := range []string{sent, `",`, "7", "-", "a\r\nb"} {
+			back, leaves := known.response(&scrubber{restore: func(leaf) string { return own }}, request.operation, status, []byte(body))
+			if jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) && strings.HasPrefix(body, "{") {
+				require.True(t, jsontext.Value(back).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), back)
+			}
+			require.Len(t, leaves, len(answers))
+		}
 	})
 }
 

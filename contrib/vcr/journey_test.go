@@ -288,7 +288,7 @@ func (j *journey) pins() {
 	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(j.otp(answer.OperationID)), PIN: prepaid.NewSecret("4921")})
 	j.ok(err)
 	params := prepaid.SealedPINParams{
-		OperationID: answer.OperationID, DeviceID: j.id("Device"), IPAddress: "2001:db8:1::7", Envelope: *envelope,
+		OperationID: answer.OperationID, DeviceID: j.id("Device"), IPAddress: "2001:db8:1::7", Envelope: envelope,
 	}
 	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
 		j.client.PIN.Validate, j.client.PIN.Execute,

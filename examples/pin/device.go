@@ -26,8 +26,8 @@ type relay interface {
 
 // sealed is what the device sends: nothing in it can be read without the operator's private key.
 type sealed struct {
-	OperationID string              `json:"operation_id"`
-	Envelope    prepaid.PINEnvelope `json:"envelope"`
+	OperationID string               `json:"operation_id"`
+	Envelope    *prepaid.PINEnvelope `json:"envelope"`
 }
 
 // keypad asks the cardholder.
@@ -102,7 +102,7 @@ func (d *device) send(ctx context.Context, step string, call func(context.Contex
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSealing, err)
 	}
-	err = call(ctx, sealed{OperationID: operation, Envelope: *envelope})
+	err = call(ctx, sealed{OperationID: operation, Envelope: envelope})
 	if prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // also if the response arrived and could not be used
 		return nil
 	}

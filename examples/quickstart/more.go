@@ -98,7 +98,7 @@ func (q *quickstart) changePINOf(ctx context.Context, c card, key *prepaid.PINKe
 		if err != nil {
 			return err
 		}
-		params := prepaid.SealedPINParams{OperationID: operation.OperationID, DeviceID: device, IPAddress: address, Envelope: *envelope}
+		params := prepaid.SealedPINParams{OperationID: operation.OperationID, DeviceID: device, IPAddress: address, Envelope: envelope}
 		if _, err := call(ctx, params); err != nil {
 			return err
 		}

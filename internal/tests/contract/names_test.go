@@ -60,7 +60,7 @@ func TestJSONNames(t *testing.T) {
 			`{"template":"t","id":"i","requested_at":"2026-11-20T01:02:03Z","column_headers":true}`,
 		},
 		{
-			prepaid.SealedPINParams{OperationID: "o", DeviceID: "d", IPAddress: "a", Envelope: prepaid.PINEnvelope{
+			prepaid.SealedPINParams{OperationID: "o", DeviceID: "d", IPAddress: "a", Envelope: &prepaid.PINEnvelope{
 				EncryptedData: "e", PublicKeyFingerprint: "f", EncryptedKey: "k", OAEPHashingAlgorithm: prepaid.PINHashSHA256, IV: "v",
 			}},
 			`{"operation_id":"o","device_id":"d","ip_address":"a","envelope":{"encrypted_data":"e","public_key_fingerprint":"f",` +

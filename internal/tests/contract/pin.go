@@ -18,7 +18,7 @@ func pinFixtures() []Case {
 	sealed := func(hash prepaid.PINHash) prepaid.SealedPINParams {
 		return prepaid.SealedPINParams{
 			OperationID: "3b9aca00-5f6e-4d7c-8b9a-0c1d2e3f4a5b", DeviceID: "device-91", IPAddress: "192.0.2.17",
-			Envelope: prepaid.PINEnvelope{
+			Envelope: &prepaid.PINEnvelope{
 				EncryptedData: strings.Repeat("0f", 32), PublicKeyFingerprint: strings.Repeat("ab", 32),
 				EncryptedKey: strings.Repeat("5c", 256), OAEPHashingAlgorithm: hash, IV: "00112233445566778899aabbccddeeff",
 			},

@@ -34,13 +34,13 @@ func (s *stage) initiatePIN(id prepaid.AccountID) string {
 }
 
 // seal makes an envelope for the emulator's certificate.
-func (s *stage) seal(options prepaid.PINKeyOptions, otp, pin string) prepaid.PINEnvelope {
+func (s *stage) seal(options prepaid.PINKeyOptions, otp, pin string) *prepaid.PINEnvelope {
 	s.t.Helper()
 	key, err := prepaid.NewPINKey(s.PINCertificate(), options)
 	require.NoError(s.t, err)
 	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(otp), PIN: prepaid.NewSecret(pin)})
 	require.NoError(s.t, err)
-	return *envelope
+	return envelope
 }
 
 // pinChange starts a change to 4921 and returns the params of its further steps, with every field.
@@ -101,7 +101,10 @@ func TestE2EPINRefused(t *testing.T) {
 		"invalid_operation": func(p *prepaid.SealedPINParams) { p.OperationID = "00000000-0000-4000-8000-000000000000" },
 		"invalid_device":    func(p *prepaid.SealedPINParams) { p.DeviceID = "device-2" },
 		"invalid_otp":       func(p *prepaid.SealedPINParams) { p.Envelope = s.seal(prepaid.PINKeyOptions{}, "wrong", "4921") },
-		"invalid_envelope":  func(p *prepaid.SealedPINParams) { p.Envelope.PublicKeyFingerprint = "00" },
+		"invalid_envelope": func(p *prepaid.SealedPINParams) {
+			p.Envelope = new(*p.Envelope)
+			p.Envelope.PublicKeyFingerprint = "00"
+		},
 	} {
 		params := good
 		change(&params)
@@ -135,6 +138,8 @@ func TestE2EPINValidation(t *testing.T) {
 	_, err := s.client.PIN.Initiate(t.Context(), prepaid.InitiatePINParams{})
 	invalid(t, err, "eaid", "device_id", "ip_address", "communication_method")
 	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1"})
+	invalid(t, err, "operation_id", "device_id", "ip_address", "envelope")
+	_, err = s.client.PIN.Execute(t.Context(), prepaid.SealedPINParams{OperationID: "1", Envelope: &prepaid.PINEnvelope{}})
 	invalid(t, err, "operation_id", "device_id", "ip_address", "encrypted_data", "public_key_fingerprint", "encrypted_key",
 		"iv")
 	require.Empty(t, s.Requests())

@@ -155,14 +155,18 @@ func TestValidationPIN(t *testing.T) {
 			t.Parallel()
 			refused(t, validSealed, call, rows...)
 			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error { return call(ctx, c, P{}) }), "",
+				harness.Fault{Field: "operation_id", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "envelope", Rule: "is required"})
+			requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
+				return call(ctx, c, P{Envelope: &prepaid.PINEnvelope{}})
+			}), "",
 				harness.Fault{Field: "operation_id", Rule: ""}, harness.Fault{Field: "device_id", Rule: ""}, harness.Fault{Field: "ip_address", Rule: ""}, harness.Fault{Field: "encrypted_data", Rule: ""},
 				harness.Fault{Field: "public_key_fingerprint", Rule: ""}, harness.Fault{Field: "encrypted_key", Rule: ""}, harness.Fault{Field: "iv", Rule: ""})
 		})
 	}
 }
 
-func validSealedEnvelope() prepaid.PINEnvelope {
-	return prepaid.PINEnvelope{
+func validSealedEnvelope() *prepaid.PINEnvelope {
+	return &prepaid.PINEnvelope{
 		EncryptedData: strings.Repeat("0a", 32), PublicKeyFingerprint: "any form", EncryptedKey: strings.Repeat("fF", 256),
 		OAEPHashingAlgorithm: prepaid.PINHashSHA512, IV: strings.Repeat("9E", 16),
 	}
@@ -180,8 +184,8 @@ func TestPINEnvelopeIsForwardedAsItArrived(t *testing.T) {
 		strings.Replace(string(whole), hash, `"oaep_hashing_algorithm":null,`, 1): false,
 	} {
 		params := validSealed()
-		params.Envelope = prepaid.PINEnvelope{}
-		require.NoError(t, json.Unmarshal([]byte(arrived), &params.Envelope))
+		params.Envelope = &prepaid.PINEnvelope{}
+		require.NoError(t, json.Unmarshal([]byte(arrived), params.Envelope))
 		for name, call := range map[string]func(*prepaid.PINService, context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
 			"validate": (*prepaid.PINService).Validate, "execute": (*prepaid.PINService).Execute,
 		} {

@@ -61,7 +61,7 @@ func canarySealed(t *testing.T) prepaid.SealedPINParams {
 	t.Helper()
 	envelope, err := canaryPINKey(t).Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(canaryOf("Sent", "OTP")), PIN: prepaid.NewSecret(canaryOf("Sent", "PIN"))})
 	require.NoError(t, err)
-	return prepaid.SealedPINParams{OperationID: harness.UUID, DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), Envelope: *envelope}
+	return prepaid.SealedPINParams{OperationID: harness.UUID, DeviceID: "d", IPAddress: canaryOf("Sent", "IP"), Envelope: envelope}
 }
 
 // canaryCalls is every call of every service. TestCanaryCallsAreComplete keeps it so.

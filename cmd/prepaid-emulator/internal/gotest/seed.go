@@ -50,7 +50,7 @@ func (w *writer) prepare() {
 		w.prepareHook()
 	case strings.HasPrefix(w.request.Template, "/reporting/"):
 		w.prepareReport()
-	case strings.HasPrefix(w.request.Template, "/pin/") && w.request.Template != "/pin/initiate":
+	case w.sealed():
 		w.preparePIN()
 	}
 	w.seedNamed()
@@ -146,6 +146,12 @@ func (w *writer) prepareReport() {
 	}
 }
 
+// sealed reports whether the request has a sealed PIN, which the log masks, and all else that it needs.
+func (w *writer) sealed() bool {
+	operation, device, address := w.field("OperationID"), w.field("DeviceID"), w.field("IPAddress")
+	return w.field("Envelope").IsValid() && operation.String() != "" && device.String() != "" && address.String() != ""
+}
+
 // preparePIN begins the PIN change, as the cardholder does, and seals a fictional PIN.
 func (w *writer) preparePIN() {
 	initiate := prepaid.InitiatePINParams{
@@ -155,7 +161,7 @@ func (w *writer) preparePIN() {
 	w.before = append(w.before, "if _, err := client.PIN.Initiate(t.Context(), "+literal(reflect.ValueOf(initiate))+"); err != nil { t.Fatal(err) }",
 		`change := server.PINChanges("EA-PIN")[0] // as on the cardholder's phone`, "key, err := prepaid.NewPINKey(server.PINCertificate(), prepaid.PINKeyOptions{})", failOn,
 		`envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(change.OTP), PIN: prepaid.NewSecret("4921")})`, failOn)
-	w.call.asText = fmt.Sprintf("client.%s(t.Context(), prepaid.SealedPINParams{OperationID: change.OperationID, DeviceID: %q, IPAddress: %q, Envelope: *envelope})",
+	w.call.asText = fmt.Sprintf("client.%s(t.Context(), prepaid.SealedPINParams{OperationID: change.OperationID, DeviceID: %q, IPAddress: %q, Envelope: envelope})",
 		w.call.method, w.field("DeviceID").String(), w.field("IPAddress").String())
 }
 
