@@ -126,6 +126,17 @@ func (c *core) sends(access string) bool {
 	return last != nil && last.token == access
 }
 
+// mediaTypeOf returns the media type of a Content-Type header, most often the service's own.
+func (c *core) mediaTypeOf(contentType []string) string {
+	switch {
+	case len(contentType) == 0:
+		return ""
+	case contentType[0] == c.mediaType:
+		return c.mediaType
+	}
+	return mediaTypeOf(contentType[0])
+}
+
 // validator returns a validator that honours Config.SkipValueChecks.
 func (c *core) validator() validator { return validator{lax: c.config.SkipValueChecks} }
 
@@ -388,6 +399,9 @@ func (c *call) fail(outcome Outcome, err error) error {
 		rule:          c.core.repeats,
 	}
 	if outcome == OutcomeUnknown && c.op.class == classKeyed {
+		if failure.LastSent.IsZero() {
+			failure.LastSent = c.lastSent
+		}
 		failure.NotBefore = c.effect.notBefore
 		if last := c.core.repeats.notBefore(c.sent.last); last.After(failure.NotBefore) {
 			failure.NotBefore = last

@@ -71,8 +71,9 @@ type Overrides struct {
 	// Retry bounds the attempts of one call. InFlightWait, which describes the service, and TokenHold, since tokens are shared,
 	// must be zero or those of the client.
 	Retry RetryPolicy
-	// AttemptTimeout limits one attempt. It is also part of the pause before a transfer is sent again; that of the client that
-	// sent the transfer counts, even if another client sends it again.
+	// AttemptTimeout limits one attempt. A longer one than the client's also makes the pause longer before a transfer is sent
+	// again; a shorter one leaves that pause as it is, because the service needs no less time for a transfer. The pause of
+	// the client that sent the transfer counts, even if another client sends it again.
 	AttemptTimeout time.Duration
 	// Logger replaces the log. For none, use slog.New(slog.DiscardHandler).
 	Logger *slog.Logger
@@ -126,6 +127,7 @@ func (c *Client) With(o Overrides) (*Client, error) {
 		other.lane = new(*o.Lane)
 	}
 	other.join(c.family, config)
+	other.repeats.wait = max(other.repeats.wait, c.repeats.wait) // what a transfer needs does not depend on this client
 	return other.serve(), nil
 }
 

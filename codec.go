@@ -50,13 +50,24 @@ var tolerant = json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(decodeListed),
 )
 
-// callerOptions are the options for a value of the caller's type.
-var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(tolerant))
+// callerOptions are the options for a value of the caller's type. A value of this package in it is complete, or an error.
+var callerOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
+	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value incomplete) error {
+		if !isOurs(reflect.TypeOf(value).Elem()) { // it embeds one
+			return wire.ErrSkip
+		}
+		if err := json.UnmarshalDecode(d, value, decodeOptions); err != nil || complete(value) {
+			return err
+		}
+		return errMissingMember
+	}),
+	tolerant,
+)))
 
 // decodeOptions are the options for responses. They differ from callerOptions for amounts that must not become zero if
 // missing or null: these start as amountUnset, and null leaves them unchanged (see incomplete). For types without a rule
 // here, the library uses the same options for the members.
-var decodeOptions = json.JoinOptions(callerOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
+var decodeOptions = json.JoinOptions(syntaxOptions, json.WithUnmarshalers(json.JoinUnmarshalers(
 	json.UnmarshalFromFunc(func(d *jsontext.Decoder, value selfDecoder) error { return value.decode(d) }),
 	tolerant,
 )))
@@ -342,18 +353,12 @@ func (r *response) empty() bool {
 // errorCode returns the code of an error sent with a success status, or "". It ignores the 204 of a report that is not ready,
 // which has this shape, and bodies that only the caller can interpret.
 func (r *response) errorCode(kind responseKind) ErrorCode {
-	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData || !mayHaveError(r.body) {
+	if r.status == http.StatusNoContent || kind == responseRaw || kind == responseData ||
+		!bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) || !wire.HasError(r.body) {
 		return ""
 	}
 	code, _ := r.errorShape()
 	return code
-}
-
-// mayHaveError reports whether body may be an object with a member "error". A search for the quote at its start would stop at
-// each of the many quotes of a body.
-func mayHaveError(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) &&
-		bytes.Contains(body, []byte(`rror"`)) && bytes.Contains(body, []byte(`"error"`))
 }
 
 // syntaxOptions are the options for all JSON: duplicate names and invalid UTF-8 are accepted.
@@ -411,17 +416,6 @@ func withoutContent(err error) error {
 		}
 	}
 	return errWrongType
-}
-
-// mediaTypeOf returns the media type of a Content-Type header, most often the service's own.
-func (c *core) mediaTypeOf(contentType []string) string {
-	switch {
-	case len(contentType) == 0:
-		return ""
-	case contentType[0] == c.mediaType:
-		return c.mediaType
-	}
-	return mediaTypeOf(contentType[0])
 }
 
 // mediaTypeOf returns the media type without parameters, in lower case; empty if there is none.

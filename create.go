@@ -211,21 +211,23 @@ const (
 )
 
 // Issue creates the account unless one with its ClientAccountKey exists, and returns it with its account ID, even if
-// the response to the creation was lost. Only one process at a time may run it for a key. After an error, run it with
-// Again.
+// the response to the creation was lost. Only one process at a time may run it for a key.
 //
-// An account that takes longer than VisibleWithin to become visible would be created a second time. To be safe, keep
-// InitialLoadAmount zero and load with a keyed Transfer, or, after [ErrNotSeen], wait with
-// [AccountsService.FindCreated] instead of running Issue again.
+// After an error, the outcome of the creation says what to do. [OutcomeApplied]: the account was created and not found
+// yet. Look with [AccountsService.FindCreated], and never run Issue again: it could create a second one. Any other
+// outcome: run Issue again, with Again, when the cause is gone. If the creation was unknown, and the account exists but
+// takes longer than VisibleWithin to become visible, it is then created a second time: set VisibleWithin to minutes, keep
+// InitialLoadAmount zero, and load with a keyed Transfer.
 //
 // With RequestTypeReplace, accounts that are lost or stolen, replaced or closed do not match, nor does the account
 // being replaced.
 //
-// Errors: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the account was created
-// and is not visible within VisibleWithin, or is found in the company under another client_id, which ends the wait. The error
-// names ProgramClientID and the company; fix the client_id first. With Again, a key that the company has under another
-// client_id is ErrNotSeen too, and nothing is created: if that account belongs to another program, run Issue without
-// Again. Safety: the creation is never repeated once it may have arrived.
+// Errors, which name the step: those of Create; [ErrAmbiguous] when several accounts have the key; [ErrNotSeen] when the
+// account was created for certain and is not visible within VisibleWithin, or is found in the company under another
+// client_id, which ends the wait. The error names ProgramClientID and the company; fix the client_id first. With Again, a
+// key that the company has under another client_id is ErrNotSeen too, and nothing is created ([OutcomeNotProcessed]): if
+// that account belongs to another program, run Issue without Again. An account that may have been created, and was not
+// seen, is not ErrNotSeen. Safety: the creation is never repeated once it may have arrived.
 //
 // API: GET /accounts, POST /accounts, GET /accounts/company/{companyid}.
 func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issued, error) {
@@ -234,7 +236,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	v.required("client_account_key", params.Account.ClientAccountKey)
 	params.Account.check(&v)
 	if len(v.faults) > 0 {
-		return nil, issueError(OutcomeRejected, &ValidationError{Faults: v.faults}, nil)
+		return nil, issueError(OutcomeRejected, "", &ValidationError{Faults: v.faults}, nil)
 	}
 	find := FindCreatedParams{
 		ProgramClientID:  params.ProgramClientID,
@@ -250,7 +252,7 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	case err == nil:
 		return &Issued{Account: account}, nil
 	case !errors.Is(err, ErrNotSeen) || ctx.Err() != nil || seenElsewhere(err):
-		return nil, issueError(OutcomeNotProcessed, err, err)
+		return nil, issueError(OutcomeNotProcessed, "search before the creation", err, err)
 	}
 	summary, failure := s.Create(ctx, params.Account)
 	outcome := OutcomeOf(failure)
@@ -268,10 +270,10 @@ func (s *AccountsService) Issue(ctx context.Context, params IssueParams) (*Issue
 	if err == nil {
 		return &Issued{Account: account, Created: true}, nil
 	}
-	if failure != nil {
-		err = &bothCauses{last: err, earlier: failure, unknown: outcome == OutcomeUnknown}
+	if outcome == OutcomeUnknown {
+		return nil, issueError(outcome, "account may have been created; search", err, failure)
 	}
-	return nil, issueError(outcome, err, failure)
+	return nil, issueError(outcome, "account created; search", err, failure)
 }
 
 // findIssued is findCreated, but ends at once if the account is in the company under another client_id.
@@ -315,29 +317,6 @@ func (p FindCreatedParams) isElsewhere(a Account) bool {
 	return a.ProgramClientID != "" && a.ProgramClientID != p.ProgramClientID && a.ClientAccountKey == p.ClientAccountKey && p.matches(&a)
 }
 
-// notSeenError is ErrNotSeen with the settings that were searched with.
-type notSeenError struct {
-	program   string
-	company   CompanyID
-	elsewhere string // what the company has under another client_id, if anything
-}
-
-func (e *notSeenError) Error() string {
-	text := ErrNotSeen.Error()
-	if e.program != "" {
-		text += fmt.Sprintf(" under client_id %q", e.program)
-	}
-	if e.company != 0 {
-		text += fmt.Sprintf(" of company %d", e.company)
-	}
-	if e.elsewhere != "" {
-		text += ": " + e.elsewhere
-	}
-	return text
-}
-
-func (e *notSeenError) Unwrap() error { return ErrNotSeen }
-
 func (p FindCreatedParams) notSeen(elsewhere string) error {
 	return &CallError{Operation: opFindCreated, Outcome: OutcomeUnknown, Err: &notSeenError{p.ProgramClientID, p.CompanyID, elsewhere}}
 }
@@ -347,15 +326,22 @@ func seenElsewhere(err error) bool {
 	return ok && e.elsewhere != ""
 }
 
-// issueError returns err, from looking for the account, with the outcome of the creation and the times of the call
-// sent.
-func issueError(outcome Outcome, err, sent error) error {
+// issueError returns err, from looking for the account in a step of Issue, with the outcome of the creation, its failure
+// if any, and the times of the call sent.
+func issueError(outcome Outcome, step string, err, sent error) error {
 	failure := &CallError{Operation: "Accounts.Issue", Outcome: outcome, Err: err}
 	if call, ok := errors.AsType[*CallError](sent); ok {
 		failure.Attempts, failure.FirstSent, failure.LastSent = call.Attempts, call.FirstSent, call.LastSent
 	}
+	if step == "" {
+		return failure
+	}
+	named := &stepError{step: step, err: err, unseen: outcome == OutcomeUnknown && errors.Is(err, ErrNotSeen)}
 	if inner, ok := errors.AsType[*CallError](err); ok && inner.Err != nil && err == error(inner) {
-		failure.Err = inner.Err
+		named.err = inner.Err
+	}
+	if failure.Err = named; sent != nil && sent != err { //nolint:errorlint // the same error
+		failure.Err = &bothCauses{last: named, earlier: sent, unknown: outcome == OutcomeUnknown}
 	}
 	return failure
 }

@@ -45,6 +45,10 @@
 // other way instead, never send this request ID again. A payment that was not processed can be sent again unchanged, but not
 // in a loop: wrong credentials and a closed client do not fix themselves.
 //
+// A client remembers its own unknown outcomes. A new process does not: store [CallError].LastSent with the payment while its
+// outcome is unknown, and set it as LastSent in the params of the next call ([TransferParams], whose example is a store that
+// survives restarts). Otherwise a refusal of the second call is reported as rejected although the first one moved the money.
+//
 // There are two ways to resolve an unknown outcome. Either send the keyed transfer again with the same params. Or search, which
 // never proves absence: [AccountsService.FindMovement], [AccountsService.FindCreated], or read back what was set. For
 // payments in bulk, package journal records what is needed after a crash. It, too, sends a rejected payment again when called

@@ -34,7 +34,9 @@ type CallError struct {
 	// FirstSent is when the first request may have left; zero if none did.
 	FirstSent time.Time
 	// LastSent is the start of the last attempt that may have left; if it outlasted AttemptTimeout, its end minus
-	// AttemptTimeout. Zero if none left. The attempt may have been in progress until the call returned.
+	// AttemptTimeout. The attempt may have been in progress until the call returned. If none left, it is zero or, for a transfer
+	// or direct entry out of unknown outcome, the LastSent of the params. So a store keeps it with the payment whenever the
+	// outcome is unknown.
 	LastSent time.Time
 	// NotBefore is the earliest time to send a transfer or direct entry out of unknown outcome again with its request ID, see
 	// [AccountsService.NotBefore]; zero for any other call or outcome, and with [ErrRequestIDExpired].
@@ -250,11 +252,12 @@ var (
 	ErrReportFailed = errors.New("prepaid: report failed")
 	// ErrTestOnly: the simulator exists only in the test environment.
 	ErrTestOnly = errors.New("prepaid: test environment only")
-	// ErrRequestIDExpired: the request ID is so old that the service may no longer remember it.
+	// ErrRequestIDExpired: the request ID is so old that the service may no longer remember it: the day in it, or LastSent of
+	// the params. The call was not sent ([OutcomeUnknown]: an earlier one may have moved the money).
 	ErrRequestIDExpired = errors.New("prepaid: request ID outside the replay window")
 	// ErrRequestIDReused: this client has used the request ID for another payment, whose outcome is unknown or which is one
-	// of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]) and never will be. Do not pay with a
-	// new request ID: a person must decide which of the two payments is right.
+	// of the last 65,536 that moved money. This call was not sent ([OutcomeRejected]; [OutcomeUnknown] if the params have
+	// LastSent) and never will be. Do not pay with a new request ID: a person must decide which of the two payments is right.
 	ErrRequestIDReused = errors.New("prepaid: request ID of another payment")
 	// ErrClosed: the client was closed.
 	ErrClosed = errors.New("prepaid: client closed")
@@ -262,7 +265,8 @@ var (
 	ErrTooMany = errors.New("prepaid: more items than the limit")
 	// ErrAmbiguous: more than one account, or more than one movement, matches.
 	ErrAmbiguous = errors.New("prepaid: more than one match")
-	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved.
+	// ErrNotSeen: nothing matched yet. This does not prove that nothing was created, or that nothing moved. From Issue it
+	// means that the account was created, or belongs to another client_id: never run Issue again without looking.
 	ErrNotSeen = errors.New("prepaid: nothing seen yet")
 	// ErrPolicyAction: the policy has another default action than the given one, so that rules would do the opposite.
 	ErrPolicyAction = errors.New("prepaid: another default action")

@@ -357,7 +357,8 @@ func ExampleCollect() {
 	// Output: 3 <nil>
 }
 
-// Issue is run again after any error: it looks for the account for up to VisibleWithin before it creates anything.
+// Unless the account was created for certain, Issue is run again after an error, with Again: it then looks for the account for
+// up to VisibleWithin before it creates anything.
 func ExampleIssueParams_again() {
 	srv := emulator()
 	defer srv.Close()
@@ -377,7 +378,7 @@ func ExampleIssueParams_again() {
 	srv.Inject("POST /accounts", prepaidtest.CommitThenDrop())
 	srv.Inject("GET /accounts", prepaidtest.Fault{}, prepaidtest.Respond(400, "invalid_request")) // the second search fails
 	issued, err := issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme"})
-	if err != nil { // any error: waiting half a minute is better than a second account
+	if err != nil && prepaid.OutcomeOf(err) != prepaid.OutcomeApplied { // a second account is worse than a wait of half a minute
 		issued, err = issue(prepaid.IssueParams{Account: account, ProgramClientID: "acme", Again: true})
 	}
 	if err != nil {

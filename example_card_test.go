@@ -10,6 +10,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// errCreated is final: the card exists, and only looking for it helps. Record it with the order.
+var errCreated = errors.New("created and not found: check the client_id, and look with FindCreated")
+
 // issueAndLoad issues a card, activates it, loads it from a float account, and lists its transactions. The day is that
 // of the order, whenever and however often it runs.
 func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.AccountID, day prepaid.Date, again bool) error {
@@ -26,14 +29,17 @@ func issueAndLoad(ctx context.Context, client *prepaid.Client, float prepaid.Acc
 		},
 		Again: again, // after an error: search longer before creating anything
 	})
-	if errors.Is(err, prepaid.ErrNotSeen) { // created, not visible yet: issuing again could create a second card
+	if err != nil && prepaid.OutcomeOf(err) == prepaid.OutcomeApplied { // created, not found yet: never issue it again
 		issued = &prepaid.Issued{Created: true}
 		issued.Account, err = client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{
 			ProgramClientID: "acme", ClientAccountKey: "emp-7", CompanyID: 42, VisibleWithin: 10 * time.Minute,
 		})
+		if err != nil {
+			return fmt.Errorf("%w: %w", errCreated, err)
+		}
 	}
 	if err != nil {
-		return err // still ErrNotSeen: first check the client_id
+		return err // nothing was created, or it is unknown
 	}
 	card := issued.Account.ID
 	if issued.Account.Status == prepaid.AccountStatusPreActive { // a card that was blocked in the meantime stays blocked

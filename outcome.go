@@ -24,6 +24,11 @@ const (
 	// 403, 404 or 409 in the service's own form (after a gateway's page the outcome is unknown). It may succeed later with the
 	// same request ID, when the cause is gone (a balance, a 409). If you pay some other way instead, never send this request
 	// ID again. After [ErrRequestIDReused], do not pay some other way.
+	//
+	// The client knows what it sent itself. For a payment of unknown outcome that another process sent, or this one before a
+	// restart, set LastSent in its params ([TransferParams], [DirectEntryOutParams]); otherwise this outcome says only that
+	// this call moved nothing. Whose fault a refusal is, its cause says: a 403 ([ErrForbidden]) is about your permissions, and
+	// not about the payment.
 	OutcomeRejected
 	// OutcomeNotProcessed: nothing happened, and the request itself is not at fault (no connection, no token, rate
 	// limit, cancelled before sending, client closed). Send the same params again once the cause is gone. For a read
@@ -62,10 +67,14 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return &ValidationError{Faults: []Fault{{"outcome", "must be one of the four outcomes, in words"}}}
 }
 
-// OutcomeOf returns the outcome of the call that returned err; a payment loop needs no other classification. It returns
-// [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] (nothing was sent), and [OutcomeUnknown] for any other
+// OutcomeOf returns the outcome of the call that returned err. For a payment, this and two sentinels decide what is next, if
+// its params have LastSent where an earlier outcome was unknown (see [TransferParams]). After [ErrRequestIDReused], do not
+// pay some other way, although the outcome is rejected; after [ErrRequestIDExpired], sending again does not resolve the unknown
+// outcome. Both are for a person.
+//
+// It returns [OutcomeApplied] for nil, [OutcomeRejected] for a [*ValidationError] (nothing was sent), and [OutcomeUnknown] for any other
 // error without a [*CallError]. For joined errors it returns OutcomeUnknown if one of them is unknown, otherwise the outcome of
-// the first.
+// the first; errors without an outcome, such as your own, do not count then.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -196,7 +205,8 @@ type request struct {
 	// with the same request ID may be repeated.
 	encoded   []byte
 	notBefore time.Time
-	moved     bool // an earlier call with this request ID and the same params moved the money
+	lastSent  time.Time // when another process sent a movement of unknown outcome; else zero
+	moved     bool      // an earlier call with this request ID and the same params moved the money
 
 	faults    []Fault // found while describing; if there are any, nothing is sent
 	account   AccountID

@@ -71,7 +71,8 @@ type RawRequest struct {
 	// Query is the query; optional.
 	Query url.Values `redact:"content"`
 	// Body is a value that marshals to a JSON object or array; nil for none. A [time.Time] in it is sent in UTC, to the second,
-	// a [Secret] as it is.
+	// a [Secret] and an [EphemeralKey] as they are. The rules are those of encoding/json/v2: to leave out a zero use
+	// omitzero, since omitempty keeps 0 and false.
 	Body any `redact:"content"`
 	// Safety says whether the request may be sent again. The zero value is SafetyNeverRepeated.
 	Safety Safety
@@ -89,7 +90,8 @@ func (r RawRequest) LogValue() slog.Value { return redact.LogValue(r) }
 // A 200, 201, 202 or 204 is a success. Its body may still be a refusal, which only you can recognise; for the same reason, the
 // outcome is unknown after a success that cannot be read, except for a read. out is a pointer that receives the JSON value of
 // the response; a 204 sets it to zero. Names of members must match exactly. A missing member is zero in your own types, and an
-// error in results of this package such as [Account] if it is required there. If out is nil, the body is ignored.
+// error in results of this package such as [Account], also within yours, if it is required there. For the body as it is, give a
+// *[encoding/json.RawMessage]. If out is nil, the body is ignored.
 //
 // A path of one of the 44 operations is refused, whatever the method: whether they may be repeated is known, and cannot be
 // declared otherwise. The error names the method to call.
@@ -116,7 +118,7 @@ func (c *Client) Do(ctx context.Context, r RawRequest, out any) error {
 	return c.do(ctx, &described, func(a *response) error {
 		switch {
 		case out != nil && a.status != http.StatusNoContent:
-			return decodeAny(a, out)
+			return decodeValue(a, out, isOurs(reflect.TypeOf(out).Elem()))
 		case !a.fromService():
 			return a.undecodable(errUnexpectedBody)
 		case out != nil:
@@ -241,24 +243,11 @@ func operations() []*operation {
 
 // encodeAny returns the JSON of a caller's value.
 func encodeAny(body any) ([]byte, error) {
-	if writesItself(body) {
+	switch value := reflect.ValueOf(body); {
+	case value.Kind() == reflect.Pointer && value.IsNil():
+		return nil, errNull
+	case writesItself(body):
 		return encode(body)
 	}
 	return json.Marshal(body, encodeOptions)
-}
-
-// decodeAny reads a response into a caller's value. A result of this package must be complete, alone and in a list.
-func decodeAny(r *response, out any) error {
-	of := reflect.TypeOf(out).Elem()
-	list := of.Kind() == reflect.Slice && isOurs(of.Elem())
-	if err := decodeValue(r, out, list || isOurs(of)); err != nil || !list {
-		return err
-	}
-	items := reflect.ValueOf(out).Elem()
-	for i := range items.Len() {
-		if !complete(items.Index(i).Addr().Interface()) {
-			return r.undecodable(errMissingMember)
-		}
-	}
-	return nil
 }

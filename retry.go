@@ -286,8 +286,8 @@ func (r *repeatRule) settledBy(refusal *CallError, lastSent time.Time) bool {
 // refusal that a gateway may have sent, a request that was not processed, a fault found before sending.
 //
 // A zero lastSent means unknown: the result is false. For an error of a [Client] the client's Config applies, with the longest
-// wait of the clients derived from one another; for any other the defaults. A client applies this rule itself to its own calls;
-// use it for what another process sent.
+// wait of the clients derived from one another; for any other the defaults. A client applies this rule itself to
+// its own calls and, if LastSent of the params is set, to what another process sent.
 func ProvesNotApplied(err error, lastSent time.Time) bool {
 	call, ok := errors.AsType[*CallError](err)
 	if !ok || call == nil {

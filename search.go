@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid/internal/pause"
@@ -315,4 +316,50 @@ func (p FindMovementParams) matches(t *Transaction) bool {
 		(p.Reference == "" || t.Reference == p.Reference) &&
 		(p.CardAcceptorID == "" || t.CardAcceptorID == p.CardAcceptorID) &&
 		(p.TerminalID == "" || t.TerminalID == p.TerminalID)
+}
+
+// notSeenError is ErrNotSeen with the settings that were searched with.
+type notSeenError struct {
+	program   string
+	company   CompanyID
+	elsewhere string // what the company has under another client_id, if anything
+}
+
+func (e *notSeenError) Error() string {
+	text := ErrNotSeen.Error()
+	if e.program != "" {
+		text += fmt.Sprintf(" under client_id %q", e.program)
+	}
+	if e.company != 0 {
+		text += fmt.Sprintf(" of company %d", e.company)
+	}
+	if e.elsewhere != "" {
+		text += ": " + e.elsewhere
+	}
+	return text
+}
+
+func (e *notSeenError) Unwrap() error { return ErrNotSeen }
+
+// stepError says in which step of Issue a search failed. If unseen, it is not ErrNotSeen, which from Issue means that the account
+// was created.
+type stepError struct {
+	step   string
+	err    error
+	unseen bool
+}
+
+func (e *stepError) Error() string {
+	return e.step + ": " + strings.TrimPrefix(e.err.Error(), "prepaid: ")
+}
+
+func (e *stepError) Is(target error) bool {
+	return e.unseen && target != ErrNotSeen && errors.Is(e.err, target)
+}
+
+func (e *stepError) Unwrap() error {
+	if e.unseen {
+		return nil
+	}
+	return e.err
 }

@@ -46,6 +46,16 @@ type TransferParams struct {
 	Type TransferType `json:"transaction_type"`
 	// InitiatorUsername identifies the user who initiated the request; optional.
 	InitiatorUsername string `json:"initiator_username,omitzero"`
+	// LastSent is for a payment whose outcome is unknown since an earlier call, also of another process or before a restart:
+	// the [CallError].LastSent of that call or, if its process died, the time at which it could no longer send. Zero if
+	// there was none. It is not sent, not in JSON, and not a part of the payment.
+	//
+	// The client then treats that call as one of its own: it waits until [AccountsService.NotBefore] of LastSent, and the
+	// outcome stays unknown until a success, or a refusal that proves that nothing moved ([ProvesNotApplied]). Without it, a
+	// new process would report a 404 as [OutcomeRejected] although the earlier call moved the money. A time in the future
+	// counts as now: clocks differ. A time more than 29 days ago is [ErrRequestIDExpired]: the service may have forgotten
+	// the request ID, and would pay again.
+	LastSent time.Time `json:"-"`
 }
 
 // TransferResult is a completed transfer.
@@ -67,8 +77,8 @@ var opTransfer = operation{
 // 30 days returns the first result; the service ignores other values sent with a known RequestID. To resolve
 // [OutcomeUnknown], send the same params again. The service returns the cached response only for a finished transfer,
 // so a repeat must not overtake the first request: calls of one client with the same RequestID run one at a time, and
-// one after an unknown outcome waits until [CallError].NotBefore. Across processes and restarts, wait for that time
-// yourself.
+// one after an unknown outcome waits until [CallError].NotBefore. Across processes and restarts the same holds if LastSent
+// of the params is set.
 //
 // Errors: [ErrTransferFailed] when the service responds with an empty transaction ID: nothing moved (an ID that is not
 // a number above zero leaves the outcome unknown); [ErrRequestIDExpired] when RequestID is too old to be safe (the
@@ -90,6 +100,7 @@ func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params
 	v.text("initiator_username", params.InitiatorUsername, 0)
 	return move(ctx, s.client, request{
 		op: opTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+		lastSent: params.LastSent,
 	}, params)
 }
 
@@ -126,6 +137,8 @@ type DirectEntryOutParams struct {
 	BSB string `json:"bsb"`
 	// InitiatingUserID identifies the user who initiated the request; optional.
 	InitiatingUserID string `json:"initiating_user_id,omitzero"`
+	// LastSent is for a payment whose outcome is unknown since an earlier call; see [TransferParams]. It is not sent.
+	LastSent time.Time `json:"-"`
 }
 
 // Format prints p without the bank account's number and name.
@@ -163,6 +176,7 @@ func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, 
 	v.text("initiating_user_id", params.InitiatingUserID, 0)
 	return move(ctx, s.client, request{
 		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
+		lastSent: params.LastSent,
 	}, params)
 }
 
@@ -175,10 +189,15 @@ type movement struct {
 
 // move makes a keyed movement and reads its response, which may be a failure in a 200.
 func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (*TransferResult, error) {
-	if len(r.faults) == 0 && r.requestID.expired(time.Now()) {
+	now := time.Now()
+	if len(r.faults) == 0 && (r.requestID.expired(now) || !r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead) {
 		// This call sends nothing. Sending it again can no longer show whether an earlier call moved the money.
 		return nil, c.withheld(ctx, r, OutcomeUnknown, ErrRequestIDExpired)
 	}
+	if r.lastSent.After(now) { // by another clock; it was before now all the same
+		r.lastSent = now
+	}
+	r.notBefore = c.longest.notBefore(r.lastSent)
 	m := &movement{result: TransferResult{RequestID: r.requestID}, failing: r.op.modelsFailure}
 	if len(r.faults) == 0 {
 		var plain bool
@@ -191,13 +210,17 @@ func move[P wireWritable](ctx context.Context, c *Client, r request, params P) (
 		return nil, c.do(ctx, &r, m.decode)
 	}
 	turn, err := c.turns.Enter(ctx, turns.Payment{
-		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded,
+		ID: string(r.requestID), Operation: r.op.Name, Source: string(r.account), Body: r.encoded, NotBefore: r.notBefore,
 	})
+	if errors.Is(err, turns.ErrOtherPayment) {
+		outcome := OutcomeRejected
+		if r.notBefore = (time.Time{}); !r.lastSent.IsZero() { // what was sent earlier may have been applied
+			outcome = OutcomeUnknown
+		}
+		return nil, c.withheld(ctx, r, outcome, ErrRequestIDReused)
+	}
 	r.notBefore, r.moved = turn.NotBefore, turn.Applied
-	switch {
-	case errors.Is(err, turns.ErrOtherPayment):
-		return nil, c.withheld(ctx, r, OutcomeRejected, ErrRequestIDReused)
-	case err != nil:
+	if err != nil {
 		return nil, c.withheld(ctx, r, OutcomeUnknown, &bothCauses{last: err, earlier: turns.ErrInFlight, unknown: true})
 	}
 	outcome, notBefore := OutcomeUnknown, time.Time{} // also if the caller's limiter or token source panics
@@ -231,7 +254,7 @@ func (c *core) withheld(ctx context.Context, r request, outcome Outcome, why err
 		Operation: r.op.Name, Outcome: outcome, AccountID: r.account, RequestID: r.requestID, Err: why, rule: c.repeats,
 	}
 	if outcome == OutcomeUnknown {
-		failure.NotBefore = r.notBefore
+		failure.LastSent, failure.NotBefore = r.lastSent, r.notBefore
 	}
 	began, observer := time.Now(), c.observer.of(ctx)
 	observer.callDone(observer.callStart(ctx, r.op.Operation), r.op.Operation, began, 0, 0, failure)
@@ -284,19 +307,26 @@ func (m *movement) decode(received *response) error {
 	switch {
 	case m.failing && moved.text == "" && moved.kind != number.Other:
 		return &TransferFailedError{CorrelationID: m.result.CorrelationID}
-	case !ascii.IsDigits(moved.text) || strings.Trim(moved.text, "0") == "":
-		return received.undecodable(errNotATransactionID)
 	}
 	m.result.TransactionID = TransactionID(moved.text)
+	if m.result.missing() {
+		return received.undecodable(errNotATransactionID)
+	}
 	return nil
+}
+
+// missing reports whether the transaction ID is not a number above zero.
+func (r *TransferResult) missing() bool {
+	id := string(r.TransactionID)
+	return !ascii.IsDigits(id) || strings.Trim(id, "0") == ""
 }
 
 // NotBefore returns when a transfer or direct entry out with unknown outcome, last sent at lastSent, may be sent again
 // with its request ID: AttemptTimeout plus Retry.InFlightWait later, 40 s with the defaults. Until then the first
 // request may still be carried out, and the service, which caches only finished transfers, may carry out the repeat
-// too. The client itself, [CallError].NotBefore and package journal use this time. If you store payments yourself, wait
-// until then. If another process may have sent the payment, count from the moment at which it can no longer send, such
-// as when you took over its lock. For the zero time it returns the zero time. Of a client and those derived from it
+// too. The client itself, [CallError].NotBefore and package journal use this time; with LastSent of the params set, a call
+// waits until then. If another process may have sent the payment, count from the moment at which it can no longer send,
+// such as when you took over its lock. For the zero time it returns the zero time. Of a client and those derived from it
 // ([Client.With]), any of which may have sent it, the longest AttemptTimeout counts.
 //
 // The reference states no time limit for a transfer: a service that takes longer may pay twice. Ask the operator for

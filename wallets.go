@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cardprograms/prepaid/internal/redact"
 	"github.com/cardprograms/prepaid/internal/wire"
@@ -287,6 +288,11 @@ func (k EphemeralKey) LogValue() slog.Value { return k.secret.LogValue() }
 // MarshalText returns [REDACTED]. It implements encoding.TextMarshaler, which covers JSON and XML.
 func (k EphemeralKey) MarshalText() ([]byte, error) { return k.secret.MarshalText() }
 
+// encode writes the key for the service, in Base64.
+func (k EphemeralKey) encode(e *jsontext.Encoder) error {
+	return e.WriteToken(jsontext.String(base64.StdEncoding.EncodeToString(k.Bytes())))
+}
+
 // UnmarshalText reads 32 bytes in Base64. It implements encoding.TextUnmarshaler.
 //
 // Errors: [ErrRedactedSecret] for [REDACTED], a *[ValidationError] for any other text.
@@ -344,12 +350,7 @@ func (s *AccountsService) ExchangeKey(ctx context.Context, id AccountID, params 
 	if params.EphemeralKey.secret.IsZero() {
 		v.fault("ephemeral_key", ruleRequired)
 	}
-	body := struct {
-		ApplicationID string `json:"application_id"`
-		KeyID         string `json:"key_id"`
-		EphemeralKey  Secret `json:"ephemeral_key"`
-	}{params.ApplicationID, params.KeyID, NewSecret(base64.StdEncoding.EncodeToString(params.EphemeralKey.Bytes()))}
-	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: body, faults: v.faults}
+	r := request{op: opExchangeKey, account: id, path: pathValues{string(id)}, body: params, faults: v.faults}
 	result := &KeyExchange{}
 	err := s.client.do(ctx, &r, func(a *response) error {
 		switch {

@@ -41,12 +41,15 @@ type Sender interface {
 // code that settles. Anything else proves nothing and leaves it unknown: a request that was not processed, another
 // unknown outcome, a fault found before sending, a gateway's response. A wait that would outlast the deadline of ctx is
 // not started. Use [Journal.Resolve] for what a person or FindMovement found out.
+//
+// The journal knows when it sent a payment: LastSent of params is only for one that was sent without it, with unknown
+// outcome, and is taken over as such.
 func (j *Journal) Transfer(ctx context.Context, sender Sender, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
 	e := Entry{
 		RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: source, Amount: params.Amount,
 		Destination: j.digest(params.DestinationAccountID), Params: j.digest(params),
 	}
-	return j.pay(ctx, sender, e, func() (*prepaid.TransferResult, error) { return sender.Transfer(ctx, source, params) })
+	return j.pay(ctx, sender, e, params.LastSent, func() (*prepaid.TransferResult, error) { return sender.Transfer(ctx, source, params) })
 }
 
 // DirectEntryOut makes a payment to a bank account once. Otherwise like [Journal.Transfer].
@@ -55,7 +58,7 @@ func (j *Journal) DirectEntryOut(ctx context.Context, sender Sender, source prep
 		RequestID: params.RequestID, Operation: "Accounts.DirectEntryOut", AccountID: source, Amount: params.Amount,
 		Destination: j.digest(params.Destination), Params: j.digest(params),
 	}
-	return j.pay(ctx, sender, e, func() (*prepaid.TransferResult, error) { return sender.DirectEntryOut(ctx, source, params) })
+	return j.pay(ctx, sender, e, params.LastSent, func() (*prepaid.TransferResult, error) { return sender.DirectEntryOut(ctx, source, params) })
 }
 
 func (j *Journal) digest(value any) string {
@@ -111,7 +114,8 @@ func (e Entry) changes(old Entry) (fields []string) {
 	return fields
 }
 
-func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (*prepaid.TransferResult, error)) (*prepaid.TransferResult, error) {
+// pay makes the payment e. lastSent is when it was sent without this journal, with unknown outcome; else zero.
+func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, lastSent time.Time, send func() (*prepaid.TransferResult, error)) (*prepaid.TransferResult, error) {
 	if e.RequestID == "" {
 		fault := prepaid.Fault{Field: "request_id", Rule: "is required"}
 		return nil, e.failure(prepaid.OutcomeRejected, &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
@@ -124,6 +128,14 @@ func (j *Journal) pay(ctx context.Context, sender Sender, e Entry, send func() (
 	defer leave()
 
 	old, known := j.Get(e.RequestID)
+	if !known && !lastSent.IsZero() { // as if it had been recorded then
+		if now := time.Now(); lastSent.After(now) { // by another clock
+			lastSent = now
+		}
+		lastSent = lastSent.UTC().Round(0)
+		old, known = e, true
+		old.State, old.Began, old.Changed, old.LastSent, old.NotBefore = StateUnknown, lastSent, lastSent, lastSent, sender.NotBefore(lastSent).UTC()
+	}
 	doubtful := known && old.open()
 	nothing := prepaid.OutcomeNotProcessed
 	if doubtful {

@@ -222,3 +222,53 @@ func TestOpenRefusesACompactionsName(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "pay.compact"), Options{})
 	require.ErrorContains(t, err, "compaction")
 }
+
+// A payment that a store of the caller's own sent before is taken over with its unknown outcome: the journal waits, takes no
+// refusal for proof that does not prove, and never says "not sent".
+func TestPaymentOfAnotherStore(t *testing.T) {
+	t.Parallel()
+	cut := &prepaid.CallError{Outcome: prepaid.OutcomeNotProcessed, Err: errCut}
+	for name, tc := range map[string]struct {
+		ago     time.Duration
+		err     error
+		timeout time.Duration
+		want    State
+		outcome prepaid.Outcome
+		waits   time.Duration
+	}{
+		"moved":               {10 * time.Second, nil, time.Hour, StateDone, prepaid.OutcomeApplied, 30 * time.Second},
+		"not processed":       {10 * time.Second, cut, time.Hour, StateUnknown, prepaid.OutcomeUnknown, 30 * time.Second},
+		"by a clock ahead":    {-time.Hour, cut, time.Hour, StateUnknown, prepaid.OutcomeUnknown, 40 * time.Second},
+		"an earlier deadline": {10 * time.Second, nil, 20 * time.Second, "", prepaid.OutcomeUnknown, 0},
+		"too old":             {window + time.Second, nil, time.Hour, "", prepaid.OutcomeUnknown, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				j, _ := openMemory(t, nil)
+				b := newBank()
+				b.wait, b.err, b.refuses = 40*time.Second, tc.err, tc.err != nil
+				params := payment(1)
+				params.LastSent = time.Now().Add(-tc.ago)
+				ctx, cancel := context.WithTimeout(t.Context(), tc.timeout)
+				defer cancel()
+				began := time.Now()
+				_, err := j.Transfer(ctx, b, "from", params)
+				require.Equal(t, tc.outcome, prepaid.OutcomeOf(err), "%v", err)
+				require.Equal(t, tc.waits, time.Since(began))
+				e, known := j.Get(params.RequestID)
+				require.Equal(t, tc.want != "", known)
+				require.Equal(t, tc.want, e.State)
+				require.Equal(t, name == "too old", errors.Is(err, ErrWindow))
+				if !known {
+					return
+				}
+				require.False(t, e.Began.After(began), "the window counts from the first sending that is known")
+				params.LastSent = time.Time{} // it is not part of the payment
+				b.err, b.refuses = nil, false
+				_, err = j.Transfer(ctx, b, "from", params)
+				require.NoError(t, err, "not ErrChanged")
+			})
+		})
+	}
+}

@@ -70,7 +70,8 @@ type Request struct {
 	ResponseBody string
 	// Fault reports whether an armed fault was used on this request.
 	Fault bool
-	// FaultForm is that fault as ParseFault reads it, without how often it is used; empty without one.
+	// FaultForm is that fault as ParseFault reads it, without how often it is used, and with ResponseBody as a body of its
+	// own; empty without one.
 	FaultForm string
 }
 
@@ -113,7 +114,7 @@ func (s *Server) Requests() []Request {
 
 // weight estimates what a request takes in the log.
 func (r Request) weight() int {
-	weight := 1024 + len(r.Path) + len(r.Body) + len(r.ResponseBody)
+	weight := 1024 + len(r.Path) + len(r.Body) + len(r.ResponseBody) + len(r.FaultForm)
 	for _, values := range []map[string][]string{r.Query, r.Header, r.ResponseHeader} {
 		for name, list := range values {
 			weight += len(name) + 64
@@ -155,15 +156,15 @@ func (s *Server) record(entry *Request, c *exchange.Call, response exchange.Resp
 	}
 	if s.settings.requestLog > 0 {
 		entry.Number = s.logged.Add(1)
-		if fault != nil {
-			entry.FaultForm = fault.Form()
-		}
 		entry.Header = requestlog.Header(c.Request.Header)
 		if c.Request.URL.RawQuery != "" {
 			entry.Query = requestlog.Query(c.Route, c.Request.URL.Query())
 		}
 		entry.Body = requestlog.Body(c.Body, c.Readable)
 		entry.ResponseHeader, entry.ResponseBody = response.Headers(), requestlog.Response(c, response)
+		if fault != nil {
+			entry.FaultForm = fault.Form(entry.ResponseBody)
+		}
 		s.requests.Add(*entry)
 	}
 	if s.settings.logger != nil {

@@ -51,6 +51,9 @@ func TestRequest_SubjectsHideSecrets(t *testing.T) {
 	for _, text := range []string{`{"request_id":"pin=hunter2"}`, `{"account_id":"https://hunter2@a.example/"}`, `{"amount":"{\"otp\":\"hunter2\"}"}`, `{"eaid":{"pin":"hunter2"}}`} {
 		c.post("simulation/transact", text)
 	}
+	c.Inject("POST /simulation/transact", RespondBody(200, "text/html", "access_token=hunter2"))
+	c.post("simulation/transact", `{}`)
+	require.Equal(t, `respond-body 200 "text/html" "[REDACTED]"`, c.lastRequest().FaultForm)
 	c.post("simulation/transact", `{"request_id":"`+strings.Repeat("é", 300)+`"}`)
 	require.EqualValues(t, strings.Repeat("é", 100), c.lastRequest().RequestID)
 	require.NotContains(t, c.logText(), canary)

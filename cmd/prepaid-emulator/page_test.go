@@ -164,6 +164,10 @@ func TestFormsWorkWithoutScript(t *testing.T) {
 	require.Contains(t, p.get("/accounts?status=closed").body, "EA10000000000006")
 	require.NotContains(t, p.get("/accounts?status=closed").body, ada)
 	require.Contains(t, p.get("/accounts?text=GRACE").body, grace)
+	for _, refused := range [][3]string{{ada, "99999", "not made: the balance was 1,250.40"}, {"EA10000000000006", "1", "not made: the account was closed"}, {ada, "1", "not made: the destination cannot take it"}} {
+		p.call("POST", "accounts/"+refused[0]+"/transfer", `{"amount":`+refused[1]+`,"source_reference":"a","destination_reference":"b","destination_account_id":"EA404","transaction_type":1}`)
+		require.Contains(t, p.get("/requests?outcome=refused").body, refused[2])
+	}
 	require.Contains(t, p.get("/accounts?text=nobody").body, "No account matches")
 	require.Contains(t, p.get("/accounts?text=hopper+GRACE").body, grace, "by name")
 	require.NotContains(t, p.get("/accounts?text=hopper").body, ada)

@@ -152,9 +152,18 @@ func theKeyboardMoves(t *testing.T, b *browser, p *program) {
 	b.keys("/")
 	at("text")
 	b.keys("jk?/c")
+	b.shows("#live-main", "No request matches")
 	var typed string
 	b.eval(`return document.getElementById("text").value`, &typed)
 	require.Equal(t, "jk?/c", typed, "nothing is taken from a field")
+	b.eval(`document.getElementById("text").select(); return null`, nil)
+	b.keys("r-2")
+	b.shows("#live-main .quick", "1 of ")
+	b.shows("#live-main tbody", "r-2")
+	at("text")
+	var search string
+	b.eval(`return location.search`, &search)
+	require.Equal(t, "?text=r-2", search, "a search is in the address while it is typed")
 	b.keys(keyEscape)
 	at("")
 	b.keys("?")

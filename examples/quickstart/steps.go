@@ -69,7 +69,7 @@ func (q *quickstart) issue(ctx context.Context, rows []row) {
 					q.cards = append(q.cards, card{key: r.key, id: account.ID, status: account.Status, load: r.load})
 					continue
 				}
-				unseen = errors.Is(r.err, prepaid.ErrNotSeen)
+				unseen = errors.Is(r.err, prepaid.ErrNotSeen) || prepaid.OutcomeOf(r.err) == prepaid.OutcomeApplied
 			}
 			refused = append(refused, r)
 		}
@@ -80,7 +80,8 @@ func (q *quickstart) issue(ctx context.Context, rows []row) {
 	}
 }
 
-// issueOne may be run again after any error except ErrNotSeen: then a second card could be created.
+// issueOne may be run again, with -again, unless the card was created or is under another client_id: then a second one could be
+// created.
 func (q *quickstart) issueOne(ctx context.Context, r row) (*prepaid.Issued, error) {
 	issued, err := q.client.Accounts.Issue(ctx, prepaid.IssueParams{
 		ProgramClientID: q.program,

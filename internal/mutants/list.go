@@ -36,6 +36,26 @@ func mutants() []mutant {
 			old: "return s.client.longest.notBefore(lastSent)", new: "return s.client.repeats.notBefore(lastSent)",
 		},
 		{
+			name: "what another process sent is not known", file: "internal/turns/turns.go", pkg: "./internal/tests/faults", test: "TestUnknownOutcomeOutlivesTheProcess",
+			old: "if !other && p.NotBefore.After(t.NotBefore) {", new: "if false {",
+		},
+		{
+			name: "what another process sent counts only if this call is sent", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestNothingSentAfterARestart",
+			old: "	r.notBefore = c.longest.notBefore(r.lastSent)\n", new: "",
+		},
+		{
+			name: "what was sent too long ago is sent again", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentOfAnotherClock",
+			old: "!r.lastSent.IsZero() && now.Sub(r.lastSent) > requestIDMaxAge+requestIDMaxAhead", new: "false",
+		},
+		{
+			name: "the longest wait does not count for another process", file: "transfers.go", pkg: "./internal/tests/faults", test: "TestLastSentByTheLongestWait",
+			old: "c.longest.notBefore(r.lastSent)", new: "c.repeats.notBefore(r.lastSent)",
+		},
+		{
+			name: "a journal does not take over what another store sent", file: "journal/pay.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
+			old: "if !known && !lastSent.IsZero() {", new: "if false {",
+		},
+		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
 		},

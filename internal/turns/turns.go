@@ -13,7 +13,7 @@
 //   - only a keyed digest of a payment is kept, so that a memory dump does not reveal who was paid.
 //
 // It does not decide when a request may be repeated or what a response proves. It knows only the calls of one Guard: across
-// processes, the caller must keep them apart.
+// processes, the caller must keep them apart, and pass on what is unknown ([Payment].NotBefore).
 package turns
 
 import (
@@ -39,6 +39,9 @@ type Payment struct {
 	Operation string
 	Source    string
 	Body      []byte // as sent; not kept
+	// NotBefore is when the payment may be sent again, if the caller knows of a sending of unknown outcome that this Guard has
+	// not seen; else zero.
+	NotBefore time.Time
 }
 
 // Result is how a call ended.
@@ -117,13 +120,17 @@ func (g *Guard) Enter(ctx context.Context, p Payment) (Turn, error) {
 	t.key = g.applied.hash(t.id)
 	made, known := g.applied.get(t.key)
 	t.Applied = known && made == t.payment
+	other := !t.NotBefore.IsZero() && t.state.payment != t.payment || known && made != t.payment
+	if !other && p.NotBefore.After(t.NotBefore) { // remembered even if this call is not sent
+		t.NotBefore, t.state.notBefore, t.state.payment = p.NotBefore, p.NotBefore, t.payment
+	}
 	g.mu.Unlock()
 	err, wait := error(nil), time.Duration(0)
 	if !t.NotBefore.IsZero() {
 		wait = time.Until(t.NotBefore)
 	}
 	switch {
-	case !t.NotBefore.IsZero() && t.state.payment != t.payment, known && made != t.payment:
+	case other:
 		err = ErrOtherPayment
 	case wait > 0:
 		err = pause.For(ctx, wait)

@@ -159,11 +159,24 @@ func TestE2EIssueFails(t *testing.T) {
 
 	s.Inject(createOperation, prepaidtest.DropBeforeCommit())
 	_, err := s.client.Accounts.Issue(t.Context(), params)
-	require.ErrorIs(t, err, prepaid.ErrNotSeen)
+	require.NotErrorIs(t, err, prepaid.ErrNotSeen, "that would say that it was created")
 	require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "Accounts.Issue: outcome unknown: account may have been created; search: nothing seen yet")
+	_, ok := errors.AsType[*prepaid.TransportError](err)
+	require.True(t, ok, "the failure of the creation")
 	call, ok := errors.AsType[*prepaid.CallError](err)
 	require.True(t, ok)
 	require.Equal(t, "Accounts.Issue", call.Operation)
+	require.Equal(t, 1, call.Attempts)
+	again := params
+	again.Again, again.Account.ClientAccountKey = true, "emp-8"
+	s.Inject(createOperation, prepaidtest.Respond(500, "server_error"))
+	_, err = s.client.Accounts.Issue(t.Context(), again)
+	require.NotErrorIs(t, err, prepaid.ErrNotSeen)
+	require.ErrorIs(t, err, prepaid.ErrServer)
+	issued, err := s.client.Accounts.Issue(t.Context(), again)
+	require.NoError(t, err, "the outcome was unknown: it is issued when run again")
+	require.True(t, issued.Created)
 
 	stranger := params
 	stranger.Account.CompanyID = 77
@@ -176,6 +189,7 @@ func TestE2EIssueFails(t *testing.T) {
 	_, err = s.client.Accounts.Issue(t.Context(), params)
 	require.ErrorIs(t, err, prepaid.ErrAmbiguous)
 	require.Equal(t, notProcessed, prepaid.OutcomeOf(err))
+	require.ErrorContains(t, err, "Accounts.Issue: not processed: search before the creation: more than one match")
 
 	_, err = s.client.Accounts.Issue(t.Context(), prepaid.IssueParams{Account: prepaid.CreateAccountParams{NameOnCard: "A LOVELACE"}})
 	invalid(t, err, "program_client_id", "client_account_key", "company_id", "registration", "name_on_card")

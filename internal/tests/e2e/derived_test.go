@@ -40,6 +40,25 @@ func TestE2EDerivedClientDoesNotOvertake(t *testing.T) {
 	s.holds(to, "25.00")
 }
 
+// A client with short attempts does not pay twice either, when a payment takes longer than its attempts and InFlightWait, and no
+// longer than the first client allows for.
+func TestE2EShortAttemptsDoNotPayTwice(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	from, to := s.seed("100.00"), s.seed("0")
+	s.Inject(harness.TransferOperation, prepaidtest.DropBeforeCommit().CommitAfter(300*time.Millisecond))
+	users, err := s.client.With(prepaid.Overrides{AttemptTimeout: 100 * time.Millisecond})
+	require.NoError(t, err)
+	again, err := users.With(prepaid.Overrides{AttemptTimeout: 50 * time.Millisecond})
+	require.NoError(t, err)
+	_, err = again.Accounts.Transfer(t.Context(), from, harness.TransferTo(to, "25.00"))
+	require.NoError(t, err)
+	require.NoError(t, s.WaitIdle(t.Context()))
+	require.Empty(t, s.PaidTwice())
+	s.holds(from, "75.00")
+	s.holds(to, "25.00")
+}
+
 // The emulator has what the reference describes. A raw call of anything else finds nothing, and does nothing.
 func TestE2ERawCallOfAnUnknownPath(t *testing.T) {
 	t.Parallel()

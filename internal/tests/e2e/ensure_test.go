@@ -106,6 +106,9 @@ func TestE2EEnsurePolicy(t *testing.T) {
 				first[2], replaces[1][0], replaces[1][1], last[2],
 			}, s.writes()[before:])
 
+			require.Equal(t, int64(99), merchants.Merchants[0].ID, "the caller's list is the caller's")
+
+			read := len(s.Requests())
 			s.AllowOnly("GET /policy/{id}/categories", "GET /policy/{id}/merchants", "GET /policy/{id}/terminals")
 			gotCategories, err := policies.EnsureCategories(ctx, 43, categories)
 			require.NoError(t, err)
@@ -113,6 +116,7 @@ func TestE2EEnsurePolicy(t *testing.T) {
 			require.NoError(t, err)
 			gotTerminals, err := policies.EnsureTerminals(ctx, 43, terminals)
 			require.NoError(t, err)
+			require.Len(t, s.Requests(), read+3, "each list is read once")
 			require.False(t, gotCategories.Changed() || gotMerchants.Changed() || gotTerminals.Changed())
 			require.Equal(t, []int{2, 2, 2}, []int{len(gotCategories.Unchanged), len(gotMerchants.Unchanged), len(gotTerminals.Unchanged)})
 		})

@@ -58,7 +58,7 @@ func TestDerivedClientsShareRequestIDs(t *testing.T) {
 }
 
 // The pause before a payment is sent again is that of the client which sent it, whichever sends it again and however short the
-// attempts of that one are.
+// attempts of that one are. Short attempts do not shorten it: what the service may need for a payment does not depend on them.
 func TestDerivedClientsWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	short, long := prepaid.Overrides{AttemptTimeout: 5 * time.Second}, prepaid.Overrides{AttemptTimeout: 2 * time.Minute}
@@ -68,10 +68,10 @@ func TestDerivedClientsWaitForEachOther(t *testing.T) {
 	}{
 		"client, short": {nil, &short, 40 * time.Second},
 		"client, long":  {nil, &long, 40 * time.Second},
-		"short, client": {&short, nil, 15 * time.Second},
+		"short, client": {&short, nil, 40 * time.Second},
 		"long, client":  {&long, nil, 130 * time.Second},
 		"long, short":   {&long, &short, 130 * time.Second},
-		"short, short":  {&short, &short, 15 * time.Second},
+		"short, short":  {&short, &short, 40 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

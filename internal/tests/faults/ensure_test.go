@@ -159,6 +159,25 @@ func TestEnsureCannotReadBack(t *testing.T) {
 	})
 }
 
+// After an unknown outcome the rules are read at once and after 1 s and 3 s.
+func TestEnsureLooksThreeTimes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newEnsureStage(t)
+		s.Inject("POST /policy/{id}/merchants", prepaidtest.DropBeforeCommit())
+		start := time.Now()
+		_, err := ensureAll(t.Context(), s.client, "merchants")
+		require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+		var reads []time.Duration
+		for _, r := range s.Requests() {
+			if r.Method == http.MethodGet {
+				reads = append(reads, r.Time.Sub(start))
+			}
+		}
+		require.Equal(t, []time.Duration{0, 0, time.Second, 3 * time.Second}, reads)
+	})
+}
+
 // A deadline that leaves no time to look again ends the search, with the outcome that was known.
 func TestEnsureHasNoTimeToLookAgain(t *testing.T) {
 	t.Parallel()

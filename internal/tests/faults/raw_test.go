@@ -226,6 +226,77 @@ func TestRawCallWithTypesOfThisPackage(t *testing.T) {
 	require.Contains(t, script.Requests()[0].Body, `"first_name":"Ada"`)
 }
 
+// A result of this package is complete or an error wherever it stands in the caller's type. An account without a balance is not
+// one of nothing, and a payment without a transaction ID is not one that was made.
+func TestRawCallInventsNothing(t *testing.T) {
+	t.Parallel()
+	type page struct {
+		Items []prepaid.AccountSummary `json:"items"`
+		Next  string                   `json:"next"`
+	}
+	lacks := strings.Replace(harness.AccountJSON, `"balance":12.5,`, "", 1)
+	null := strings.Replace(harness.AccountJSON, `"balance":12.5,`, `"balance":null,`, 1)
+	call := func(body string, out any) error {
+		config := harness.Config("https://cards.example")
+		config.Transport = harness.NewScript(harness.Respond(200, harness.VendorJSON, body))
+		return harness.NewClient(t, config).Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits"}, out)
+	}
+	for form, out := range map[string]func() any{
+		`%s`:               func() any { return new(*prepaid.Account) },
+		`[%s]`:             func() any { return new([]*prepaid.Account) },
+		`[[%s]]`:           func() any { return new([1][]prepaid.Account) },
+		`{"a":%s}`:         func() any { return new(map[string]prepaid.Account) },
+		`{"items":[%s]}`:   func() any { return new(page) },
+		`[{"items":[%s]}]`: func() any { return new([]page) },
+	} {
+		require.NoError(t, call(fmt.Sprintf(form, harness.AccountJSON), out()), form)
+		for _, account := range []string{lacks, null} {
+			harness.RequireUndecodable(t, call(fmt.Sprintf(form, account), out()), prepaid.OutcomeUnknown)
+		}
+	}
+	whole := new(page)
+	require.NoError(t, call(`{"items":[`+harness.AccountJSON+`,`+harness.AccountJSON+`],"next":7}`, whole))
+	require.Equal(t, "12.50", whole.Items[1].Balance.String())
+	require.Equal(t, "7", whole.Next)
+
+	for _, id := range []string{`""`, `null`, `0`, `"failed"`} {
+		for _, out := range []any{new(prepaid.TransferResult), new([]prepaid.TransferResult)} {
+			body := `{"transaction_id":` + id + `,"correlation_id":"1"}`
+			if _, list := out.(*[]prepaid.TransferResult); list {
+				body = "[" + body + "]"
+			}
+			harness.RequireUndecodable(t, call(body, out), prepaid.OutcomeUnknown)
+		}
+	}
+	made := new(prepaid.TransferResult)
+	require.NoError(t, call(`{"transaction_id":12,"correlation_id":"1"}`, made))
+	require.Equal(t, prepaid.TransactionID("12"), made.TransactionID)
+}
+
+// A body is sent as the operations of this package send it, keys included, or not at all.
+func TestRawCallSendsKeysAndNoNil(t *testing.T) {
+	t.Parallel()
+	script := harness.NewScript(harness.Respond(200, harness.VendorJSON, `{}`))
+	config := harness.Config("https://cards.example")
+	config.Transport = script
+	client := harness.NewClient(t, config)
+	key, err := prepaid.EphemeralKeyFrom(make([]byte, 32))
+	require.NoError(t, err)
+	for _, body := range []any{
+		prepaid.ExchangeKeyParams{EphemeralKey: key}, &prepaid.ExchangeKeyParams{EphemeralKey: key}, map[string]any{"ephemeral_key": key},
+	} {
+		require.NoError(t, client.Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/keys", Body: body}, nil))
+		sent := script.Requests()
+		require.Contains(t, sent[len(sent)-1].Body, `"ephemeral_key":"`+strings.Repeat("A", 43)+`="`)
+	}
+	sent := len(script.Requests())
+	for _, body := range []any{(*prepaid.TransferParams)(nil), (*prepaid.DirectEntryOutParams)(nil), (*prepaid.Cardholder)(nil), (*struct{})(nil)} {
+		err := client.Do(t.Context(), prepaid.RawRequest{Method: "POST", Path: "/limits", Body: body}, nil)
+		harness.RequireFaults(t, err, "", harness.Fault{Field: "body", Rule: "must be a JSON object or array"})
+	}
+	require.Len(t, script.Requests(), sent)
+}
+
 // changing writes itself differently each time.
 type changing struct{ times *int }
 

@@ -58,11 +58,17 @@ func (a Response) header(h http.Header) {
 
 // Headers are those that the caller gets, but for what a connection adds. All names are in the form of net/http.
 func (a Response) Headers() http.Header {
-	h, sent := make(http.Header, 8), make(http.Header, 8)
-	a.header(sent)
-	for name, values := range sent {
-		if values != nil { // nil keeps net/http from guessing a Content-Type
-			h[http.CanonicalHeaderKey(name)] = values
+	h := make(http.Header, 8)
+	a.header(h)
+	if h["Content-Type"] == nil { // which keeps net/http from guessing one
+		delete(h, "Content-Type")
+	}
+	if a.Page != nil {
+		for name, values := range h {
+			if usual := http.CanonicalHeaderKey(name); usual != name {
+				delete(h, name)
+				h[usual] = values
+			}
 		}
 	}
 	if a.Stream == nil && (a.Status != http.StatusNoContent || len(a.Body) > 0) {

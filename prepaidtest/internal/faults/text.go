@@ -78,10 +78,13 @@ func (f Fault) String() string {
 	return strings.Join(append(words, f.Schedule.words()...), " ")
 }
 
-// Form is the fault without its schedule: what happened to one request.
-func (f Fault) Form() string {
+// Form is the fault without its schedule, which is what happened to one request; sent stands for a body of its own.
+func (f Fault) Form(sent string) string {
 	once := f
 	once.Schedule = Schedule{}
+	if once.Kind == RespondWith {
+		once.Body = sent
+	}
 	return once.String()
 }
 

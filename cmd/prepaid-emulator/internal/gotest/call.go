@@ -160,10 +160,9 @@ func (in *reader) next(kind reflect.Type) (reflect.Value, error) {
 		var named struct {
 			IDs json.RawMessage `json:"message_ids"`
 		}
-		if err := json.Unmarshal(in.body, &named); err != nil || named.IDs == nil {
+		if json.Unmarshal(in.body, &named) != nil || json.Unmarshal(named.IDs, value.Addr().Interface()) != nil {
 			return value, errors.New("its body does not have the members of the operation")
 		}
-		return value, json.Unmarshal(named.IDs, value.Addr().Interface())
 	case kind.Kind() == reflect.Struct && len(in.body) > 2:
 		in.toFields(value)
 		if err := json.Unmarshal(in.body, value.Addr().Interface()); err != nil {

@@ -60,9 +60,9 @@ func Write(server *prepaidtest.Server, r prepaidtest.Request) (string, error) {
 	if uri := w.field("URI"); uri.IsValid() && uri.String() != "" {
 		uri.SetString("https://receiver.example/") // the log leaves out what may be secret
 	}
-	refused := w.invalid(made)
-	w.prepare()
-	w.refused = refused && w.call.asText == ""
+	if w.refused = w.invalid(made) && !w.sealed(); !w.refused {
+		w.prepare()
+	}
 	text, err := format.Source([]byte(w.insertExpressions(w.file())))
 	if err != nil {
 		return "", fmt.Errorf("the test cannot be written: %w", err)

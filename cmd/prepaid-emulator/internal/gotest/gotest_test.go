@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ type caller struct {
 
 func newCaller(t *testing.T) *caller {
 	t.Helper()
-	c := &caller{Server: prepaidtest.NewServer(t, prepaidtest.ReportDelay(0), prepaidtest.AllowHTTPOnLoopback()), t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	c := &caller{Server: prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.ReportDelay(0), prepaidtest.AllowHTTPOnLoopback()), t: t, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
@@ -196,4 +197,35 @@ func TestEveryOperationBecomesATestThatPasses(t *testing.T) {
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%d files: %s", files, out)
 	}
+}
+
+// Whatever another program sends, there is a test or a reason why not, in words for people.
+func TestNoRequestIsTooOdd(t *testing.T) {
+	t.Parallel()
+	c := newCaller(t)
+	c.AddAccount(prepaidtest.SeedAccount{ID: "EA-ADA", Balance: "-5.00"})
+	for _, operation := range prepaidtest.Operations() {
+		method, path, _ := strings.Cut(operation, " ")
+		for _, id := range []string{"EA-ADA", "42", `a%2Fb%22%60%0A`} {
+			path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path[1:], id)
+			for _, body := range []string{
+				"", "{}", "[]", "null", "{", `{"amount":"x"}`, `{"amount":0,"account_id":"EA-ADA","message_ids":"x","status":5,"uri":7,"add":[{}]}`,
+				`{"amount":1,"account_id":"` + "`" + `\n\"); panic(1) //","message_ids":["\"+x"],"status":"lost","uri":"http://x@y/?z","hmac_key_secret":"s","enabled":true}`,
+			} {
+				c.send(method, path, body)
+			}
+			c.send(method, path+"?page_size=x&start_date=soon&include_column_headers=perhaps&with_personal=1&status=%22&x=1", "")
+		}
+	}
+	written := 0
+	for _, request := range c.Requests() {
+		text, err := Write(c.Server, request)
+		if err != nil {
+			require.NotRegexp(t, `json:|reflect|[a-z]\.[A-Z]`, err.Error(), "%s %s %s", request.Method, request.Path, request.Body)
+			continue
+		}
+		written++
+		require.NotContains(t, text, "); panic(1) //\n", "what was sent is never code")
+	}
+	require.Greater(t, written, 300)
 }

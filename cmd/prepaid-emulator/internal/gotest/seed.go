@@ -50,7 +50,7 @@ func (w *writer) prepare() {
 		w.prepareHook()
 	case strings.HasPrefix(w.request.Template, "/reporting/"):
 		w.prepareReport()
-	case strings.HasPrefix(w.request.Template, "/pin/") && w.request.Template != "/pin/initiate":
+	case w.sealed():
 		w.preparePIN()
 	}
 	w.seedNamed()
@@ -144,6 +144,12 @@ func (w *writer) prepareReport() {
 		w.before = append(w.before, fmt.Sprintf("run, err := client.Reporting.Start(t.Context(), %q, prepaid.StartReportParams{})", template), failOn)
 		w.call.asText = "client.Reporting.Result(t.Context(), *run)"
 	}
+}
+
+// sealed reports whether the request has a sealed PIN, which the log masks, and all else that it needs.
+func (w *writer) sealed() bool {
+	operation, device, address := w.field("OperationID"), w.field("DeviceID"), w.field("IPAddress")
+	return w.field("Envelope").IsValid() && operation.String() != "" && device.String() != "" && address.String() != ""
 }
 
 // preparePIN begins the PIN change, as the cardholder does, and seals a fictional PIN.

@@ -233,7 +233,7 @@ func refusal(r prepaidtest.Request) string {
 	}
 	switch body := membersOf(r.ResponseBody); {
 	case strings.HasSuffix(r.Template, "/transfer") && body != nil && transactionID(r) == "":
-		return "not made: no money moved"
+		return "not made: " + notMade(r)
 	case strings.HasPrefix(r.Template, "/funding/") && body["outcome"] == "declined":
 		return "declined"
 	case strings.HasPrefix(r.Template, "/simulation/"):
@@ -243,6 +243,19 @@ func refusal(r prepaidtest.Request) string {
 		}
 	}
 	return ""
+}
+
+// notMade is why a transfer was not made, as far as the account shows it.
+func notMade(r prepaidtest.Request) string {
+	amount, err := prepaid.ParseAmount(r.Amount)
+	balance, balanceErr := prepaid.ParseAmount(r.AccountBalance)
+	switch {
+	case r.AccountStatus != "" && r.AccountStatus != "active":
+		return "the account was " + words(r.AccountStatus)
+	case err == nil && balanceErr == nil && amount.Compare(balance) > 0:
+		return "the balance was " + money(r.AccountBalance)
+	}
+	return "the destination cannot take it"
 }
 
 // outcomeTone is the colour of a response.

@@ -13,7 +13,7 @@
   }
 
   const refused = main.hasAttribute("data-refused");
-  const address = new URL(main.dataset.live, location.href);
+  let address = new URL(main.dataset.live, location.href);
   address.searchParams.set("live", "1");
   const shown = new URL(location.href);
   if (shown.searchParams.has("done")) {
@@ -31,10 +31,10 @@
   button.className = "quiet";
   control.append(word, button);
 
-  main.addEventListener("animationend", (event) => event.target.classList.remove("arrived"));
-
   let paused = false;
   let timer = 0;
+  let typing = 0;
+  let calls = 0;
 
   function say(text, tone) {
     if (word.textContent !== text) {
@@ -51,11 +51,12 @@
   const kept = (node, name) =>
     (name === "open" && node.nodeName === "DETAILS") || (name === "class" && node.classList.contains("arrived"));
 
-  // mark is what must not move under the eyes of the reader: the row with the focus or the pointer, else, on a page that
-  // was scrolled, the first row in sight.
+  // mark is what must not move under the eyes of the reader: the row with the focus, else, on a page that was scrolled, the
+  // row under the pointer or the first in sight. At the top of a page what is new appears.
   function mark() {
     const row =
-      document.activeElement.closest?.("#live-main [data-key]") ?? document.querySelector("#live-main [data-key]:hover") ??
+      document.activeElement.closest?.("#live-main [data-key]") ??
+      (scrollY > 0 ? document.querySelector("#live-main [data-key]:hover") : null) ??
       (scrollY > 0 ? [...main.querySelectorAll("[data-key]")].find((node) => node.getBoundingClientRect().top >= 0) : null);
     const top = row?.getBoundingClientRect().top;
     return () => {
@@ -119,6 +120,7 @@
         const added = old.insertBefore(document.importNode(child, true), at);
         if (added.nodeName === "TR") {
           added.classList.add("arrived");
+          setTimeout(() => added.classList.remove("arrived"), 1500);
         }
       }
     }
@@ -129,31 +131,60 @@
     }
   }
 
-  async function update() {
-    if (!document.hidden && !paused) {
+  // update asks for the page once, and then again after a while. The newest call is the one that goes on.
+  async function update(searching = false) {
+    const mine = ++calls;
+    clearTimeout(timer);
+    if (searching || (!document.hidden && !paused)) {
       try {
         const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(10000) });
         if (!response.ok) {
           throw new Error("refused");
         }
         const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-        if (!paused) {
-          const hold = mark();
-          for (const id of ["live-state", "live-main"]) {
-            const part = fresh.getElementById(id);
-            if (part) {
-              morphChildren(document.getElementById(id), part);
-            }
-          }
-          hold();
-          say("Live", "good");
+        if (mine === calls && (searching || !paused)) {
+          put(fresh, searching);
+          say(paused ? "Paused" : "Live", paused ? "dull" : "good");
         }
       } catch {
         say("No connection", "bad");
       }
     }
-    timer = setTimeout(update, period);
+    if (mine === calls) {
+      timer = setTimeout(() => update(), period);
+    }
   }
+
+  function put(fresh, searching) {
+    const hold = searching ? () => {} : mark();
+    for (const id of ["live-state", "live-main"]) {
+      const part = fresh.getElementById(id);
+      if (part) {
+        morphChildren(document.getElementById(id), part);
+      }
+    }
+    if (searching) {
+      main.querySelectorAll(".arrived").forEach((row) => row.classList.remove("arrived"));
+    }
+    hold();
+  }
+
+  // A search shows what it finds while it is typed; its button does the same without this script.
+  main.addEventListener("input", (event) => {
+    const form = event.target.closest("form[role=search]");
+    if (!form) {
+      return;
+    }
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const found = new URL(form.action);
+      found.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim() !== ""));
+      history.replaceState(null, "", found);
+      found.searchParams.set("live", "1");
+      address = found;
+      update(true);
+    }, 200);
+  });
 
   function show() {
     button.textContent = paused ? "Resume" : "Pause";
@@ -167,10 +198,9 @@
   });
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) {
-      clearTimeout(timer);
       update();
     }
   });
   show();
-  timer = setTimeout(update, period);
+  timer = setTimeout(() => update(), period);
 })();

@@ -1,0 +1,345 @@
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// payAs makes the payment of harness.OpTransfer through a new client, as a new process does, which knows when it was last sent.
+func payAs(ctx context.Context, t *testing.T, config prepaid.Config, lastSent time.Time, directEntry bool) error {
+	t.Helper()
+	client := harness.NewClient(t, config)
+	if directEntry {
+		params := harness.ValidDirectEntry()
+		params.LastSent = lastSent
+		_, err := client.Accounts.DirectEntryOut(ctx, "acc-1", params)
+		return err
+	}
+	params := harness.ValidTransfer()
+	params.LastSent = lastSent
+	_, err := client.Accounts.Transfer(ctx, "acc-1", params)
+	return err
+}
+
+// What a new process may say of a payment whose outcome was unknown before: with LastSent, exactly what the client that sent it
+// says of its own second call. The first sending may have moved the money, so that a refusal is no proof of the opposite.
+func TestUnknownOutcomeOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	moved := harness.Respond(200, harness.VendorJSON, `{"transaction_id":"7","correlation_id":"c"}`)
+	for name, tc := range map[string]struct {
+		second harness.Step
+		want   prepaid.Outcome
+		// direct entries have no documented failure
+		direct prepaid.Outcome
+	}{
+		"success":             {moved, prepaid.OutcomeApplied, prepaid.OutcomeApplied},
+		"failed transfer":     {harness.Respond(200, harness.VendorJSON, `{"transaction_id":"","correlation_id":"c"}`), prepaid.OutcomeRejected, prepaid.OutcomeUnknown},
+		"the service's 400":   {harness.ServiceError(400, "invalid_request"), prepaid.OutcomeRejected, prepaid.OutcomeRejected},
+		"400, another code":   {harness.ServiceError(400, "duplicate_request"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"a gateway's 400":     {harness.Respond(400, "application/json", `{"error":"invalid_request"}`), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"403":                 {harness.ServiceError(403, "forbidden"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"404":                 {harness.ServiceError(404, "not_found"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"409":                 {harness.ServiceError(409, "conflict"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"401":                 {harness.ServiceError(401, "invalid_token"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"429":                 {harness.ServiceError(429, "rate_limited", "Retry-After: 99"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"no connection":       {harness.Unreachable(syscall.ECONNREFUSED), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"cut off":             {harness.Broken(harness.ErrCut), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"timed out":           {harness.After(time.Minute, moved), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"503":                 {harness.Respond(503, "", ""), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"500 of the service":  {harness.ServiceError(500, "server_error"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+		"an unusable success": {harness.Respond(200, "text/html", "<html>"), prepaid.OutcomeUnknown, prepaid.OutcomeUnknown},
+	} {
+		for _, direct := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					service := harness.NewScript(harness.Broken(harness.ErrCut), tc.second)
+					config := harness.ClockConfig(service)
+					config.Retry.MaxAttempts = 1
+					first := harness.CallError(t, payAs(t.Context(), t, config, time.Time{}, direct))
+					require.Equal(t, prepaid.OutcomeUnknown, first.Outcome)
+					time.Sleep(15 * time.Second) // the restart
+
+					sent := first.LastSent
+					err := payAs(t.Context(), t, config, sent, direct)
+					require.Equal(t, 40*time.Second, service.Gaps()[0], "not before the first can no longer be in progress")
+					want := tc.want
+					if direct {
+						want = tc.direct
+					}
+					require.Equal(t, want, prepaid.OutcomeOf(err), "%v", err)
+					require.Equal(t, want == prepaid.OutcomeRejected, prepaid.ProvesNotApplied(err, sent), "%v", err)
+					if want != prepaid.OutcomeUnknown {
+						return
+					}
+					again := harness.CallError(t, err)
+					require.False(t, again.LastSent.Before(sent), "what a store keeps")
+					require.False(t, again.NotBefore.IsZero())
+					// A third process goes on from there, and so on until the service says what happened.
+					config = harness.ClockConfig(harness.NewScript(moved))
+					require.NoError(t, payAs(t.Context(), t, config, again.LastSent, direct))
+				})
+			})
+		}
+	}
+}
+
+// Against the emulator, which moves the money when the response is lost: whatever the second process receives, it never says
+// "nothing moved", and the third one learns the result.
+func TestRestartAfterTheMoneyMoved(t *testing.T) {
+	t.Parallel()
+	for name, refusal := range map[string]prepaidtest.Fault{
+		"404": prepaidtest.Respond(404, "not_found"), "403": prepaidtest.Respond(403, "forbidden"), "409": prepaidtest.Respond(409, "conflict"),
+		"400 with another code": prepaidtest.Respond(400, "account_closed"), "429": prepaidtest.Respond(429, ""),
+		"401": prepaidtest.Respond(401, "invalid_token"), "500": prepaidtest.Respond(500, "server_error"), "lost again": prepaidtest.CommitThenDrop(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				srv, config, from, to := virtualStage(t)
+				config.Retry.MaxAttempts = 1
+				config.Retry.MaxThrottleWait = time.Second
+				params := harness.TransferTo(to, "25.50")
+				srv.Inject(harness.TransferOperation, prepaidtest.CommitThenDrop())
+				_, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
+				params.LastSent = harness.CallError(t, err).LastSent
+				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+				require.Equal(t, "74.50", srv.Balance(from))
+
+				srv.Inject(harness.TransferOperation, refusal, refusal)
+				_, err = harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
+				require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%v", err)
+				params.LastSent = harness.CallError(t, err).LastSent
+
+				srv.ClearFaults()
+				result, err := harness.NewClient(t, config).Accounts.Transfer(t.Context(), from, params)
+				require.NoError(t, err)
+				require.NotEmpty(t, result.TransactionID)
+				require.Equal(t, "74.50", srv.Balance(from))
+				require.Empty(t, srv.PaidTwice())
+			})
+		})
+	}
+}
+
+// What ends a call before it is sent proves nothing of the earlier sending, and the store keeps the time of that.
+func TestNothingSentAfterARestart(t *testing.T) {
+	t.Parallel()
+	closed := func(t *testing.T, config prepaid.Config) (context.Context, *prepaid.Client) {
+		t.Helper()
+		client := harness.NewClient(t, config)
+		require.NoError(t, client.Close())
+		return t.Context(), client
+	}
+	for name, set := range map[string]func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client){
+		"a fault": func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+			t.Helper()
+			params.SourceReference = ""
+			return t.Context(), harness.NewClient(t, config)
+		},
+		"a closed client": func(t *testing.T, config prepaid.Config, _ *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+			t.Helper()
+			return closed(t, config)
+		},
+		"no token": func(t *testing.T, config prepaid.Config, _ *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+			t.Helper()
+			config.TokenSource = harness.TokenFunc(func(context.Context, *oauth2.Token) (*oauth2.Token, error) { return nil, errors.New("none") })
+			return t.Context(), harness.NewClient(t, config)
+		},
+		"a deadline before the repeat": func(t *testing.T, config prepaid.Config, _ *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			t.Cleanup(cancel)
+			return ctx, harness.NewClient(t, config)
+		},
+		"the ID of another payment": func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+			t.Helper()
+			client := harness.NewClient(t, config)
+			_, err := client.Accounts.Transfer(t.Context(), "acc-9", *params)
+			require.NoError(t, err)
+			return t.Context(), client
+		},
+		"an old ID": func(t *testing.T, config prepaid.Config, params *prepaid.TransferParams) (context.Context, *prepaid.Client) {
+			t.Helper()
+			params.RequestID = prepaid.DeriveRequestID(prepaid.DateOf(time.Now().AddDate(0, 0, -23)), "old")
+			return t.Context(), harness.NewClient(t, config)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+				params := harness.ValidTransfer()
+				ctx, client := set(t, harness.ClockConfig(service), &params)
+				before := len(service.Requests())
+				sent := time.Now().Add(-time.Second)
+				params.LastSent = sent
+				_, err := client.Accounts.Transfer(ctx, "acc-1", params)
+				failure := harness.CallError(t, err)
+				require.Equal(t, prepaid.OutcomeUnknown, failure.Outcome, "%v", failure)
+				require.Len(t, service.Requests(), before)
+				require.Equal(t, sent, failure.LastSent)
+				require.Zero(t, failure.Attempts)
+				require.Zero(t, failure.FirstSent)
+				gone := errors.Is(err, prepaid.ErrRequestIDExpired) || errors.Is(err, prepaid.ErrRequestIDReused)
+				require.Equal(t, gone, failure.NotBefore.IsZero(), "never again, or later")
+			})
+		})
+	}
+}
+
+// A LastSent in the future counts as now, whatever it is; one that is too old is refused, since the service would pay again.
+func TestLastSentOfAnotherClock(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, tc := range map[string]struct {
+		lastSent func(now time.Time) time.Time
+		waits    time.Duration
+		refused  bool
+	}{
+		"none":               {func(time.Time) time.Time { return time.Time{} }, 0, false},
+		"none, in a zone":    {func(time.Time) time.Time { return time.Time{}.In(time.FixedZone("", 3600)) }, 0, false},
+		"now":                {func(now time.Time) time.Time { return now }, 40 * time.Second, false},
+		"39 s ago":           {func(now time.Time) time.Time { return now.Add(-39 * time.Second) }, time.Second, false},
+		"40 s ago":           {func(now time.Time) time.Time { return now.Add(-40 * time.Second) }, 0, false},
+		"in a second":        {func(now time.Time) time.Time { return now.Add(time.Second) }, 40 * time.Second, false},
+		"in a year":          {func(now time.Time) time.Time { return now.AddDate(1, 0, 0) }, 40 * time.Second, false},
+		"at the end of time": {func(time.Time) time.Time { return time.Unix(1<<61, 0) }, 40 * time.Second, false},
+		"29 days ago":        {func(now time.Time) time.Time { return now.Add(-29 * day) }, 0, false},
+		"over 29 days ago":   {func(now time.Time) time.Time { return now.Add(-29*day - 1) }, 0, true},
+		"in 1970":            {func(time.Time) time.Time { return time.Unix(0, 0) }, 0, true},
+		"at the beginning":   {func(time.Time) time.Time { return time.Unix(-1<<61, 0) }, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				service := harness.NewScript(harness.ServiceError(404, "not_found"))
+				began, lastSent := time.Now(), tc.lastSent(time.Now())
+				err := payAs(t.Context(), t, harness.ClockConfig(service), lastSent, false)
+				require.Equal(t, tc.waits, time.Since(began))
+				failure := harness.CallError(t, err)
+				require.Equal(t, tc.refused, errors.Is(err, prepaid.ErrRequestIDExpired))
+				if tc.refused {
+					require.Empty(t, service.Requests())
+					require.Equal(t, lastSent, failure.LastSent)
+				} else {
+					require.Len(t, service.Requests(), 1)
+					require.Equal(t, began.Add(tc.waits), failure.LastSent)
+				}
+				want := prepaid.OutcomeUnknown
+				if lastSent.IsZero() {
+					want = prepaid.OutcomeRejected
+				}
+				require.Equal(t, want, failure.Outcome)
+			})
+		})
+	}
+}
+
+// LastSent says when, and not what: it is not sent, not stored with the params, and another one is not another payment.
+func TestLastSentIsNoPartOfThePayment(t *testing.T) {
+	t.Parallel()
+	sent := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
+	transfer, direct := harness.ValidTransfer(), harness.ValidDirectEntry()
+	plainTransfer, err := json.Marshal(transfer)
+	require.NoError(t, err)
+	plainDirect, err := json.Marshal(direct)
+	require.NoError(t, err)
+	transfer.LastSent, direct.LastSent = sent, sent
+	withTransfer, err := json.Marshal(transfer)
+	require.NoError(t, err)
+	withDirect, err := json.Marshal(direct)
+	require.NoError(t, err)
+	require.JSONEq(t, string(plainTransfer), string(withTransfer))
+	require.JSONEq(t, string(plainDirect), string(withDirect))
+	require.Equal(t, map[prepaid.TransferParams]bool{transfer: true}, map[prepaid.TransferParams]bool{transfer: true}, "comparable")
+
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		params := harness.ValidTransfer()
+		for _, params.LastSent = range []time.Time{{}, time.Now(), time.Now().Add(-time.Hour)} {
+			_, err := client.Accounts.Transfer(t.Context(), "acc-1", params)
+			require.NoError(t, err, "not ErrRequestIDReused")
+		}
+		for _, request := range service.Requests() {
+			require.Equal(t, service.Requests()[0].Body, request.Body)
+		}
+	})
+}
+
+// The client remembers what it was told once, also if it could not send: a later call without LastSent is no fresh one, and one
+// for another payment is refused. A success ends that.
+func TestLastSentIsRemembered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.ServiceError(404, "not_found"), harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		params := harness.ValidTransfer()
+		pay := func(ctx context.Context, p prepaid.TransferParams) error {
+			_, err := client.Accounts.Transfer(ctx, "acc-1", p)
+			return err
+		}
+		began := time.Now()
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		told := params
+		told.LastSent = began
+		require.ErrorIs(t, pay(short, told), context.DeadlineExceeded)
+		require.Zero(t, time.Since(began))
+
+		other := params
+		other.Amount = prepaid.Cents(2)
+		require.ErrorIs(t, pay(t.Context(), other), prepaid.ErrRequestIDReused)
+		require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(pay(t.Context(), params)), "404 after a wait")
+		require.Equal(t, 40*time.Second, time.Since(began))
+		require.NoError(t, pay(t.Context(), params))
+		before := time.Now()
+		require.NoError(t, pay(t.Context(), params))
+		require.Zero(t, time.Since(before), "nothing is unknown any more")
+	})
+}
+
+// Of a family of clients any may have sent it before the restart: the longest wait counts.
+func TestLastSentByTheLongestWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Succeed(harness.OpTransfer()))
+		client := harness.NewClient(t, harness.ClockConfig(service))
+		_, err := client.With(prepaid.Overrides{AttemptTimeout: 2 * time.Minute})
+		require.NoError(t, err)
+		params := harness.ValidTransfer()
+		params.LastSent = time.Now()
+		began := time.Now()
+		_, err = client.Accounts.Transfer(t.Context(), "acc-1", params)
+		require.NoError(t, err)
+		require.Equal(t, client.Accounts.NotBefore(began), time.Now())
+		require.Equal(t, 130*time.Second, time.Since(began))
+	})
+}
+
+// The repeat within the call after a restart waits for its own first attempt, too.
+func TestRepeatAfterARestartWaitsForItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := harness.NewScript(harness.Respond(http.StatusBadGateway, "", ""), harness.ServiceError(400, "invalid_request"))
+		began := time.Now()
+		err := payAs(t.Context(), t, harness.ClockConfig(service), began, false)
+		require.Equal(t, []time.Duration{40 * time.Second}, service.Gaps())
+		require.Equal(t, 80*time.Second, time.Since(began))
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "sent when both could no longer be in progress")
+	})
+}
