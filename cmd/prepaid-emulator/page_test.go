@@ -42,6 +42,8 @@ func busy(t *testing.T) (p *program, secrets []string) {
 	p.call("GET", "accounts/company/42?last_name=Lovelace", "")
 	p.call("GET", "accounts/EA404", "")
 	p.call("GET", "nowhere/at?all=1", "")
+	p.call("PUT", "accounts/"+ada+"/personal", `{"middle_name":"Turing","mobile_number":"+61400Turing","email_address":"turing@Turing.example","address_line1":"1 Turing Way"}`)
+	p.call("PUT", "accounts/"+ada, `{"display_name":"Turing","date_of_birth":"Turing"`)
 	p.call("POST", "pin/initiate", `{"eaid":"`+ada+`","device_id":"d","ip_address":"192.0.2.1","communication_method":"sms"}`)
 	p.call("POST", "pin/execute", `{"device_id":"d","ip_address":"192.0.2.1","operation_id":"00000000-0000-4000-8000-000000000000","pin":"`+pin+`","otp":"`+otp+`",
 		"encrypted_data":"`+hookSecret+`","public_key_fingerprint":"00","encrypted_key":"`+hookSecret+`","oaep_hashing_algorithm":"SHA256","iv":"`+hookSecret[:32]+`"}`)

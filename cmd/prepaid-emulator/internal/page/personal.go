@@ -10,9 +10,14 @@ import (
 // concealed stands for personal data, which the page of an account alone shows.
 const concealed = "[personal]"
 
-// personalMembers are personal data, in bodies, responses and queries.
+// personalMembers are personal data, in bodies, responses and queries. The members of a registration are among them: a program
+// that is being written sends them in the wrong place too.
 func personalMembers() []string {
-	return []string{"personal", "registration", "name_on_card", "destination_account_info", "first_name", "last_name", "mobile"}
+	return []string{
+		"personal", "registration", "name_on_card", "display_name", "destination_account_info", "mobile",
+		"first_name", "middle_name", "last_name", "date_of_birth", "sex", "mobile_number", "phone_number", "email_address",
+		"driver_licence_number", "passport", "primary_address", "alternate_address", "address_line1", "address_line2", "address_line3",
+	}
 }
 
 // readable indents JSON, with personal data left out, and the query of a webhook's address, which may hold a secret. What is
