@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -191,6 +192,7 @@ func (c Config) withDefaults() Config {
 	c.MaxResponseBytes = cmp.Or(c.MaxResponseBytes, 32<<20)
 	c.Retry.MaxAttempts = cmp.Or(c.Retry.MaxAttempts, 4)
 	c.RateShare = cmp.Or(c.RateShare, 1)
+	c.RefusalCodes = slices.Clone(c.RefusalCodes) // which the caller may change
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

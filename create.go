@@ -350,8 +350,8 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 // exactly one matches, as [AccountsService.FindMovement] does for money.
 //
 // Errors: [ErrNotSeen] when nothing matched within VisibleWithin: its outcome is unknown, as the account may still exist;
-// [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search.
-// Safety: read.
+// [ErrAmbiguous] when several match; the context's error together with ErrNotSeen when the context ended the search. The
+// outcome is that of the creation: unknown after all errors but a *[ValidationError]. Safety: read.
 //
 // API: GET /accounts, or GET /accounts/company/{companyid}.
 func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedParams) (*Account, error) {
@@ -368,7 +368,11 @@ func (s *AccountsService) FindCreated(ctx context.Context, params FindCreatedPar
 	if len(v.faults) > 0 {
 		return nil, &CallError{Operation: opFindCreated, Outcome: OutcomeRejected, Err: &ValidationError{Faults: v.faults}}
 	}
-	return s.findCreated(ctx, params)
+	account, err := s.findCreated(ctx, params)
+	if err != nil && OutcomeOf(err) != OutcomeUnknown {
+		err = &CallError{Operation: opFindCreated, Err: err}
+	}
+	return account, err
 }
 
 const opFindCreated = "Accounts.FindCreated"

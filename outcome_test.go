@@ -74,7 +74,8 @@ func TestOperationsHaveGoMethods(t *testing.T) {
 	t.Parallel()
 	forms := []string{
 		"Accounts.SearchPage", "Accounts.SearchCompanyPage", "Accounts.TransactionsPage", "Accounts.Issue",
-		"Accounts.FindCreated", "Accounts.FindMovement", "Policy.MerchantCategoryCodesPage", "Reporting.Open",
+		"Accounts.FindCreated", "Accounts.FindMovement", "Policy.MerchantCategoryCodesPage",
+		"Policy.EnsureCategories", "Policy.EnsureMerchants", "Policy.EnsureTerminals", "Reporting.Open",
 		"Reporting.Run", "Hooks.ListPage", "Hooks.UndeliverablePage",
 	}
 	names := slices.Clone(forms)

@@ -233,7 +233,7 @@ func (c Config) repeatRule() *repeatRule {
 	if wait < 0 { // overflow: neither is negative
 		wait = math.MaxInt64
 	}
-	return &repeatRule{wait: wait, codes: slices.Clone(whole.RefusalCodes)}
+	return &repeatRule{wait: wait, codes: whole.RefusalCodes}
 }
 
 // errEarlierCall is the cause of an unknown outcome that a call inherits from an earlier one.

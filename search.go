@@ -208,11 +208,12 @@ type Finding struct {
 // Errors: [ErrNotSeen] when nothing matched up to Finding.To: a history cannot show that a movement did not happen, so its
 // outcome is unknown; [ErrAmbiguous] when several match: a person must decide; the context's error together with
 // ErrNotSeen when the context ended the search; [ErrNotFound], and those of [AccountsService.Transactions], for a history
-// that was not read to its end: the outcome in such an error describes the search, not the movement. Safety: read.
+// that was not read to its end. The outcome of all these is unknown, since no search shows that the movement did not
+// happen. A *[ValidationError] is rejected, which speaks of params only. Safety: read.
 //
 // API: GET /accounts/{id}/transactions.
 func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementParams) (*Finding, error) {
-	const operation = "Accounts.FindMovement"
+	failed := &CallError{Operation: "Accounts.FindMovement", AccountID: params.AccountID} // the outcome is unknown
 	var v validator
 	v.pathID("account_id", string(params.AccountID))
 	if params.Amount.IsZero() {
@@ -225,9 +226,8 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 		v.fault("to", "is required and must not be before from")
 	}
 	if len(v.faults) > 0 {
-		return nil, &CallError{
-			Operation: operation, Outcome: OutcomeRejected, AccountID: params.AccountID, Err: &ValidationError{Faults: v.faults},
-		}
+		failed.Outcome, failed.Err = OutcomeRejected, &ValidationError{Faults: v.faults}
+		return nil, failed
 	}
 	within := params.VisibleWithin
 	if within <= 0 {
@@ -238,9 +238,10 @@ func (s *AccountsService) FindMovement(ctx context.Context, params FindMovementP
 	for wait := firstScanPause; ; wait = min(wait*2, longestScanWait) {
 		finding, err := s.scan(ctx, params, &clocks)
 		if err != nil {
-			return nil, err
+			failed.Err = err
+			return nil, failed
 		}
-		failed := &CallError{Operation: operation, AccountID: params.AccountID, Err: ErrNotSeen}
+		failed.Err = ErrNotSeen
 		switch {
 		case len(finding.Transactions) == 1:
 			return finding, nil

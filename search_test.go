@@ -1,6 +1,7 @@
 package prepaid_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,6 +149,42 @@ func TestFindMovementWaits(t *testing.T) {
 		require.Zero(t, time.Since(began))
 		require.Equal(t, closed.To, finding.To)
 	})
+}
+
+// Whatever ends a search, the outcome of the movement stays unknown: no error of a search may lead to another payment, or pass
+// for one that was made.
+func TestSearchesSettleNothing(t *testing.T) {
+	t.Parallel()
+	for name, response := range map[string]http.RoundTripper{
+		"refused":    harness.NewScript(harness.ServiceError(403, "forbidden")),
+		"not found":  harness.NewScript(harness.ServiceError(404, "not_found")),
+		"cut off":    harness.NewScript(harness.Broken(harness.ErrCut)),
+		"unreadable": harness.NewScript(harness.Respond(200, harness.VendorJSON, "[7]")),
+		"nothing":    harness.NewScript(harness.Respond(204, "", "")),
+	} {
+		for _, ended := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				client := harness.NewClient(t, harness.ClockConfig(response))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if ended {
+					cancel()
+				}
+				query := prepaid.FindMovementParams{AccountID: "acc-1", Amount: prepaid.MustAmount("1"), From: time.Now(), To: time.Now()}
+				_, err := client.Accounts.FindMovement(ctx, query)
+				_, created := client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "acme", ClientAccountKey: "key-1"})
+				for _, err := range []error{err, created} {
+					require.Error(t, err)
+					require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err), "%s: %v", name, err)
+					require.ErrorIs(t, err, prepaid.ErrOutcomeUnknown)
+				}
+				require.Equal(t, query, query.Around(err), "the times of a search are not those of the movement")
+				if ended {
+					require.ErrorIs(t, err, context.Canceled)
+				}
+			})
+		}
+	}
 }
 
 // An incomplete query is not sent. A history that cannot be read gives no verdict.

@@ -304,8 +304,7 @@ func (m *movement) decode(received *response) error {
 		return received.undecodable(errWrongType)
 	}
 	m.result.CorrelationID = correlation.text
-	switch {
-	case m.failing && moved.text == "" && moved.kind != number.Other:
+	if m.failing && moved.text == "" && moved.kind != number.Other {
 		return &TransferFailedError{CorrelationID: m.result.CorrelationID}
 	}
 	m.result.TransactionID = TransactionID(moved.text)

@@ -50,8 +50,8 @@ func TestPayOut(t *testing.T) {
 	}
 }
 
-// A cassette of two calls replays without a network, and says which values of a third call differ from the
-// recording.
+// A cassette of two calls replays without a network, shows what this test sends in place of what was recorded, and says
+// which values of another call differ from the recording.
 func ExampleNew() {
 	recorder, err := prepaidvcr.New("testdata/payout", prepaidvcr.Options{})
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleNew() {
 	defer func() { _ = client.Close() }()
 
 	account, err := client.Accounts.Get(context.Background(), "of-this-test")
-	fmt.Println(account.Balance, account.Status, err)
+	fmt.Println(account.ID, account.Balance, account.Status, err)
 
 	_, err = client.Accounts.Transfer(context.Background(), account.ID, prepaid.TransferParams{
 		RequestID: prepaid.NewRequestID(), Amount: prepaid.MustAmount("70.00"), DestinationAccountID: "another",
@@ -77,7 +77,7 @@ func ExampleNew() {
 	fmt.Println(missing.Differing)
 	fmt.Println(recorder.Stop())
 	// Output:
-	// 100.00 active <nil>
+	// of-this-test 100.00 active <nil>
 	// prepaid: Accounts.Transfer: not processed: not sent (connect): prepaidvcr: Accounts.Transfer is not in the cassette (1 recorded, 0 used): the nearest differs in body.amount
 	// [body.amount]
 	// prepaidvcr: recorded and not requested: Accounts.Transfer, Accounts.Get

@@ -4,7 +4,7 @@
 // is one request. It limits the time of the request and of its body, gives it one connection, so that net/http repeats
 // nothing by itself, reads a body up to a limit, and reports whether something may have been sent.
 //
-// The package promises that "not sent" is certain, and that no error contains an address or a part of a response.
+// The package promises that "not sent" is certain, and that no error contains an address, credentials or a part of a response.
 //
 // It does not decide what a response means or whether a request is sent again, and it does not know tokens or rate limits.
 package exchange
@@ -139,7 +139,7 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	if s.leads(r) {
 		response, err = x.lead(s, out)
 	}
-	if err == errNotHTTP2 {
+	if errors.Is(err, errNotHTTP2) {
 		response, err = roundTrip(transport, out)
 	}
 	if err == nil {
@@ -147,16 +147,17 @@ func (x *Exchange) Send(ctx context.Context, s *Sender, r Request) (*http.Respon
 	}
 	failure := Failure{Sent: !s.neverLeft(x, err)}
 	failure.MayConnect = !failure.Sent && mayConnect(err)
-	if quotes(err.Error(), out.URL) {
+	if quotes(err.Error(), out) {
 		err = errQuoted // path and query contain names and numbers
 	}
 	failure.Err = describe(ctx, failure.Sent, err)
 	return nil, failure
 }
 
-// quotes reports whether the text of an error contains the path or the query of a request.
-func quotes(text string, u *url.URL) bool {
-	return slices.ContainsFunc([]string{u.RawQuery, u.Path, u.EscapedPath()}, func(part string) bool {
+// quotes reports whether the text of an error contains the path, the query or the credentials of a request.
+func quotes(text string, r *http.Request) bool {
+	_, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return slices.ContainsFunc([]string{r.URL.RawQuery, r.URL.Path, r.URL.EscapedPath(), credentials}, func(part string) bool {
 		return len(part) > 1 && strings.Contains(text, part)
 	})
 }

@@ -144,17 +144,21 @@ func TestNotSentIsCertain(t *testing.T) {
 	}
 }
 
-// No error repeats a query, a debug text of HTTP/2 or what net/http quotes of a response.
+// No error repeats a query, a token, a debug text of HTTP/2 or what net/http quotes of a response.
 func TestErrorsRepeatNoContent(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
 		"no way to /x?name=secret":          errQuoted,
+		"no way for [Bearer T0ken]":         errQuoted,
+		"T0ken is refused":                  errQuoted,
 		`malformed HTTP response "secret"`:  errMalformed,
 		`unexpected "secret"`:               errMalformed,
 		"http2: server sent GOAWAY, secret": ErrRepeated,
 	} {
 		s := NewSender(transportFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New(text) }), nil)
-		_, _, failure := try(t, s, requestTo(t, "http://h/x?name=secret"))
+		request := requestTo(t, "http://h/x?name=secret")
+		request.Header = http.Header{"Authorization": {"Bearer T0ken"}}
+		_, _, failure := try(t, s, request)
 		require.Equal(t, want, failure.Err, text)
 	}
 }

@@ -41,7 +41,7 @@ func (x *Exchange) lead(s *Sender, out *http.Request) (*http.Response, error) {
 			}
 		},
 	})))
-	if err != nil && context.Cause(ctx) == errNotHTTP2 {
+	if err != nil && errors.Is(context.Cause(ctx), errNotHTTP2) {
 		out.Body, err = out.GetBody()
 		if err == nil {
 			err = errNotHTTP2

@@ -29,6 +29,8 @@ const utf8BOM = "\uFEFF"
 // quotes, where it is returned as \n; empty lines are skipped), with three differences: rows may have different numbers of
 // fields, a byte order mark at the start is dropped, and the length of a row is bounded. It is several times as fast.
 type Rows struct {
+	decoder  *Decoder // src, if it is one
+	misses   int      // rows in succession that could not be cut from its input
 	src      io.Reader
 	buf      []byte
 	pos, end int   // buf[pos:end] is unread
@@ -47,7 +49,11 @@ type fieldSpan struct{ start, end int }
 
 // NewRows returns Rows that reads CSV text from src.
 func NewRows(src io.Reader) *Rows {
-	return &Rows{src: src, buf: make([]byte, bufferSize)}
+	r := &Rows{src: src, buf: make([]byte, bufferSize)}
+	if d, ok := src.(*Decoder); ok {
+		r.decoder = d
+	}
+	return r
 }
 
 // Count returns how many rows were read so far.
@@ -61,6 +67,9 @@ func (r *Rows) Offset() int64 { return r.offset }
 // source is returned unchanged.
 func (r *Rows) Next() ([]string, error) {
 	for {
+		if r.direct() {
+			return r.fields, nil
+		}
 		if n, ok := r.scanRow(r.buf[r.pos:r.end]); ok {
 			r.splitRow(string(r.buf[r.pos : r.pos+n]))
 			r.consume(n + 1)
@@ -229,7 +238,7 @@ func (r *Rows) fill() {
 	}
 	for range maxEmptyReads {
 		var n int
-		n, r.srcErr = r.src.Read(r.buf[r.end:])
+		n, r.srcErr = r.read(r.buf[r.end:])
 		r.end += n
 		if n > 0 || r.srcErr != nil {
 			return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -234,7 +235,7 @@ func TestRefusalCodes(t *testing.T) {
 		"invalid_request":           {harness.ServiceError(400, "invalid_request"), nil, true},
 		"duplicate_request":         {harness.ServiceError(400, "duplicate_request"), nil, false},
 		"another code":              {harness.ServiceError(400, "insufficient_funds"), nil, false},
-		"a code that is listed":     {harness.ServiceError(400, "insufficient_funds"), []prepaid.ErrorCode{"account_closed", "insufficient_funds"}, true},
+		"a code that is listed":     {harness.ServiceError(400, "insufficient_funds"), []prepaid.ErrorCode{"insufficient_funds", "account_closed"}, true},
 		"another status":            {harness.ServiceError(404, "insufficient_funds"), []prepaid.ErrorCode{"insufficient_funds"}, false},
 		"not in the service's form": {harness.Respond(400, "text/html", "invalid_request"), nil, false},
 	} {
@@ -243,9 +244,10 @@ func TestRefusalCodes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, attempts := range []int{1, 2} { // a call after the first, and within it
 					config := harness.ClockConfig(harness.NewScript(harness.Broken(harness.ErrCut), tc.refusal))
-					config.Retry.MaxAttempts, config.RefusalCodes = attempts, tc.listed
+					config.Retry.MaxAttempts, config.RefusalCodes = attempts, slices.Clone(tc.listed)
 					client := harness.NewClient(t, config)
 					config.RefusalCodes = append(config.RefusalCodes[:0], "gone")
+					client = derive(t, client, prepaid.Overrides{}) // which also has those that NewClient was given
 					began := time.Now()
 					err := harness.OpTransfer().Call(t.Context(), client)
 					if attempts == 1 {

@@ -122,6 +122,25 @@ func canaryCalls(t *testing.T) []canaryCall {
 		{"Accounts.FindCreated", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return c.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ProgramClientID: "client", ClientAccountKey: "key", VisibleWithin: 1})
 		}},
+		{"Policy.EnsureCategories", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Policy.EnsureCategories(ctx, 42, prepaid.EnsureCategoriesParams{
+				DefaultAction: prepaid.PolicyActionAllow, Categories: []prepaid.MCC{"7995"}, Reason: canaryOf("Sent", "Reason"),
+			})
+		}},
+		{"Policy.EnsureMerchants", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Policy.EnsureMerchants(ctx, 42, prepaid.EnsureMerchantsParams{
+				DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Merchants: []prepaid.MerchantRule{
+					{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), Description: canaryOf("Sent", "Description")},
+				},
+			})
+		}},
+		{"Policy.EnsureTerminals", func(ctx context.Context, c *prepaid.Client) (any, error) {
+			return c.Policy.EnsureTerminals(ctx, 42, prepaid.EnsureTerminalsParams{
+				DefaultAction: prepaid.PolicyActionAllow, Reason: canaryOf("Sent", "Reason"), Terminals: []prepaid.TerminalRule{
+					{AcquirerID: 1, CardAcceptorID: canaryOf("Sent", "Acceptor"), TerminalID: canaryOf("Sent", "Terminal"), Description: canaryOf("Sent", "Description")},
+				},
+			})
+		}},
 		{"Accounts.FindMovement", func(ctx context.Context, c *prepaid.Client) (any, error) {
 			return c.Accounts.FindMovement(ctx, prepaid.FindMovementParams{AccountID: "eaid", Amount: prepaid.Cents(1), From: day, To: day, VisibleWithin: 1})
 		}},
