@@ -340,7 +340,7 @@ func issueError(outcome Outcome, step string, err, sent error) error {
 	if inner, ok := errors.AsType[*CallError](err); ok && inner.Err != nil && err == error(inner) {
 		named.err = inner.Err
 	}
-	if failure.Err = named; sent != nil && sent != err { //nolint:errorlint // the same error
+	if failure.Err = named; sent != nil && sent != err { // err is not that of the creation
 		failure.Err = &bothCauses{last: named, earlier: sent, unknown: outcome == OutcomeUnknown}
 	}
 	return failure

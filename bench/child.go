@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -70,10 +71,10 @@ func serve(version, certificate, key string) error {
 		fmt.Println("https://" + listener.Addr().String() + "/3.0/")
 		err = server.ServeTLS(listener, certificate, key)
 	}
-	if err != http.ErrServerClosed {
-		return err
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // writeReport writes a report with so many rows, without holding its body.

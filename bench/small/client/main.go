@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/bench/small/plain"
@@ -72,7 +73,7 @@ func readRows(reader *prepaid.ReportReader, want string) error {
 		}
 		n++
 	}
-	if fmt.Sprint(n) != want {
+	if strconv.Itoa(n) != want {
 		return fmt.Errorf("%d rows instead of %s", n, want)
 	}
 	return nil

@@ -147,7 +147,11 @@ func (s *soak) step(ctx context.Context) {
 			return err
 		})
 	default:
-		account, err := s.client.Accounts.Get(ctx, from)
+		var account *prepaid.Account
+		err := s.authorized(func() (err error) {
+			account, err = s.client.Accounts.Get(ctx, from)
+			return err
+		})
 		s.expect(err == nil && account.ID == from, "a read", err)
 		s.reads.Add(1)
 	}
@@ -156,10 +160,10 @@ func (s *soak) step(ctx context.Context) {
 
 // pay makes a payment and, as long as its outcome is unknown, makes it again under the same request id.
 func (s *soak) pay(from, to prepaid.AccountID, amount prepaid.Amount, send func() error) {
-	err := send()
+	err := s.authorized(send)
 	for doubts := 0; errors.Is(err, prepaid.ErrOutcomeUnknown) && s.expect(doubts < 20, "an outcome that stays unknown", err); doubts++ {
 		s.unknown.Add(1)
-		err = send()
+		err = s.authorized(send)
 	}
 	_, refused := errors.AsType[*prepaid.APIError](err)
 	switch {
@@ -174,6 +178,16 @@ func (s *soak) pay(from, to prepaid.AccountID, amount prepaid.Amount, send func(
 	default:
 		s.expect(false, "a payment", err)
 	}
+}
+
+// authorized makes a call again if it was not processed because its tokens expired: on a slow machine a token may have,
+// by the time at which it is used, and so may the next one.
+func (s *soak) authorized(call func() error) error {
+	err := call()
+	for tries := 0; tries < 20 && errors.Is(err, prepaid.ErrUnauthorized) && prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed; tries++ {
+		err = call()
+	}
+	return err
 }
 
 func (s *soak) book(account prepaid.AccountID, amount prepaid.Amount) {

@@ -14,9 +14,9 @@ import (
 
 // dumping is how traffic is often looked at. Its DumpRequestOut takes a connection of its own, to itself, and reports it to the
 // hooks of the request's context, which is the attempt's.
-func dumping(next http.RoundTripper, context func(*http.Request) context.Context, dumps *[]string) http.RoundTripper {
+func dumping(next http.RoundTripper, of func(*http.Request) context.Context, dumps *[]string) http.RoundTripper {
 	return harness.RoundTripFunc(func(req *http.Request) (*http.Response, error) {
-		shown := req.Clone(context(req))
+		shown := req.Clone(of(req))
 		if req.GetBody != nil {
 			shown.Body, _ = req.GetBody()
 		}
