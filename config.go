@@ -170,14 +170,7 @@ type TokenSource interface {
 }
 
 // Validate returns a *ValidationError that lists all faults of c, or nil.
-func (c Config) Validate() error {
-	v := validator{}
-	c.check(&v)
-	if len(v.faults) > 0 {
-		return &ValidationError{Faults: v.faults}
-	}
-	return nil
-}
+func (c Config) Validate() error { return validated(c.check) }
 
 // withDefaults returns c with the defaults set.
 func (c Config) withDefaults() Config {

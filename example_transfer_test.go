@@ -272,3 +272,22 @@ func ExampleDeriveRequestID() {
 	// 20261120-7064-8984-96cd-003f306b64be
 	// 20261120-7064-82f6-a3cb-bf53b7325c53
 }
+
+// What a transfer would refuse is found before the payment is stored.
+func ExampleTransferParams_Validate() {
+	params := prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), SourceReference: "invoice 7", DestinationAccountID: "EA52174568995001",
+	}
+	fmt.Println(params.Validate())
+	// Output: prepaid: invalid input: amount must be above zero; destination_reference is required
+}
+
+// A payment to a bank account is checked in the same way.
+func ExampleDirectEntryOutParams_Validate() {
+	params := prepaid.DirectEntryOutParams{
+		RequestID: prepaid.NewRequestID(), Amount: prepaid.Cents(2550), SourceReference: "salary", DestinationReference: "salary",
+		Destination: prepaid.BankAccount{BSB: "62-000", AccountNumber: "12345678", AccountName: "A. Lovelace"}, BSB: "062000",
+	}
+	fmt.Println(params.Validate())
+	// Output: prepaid: invalid input: destination_account_info.bsb must be six digits
+}

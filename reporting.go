@@ -159,8 +159,8 @@ func (w WaitOptions) pause(poll int) time.Duration {
 // Open waits until a run is ready and streams its report. Close the reader. A report can be opened again within 4 hours
 // of the start; it then begins at the first row.
 //
-// Errors: [ErrReportFailed] when the report must be started again, [ErrReportNotReady] when the deadline would pass
-// before the next poll, [ErrBadRequest] when the report is unknown or too old. Safety: read.
+// Errors: [ErrReportFailed] when the report must be started again, best with WaitForPrevious; [ErrReportNotReady] when
+// the deadline would pass before the next poll, [ErrBadRequest] when the report is unknown or too old. Safety: read.
 //
 // API: GET /reporting/templates/{templatename}/reports/{reportid}.
 func (s *ReportingService) Open(ctx context.Context, run ReportRun, wait WaitOptions) (*ReportReader, error) {

@@ -153,7 +153,8 @@ type FindMovementParams struct {
 	CardAcceptorID string
 	// TerminalID is the terminal.
 	TerminalID string
-	// From is the start of the search, in local clock time. Required; Around sets it. FindMovement allows for a service
+	// From is the start of the search, in local clock time. Required; Around sets it. For a call that succeeded, take a time
+	// 2 minutes before it, for differing clocks, and the current time as To. FindMovement allows for a service
 	// whose clock is slow.
 	From time.Time
 	// To is the end of the search, in local clock time. Required; Around sets it. While To is in the future, everything

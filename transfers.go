@@ -92,17 +92,25 @@ var opTransfer = operation{
 func (s *AccountsService) Transfer(ctx context.Context, source AccountID, params TransferParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
-	v.requestID("request_id", params.RequestID)
-	v.positive("amount", params.Amount)
-	v.reference("source_reference", params.SourceReference)
-	v.reference("destination_reference", params.DestinationReference)
-	v.accountID("destination_account_id", params.DestinationAccountID)
-	v.text("initiator_username", params.InitiatorUsername, 0)
+	params.check(&v)
 	return move(ctx, s.client, request{
 		op: opTransfer, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
 		lastSent: params.LastSent,
 	}, params)
 }
+
+func (p TransferParams) check(v *validator) {
+	v.requestID("request_id", p.RequestID)
+	v.positive("amount", p.Amount)
+	v.reference("source_reference", p.SourceReference)
+	v.reference("destination_reference", p.DestinationReference)
+	v.accountID("destination_account_id", p.DestinationAccountID)
+	v.text("initiator_username", p.InitiatorUsername, 0)
+}
+
+// Validate returns a *[ValidationError] that lists all faults of p, or nil: what Transfer would refuse before sending, but
+// for the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
+func (p TransferParams) Validate() error { return validated(p.check) }
 
 // BankAccount is an Australian bank account; every field is required.
 type BankAccount struct {
@@ -163,22 +171,29 @@ var opDirectEntryOut = operation{
 func (s *AccountsService) DirectEntryOut(ctx context.Context, source AccountID, params DirectEntryOutParams) (*TransferResult, error) {
 	v := s.client.validator()
 	v.pathID("id", string(source))
-	v.requestID("request_id", params.RequestID)
-	v.positive("amount", params.Amount)
-	v.reference("source_reference", params.SourceReference)
-	v.reference("destination_reference", params.DestinationReference)
-	v.required("destination_account_info.bsb", params.Destination.BSB)
-	v.match("destination_account_info.bsb", params.Destination.BSB, "must be six digits", 6, 6, ascii.IsDigit[rune])
-	v.required("destination_account_info.account_number", params.Destination.AccountNumber)
-	v.match("destination_account_info.account_number", params.Destination.AccountNumber, "must be digits", 1, 1<<20, ascii.IsDigit[rune])
-	v.required("destination_account_info.account_name", params.Destination.AccountName)
-	v.required("bsb", params.BSB)
-	v.text("initiating_user_id", params.InitiatingUserID, 0)
+	params.check(&v)
 	return move(ctx, s.client, request{
 		op: opDirectEntryOut, account: source, requestID: params.RequestID, path: pathValues{string(source)}, faults: v.faults,
 		lastSent: params.LastSent,
 	}, params)
 }
+
+func (p DirectEntryOutParams) check(v *validator) {
+	v.requestID("request_id", p.RequestID)
+	v.positive("amount", p.Amount)
+	v.reference("source_reference", p.SourceReference)
+	v.reference("destination_reference", p.DestinationReference)
+	v.required("destination_account_info.bsb", p.Destination.BSB)
+	v.match("destination_account_info.bsb", p.Destination.BSB, "must be six digits", 6, 6, ascii.IsDigit[rune])
+	v.required("destination_account_info.account_number", p.Destination.AccountNumber)
+	v.match("destination_account_info.account_number", p.Destination.AccountNumber, "must be digits", 1, 1<<20, ascii.IsDigit[rune])
+	v.required("destination_account_info.account_name", p.Destination.AccountName)
+	v.required("bsb", p.BSB)
+	v.text("initiating_user_id", p.InitiatingUserID, 0)
+}
+
+// Validate returns a *[ValidationError] that lists all faults of p, or nil; see [TransferParams.Validate].
+func (p DirectEntryOutParams) Validate() error { return validated(p.check) }
 
 // movement is a keyed movement in progress: its result, and the response that this is made from.
 type movement struct {

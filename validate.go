@@ -293,6 +293,15 @@ func (v *validator) date(field string, date Date) bool {
 	return true
 }
 
+// validated returns the faults that check finds as a ValidationError, or nil.
+func validated(check func(*validator)) error {
+	var v validator
+	if check(&v); len(v.faults) > 0 {
+		return &ValidationError{Faults: v.faults}
+	}
+	return nil
+}
+
 // faultsOf returns the faults of a ValidationError in err.
 func faultsOf(err error) []Fault {
 	if invalid, ok := errors.AsType[*ValidationError](err); ok {

@@ -2,6 +2,7 @@ package prepaidtest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
@@ -43,7 +44,7 @@ func (s *Server) SetStatus(id prepaid.AccountID, status string) {
 	l := s.service.Ledger.Lock()
 	defer l.Unlock()
 	if !slices.Contains(ledger.AccountStatuses(), status) {
-		s.fail("SetStatus: the status is none of the eleven")
+		s.fail("SetStatus: the status must be one of %s", strings.Join(AccountStatuses(), ", "))
 		return
 	}
 	if a := s.known(l.View, id); a != nil {

@@ -3,6 +3,7 @@ package prepaidtest
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardprograms/prepaid"
@@ -67,7 +68,7 @@ func (s *Server) AddAccount(seed SeedAccount) prepaid.AccountID {
 		s.fail("AddAccount: the company does not exist")
 		return ""
 	case !slices.Contains(ledger.AccountStatuses(), status):
-		s.fail("AddAccount: Status is none of the eleven")
+		s.fail("AddAccount: Status must be one of %s", strings.Join(AccountStatuses(), ", "))
 		return ""
 	case err != nil:
 		s.fail("AddAccount: Balance %v", err)

@@ -56,6 +56,7 @@ func TestValidationTransfer(t *testing.T) {
 		needed("4.4", "destination_account_id", func(p *P) *prepaid.AccountID { return &p.DestinationAccountID }),
 	)
 	refused(t, harness.ValidTransfer, callTransfer, rows...)
+	validated(t, harness.ValidTransfer, prepaid.TransferParams.Validate, rows)
 	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Accounts.Transfer(ctx, "", prepaid.TransferParams{InitiatorUsername: "\xff"})
 		return err
@@ -97,6 +98,7 @@ func TestValidationDirectEntryOut(t *testing.T) {
 		needed("4.4", "bsb", func(p *P) *string { return &p.BSB }),
 	)
 	refused(t, harness.ValidDirectEntry, callDirectEntry, rows...)
+	validated(t, harness.ValidDirectEntry, prepaid.DirectEntryOutParams.Validate, rows)
 	requireRefusal(t, sendsNothing(t, func(ctx context.Context, c *prepaid.Client) error {
 		_, err := c.Accounts.DirectEntryOut(ctx, "..", prepaid.DirectEntryOutParams{InitiatingUserID: "\xff"})
 		return err
@@ -245,5 +247,18 @@ func TestValidationMoneyLeavesTheRestAlone(t *testing.T) {
 		params.Type, params.DestinationAccountID = kind, "eaid" // also to itself
 		sent := sends(t, "transfer", func(ctx context.Context, c *prepaid.Client) error { return callTransfer(ctx, c, params) })
 		require.Contains(t, sent.body, `"transaction_type":`)
+	}
+}
+
+// validated checks that validate reports what a call refuses.
+func validated[P any](t *testing.T, valid func() P, validate func(P) error, rows []limit[P]) {
+	t.Helper()
+	require.NoError(t, validate(valid()))
+	for _, row := range rows {
+		params := valid()
+		row.bad(&params)
+		err := validate(params)
+		harness.RequireFaults(t, err, row.shown, harness.Fault{Field: row.field, Rule: row.rule})
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
 	}
 }
