@@ -58,6 +58,10 @@ func requestsAreFound(t *testing.T, b *browser, p *program) {
 	b.shows(`[data-key="r4"]`, "25.50")
 	b.shows(`[data-key="r4"]`, "repeat of #3")
 	b.shows(`[data-key="r4"]`, "kept response")
+	b.shows(`[data-key="r4"]`, " ms")
+	var account string
+	b.eval(`return document.querySelector('[data-key="r4"] td.extra code').textContent`, &account)
+	require.Equal(t, ada, account)
 	require.NotContains(t, b.text(`[data-key="r3"]`), "repeat")
 	var address string
 	b.eval(`return location.search`, &address)
@@ -254,11 +258,19 @@ func balancesFit(t *testing.T, b *browser, p *program) {
 	require.Empty(t, b.console())
 }
 
+// darkIsDark looks at each page, which loads nothing from elsewhere.
 func darkIsDark(t *testing.T, b *browser, p *program) {
 	t.Helper()
-	b.visit(p.page + "requests/5")
-	var dark bool
-	b.eval(`const light = (e) => getComputedStyle(e).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, n) => a + Number(n), 0);
-		return [document.body, ...document.querySelectorAll("pre, .facts, .note")].every(e => light(e) < 250)`, &dark)
-	require.True(t, dark)
+	for _, path := range []string{
+		"", "requests", "requests/5", "accounts", "accounts/" + ada, "companies", "companies/42", "transfers", "reports", "webhooks", "faults", "access", "clock",
+	} {
+		b.visit(p.page + path)
+		var light, foreign []string
+		b.eval(`const light = (e) => (getComputedStyle(e).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
+			return [document.body, ...document.querySelectorAll("pre, .facts, .note, .card, table, .empty, input:not([type=hidden])")]
+				.filter(e => { const [red, green, blue, opacity = 1] = light(e); return opacity > 0 && red + green + blue > 250; }).map(e => e.outerHTML.slice(0, 80))`, &light)
+		require.Empty(t, light, path)
+		b.eval(`return performance.getEntriesByType("resource").map(e => e.name).filter(name => new URL(name).origin !== location.origin)`, &foreign)
+		require.Empty(t, foreign, path)
+	}
 }

@@ -145,6 +145,8 @@ func transfersAreShown(t *testing.T, b *browser, p *program) {
 	b.click("#live-main tbody a")
 	b.shows("h1", "Requests")
 	b.shows("#live-main", "paid more than once")
+	b.visit(p.page + "requests?outcome=twice")
+	b.shows("#live-main tbody", "paid more than once")
 	require.Empty(t, b.console())
 }
 
