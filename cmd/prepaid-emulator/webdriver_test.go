@@ -116,6 +116,15 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 // call sends one command and reads the value of its response into value, unless that is nil.
 func (b *browser) call(method, path string, body, value any) {
 	b.t.Helper()
+	status, answer := b.send(method, path, body)
+	require.Equal(b.t, http.StatusOK, status, "%s %s: %s", method, path, answer)
+	if value != nil {
+		require.NoError(b.t, json.Unmarshal(answer, value))
+	}
+}
+
+func (b *browser) send(method, path string, body any) (status int, value json.RawMessage) {
+	b.t.Helper()
 	text, err := json.Marshal(body)
 	require.NoError(b.t, err)
 	if body == nil {
@@ -131,10 +140,7 @@ func (b *browser) call(method, path string, body, value any) {
 		Value json.RawMessage `json:"value"`
 	}
 	require.NoError(b.t, json.NewDecoder(response.Body).Decode(&answer))
-	require.Equal(b.t, http.StatusOK, response.StatusCode, "%s %s: %s", method, path, answer.Value)
-	if value != nil {
-		require.NoError(b.t, json.Unmarshal(answer.Value, value))
-	}
+	return response.StatusCode, answer.Value
 }
 
 func (b *browser) visit(url string) {
@@ -148,23 +154,33 @@ func (b *browser) eval(script string, value any) {
 	b.call(http.MethodPost, "/execute/sync", map[string]any{"script": script, "args": []any{}}, value)
 }
 
+// text is that of an element, or empty if there is none. It is read in one step, because a live page replaces elements.
 func (b *browser) text(selector string) string {
 	b.t.Helper()
+	name, err := json.Marshal(selector)
+	require.NoError(b.t, err)
 	var text string
-	b.call(http.MethodGet, "/element/"+b.find(selector)+"/text", nil, &text)
+	b.eval(`return document.querySelector(`+string(name)+`)?.innerText ?? ""`, &text)
 	return text
 }
 
 // shows waits until an element has a text: what a click leads to takes a moment.
 func (b *browser) shows(selector, text string) {
 	b.t.Helper()
-	name, err := json.Marshal(selector)
-	require.NoError(b.t, err)
-	var shown string
-	require.Eventually(b.t, func() bool {
-		b.eval(`return document.querySelector(`+string(name)+`)?.innerText ?? ""`, &shown)
-		return strings.Contains(shown, text)
-	}, 10*time.Second, 50*time.Millisecond, "%s does not show %q", selector, text)
+	require.Eventually(b.t, func() bool { return strings.Contains(b.text(selector), text) }, 10*time.Second, 50*time.Millisecond,
+		"%s does not show %q", selector, text)
+}
+
+// act sends a command to an element, and again if a live page has replaced the element in the meantime.
+func (b *browser) act(selector, command string, body any) {
+	b.t.Helper()
+	for tries := 1; ; tries++ {
+		status, answer := b.send(http.MethodPost, "/element/"+b.find(selector)+"/"+command, body)
+		if status == http.StatusOK {
+			return
+		}
+		require.True(b.t, tries < 10 && bytes.Contains(answer, []byte("stale element")), "%s %s: %s", command, selector, answer)
+	}
 }
 
 func (b *browser) find(selector string) string {
@@ -179,14 +195,13 @@ func (b *browser) find(selector string) string {
 
 func (b *browser) click(selector string) {
 	b.t.Helper()
-	b.call(http.MethodPost, "/element/"+b.find(selector)+"/click", map[string]any{}, nil)
+	b.act(selector, "click", map[string]any{})
 }
 
 func (b *browser) enter(selector, text string) {
 	b.t.Helper()
-	id := b.find(selector)
-	b.call(http.MethodPost, "/element/"+id+"/clear", map[string]any{}, nil)
-	b.call(http.MethodPost, "/element/"+id+"/value", map[string]any{"text": text}, nil)
+	b.act(selector, "clear", map[string]any{})
+	b.act(selector, "value", map[string]any{"text": text})
 }
 
 // Keys that have no letter.
