@@ -116,10 +116,10 @@ func (d *driver) open(t *testing.T, form browserForm) *browser {
 // call sends one command and reads the value of its response into value, unless that is nil.
 func (b *browser) call(method, path string, body, value any) {
 	b.t.Helper()
-	status, answer := b.send(method, path, body)
-	require.Equal(b.t, http.StatusOK, status, "%s %s: %s", method, path, answer)
+	status, received := b.send(method, path, body)
+	require.Equal(b.t, http.StatusOK, status, "%s %s: %s", method, path, received)
 	if value != nil {
-		require.NoError(b.t, json.Unmarshal(answer, value))
+		require.NoError(b.t, json.Unmarshal(received, value))
 	}
 }
 
@@ -136,11 +136,11 @@ func (b *browser) send(method, path string, body any) (status int, value json.Ra
 	response, err := b.http.Do(request)
 	require.NoError(b.t, err)
 	defer response.Body.Close()
-	var answer struct {
+	var received struct {
 		Value json.RawMessage `json:"value"`
 	}
-	require.NoError(b.t, json.NewDecoder(response.Body).Decode(&answer))
-	return response.StatusCode, answer.Value
+	require.NoError(b.t, json.NewDecoder(response.Body).Decode(&received))
+	return response.StatusCode, received.Value
 }
 
 func (b *browser) visit(url string) {
@@ -175,11 +175,11 @@ func (b *browser) shows(selector, text string) {
 func (b *browser) act(selector, command string, body any) {
 	b.t.Helper()
 	for tries := 1; ; tries++ {
-		status, answer := b.send(http.MethodPost, "/element/"+b.find(selector)+"/"+command, body)
+		status, received := b.send(http.MethodPost, "/element/"+b.find(selector)+"/"+command, body)
 		if status == http.StatusOK {
 			return
 		}
-		require.True(b.t, tries < 10 && bytes.Contains(answer, []byte("stale element")), "%s %s: %s", command, selector, answer)
+		require.True(b.t, tries < 10 && bytes.Contains(received, []byte("stale element")), "%s %s: %s", command, selector, received)
 	}
 }
 

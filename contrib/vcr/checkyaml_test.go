@@ -35,7 +35,7 @@ func TestCheckSeesTheWholeFile(t *testing.T) {
 		"a method of many":    {"method: GET", "method: [Mira]"},
 		"a text for a number": {"code: 200", "code: !!str 200"},
 		"a hex number":        {"content_length: 29", "content_length: 0x1D"},
-		"a lost answer":       {"        status: 200 OK\n        code: 200\n", "        status: Mira\n        code: 0\n"},
+		"a lost response":     {"        status: 200 OK\n        code: 200\n", "        status: Mira\n        code: 0\n"},
 	} {
 		before, after, ok := strings.Cut(plain, change[0])
 		require.True(t, ok, name)

@@ -114,8 +114,8 @@ func TestCanariesInEveryMember(t *testing.T) {
 	for _, f := range projectFixtures(t) {
 		address := f.address(t, p.text)
 		request := known.request(names, f.Request.Method, address, p.body(t, f.Request.Body, f.Request.Text))
-		answer, _ := known.response(&scrubber{names: names}, request.operation, f.Response.Status, p.body(t, f.Response.Body, f.Response.Text))
-		for _, text := range []string{request.url, request.body, answer} {
+		body, _ := known.response(&scrubber{names: names}, request.operation, f.Response.Status, p.body(t, f.Response.Body, f.Response.Text))
+		for _, text := range []string{request.url, request.body, body} {
 			require.NotContains(t, text, "Cnry9", f.operation)
 			require.NotContains(t, text, "41111111", f.operation)
 		}
@@ -134,8 +134,8 @@ func TestSchemaKnowsEveryMember(t *testing.T) {
 		request := known.request(newPseudonyms(), f.Request.Method, f.address(t, same), append(f.Request.Body, f.Request.Text...))
 		require.Equal(t, f.operation, request.name())
 		operations[f.operation] = true
-		_, answers := known.response(&scrubber{names: newPseudonyms()}, request.operation, f.Response.Status, append(f.Response.Body, f.Response.Text...))
-		for _, l := range append(request.leaves, answers...) {
+		_, responded := known.response(&scrubber{names: newPseudonyms()}, request.operation, f.Response.Status, append(f.Response.Body, f.Response.Text...))
+		for _, l := range append(request.leaves, responded...) {
 			if strings.Contains(l.where, unknownName) {
 				unknown[f.operation+" "+regexp.MustCompile(`\[\d+\]`).ReplaceAllString(l.where, "")] = true
 			}

@@ -30,14 +30,14 @@ func FuzzScrub(f *testing.F) {
 	f.Add("GET", "/3.0/x/3.0/hooks", "", `[{"date_of_birth":"1980-01-01 00:00:00","plastic_expiry":"2030-01-01T00:00:00.1234567+10:00","company_id":1234567890123456789}]`, 200)
 	f.Add("POST", "/3.0/accounts", `{"registration":{"sex":"Cnry9","passport":{"passport_expiry":"2049-05-31T00:00:00Z"}}}`, `{"error":"Cnry9"}`, 404)
 	known := newSchema()
-	f.Fuzz(func(t *testing.T, method, address, sent, answer string, status int) {
+	f.Fuzz(func(t *testing.T, method, address, sent, response string, status int) {
 		parsed, err := url.Parse(address)
 		if err != nil {
 			t.Skip()
 		}
 		names := newPseudonyms()
 		request := known.request(names, method, parsed, []byte(sent))
-		body, _ := known.response(&scrubber{names: names}, request.operation, status, []byte(answer))
+		body, _ := known.response(&scrubber{names: names}, request.operation, status, []byte(response))
 		for _, text := range []string{request.url, request.body, body} {
 			require.NotContains(t, text, fuzzCanary)
 			require.NotContains(t, text, url.QueryEscape(fuzzCanary))
@@ -48,8 +48,8 @@ func FuzzScrub(f *testing.F) {
 		require.Equal(t, request.operation, recorded.operation)
 		require.Equal(t, request.found, recorded.found, "it would not be found")
 		require.Len(t, recorded.leaves, len(request.leaves))
-		got, answers := known.response(&scrubber{names: newPseudonyms()}, request.operation, status, []byte(body))
-		for _, l := range slices.Concat(recorded.leaves, answers) {
+		got, responded := known.response(&scrubber{names: newPseudonyms()}, request.operation, status, []byte(body))
+		for _, l := range slices.Concat(recorded.leaves, responded) {
 			require.True(t, l.clean(), "%s holds %q", l.where, l.value)
 		}
 		require.Equal(t, strings.Count(body, "\n"), strings.Count(got, "\n"))
@@ -59,7 +59,7 @@ func FuzzScrub(f *testing.F) {
 			if jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) && strings.HasPrefix(body, "{") {
 				require.True(t, jsontext.Value(back).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), back)
 			}
-			require.Len(t, leaves, len(answers))
+			require.Len(t, leaves, len(responded))
 		}
 	})
 }

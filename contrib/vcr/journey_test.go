@@ -107,7 +107,7 @@ func (j *journey) accounts() {
 	j.ok(err)
 	require.Len(j.t, found, 1)
 	created := found[0].ID
-	require.Equal(j.t, made.ExternalAccountID, found[0].ExternalAccountID, "relations hold between answers")
+	require.Equal(j.t, made.ExternalAccountID, found[0].ExternalAccountID, "relations hold between responses")
 	j.note("found %v", found[0].Balance)
 	page, err := c.SearchCompanyPage(j.t.Context(), found[0].CompanyID, prepaid.SearchCompanyParams{
 		ProgramClientID: prepaidtest.DefaultProgramClientID, Status: prepaid.AccountStatusActive, FirstName: j.text("First"),
@@ -279,16 +279,16 @@ func (j *journey) pins() {
 		AccountID: j.from, DeviceID: j.id("Device"), IPAddress: fmt.Sprintf("203.0.113.%d", len(j.word)), CommunicationMethod: "sms",
 	})
 	j.ok(err)
-	var answer struct {
+	var initiated struct {
 		OperationID string `json:"operation_id"`
 	}
-	j.ok(started.Decode(&answer))
+	j.ok(started.Decode(&initiated))
 	key, err := prepaid.NewPINKey(j.pin, prepaid.PINKeyOptions{})
 	j.ok(err)
-	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(j.otp(answer.OperationID)), PIN: prepaid.NewSecret("4921")})
+	envelope, err := key.Seal(prepaid.PINSecret{OTP: prepaid.NewSecret(j.otp(initiated.OperationID)), PIN: prepaid.NewSecret("4921")})
 	j.ok(err)
 	params := prepaid.SealedPINParams{
-		OperationID: answer.OperationID, DeviceID: j.id("Device"), IPAddress: "2001:db8:1::7", Envelope: envelope,
+		OperationID: initiated.OperationID, DeviceID: j.id("Device"), IPAddress: "2001:db8:1::7", Envelope: envelope,
 	}
 	for _, step := range []func(context.Context, prepaid.SealedPINParams) (*prepaid.PINResponse, error){
 		j.client.PIN.Validate, j.client.PIN.Execute,

@@ -144,7 +144,7 @@ func TestReplayOfConcurrentCalls(t *testing.T) {
 		get := func(a *prepaid.Account) error {
 			got, err := c.Accounts.Get(t.Context(), a.ID)
 			if err == nil && (got.ID != a.ID || got.Balance != a.Balance) {
-				err = errors.New("the answer of another account")
+				err = errors.New("the response of another account")
 			}
 			return err
 		}

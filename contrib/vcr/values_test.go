@@ -142,9 +142,9 @@ func TestHeadersOfReports(t *testing.T) {
 		work := scrubber{names: newPseudonyms(), columns: columns{names: []string{"cardholder", "amount"}}}
 		require.Equal(t, header+"\nanon1,990000274.00\n", work.table("body.reportdata", header+"\nMira,5.00\n", 0))
 	}
-	answer, _ := newSchema().response(&scrubber{names: newPseudonyms()}, operationNamed(t, "Accounts.ProvisionWallet"), http.StatusOK,
+	body, _ := newSchema().response(&scrubber{names: newPseudonyms()}, operationNamed(t, "Accounts.ProvisionWallet"), http.StatusOK,
 		[]byte(`{"provider":"mastercard"}`))
-	require.Contains(t, answer, `"mastercard"`)
+	require.Contains(t, body, `"mastercard"`)
 }
 
 func operationNamed(t *testing.T, name string) *operation {

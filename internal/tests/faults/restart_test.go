@@ -281,7 +281,7 @@ func TestLastSentIsNoPartOfThePayment(t *testing.T) {
 	})
 }
 
-// The client remembers what it was told once, also if it could not send: a later call without LastSent is no fresh one, and one
+// The client remembers a LastSent that it was given once, also if it could not send: a later call without LastSent is no fresh one, and one
 // for another payment is refused. A success ends that.
 func TestLastSentIsRemembered(t *testing.T) {
 	t.Parallel()
@@ -296,9 +296,9 @@ func TestLastSentIsRemembered(t *testing.T) {
 		began := time.Now()
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		told := params
-		told.LastSent = began
-		require.ErrorIs(t, pay(short, told), context.DeadlineExceeded)
+		given := params
+		given.LastSent = began
+		require.ErrorIs(t, pay(short, given), context.DeadlineExceeded)
 		require.Zero(t, time.Since(began))
 
 		other := params

@@ -74,7 +74,7 @@ func methods() map[string]string {
 type call struct {
 	method    string // "Accounts.Transfer"
 	arguments []reflect.Value
-	results   int // beside the error
+	results   int // next to the error
 	function  reflect.Value
 	asText    string // in place of method and arguments
 }
