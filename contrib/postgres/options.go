@@ -38,8 +38,6 @@ type Options struct {
 }
 
 const (
-	defaultSchema      = "prepaid"
-	longestSchema      = 40
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
 )
@@ -59,7 +57,7 @@ type Store struct {
 
 // Open returns the store of a schema that [Migrate] has made. The caller closes pool, when no Run is left.
 //
-// Errors: a [*prepaid.ValidationError] of options, [ErrUnsafeServer], those of the database.
+// Errors: a [*prepaid.ValidationError] of options, [ErrUnsafeServer], [ErrSchemaOld], those of the database.
 func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, error) {
 	options.Schema = cmp.Or(options.Schema, defaultSchema)
 	options.CallTimeout = cmp.Or(options.CallTimeout, defaultCallTimeout)
@@ -74,6 +72,9 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
+	if err := checkVersion(ctx, pool, quoted, len(Migrations())); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -85,7 +86,7 @@ func (o Options) check(pool *pgxpool.Pool) error {
 		}
 	}
 	require(pool != nil, "pool", "is required")
-	require(validSchema(o.Schema), "schema", "must be at most 40 lower-case letters, digits and underscores, and begin with a letter")
+	require(validSchema(o.Schema), "schema", schemaRule)
 	require(!o.DigestKey.IsZero(), "digest_key", "is required")
 	require(o.Seal != nil, "seal", "is required")
 	require(o.CallTimeout >= leastCallTimeout, "call_timeout", "must be at least 10 ms")
@@ -93,18 +94,6 @@ func (o Options) check(pool *pgxpool.Pool) error {
 		return &prepaid.ValidationError{Faults: faults}
 	}
 	return nil
-}
-
-func validSchema(name string) bool {
-	if name == "" || len(name) > longestSchema || name[0] < 'a' || name[0] > 'z' {
-		return false
-	}
-	for _, c := range []byte(name) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return true
 }
 
 // checkServer reads what makes a commit durable. synchronous_commit is not among it: each transaction of a Store sets it.

@@ -71,7 +71,7 @@ func outcomeArgs(list []*outcome) []any {
 	now := time.Now()
 	for i, o := range list {
 		e := &o.after
-		id[i], lease[i], event[i], state[i] = string(e.RequestID), o.claimed.payment.lease, o.event, string(e.State)
+		id[i], lease[i], event[i], state[i] = string(e.RequestID), o.lease, o.event, string(e.State)
 		if o.due() {
 			wait[i] = new(o.wait.Microseconds())
 		}
@@ -106,7 +106,7 @@ func (s *Store) record(ctx context.Context, list []*outcome, settled settledFunc
 	}
 	if settled == nil || !slices.ContainsFunc(list, (*outcome).calls) {
 		batch.Queue(beginSQL)
-		batch.Queue(settings)
+		batch.Queue(durable)
 		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(collect)
 		batch.Queue("commit").Exec(committed)
 		if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
@@ -115,7 +115,7 @@ func (s *Store) record(ctx context.Context, list []*outcome, settled settledFunc
 		return written, nil
 	}
 	err = s.transaction(ctx, func(tx pgx.Tx) error {
-		batch.Queue(settings)
+		batch.Queue(durable)
 		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(collect)
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 			return err
@@ -220,7 +220,7 @@ func (settledTx) Rollback(context.Context) error { return errNotYours }
 func (s *Store) recorded(ctx context.Context, list []*outcome) ([]*outcome, error) {
 	id, lease := make([]string, len(list)), make([]int64, len(list))
 	for i, o := range list {
-		id[i], lease[i] = string(o.after.RequestID), o.claimed.payment.lease
+		id[i], lease[i] = string(o.after.RequestID), o.lease
 	}
 	rows, err := s.pool.Query(ctx, s.sql.recorded, id, lease)
 	if err != nil {
@@ -238,7 +238,7 @@ func (s *Store) recorded(ctx context.Context, list []*outcome) ([]*outcome, erro
 func (s *Store) recordLate(ctx context.Context, o *outcome, settled settledFunc) (known prepaid.TransactionID, err error) {
 	e := &o.after
 	err = s.transaction(ctx, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, settings); err != nil {
+		if _, err := tx.Exec(ctx, durable); err != nil {
 			return err
 		}
 		var number int64

@@ -56,7 +56,7 @@ func (r *run) payOne(c *claimed) *outcome {
 		o.idle = c.idle + 1
 		return o
 	}
-	ctx, cancel := context.WithDeadline(r.calls, now.Add(c.lease.call))
+	ctx, cancel := context.WithDeadline(r.calls, now.Add(c.term.call))
 	defer cancel()
 	began := time.Now()
 	result, err := r.send(ctx, going, params)

@@ -25,12 +25,12 @@ func (p *payment) scan(row pgx.Row, more ...any) error {
 	var (
 		id, account, amount, state          string
 		destination, params                 []byte
-		firstSent, lastSent, notBefore      *time.Time
+		began, firstSent, lastSent, rest    *time.Time
 		transaction, correlation, code, why *string
 	)
 	e := &p.entry
-	targets := append(make([]any, 0, 26), &p.number, &id, &e.Operation, &account, &amount, &destination, &params, &state, &e.Began,
-		&e.Changed, &e.Runs, &firstSent, &lastSent, &e.Attempts, &notBefore, &transaction, &correlation, &code,
+	targets := append(make([]any, 0, 26), &p.number, &id, &e.Operation, &account, &amount, &destination, &params, &state, &began,
+		&e.Changed, &e.Runs, &firstSent, &lastSent, &e.Attempts, &rest, &transaction, &correlation, &code,
 		&e.Resolved, &why, &p.now)
 	if err := row.Scan(append(targets, more...)...); err != nil {
 		return err
@@ -41,10 +41,10 @@ func (p *payment) scan(row pgx.Row, more ...any) error {
 	}
 	e.RequestID, e.AccountID, e.State = prepaid.RequestID(id), prepaid.AccountID(account), journal.State(state)
 	e.Destination, e.Params = hex.EncodeToString(destination), hex.EncodeToString(params)
-	e.FirstSent, e.LastSent, e.NotBefore = orZero(firstSent), orZero(lastSent), orZero(notBefore)
+	e.FirstSent, e.LastSent, e.NotBefore = orZero(firstSent).UTC(), orZero(lastSent).UTC(), orZero(rest).UTC()
 	e.TransactionID, e.CorrelationID = prepaid.TransactionID(orZero(transaction)), orZero(correlation)
 	e.Code, e.Review = prepaid.ErrorCode(orZero(code)), journal.Review(orZero(why))
-	e.Began, e.Changed = e.Began.UTC(), e.Changed.UTC()
+	e.Began, e.Changed = orZero(began).UTC(), e.Changed.UTC()
 	return nil
 }
 

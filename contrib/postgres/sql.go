@@ -5,8 +5,9 @@ package prepaidpg
 // it was sent without this store, in microseconds, or null.
 const enqueueSQL = `with p as (
 	insert into {s}.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due, began, last_sent, not_before)
-	values ($1, $2, $3, $4::text::numeric, $5, $6, $7, $8, now(), now() - $9::bigint * interval '1 microsecond',
-		now() - $9::bigint * interval '1 microsecond', now() - $9::bigint * interval '1 microsecond')
+	select $1, $2, $3, $4::text::numeric, $5, $6, $7, $8, now(), now() - $9::bigint * interval '1 microsecond',
+		now() - $9::bigint * interval '1 microsecond', now() - $9::bigint * interval '1 microsecond'
+	where not exists (select from {s}.archive where request_id = $1)
 	on conflict (request_id) do nothing returning number, lease, state, attempts
 ), h as (
 	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'enqueue', state, attempts from p
@@ -82,11 +83,25 @@ const hookLaterSQL = `update {s}.payments set hook_tries = hook_tries + 1,
 	hook_due = now() + least($2::bigint * power(2, least(hook_tries + 1, 40)), $3::bigint) * interval '1 microsecond'
 	where request_id = $1 and hook_due is not null`
 
-const getSQL = `select {columns}, now() from {s}.payments p where p.request_id = $1`
+const getSQL = `select {columns}, now() from {s}.all_payments p where p.request_id = $1`
 
 const lockSQL = `select {columns}, now(), p.sealed, p.lease, p.sends_until is not null and p.due > now()
 	from {s}.payments p where p.request_id = $1 for no key update`
 
-const allSQL = `select {columns}, now() from {s}.payments p where p.request_id > $1 order by p.request_id limit $2`
+const allSQL = `select {columns}, now() from {s}.all_payments p where p.request_id > $1 order by p.request_id limit $2`
 
 const waitingSQL = `select {columns}, now() from {s}.payments p where p.review is not null and p.request_id > $1 order by p.request_id limit $2`
+
+// writeSQL writes a person's decision, and fences off whoever held the payment before. $10 is the wait until it is due, or null.
+const writeSQL = `with p as (
+	update {s}.payments set state = $2, changed = now(), lease = lease + 1, sends_until = null, review = null,
+		transaction_id = $3, resolved = $4, sealed = case when $5 then sealed end, hook_due = null, idle = 0,
+		due = now() + $6::bigint * interval '1 microsecond', not_before = case when $7 then not_before end
+	where request_id = $1 returning number, lease, state, code, attempts
+), h as (
+	insert into {s}.history (payment, lease, event, state, code, attempts)
+	select number, lease, $8, state, code, attempts from p
+)
+select pg_notify({channel}, '') from p where $6 is not null`
+
+const unsettledSQL = `select count(*) from {s}.payments where hook_due is not null`

@@ -67,6 +67,10 @@ const (
 	group = 64
 	// recorders is how many transactions record outcomes at the same time.
 	recorders = 3
+	// databaseLimit bounds one transaction.
+	databaseLimit = 30 * time.Second
+	// settlePoll is how often Run looks for calls of Settled that are due again.
+	settlePoll = 10 * time.Second
 	// poll is how long an idle Run waits at most if it is not notified.
 	poll = 30 * time.Second
 	// settledLimit bounds one call of Workers.Settled.

@@ -133,7 +133,7 @@ func (r *run) attempt(list []*outcome, write func(ctx context.Context, list []*o
 // again reports whether to try again, after a wait.
 func (r *run) again(list []*outcome, err error, failures int) bool {
 	r.failed(err)
-	over := func(o *outcome) bool { return time.Since(o.taken) > o.claimed.lease.whole() }
+	over := func(o *outcome) bool { return time.Since(o.taken) > o.term.whole() }
 	if r.stopping.Err() != nil && !slices.ContainsFunc(list, func(o *outcome) bool { return !over(o) }) {
 		r.lost.Add(int64(len(list)))
 		return false
@@ -169,9 +169,9 @@ func (r *run) settleLater(ctx context.Context) {
 		switch {
 		case err != nil:
 			r.failed(err)
-			r.pauseFor(ctx, longestPoll)
+			r.pauseFor(ctx, settlePoll)
 		case !found:
-			r.pauseFor(ctx, longestPoll)
+			r.pauseFor(ctx, settlePoll)
 		}
 	}
 }
