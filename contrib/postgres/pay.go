@@ -22,7 +22,9 @@ var (
 // pay sends payments until there are no more.
 func (r *run) pay() {
 	for c := range r.work {
-		r.ended <- r.payOne(c)
+		r.ended <- r.payOne(c) // while outcomes cannot be recorded, nothing more is sent
+		r.held.Add(-1)
+		r.signal()
 	}
 }
 

@@ -23,7 +23,7 @@ type run struct {
 	work     chan *claimed
 	ended    chan *outcome
 	wake     chan struct{} // something may be due, or there is room
-	held     atomic.Int64  // payments claimed and not recorded
+	held     atomic.Int64  // payments claimed, and whose call has not ended
 	ahead    atomic.Int64  // how many may wait
 	brake    brake
 	lost     atomic.Int64 // outcomes that could not be recorded
@@ -47,7 +47,7 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	defer cancel()
 	r := &run{
 		Store: s, sender: sender, workers: workers, calls: calls, stopping: ctx,
-		work: make(chan *claimed, workers.N+workers.Claim), ended: make(chan *outcome, workers.N+workers.Claim),
+		work: make(chan *claimed, workers.N+workers.Claim), ended: make(chan *outcome, recorders*group),
 		wake: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(workers.Claim))

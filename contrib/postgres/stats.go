@@ -34,7 +34,7 @@ const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(ep
 		union all
 		select state, amount, null, 0, 0 from {s}.payments where due is null
 		union all
-		select null, 0, null, 1, 0 from {s}.payments where review is not null
+		select null, 0, coalesce(last_sent, began, changed), 1, 0 from {s}.payments where review is not null
 	) p group by state`
 
 // Stats returns counts, sums and ages. It reads each payment that is open, and an index of the others: call it a few times a minute.
@@ -57,8 +57,9 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 	}
 	_, err = pgx.ForEachRow(rows, []any{&state, &count, &sum, &oldest, &waiting, &held}, func() error {
 		stats.Held += held
-		if state == nil {
-			stats.Waiting = waiting
+		age := time.Duration(oldest * float64(time.Second))
+		if state == nil { // those that wait for a person, which are counted under their states as well
+			stats.Waiting, stats.OldestUnknown = waiting, max(stats.OldestUnknown, age)
 			return nil
 		}
 		amount, err := prepaid.ParseAmount(sum)
@@ -66,11 +67,11 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 			return err
 		}
 		*totals[*state] = journal.Total{Count: count, Sum: amount}
-		switch age := time.Duration(oldest * float64(time.Second)); *state {
+		switch *state {
 		case journal.StateQueued:
 			stats.OldestQueued = age
 		case journal.StateUnknown:
-			stats.OldestUnknown = age
+			stats.OldestUnknown = max(stats.OldestUnknown, age)
 		}
 		return nil
 	})

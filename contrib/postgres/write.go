@@ -28,8 +28,6 @@ func (r *run) write() {
 		}
 		slices.SortFunc(list, func(a, b *outcome) int { return int(a.number - b.number) }) // the order in which rows are locked
 		r.finish(list)
-		r.held.Add(-int64(len(list)))
-		r.signal()
 	}
 }
 
