@@ -131,7 +131,7 @@ func (r *run) attempt(list []*outcome, write func(ctx context.Context, list []*o
 // again reports whether to try again, after a wait.
 func (r *run) again(list []*outcome, err error, failures int) bool {
 	r.failed(err)
-	over := func(o *outcome) bool { return time.Since(o.taken) > o.term.whole() }
+	over := func(o *outcome) bool { return time.Since(o.taken) > o.term.whole }
 	if r.stopping.Err() != nil && !slices.ContainsFunc(list, func(o *outcome) bool { return !over(o) }) {
 		r.lost.Add(int64(len(list)))
 		return false
