@@ -198,10 +198,10 @@ func (k *killTest) end() {
 	}
 }
 
-// pending returns how many payments are neither done nor rejected.
+// pending returns how many payments are not settled, or not in the books.
 func (k *killTest) pending() int {
 	var n int
-	if err := k.pool.QueryRow(k.Context(), "select count(*) from prepaid.payments where state not in ('done', 'rejected')").Scan(&n); err != nil {
+	if err := k.pool.QueryRow(k.Context(), "select count(*) from prepaid.payments where state not in ('done', 'rejected') or hook_due is not null").Scan(&n); err != nil {
 		return -1
 	}
 	return n
@@ -222,6 +222,7 @@ func (k *killTest) run(payments, kills, freezes, crashes int) {
 		defer close(enqueued)
 		for n := range payments {
 			k.enqueue(n)
+			time.Sleep(8 * time.Millisecond) // orders come in while others are paid
 			if n%10 == 0 {
 				_ = k.tryEnqueue(payments+n, false)
 			}

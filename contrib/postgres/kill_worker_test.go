@@ -86,7 +86,7 @@ func work(text string) error {
 	if setup.Naive {
 		sender, store.lease = naiveSender{sender}, naiveLease
 	}
-	return store.Run(ctx, sender, Workers{N: 4, Claim: 4, Settled: writeBooks})
+	return store.Run(ctx, sender, Workers{N: 8, Claim: 8, Settled: writeBooks})
 }
 
 // writeBooks is the Settled of the workers: one row per outcome, so that a second call shows.

@@ -50,7 +50,7 @@ func (r *run) finish(list []*outcome) {
 				r.finish([]*outcome{o})
 			}
 			return
-		case byHook:
+		case byHook && !(spoiled.lost && failures < lostConnections):
 			r.settledFailed(list[0].after, spoiled.err)
 			list[0].postponed = true
 		case !r.again(list, err, failures):
@@ -112,7 +112,7 @@ func (r *run) finishLate(o *outcome) {
 				r.tell([]*outcome{o})
 			}
 			return
-		case byHook:
+		case byHook && !(spoiled.lost && failures < lostConnections):
 			r.settledFailed(o.after, spoiled.err)
 			o.postponed = true
 		case !r.again([]*outcome{o}, err, failures):
