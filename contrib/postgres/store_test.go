@@ -100,7 +100,7 @@ func testOptions(t testing.TB) Options {
 	t.Helper()
 	aead, err := journal.NewAEAD(make([]byte, 32))
 	require.NoError(t, err)
-	return Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: 200 * time.Millisecond}
+	return Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: time.Second}
 }
 
 func newStore(t *testing.T) testStore {
