@@ -92,10 +92,14 @@ func (c *core) join(f *family, config Config) {
 // over reports whether this client was closed, or the one that it is derived from.
 func (c *core) over() bool { return c.family.closed.Load() || c.left.Load() }
 
-// ended returns why nothing may be sent any more, or nil.
+// ended returns why nothing may be sent any more, or nil. It compares the deadline with the clock: in a process that was
+// frozen, the timer of ctx may not have fired yet.
 func (c *core) ended(ctx context.Context) error {
 	if c.over() {
 		return ErrClosed
+	}
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil && time.Until(deadline) <= 0 {
+		return context.DeadlineExceeded
 	}
 	return ctx.Err()
 }

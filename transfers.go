@@ -58,6 +58,23 @@ type TransferParams struct {
 	LastSent time.Time `json:"-"`
 }
 
+// PaymentParams are the params of one payment: a [TransferParams] or a [DirectEntryOutParams], as a value. Code that stores
+// and sends payments of both kinds takes them as this, see package journal. No other type implements it.
+type PaymentParams interface {
+	// Validate returns a *[ValidationError] that lists all faults, or nil.
+	Validate() error
+
+	isPayment()
+}
+
+var (
+	_ PaymentParams = TransferParams{}
+	_ PaymentParams = DirectEntryOutParams{}
+)
+
+func (TransferParams) isPayment()       {}
+func (DirectEntryOutParams) isPayment() {}
+
 // TransferResult is a completed transfer.
 type TransferResult struct {
 	// TransactionID identifies the movement.

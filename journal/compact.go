@@ -31,7 +31,7 @@ func (j *Journal) Compact(before time.Time) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
 	}
-	maps.DeleteFunc(entries, func(_ prepaid.RequestID, e Entry) bool { return e.settled() && e.Changed.Before(before) })
+	maps.DeleteFunc(entries, func(_ prepaid.RequestID, e Entry) bool { return !e.State.Pending() && e.Changed.Before(before) })
 	fresh, err := j.write(entries)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotCompacted, err)

@@ -31,6 +31,18 @@ var (
 	ErrNotUnknown = errors.New("journal: no payment of unknown outcome under this request id")
 	// ErrUnderWay: a call for the request ID is running and will determine the outcome.
 	ErrUnderWay = errors.New("journal: payment under way")
+	// ErrState: the event is not possible in the state of the payment, which is unchanged. The error is a [*StateError].
+	ErrState = errors.New("journal: not possible in this state")
+	// ErrWithdrawn: the payment was withdrawn: it moved nothing and is not sent any more, unless it is due again by Retry.
+	ErrWithdrawn = errors.New("journal: withdrawn")
+	// ErrNoPayment: there is no payment under the request ID.
+	ErrNoPayment = errors.New("journal: no payment under this request id")
+	// ErrNoParams: the entry has no sealed params, because the journal was opened without [Options].Seal when it was written.
+	ErrNoParams = errors.New("journal: no sealed params")
+	// ErrKey: the params were sealed with a key that the AEAD does not have.
+	ErrKey = errors.New("journal: sealed with another key")
+	// ErrSealed: the sealed params were changed, or belong to another payment.
+	ErrSealed = errors.New("journal: sealed params are damaged or belong to another payment")
 	// ErrNotCompacted: the file is unchanged.
 	ErrNotCompacted = errors.New("journal: not compacted")
 )

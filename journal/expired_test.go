@@ -77,7 +77,7 @@ func TestExpiredAfterAnEarlierRun(t *testing.T) {
 		j, m := openMemory(t, nil)
 		require.NoError(t, j.record(Entry{
 			RequestID: params.RequestID, Operation: "Accounts.Transfer", AccountID: "1", Amount: params.Amount, State: state,
-			Destination: j.digest(params.DestinationAccountID), Params: j.digest(params), Began: began, Changed: began, Runs: 1,
+			Destination: digest(j.options.DigestKey, params.DestinationAccountID), Params: digest(j.options.DigestKey, params), Began: began, Changed: began, Runs: 1,
 		}))
 		_, err := j.Transfer(t.Context(), client, "1", params)
 		require.ErrorIs(t, err, prepaid.ErrRequestIDExpired)

@@ -23,6 +23,9 @@ type Options struct {
 	// DigestKey is the key of the digests; keep it the same for the life of the file. If empty, digests are plain
 	// SHA-256.
 	DigestKey prepaid.Secret
+	// Seal encrypts the params of each payment into its record, until it is done or withdrawn, so that [Journal.Resume] can send
+	// it without your list; see [NewAEAD]. If nil, records have digests only. You can set it for a file that had none.
+	Seal AEAD
 }
 
 // file is what a Journal needs of *os.File.
@@ -177,7 +180,7 @@ func (j *Journal) Pending() iter.Seq[Entry] {
 	all := j.All()
 	return func(yield func(Entry) bool) {
 		for e := range all {
-			if !e.settled() && !yield(e) {
+			if e.State.Pending() && !yield(e) {
 				return
 			}
 		}

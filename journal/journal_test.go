@@ -106,7 +106,7 @@ func TestPay(t *testing.T) {
 
 	old := payment(2)
 	e := Entry{RequestID: old.RequestID, Operation: "Accounts.Transfer", AccountID: "from", Amount: old.Amount, State: StateUnknown,
-		Destination: j.digest(old.DestinationAccountID), Params: j.digest(old), Began: time.Now().Add(-window - time.Hour)}
+		Destination: digest(j.options.DigestKey, old.DestinationAccountID), Params: digest(j.options.DigestKey, old), Began: time.Now().Add(-Window - time.Hour)}
 	require.NoError(t, j.record(e))
 	_, err = j.Transfer(t.Context(), b, "from", old)
 	require.ErrorIs(t, err, ErrWindow)

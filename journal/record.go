@@ -8,86 +8,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
-
-	"github.com/cardprograms/prepaid"
 )
 
 const header = "prepaid-journal 1\n"
-
-// State is the progress of a payment.
-type State string
-
-const (
-	// StateIntended: it was about to be sent. If found after a crash, it may have been.
-	StateIntended State = "intended"
-	// StateNotSent: nothing moved, and the request itself was not at fault: send it when the cause is gone.
-	StateNotSent State = "not_sent"
-	// StateUnknown: it may have been applied.
-	StateUnknown State = "unknown"
-	// StateDone: the money moved.
-	StateDone State = "done"
-	// StateRejected: nothing moved, because the service or a check refused it or because of a [Resolution], see [Entry].
-	// If called again, it is sent again.
-	StateRejected State = "rejected"
-)
-
-// Entry is what is known of one payment.
-type Entry struct {
-	// RequestID identifies the payment.
-	RequestID prepaid.RequestID `json:"request_id"`
-	// Operation is "Accounts.Transfer" or "Accounts.DirectEntryOut".
-	Operation string `json:"operation"`
-	// AccountID is the paying account.
-	AccountID prepaid.AccountID `json:"account_id"`
-	// Amount is in currency units.
-	Amount prepaid.Amount `json:"amount"`
-	// Destination is the digest of the destination, in hex.
-	Destination string `json:"destination"`
-	// Params is the digest of all params, in hex.
-	Params string `json:"params"`
-	// State is its progress.
-	State State `json:"state"`
-	// Began is when it was first intended, UTC.
-	Began time.Time `json:"began"`
-	// Changed is when this state was written, UTC.
-	Changed time.Time `json:"changed"`
-	// Runs counts the calls that may have sent it: those that were about to, except those that ended with
-	// [prepaid.ErrRequestIDExpired]. It is 0 if this journal has never sent it.
-	Runs int `json:"runs"`
-	// FirstSent is when the first request may have been sent, UTC; zero if unknown. Like LastSent and Attempts it comes
-	// from the [prepaid.CallError] of failed runs: a run that succeeded or whose process died adds nothing to the three.
-	FirstSent time.Time `json:"first_sent,omitzero"`
-	// LastSent is when the last request may have been sent, UTC; zero if unknown.
-	LastSent time.Time `json:"last_sent,omitzero"`
-	// Attempts counts the requests that may have been sent, in all runs for which the number is known.
-	Attempts int `json:"attempts,omitzero"`
-	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
-	// run. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and while a call is running:
-	// if a run died, its last sending is unknown, see [Journal.NotBefore].
-	NotBefore time.Time `json:"not_before,omitzero"`
-	// TransactionID is the movement's, when done.
-	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
-	// CorrelationID is the service's, if its response had one.
-	CorrelationID string `json:"correlation_id,omitzero"`
-	// Code is the service's error code, if it rejected the payment with one.
-	Code prepaid.ErrorCode `json:"code,omitzero"`
-	// Resolved: State was recorded by [Journal.Resolve] and does not come from the service.
-	Resolved bool `json:"resolved,omitzero"`
-}
-
-// settled reports whether nothing is left to be done.
-func (e Entry) settled() bool { return e.State == StateDone || e.State == StateRejected }
-
-// open reports whether the payment may have been applied without the journal knowing.
-func (e Entry) open() bool { return e.State == StateIntended || e.State == StateUnknown }
-
-// rests reports whether e must wait before it is sent again: what may have been applied, and what a person has resolved,
-// who may have been wrong or early.
-func (e Entry) rests() bool { return e.open() || e.Resolved && e.State == StateRejected }
 
 func encode(e Entry) ([]byte, error) {
 	if !e.validUTF8() {
@@ -109,7 +36,7 @@ func encode(e Entry) ([]byte, error) {
 func (e Entry) validUTF8() bool {
 	for _, text := range [...]string{
 		string(e.RequestID), e.Operation, string(e.AccountID), e.Destination, e.Params, string(e.State),
-		string(e.TransactionID), e.CorrelationID, string(e.Code),
+		string(e.TransactionID), e.CorrelationID, string(e.Code), string(e.Review),
 	} {
 		if !utf8.ValidString(text) {
 			return false
@@ -141,11 +68,10 @@ func decode(line []byte) (Entry, bool) {
 	if err != nil || !bytes.Equal(again, body) || e.RequestID == "" {
 		return Entry{}, false
 	}
-	switch e.State {
-	case StateIntended, StateNotSent, StateUnknown, StateDone, StateRejected:
-		return e, true
+	if !slices.Contains(States(), e.State) {
+		return Entry{}, false
 	}
-	return Entry{}, false
+	return e, true
 }
 
 // overrun reports whether rest, a last line without its end, is more than a whole record: then its end is damaged, not

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,18 +11,18 @@ import (
 // Resolution is what happened to a payment, found out in another way than by sending it again. Create one with [Moved] or
 // [NotMoved].
 type Resolution struct {
-	state       State
+	event       Event
 	transaction prepaid.TransactionID
 }
 
 // Moved says that the money moved, in the transaction that FindMovement or a person found.
 func Moved(transaction prepaid.TransactionID) Resolution {
-	return Resolution{state: StateDone, transaction: transaction}
+	return Resolution{event: EventDone, transaction: transaction}
 }
 
 // NotMoved says that no money moved and none will. A history without the movement is not proof soon after the last
 // sending: ask the operator, or wait.
-func NotMoved() Resolution { return Resolution{state: StateRejected} }
+func NotMoved() Resolution { return Resolution{event: EventNotMoved} }
 
 // Resolve records what happened to a payment of unknown outcome, as Done or Rejected with [Entry].Resolved set. One that
 // moved is never sent again. One that did not is no longer pending; if run again it is sent again, and after its request
@@ -29,24 +30,43 @@ func NotMoved() Resolution { return Resolution{state: StateRejected} }
 //
 // Errors: [ErrNotUnknown], [ErrUnderWay], a [*prepaid.ValidationError] of the resolution, [ErrNotRecorded].
 func (j *Journal) Resolve(id prepaid.RequestID, resolution Resolution) error {
-	switch {
-	case resolution.state == "":
-		return refused("resolution", "must be made with Moved or NotMoved")
-	case resolution.state == StateDone && resolution.transaction == "":
-		return refused("transaction_id", "is required")
+	err := j.decide(id, func(e Entry, now time.Time) (Entry, error) { return e.Resolve(now, resolution) })
+	if errors.Is(err, ErrNoPayment) {
+		return ErrNotUnknown
 	}
+	return err
+}
+
+// Withdraw records that a payment is not sent any more, for example because you paid it some other way. It must have moved
+// nothing: not sent or rejected. From then on, Transfer and DirectEntryOut refuse its request ID with [ErrWithdrawn].
+//
+// Errors: [ErrState] for a payment that is done, already withdrawn, or that may have moved the money (resolve it first),
+// [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
+func (j *Journal) Withdraw(id prepaid.RequestID) error {
+	return j.decide(id, func(e Entry, now time.Time) (Entry, error) { return e.Withdraw(now) })
+}
+
+// Retry makes a payment pending that was rejected or withdrawn; see [Entry.Retry].
+//
+// Errors: [ErrState] for any other payment, [ErrNoPayment], [ErrUnderWay], [ErrNotRecorded].
+func (j *Journal) Retry(id prepaid.RequestID) error {
+	return j.decide(id, func(e Entry, now time.Time) (Entry, error) { return e.Retry(now) })
+}
+
+// decide records a person's decision about a payment on which no call works.
+func (j *Journal) decide(id prepaid.RequestID, decision func(e Entry, now time.Time) (Entry, error)) error {
 	leave, free := j.tryEnter(id)
 	if !free {
 		return ErrUnderWay
 	}
 	defer leave()
 	e, known := j.Get(id)
-	if !known || !e.open() {
-		return ErrNotUnknown
+	if !known {
+		return ErrNoPayment
 	}
-	e.State, e.TransactionID, e.Resolved, e.Changed = resolution.state, resolution.transaction, true, time.Now().UTC()
-	if e.State == StateDone {
-		e.NotBefore = time.Time{}
+	e, err := decision(e, time.Now())
+	if err != nil {
+		return err
 	}
 	return j.record(e)
 }
@@ -65,6 +85,8 @@ type Total struct {
 
 // Stats are totals by state.
 type Stats struct {
+	// Queued are payments that were accepted and never sent; a Journal has none.
+	Queued Total
 	// Intended are payments about to be sent, or being sent when a process died.
 	Intended Total
 	// NotSent are payments not sent for a reason that is not in the request.
@@ -75,6 +97,8 @@ type Stats struct {
 	Done Total
 	// Rejected are payments that did not move and are not pending.
 	Rejected Total
+	// Withdrawn are payments that did not move and are not sent any more.
+	Withdrawn Total
 }
 
 // Stats returns the current totals. Payments dropped by Compact are not counted.
@@ -86,7 +110,7 @@ func (j *Journal) Stats() (Stats, error) {
 	for e := range j.All() {
 		total := map[State]*Total{
 			StateIntended: &stats.Intended, StateNotSent: &stats.NotSent, StateUnknown: &stats.Unknown,
-			StateDone: &stats.Done, StateRejected: &stats.Rejected,
+			StateDone: &stats.Done, StateRejected: &stats.Rejected, StateQueued: &stats.Queued, StateWithdrawn: &stats.Withdrawn,
 		}[e.State]
 		total.Count++
 		sum, err := total.Sum.Add(e.Amount)

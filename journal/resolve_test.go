@@ -240,7 +240,7 @@ func TestPaymentOfAnotherStore(t *testing.T) {
 		"not processed":       {10 * time.Second, cut, time.Hour, StateUnknown, prepaid.OutcomeUnknown, 30 * time.Second},
 		"by a clock ahead":    {-time.Hour, cut, time.Hour, StateUnknown, prepaid.OutcomeUnknown, 40 * time.Second},
 		"an earlier deadline": {10 * time.Second, nil, 20 * time.Second, "", prepaid.OutcomeUnknown, 0},
-		"too old":             {window + time.Second, nil, time.Hour, "", prepaid.OutcomeUnknown, 0},
+		"too old":             {Window + time.Second, nil, time.Hour, "", prepaid.OutcomeUnknown, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -198,7 +198,7 @@ func TestChangedReportsTheRecordedPayment(t *testing.T) {
 		recorded := payment(1)
 		require.NoError(t, j.record(Entry{
 			RequestID: recorded.RequestID, Operation: "Accounts.Transfer", AccountID: "from", Amount: recorded.Amount, State: state,
-			Destination: j.digest(recorded.DestinationAccountID), Params: j.digest(recorded), Began: time.Now(), Changed: time.Now(), Runs: 1,
+			Destination: digest(j.options.DigestKey, recorded.DestinationAccountID), Params: digest(j.options.DigestKey, recorded), Began: time.Now(), Changed: time.Now(), Runs: 1,
 		}))
 		recorded.SourceReference = "other"
 		b := newBank()

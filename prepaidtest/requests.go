@@ -18,6 +18,8 @@ import (
 type Request struct {
 	// Number counts the requests from 1, in the order in which they were handled.
 	Number int64
+	// Arrival is the Number of its Arrival; 0 when Decide was not asked about it.
+	Arrival int64
 	// Time is the server's clock on arrival.
 	Time time.Time
 	// Duration is the wall time from arrival until the response was sent; while it is being sent, until it was ready.

@@ -35,7 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var pathKnown bool
 	c.Route, c.Params, pathKnown = s.routes.Find(r)
 	entry := s.arrived(c)
-	response, fault := s.respond(c, pathKnown)
+	response, fault := s.respond(c, &entry, pathKnown)
 	response.At = s.service.Clock.Now()
 	fault.RewriteHeader(&response)
 	switch { // in the log before the caller can look, except for responses that are made while they are sent
@@ -56,8 +56,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // respond decides what a request gets, in the order of a gateway: address, size, what the test expects, rate, path,
-// token, armed fault, operation.
-func (s *Server) respond(c *exchange.Call, pathKnown bool) (exchange.Response, *faults.Fault) {
+// token, fault, operation.
+func (s *Server) respond(c *exchange.Call, entry *Request, pathKnown bool) (exchange.Response, *faults.Fault) {
 	route := c.Route
 	if !s.settings.addresses.Admits(clientAddress(c.Request)) {
 		return c.Refuse(http.StatusForbidden, "forbidden", "the address is not on the whitelist"), nil
@@ -91,7 +91,8 @@ func (s *Server) respond(c *exchange.Call, pathKnown bool) (exchange.Response, *
 			return *refusal, nil
 		}
 	}
-	fault := s.faults.Take(route.Name(), func(f faults.Fault) bool { return !f.NeedsToken() || !route.Open })
+	fault, number := s.faultOf(c)
+	entry.Arrival = number
 	if fault == nil {
 		return s.carryOut(c), nil
 	}

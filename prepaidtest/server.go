@@ -37,6 +37,7 @@ type Server struct {
 	service        *service.Service
 	faults         *faults.Queue[faults.Fault]
 	deliveryFaults *faults.Queue[faults.Delivery]
+	decider        decider
 	requests       *ring.Ring[Request]
 	logged         atomic.Int64    // requests in the log so far
 	file           *statefile.File // nil without WithStateFile

@@ -61,11 +61,11 @@ func mutants() []mutant {
 		},
 		{
 			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestKilledPayrollPaysEachOnce",
-			old: "at := j.notBefore(sender, old)", new: "at := old.Began",
+			old: "at := e.Earliest(sender, now, j.opened)", new: "at := e.Began",
 		},
 		{
-			name: "the journal does not count from its lock", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
-			old: "return j.opened\n", new: "return e.Changed\n",
+			name: "the journal does not count from its lock", file: "journal/entry.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
+			old: "return later(e.Changed, heldUntil)", new: "return e.Changed",
 		},
 		{
 			name: "disburse leaves the wait to the journal", file: "examples/disburse/pay.go", module: "examples/disburse", pkg: ".",

@@ -20,7 +20,8 @@ func publicNames(t *testing.T) map[string]bool {
 	names := map[string]bool{}
 	for _, directory := range []string{
 		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "conformance"),
-		filepath.Join("contrib", "redis"), filepath.Join("contrib", "otel"),
+		filepath.Join("contrib", "redis"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "postgres"),
+		filepath.Join("contrib", "postgres", "pgtest"),
 	} {
 		maps.Copy(names, namesIn(t, packageWithExamples(t, directory)))
 	}
@@ -120,7 +121,7 @@ func TestDocumentNamesExist(t *testing.T) {
 
 // ownName is a name of ours: one of another package, such as errors.Is, is not looked for.
 var ownName = regexp.MustCompile(
-	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|client|config|srv|server|params)\.)?[A-Z]\w*[a-z]\w*(\.[A-Z]\w*)*$`)
+	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?[A-Z]\w*[a-z]\w*(\.[A-Z]\w*)*$`)
 
 // goName returns what a piece of code names, if it is a public Go name and nothing else: a call's arguments, a pointer's
 // star and a leading variable are left out.
@@ -148,7 +149,7 @@ func knows(names map[string]bool, name string) bool {
 		return false
 	}
 	switch first {
-	case "client", "config", "srv", "server", "params": // a variable of the text
+	case "client", "config", "srv", "server", "params", "store": // a variable of the text
 		return knows(names, rest)
 	case "Accounts", "Policy", "Reporting", "Funding", "Simulation", "PIN", "Hooks":
 		return names[first+"Service."+rest] || names[name]

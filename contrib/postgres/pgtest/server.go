@@ -1,0 +1,284 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const superuser = "postgres"
+
+// Server is a running Postgres. Its methods are safe for concurrent use.
+type Server struct {
+	options   Options
+	binaries  string
+	dir       string // of everything; the socket is in it
+	owner     *syscall.SysProcAttr
+	databases atomic.Int64
+
+	mu       sync.Mutex
+	guard    *exec.Cmd
+	lifeline io.WriteCloser // the guard reads process IDs from it until it is closed
+	process  *os.Process    // nil after Kill and Stop
+	exited   chan struct{}  // closed when process has ended
+}
+
+// Run starts a server for a program. The program should call [Server.Stop]; if it ends without, the server ends too.
+//
+// Errors: [ErrNotInstalled], those of ctx, which bounds the start only, and of the system, with the server's log.
+func Run(ctx context.Context, options Options) (*Server, error) {
+	binaries, err := find(options.Binaries)
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: %w", err)
+	}
+	s := &Server{options: options, binaries: binaries}
+	if err := s.create(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("pgtest: %w", err), s.Stop())
+	}
+	return s, nil
+}
+
+// create makes the directory and the database files in it, and starts the server.
+func (s *Server) create(ctx context.Context) error {
+	owner, uid, gid, err := attributes(s.options.User)
+	if err != nil {
+		return err
+	}
+	s.owner = owner
+	base, err := parent()
+	if err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp(base, "pgtest-"); err != nil {
+		return err
+	}
+	if err := s.watch(); err != nil {
+		return err
+	}
+	if err := os.Chown(s.dir, uid, gid); err != nil {
+		return err
+	}
+	init := exec.CommandContext(ctx, filepath.Join(s.binaries, "initdb"), "--pgdata", s.data(), "--username", superuser,
+		"--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync", "--no-instructions")
+	init.Dir, init.SysProcAttr = s.dir, s.owner
+	if output, err := init.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, output)
+	}
+	return s.start(ctx, false)
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
+
+// guardScript waits until its standard input ends, which is when the program closes it or ends. It then ends the
+// Postgres whose process ID it read last, also a frozen one, and removes the directory. Postgres removes its file with
+// the ID when it ends; a process that has ended keeps its ID for a while.
+const guardScript = `
+trap '' HUP INT TERM
+pid=
+while read -r line; do pid=$line; done
+if [ -n "$pid" ]; then
+	kill -QUIT "$pid"
+	ps -A -o ppid= -o pid= | while read -r parent child; do
+		[ "$parent" = "$pid" ] && kill -CONT "$child"
+	done
+	kill -CONT "$pid"
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		[ -e "$1/data/postmaster.pid" ] || break
+		sleep 0.$i
+	done
+	kill -KILL "$pid"
+fi
+rm -rf -- "$1"
+`
+
+// watch starts the guard.
+func (s *Server) watch() error {
+	s.guard = exec.Command("/bin/sh", "-c", guardScript, "pgtest", s.dir) //nolint:noctx // it ends with the program, not with a context
+	s.guard.SysProcAttr = session()
+	lifeline, err := s.guard.StdinPipe()
+	if err == nil {
+		err = s.guard.Start()
+	}
+	if err != nil {
+		s.guard = nil
+		return errors.Join(err, os.RemoveAll(s.dir))
+	}
+	s.lifeline = lifeline
+	return nil
+}
+
+// Stop ends the server and removes its files. Stopping it again has no effect.
+func (s *Server) Stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guard == nil {
+		return nil
+	}
+	err := s.end(quit)
+	err = errors.Join(err, s.lifeline.Close(), s.guard.Wait())
+	s.guard = nil
+	return err
+}
+
+// end ends the process by a signal that Postgres knows. A frozen server is thawed first.
+func (s *Server) end(by os.Signal) error {
+	if s.process == nil {
+		return nil
+	}
+	err := errors.Join(s.signal(by), s.signalAll(thaw))
+	select {
+	case <-s.exited:
+	case <-time.After(startLimit):
+		err = errors.Join(err, s.signalAll(kill))
+		<-s.exited
+	}
+	s.process = nil
+	_, gone := io.WriteString(s.lifeline, "\n")
+	return errors.Join(err, gone)
+}
+
+// signal signals the server itself. One that has ended by itself is not an error.
+func (s *Server) signal(by os.Signal) error {
+	if err := s.process.Signal(by); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// Kill ends the server and each of its processes with SIGKILL, as a crash of the machine would, except that what the
+// system has already taken over for writing is not lost.
+func (s *Server) Kill() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
+	err := errors.Join(s.signalAll(freeze), s.signalAll(kill)) // frozen, it starts no other process meanwhile
+	<-s.exited
+	s.process = nil
+	_, gone := io.WriteString(s.lifeline, "\n")
+	return errors.Join(err, gone)
+}
+
+// Freeze stops each process of the server where it is. Connections stay open and do not respond, until [Server.Thaw].
+func (s *Server) Freeze() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signalAll(freeze)
+}
+
+// Thaw has a frozen server continue.
+func (s *Server) Thaw() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signalAll(thaw)
+}
+
+// Restart shuts the server down in order, unless it was killed, and starts it on the same files and the same address. It
+// returns when connections are accepted. After [Server.Kill] it repeats the start until the system has released what the
+// killed processes had, and Postgres has recovered. ctx bounds the wait.
+func (s *Server) Restart(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guard == nil {
+		return errors.New("pgtest: the server was stopped")
+	}
+	if err := s.end(shutDown); err != nil {
+		return err
+	}
+	return s.start(ctx, true)
+}
+
+// start returns when connections are accepted. If the process ends before that, it tries again if told to.
+func (s *Server) start(ctx context.Context, again bool) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		if err := s.launch(); err != nil {
+			return err
+		}
+		if s.ready(ctx) {
+			return nil
+		}
+		if !again || ctx.Err() != nil {
+			return errors.Join(errors.New("pgtest: the server does not start\n"+s.Log()), ctx.Err(), s.end(quit))
+		}
+		s.process = nil // it ended
+	}
+}
+
+// launch starts the process once.
+func (s *Server) launch() error {
+	log, err := os.OpenFile(s.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	server := exec.Command(filepath.Join(s.binaries, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=") //nolint:noctx // it outlives the context of its start
+	if s.options.NoSync {
+		server.Args = append(server.Args, "-c", "fsync=off")
+	}
+	for name, value := range s.options.Settings {
+		server.Args = append(server.Args, "-c", name+"="+value)
+	}
+	server.Dir, server.SysProcAttr, server.Stdout, server.Stderr = s.dir, s.owner, log, log
+	if err := server.Start(); err != nil {
+		return err
+	}
+	exited := make(chan struct{})
+	s.process, s.exited = server.Process, exited
+	go func() {
+		_ = server.Wait() // its log says why
+		close(exited)
+	}()
+	_, err = io.WriteString(s.lifeline, strconv.Itoa(server.Process.Pid)+"\n")
+	return err
+}
+
+// ready waits until the server accepts a connection, and reports false if it ended before, or ctx.
+func (s *Server) ready(ctx context.Context) bool {
+	for {
+		if s.exec(ctx, "") == nil {
+			return true
+		}
+		select {
+		case <-s.exited:
+			pause(ctx)
+			return false
+		case <-ctx.Done():
+			return false
+		default:
+			pause(ctx)
+		}
+	}
+}
+
+func pause(ctx context.Context) {
+	select {
+	case <-time.After(10 * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+// exec executes one statement on a connection of its own.
+func (s *Server) exec(ctx context.Context, statement string) error {
+	connection, err := pgx.Connect(ctx, s.URL())
+	if err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, statement)
+	return errors.Join(err, connection.Close(ctx))
+}

@@ -1,0 +1,118 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// The signals that Postgres and the system know.
+const (
+	quit     = syscall.SIGQUIT // ends at once, recovers at the next start
+	shutDown = syscall.SIGINT  // rolls transactions back and writes everything
+	kill     = syscall.SIGKILL
+	freeze   = syscall.SIGSTOP
+	thaw     = syscall.SIGCONT
+)
+
+// longestDir leaves room for the name of the directory and of the socket in the 104 bytes that a socket's path may have
+// on the strictest system.
+const longestDir = 104 - len("/pgtest-4294967295/.s.PGSQL.5432") - 1
+
+// session has a process ignore what the terminal sends to the program.
+func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// attributes returns how to start the processes of Postgres, and the owner of their files.
+func attributes(name string) (attributes *syscall.SysProcAttr, uid, gid int, err error) {
+	attributes, uid, gid = session(), os.Getuid(), os.Getgid()
+	if uid != 0 {
+		return attributes, uid, gid, nil
+	}
+	if name == "" {
+		name = "nobody"
+	}
+	account, err := user.Lookup(name)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	id, err := strconv.ParseUint(account.Uid, 10, 32)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	group, err := strconv.ParseUint(account.Gid, 10, 32)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	attributes.Credential = &syscall.Credential{Uid: uint32(id), Gid: uint32(group)}
+	return attributes, int(id), int(group), nil
+}
+
+// parent returns a directory for temporary files that every user can enter and that leaves room for a socket's name.
+func parent() (string, error) {
+	for _, dir := range []string{os.TempDir(), "/tmp"} {
+		dir, err := filepath.EvalSymlinks(dir)
+		if err == nil && len(dir) <= longestDir && open(dir) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("neither TMPDIR nor /tmp is short enough and open to every user")
+}
+
+// open reports whether every user can enter dir.
+func open(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o001 == 0 {
+		return false
+	}
+	return dir == "/" || open(filepath.Dir(dir))
+}
+
+// signalAll signals the server and its children. The server can only start others meanwhile if it is not stopped first.
+func (s *Server) signalAll(by syscall.Signal) error {
+	if s.process == nil {
+		return errors.New("pgtest: the server is not running")
+	}
+	if by == freeze {
+		if err := s.signal(by); err != nil {
+			return err
+		}
+	}
+	pids, err := children(s.process.Pid)
+	if err != nil {
+		return err
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, by); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	return s.signal(by)
+}
+
+// children returns the processes that pid has started.
+func children(pid int) ([]int, error) {
+	output, err := exec.Command("ps", "-A", "-o", "ppid=", "-o", "pid=").Output() //nolint:noctx // ps waits for nothing
+	if err != nil {
+		return nil, fmt.Errorf("pgtest: ps: %w", err)
+	}
+	var pids []int
+	for line := range strings.Lines(string(output)) {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[0] == strconv.Itoa(pid) {
+			child, err := strconv.Atoi(fields[1])
+			if err != nil {
+				return nil, err
+			}
+			pids = append(pids, child)
+		}
+	}
+	return pids, nil
+}

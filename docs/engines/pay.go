@@ -1,0 +1,30 @@
+// Package engines pays from the jobs of an engine that a partner runs already: River and Temporal. The guide is
+// docs/engines.md.
+package engines
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Payment is what a job's arguments contain. The request ID in Params is made with the order, before there is a job, so that
+// every run of every job for this order sends the same one.
+type Payment struct {
+	From   prepaid.AccountID      `json:"from"`
+	Params prepaid.TransferParams `json:"params"`
+}
+
+// Pay makes a payment once, however often and wherever it is run. sent is when an earlier run may have sent it last, or zero
+// if there was none. If Pay fails, again reports whether another run can help.
+func Pay(ctx context.Context, accounts *prepaid.AccountsService, p Payment, sent time.Time) (again bool, err error) {
+	p.Params.LastSent = sent
+	_, err = accounts.Transfer(ctx, p.From, p.Params)
+	if errors.Is(err, prepaid.ErrRequestIDReused) || errors.Is(err, prepaid.ErrRequestIDExpired) {
+		return false, err // for a person: the money may have moved
+	}
+	outcome := prepaid.OutcomeOf(err)
+	return outcome == prepaid.OutcomeNotProcessed || outcome == prepaid.OutcomeUnknown, err
+}

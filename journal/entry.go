@@ -1,0 +1,170 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Window is how long after its first intent a payment of unknown outcome may be sent again: a day less than the service
+// remembers.
+const Window = 29 * 24 * time.Hour
+
+// Entry is what is known of one payment.
+type Entry struct {
+	// RequestID identifies the payment.
+	RequestID prepaid.RequestID `json:"request_id"`
+	// Operation is "Accounts.Transfer" or "Accounts.DirectEntryOut".
+	Operation string `json:"operation"`
+	// AccountID is the paying account.
+	AccountID prepaid.AccountID `json:"account_id"`
+	// Amount is in currency units.
+	Amount prepaid.Amount `json:"amount"`
+	// Destination is the digest of the destination, in hex.
+	Destination string `json:"destination"`
+	// Params is the digest of all params, in hex.
+	Params string `json:"params"`
+	// State is its progress.
+	State State `json:"state"`
+	// Began is when it was first intended, UTC; zero if it never was.
+	Began time.Time `json:"began"`
+	// Changed is when this state was written, UTC.
+	Changed time.Time `json:"changed"`
+	// Runs counts the calls that may have sent it: those that were about to, except those that ended with
+	// [prepaid.ErrRequestIDExpired] or were given back. It is 0 if this store has never sent it.
+	Runs int `json:"runs"`
+	// FirstSent is when the first request may have been sent, UTC; zero if unknown. Like LastSent and Attempts it comes
+	// from the [prepaid.CallError] of failed runs: a run that succeeded or whose process died adds nothing to the three.
+	FirstSent time.Time `json:"first_sent,omitzero"`
+	// LastSent is when the last request may have been sent, UTC; zero if unknown.
+	LastSent time.Time `json:"last_sent,omitzero"`
+	// Attempts counts the requests that may have been sent, in all runs for which the number is known.
+	Attempts int `json:"attempts,omitzero"`
+	// NotBefore is when a payment of unknown outcome may be sent again, UTC: [prepaid.CallError].NotBefore of its last
+	// run. It is kept when [NotMoved] resolves the payment. It is zero for any other payment and while a call is running:
+	// if a run died, its last sending is unknown, see [Entry.Earliest].
+	NotBefore time.Time `json:"not_before,omitzero"`
+	// TransactionID is the movement's, when done.
+	TransactionID prepaid.TransactionID `json:"transaction_id,omitzero"`
+	// CorrelationID is the service's, if its response had one.
+	CorrelationID string `json:"correlation_id,omitzero"`
+	// Code is the service's error code, if it rejected the payment with one.
+	Code prepaid.ErrorCode `json:"code,omitzero"`
+	// Resolved: what happened was recorded by [Entry.Resolve] and does not come from the service.
+	Resolved bool `json:"resolved,omitzero"`
+	// Review is why a person must decide, see [Entry.NeedsPerson]; empty if nobody must.
+	Review Review `json:"review,omitzero"`
+	// Sealed are the params, from [Entry.Seal], if the store keeps them here. They are dropped when the payment is done or
+	// withdrawn.
+	Sealed []byte `json:"sealed,omitzero"`
+}
+
+// Review is why only a person can say what happens to a payment: sending it again settles nothing.
+type Review string
+
+const (
+	// ReviewTooOld: the client refuses the request ID as too old ([prepaid.ErrRequestIDExpired]), and the outcome is unknown.
+	ReviewTooOld Review = "too_old"
+	// ReviewReused: the client knows another payment under the request ID ([prepaid.ErrRequestIDReused]).
+	ReviewReused Review = "reused"
+)
+
+// NeedsPerson returns why a person must decide, or nil: [ErrWindow] if the outcome is unknown and the service may have forgotten
+// the request ID, [prepaid.ErrRequestIDReused] if the client used the ID for another payment. A store does not send such a
+// payment by itself. Look at the history, then record what happened with [Entry.Resolve] or, if the payment is rejected, with
+// [Entry.Withdraw] or [Entry.Retry].
+func (e Entry) NeedsPerson(now time.Time) error {
+	switch {
+	case e.outsideWindow(now), e.Review == ReviewTooOld:
+		return ErrWindow
+	case e.Review == ReviewReused:
+		return prepaid.ErrRequestIDReused
+	}
+	return nil
+}
+
+func (e Entry) outsideWindow(now time.Time) bool { return e.State.Open() && now.Sub(e.Began) > Window }
+
+// Earliest returns when the payment may be sent through sender; the zero time means at once. A payment of unknown outcome rests
+// until the first request can no longer be in progress: the later of NotBefore and the sender's NotBefore of the last sending. So
+// does one that a person resolved as [NotMoved], who may have been wrong or early.
+//
+// If a run died, the entry does not have its last sending. heldUntil is the latest time at which it can have sent: when this
+// process took the lock of the file, or when the lease of the dead worker had ended. Zero if no run died, or if it can have sent
+// only until Changed.
+func (e Entry) Earliest(sender Sender, now, heldUntil time.Time) time.Time {
+	if !e.rests() {
+		return time.Time{}
+	}
+	at := later(sender.NotBefore(e.lastSending(heldUntil)), e.NotBefore)
+	// A clock that was set back must not make it longer: counted from now, either wait is enough.
+	if latest := later(sender.NotBefore(now), now.Add(e.NotBefore.Sub(e.Changed))); at.After(latest) {
+		return latest
+	}
+	return at
+}
+
+// rests reports whether e must wait before it is sent again.
+func (e Entry) rests() bool { return e.State.Open() || e.Resolved && e.State != StateDone }
+
+// lastSending returns the latest time at which e may have been sent; see Earliest for heldUntil.
+func (e Entry) lastSending(heldUntil time.Time) time.Time {
+	if !e.NotBefore.IsZero() && !e.LastSent.IsZero() {
+		return e.LastSent
+	}
+	return later(e.Changed, heldUntil) // a run died, or nobody knows when it sent
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Resolve returns e with what was found out in another way than by sending it again: done or rejected, with Resolved set. No run
+// may be in progress.
+//
+// Errors: [ErrNotUnknown] unless the payment is intended or unknown, a [*prepaid.ValidationError] of the resolution.
+func (e Entry) Resolve(now time.Time, resolution Resolution) (Entry, error) {
+	switch {
+	case resolution.event == 0:
+		return e, refused("resolution", "must be made with Moved or NotMoved")
+	case resolution.event == EventDone && resolution.transaction == "":
+		return e, refused("transaction_id", "is required")
+	}
+	next, err := e.after(now, resolution.event)
+	if err != nil {
+		return e, ErrNotUnknown
+	}
+	next.Resolved, next.TransactionID = true, resolution.transaction
+	if next.State == StateDone {
+		next.NotBefore = time.Time{}
+	}
+	return next, nil
+}
+
+// Withdraw returns e as withdrawn: it moved nothing, and is not sent any more, for example because it was paid some other way.
+//
+// Errors: a [*StateError] unless the payment is queued, not sent or rejected. One that is intended or unknown may have moved the
+// money: resolve it first.
+func (e Entry) Withdraw(now time.Time) (Entry, error) { return e.after(now, EventWithdraw) }
+
+// Retry returns e as due again, with the same request ID. It is for a payment that was rejected for a reason that is gone, and for
+// one that was withdrawn by mistake. One that was resolved still rests, see [Entry.Earliest].
+//
+// Errors: a [*StateError] unless the payment is rejected or withdrawn.
+func (e Entry) Retry(now time.Time) (Entry, error) { return e.after(now, EventRetry) }
+
+// after returns e after an event.
+func (e Entry) after(now time.Time, event Event) (Entry, error) {
+	next, ok := e.State.Next(event)
+	if !ok {
+		return e, &StateError{State: e.State, Event: event}
+	}
+	e.State, e.Changed, e.Review = next, now.UTC(), ""
+	if next == StateDone || next == StateWithdrawn {
+		e.Sealed = nil
+	}
+	return e, nil
+}

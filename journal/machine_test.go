@@ -1,0 +1,164 @@
+package journal_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/journal"
+)
+
+const (
+	queued    = journal.StateQueued
+	intended  = journal.StateIntended
+	notSent   = journal.StateNotSent
+	unknown   = journal.StateUnknown
+	done      = journal.StateDone
+	rejected  = journal.StateRejected
+	withdrawn = journal.StateWithdrawn
+
+	no = journal.State("") // not possible
+)
+
+// machine is every cell of state × event.
+var machine = map[journal.State]map[journal.Event]journal.State{
+	queued: {
+		journal.EventBegin: intended, journal.EventNotSent: no, journal.EventRefused: no, journal.EventUnknown: no,
+		journal.EventDone: no, journal.EventNotMoved: no, journal.EventWithdraw: withdrawn, journal.EventRetry: no,
+	},
+	intended: {
+		journal.EventBegin: unknown, journal.EventNotSent: notSent, journal.EventRefused: rejected, journal.EventUnknown: unknown,
+		journal.EventDone: done, journal.EventNotMoved: rejected, journal.EventWithdraw: no, journal.EventRetry: no,
+	},
+	notSent: {
+		journal.EventBegin: intended, journal.EventNotSent: no, journal.EventRefused: no, journal.EventUnknown: no,
+		journal.EventDone: no, journal.EventNotMoved: no, journal.EventWithdraw: withdrawn, journal.EventRetry: no,
+	},
+	unknown: {
+		journal.EventBegin: unknown, journal.EventNotSent: unknown, journal.EventRefused: unknown, journal.EventUnknown: unknown,
+		journal.EventDone: done, journal.EventNotMoved: rejected, journal.EventWithdraw: no, journal.EventRetry: no,
+	},
+	done: {
+		journal.EventBegin: no, journal.EventNotSent: no, journal.EventRefused: no, journal.EventUnknown: no,
+		journal.EventDone: no, journal.EventNotMoved: no, journal.EventWithdraw: no, journal.EventRetry: no,
+	},
+	rejected: {
+		journal.EventBegin: intended, journal.EventNotSent: no, journal.EventRefused: no, journal.EventUnknown: no,
+		journal.EventDone: no, journal.EventNotMoved: no, journal.EventWithdraw: withdrawn, journal.EventRetry: notSent,
+	},
+	withdrawn: {
+		journal.EventBegin: no, journal.EventNotSent: no, journal.EventRefused: no, journal.EventUnknown: no,
+		journal.EventDone: no, journal.EventNotMoved: no, journal.EventWithdraw: no, journal.EventRetry: notSent,
+	},
+}
+
+func TestMachine(t *testing.T) {
+	t.Parallel()
+	require.Len(t, machine, len(journal.States()))
+	for _, state := range journal.States() {
+		require.Len(t, machine[state], int(journal.EventRetry))
+		for event := journal.EventBegin; event <= journal.EventRetry; event++ {
+			want, listed := machine[state][event]
+			require.True(t, listed, "%s, %s", state, event)
+			next, ok := state.Next(event)
+			require.Equal(t, want != no, ok, "%s, %s", state, event)
+			if !ok {
+				want = state
+			}
+			require.Equal(t, want, next, "%s, %s", state, event)
+		}
+	}
+	for _, state := range append(journal.States(), "lost") {
+		for _, event := range []journal.Event{0, journal.EventRetry + 1} {
+			next, ok := state.Next(event)
+			require.False(t, ok)
+			require.Equal(t, state, next)
+		}
+	}
+	_, ok := journal.State("lost").Next(journal.EventBegin)
+	require.False(t, ok)
+}
+
+func TestStatesAndEventsHaveNames(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for event := journal.EventBegin; event <= journal.EventRetry; event++ {
+		names = append(names, event.String())
+	}
+	require.Equal(t, []string{"begin", "not sent", "refused", "unknown", "done", "not moved", "withdraw", "retry"}, names)
+	require.Equal(t, "event(9)", (journal.EventRetry + 1).String())
+	var open, pending []journal.State
+	for _, state := range journal.States() {
+		if state.Open() {
+			open = append(open, state)
+		}
+		if state.Pending() {
+			pending = append(pending, state)
+		}
+	}
+	require.Equal(t, []journal.State{intended, unknown}, open)
+	require.Equal(t, []journal.State{queued, intended, notSent, unknown}, pending)
+}
+
+// What is true of the money, whatever the store says.
+type truth int
+
+const (
+	still   truth = iota // no run can have moved it
+	running              // only the current run can have
+	maybe                // an earlier run, or one whose sender died, can have
+	moved                // it has
+)
+
+// after returns what is true after an event that was possible.
+func (t truth) after(event journal.Event) truth {
+	switch event {
+	case journal.EventBegin:
+		if t == still {
+			return running
+		}
+		return maybe // the sender of the run before died
+	case journal.EventNotSent, journal.EventRefused: // proves something about this run only
+		if t == running {
+			return still
+		}
+	case journal.EventUnknown:
+		return maybe
+	case journal.EventDone:
+		return moved
+	case journal.EventNotMoved:
+		return still
+	case journal.EventWithdraw, journal.EventRetry:
+	}
+	return t
+}
+
+// No sequence of events, however long, leads from money that may have moved to a state that says it has not, except by proof; nor
+// from done to anything. The pairs of state and truth that can be reached are finite, so all of them are visited.
+func TestNoSequenceForgetsMoneyThatMayHaveMoved(t *testing.T) {
+	t.Parallel()
+	type situation struct {
+		state journal.State
+		money truth
+	}
+	saysNotMoved := []journal.State{queued, notSent, rejected, withdrawn}
+	reached := map[situation]bool{}
+	for open := []situation{{queued, still}, {notSent, still}}; len(open) > 0; {
+		now := open[0]
+		if open = open[1:]; reached[now] {
+			continue
+		}
+		reached[now] = true
+		require.Equal(t, now.money == still, slices.Contains(saysNotMoved, now.state), "%+v", now)
+		require.Equal(t, now.money == moved, now.state == done, "%+v", now)
+		require.False(t, now.money == maybe && now.state == intended, "the next refusal would count as proof")
+		for event := journal.EventBegin; event <= journal.EventRetry; event++ {
+			if next, ok := now.state.Next(event); ok {
+				require.NotEqual(t, done, now.state)
+				open = append(open, situation{next, now.money.after(event)})
+			}
+		}
+	}
+	require.Len(t, reached, len(journal.States()), "each state says one thing of the money")
+}

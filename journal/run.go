@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Sender sends payments, such as client.Accounts.
+type Sender interface {
+	// NotBefore returns when a payment of unknown outcome may be sent again, as in [prepaid.AccountsService].
+	NotBefore(lastSent time.Time) time.Time
+	// Transfer is as in [prepaid.AccountsService].
+	Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error)
+	// DirectEntryOut is as in [prepaid.AccountsService].
+	DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error)
+}
+
+// Run is one run of a payment: the intent, the call, and what it means. A store of your own does what a [Journal] does:
+//
+//  1. Wait until [Entry.Earliest], and see to it that nobody else works on the payment.
+//  2. [Entry.Begin], and commit Run.Entry. Nothing may leave before that.
+//  3. [Run.Send].
+//  4. [Run.End], and commit the entry that it returns; or [Run.GiveBack], if Send was not called.
+//
+// A process that dies in between leaves Run.Entry, from which the next run begins.
+type Run struct {
+	// Before is the entry before the run.
+	Before Entry
+	// Entry is the entry with the intent.
+	Entry Entry
+	// LastSent is the latest time at which an earlier run can have sent the payment, if that run's outcome is unknown; otherwise
+	// zero. Send sets it in the params.
+	LastSent time.Time
+}
+
+// Begin begins a run of e: call it after Earliest, just before you store Run.Entry. For heldUntil see [Entry.Earliest].
+//
+// Errors: a [*prepaid.CallError]. [ErrWindow] if the outcome is unknown and the first intent is longer ago than [Window];
+// [ErrWithdrawn] with [prepaid.OutcomeRejected]; [ErrState] with [prepaid.OutcomeApplied] if the payment is done.
+func (e Entry) Begin(now, heldUntil time.Time) (Run, error) {
+	next, err := e.after(now, EventBegin)
+	switch {
+	case err != nil && e.State == StateDone:
+		return Run{}, e.failure(prepaid.OutcomeApplied, err)
+	case err != nil:
+		return Run{}, e.failure(prepaid.OutcomeRejected, err)
+	case e.outsideWindow(now):
+		return Run{}, tooOld(next, e, ErrWindow)
+	}
+	run := Run{Before: e}
+	if e.State.Open() {
+		run.LastSent = e.lastSending(heldUntil)
+		if run.LastSent.After(now) { // by another clock
+			run.LastSent = now
+		}
+	}
+	next.Runs++
+	if next.Began.IsZero() {
+		next.Began = next.Changed
+	}
+	next.NotBefore, next.CorrelationID, next.Code, next.Resolved = time.Time{}, "", "", false
+	run.Entry = next
+	return run, nil
+}
+
+// Send sends params, which are those of the entry, through sender. It adds LastSent, so that the client treats what an earlier
+// run sent as its own: it waits, and takes no refusal for proof that is none.
+//
+// Errors: those of the sender; a [*prepaid.ValidationError] if params are a pointer or nil.
+func (r Run) Send(ctx context.Context, sender Sender, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
+	switch p := params.(type) {
+	case prepaid.TransferParams:
+		p.LastSent = later(p.LastSent, r.LastSent)
+		return sender.Transfer(ctx, r.Entry.AccountID, p)
+	case prepaid.DirectEntryOutParams:
+		p.LastSent = later(p.LastSent, r.LastSent)
+		return sender.DirectEntryOut(ctx, r.Entry.AccountID, p)
+	}
+	return nil, r.Entry.failure(prepaid.OutcomeRejected, errParamsType())
+}
+
+// GiveBack returns the entry after a run for which Send was not called, for example because the process stops: as it was before,
+// not sent or, if an earlier run may have moved the money, unknown.
+func (r Run) GiveBack() Entry {
+	e := r.Before
+	e.State, _ = r.Entry.State.Next(EventNotSent) // always possible: the run began
+	return e
+}
+
+// End returns the entry after Send has returned result and err, and the error for the caller: nil if the payment is done,
+// otherwise a [*prepaid.CallError] with what is known of all runs. An unknown outcome of an earlier run stays unknown until a
+// success, or a refusal that [prepaid.ProvesNotApplied] accepts. After [prepaid.ErrRequestIDExpired] and
+// [prepaid.ErrRequestIDReused] a person must decide: see [Entry.NeedsPerson].
+func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entry, error) {
+	e, old := r.Entry, r.Before
+	call, _ := errors.AsType[*prepaid.CallError](err)
+	expired := errors.Is(err, prepaid.ErrRequestIDExpired)
+	if held := expired && (call == nil || call.Attempts == 0); held { // this run sent nothing
+		e.Runs = old.Runs
+		if old.State == StateRejected || old.Resolved && !old.State.Open() { // keep what was known, or said by a person
+			old.State, old.Changed = StateRejected, now.UTC()
+			return old, e.failure(prepaid.OutcomeRejected, err)
+		}
+	} else if call != nil {
+		e.sendings(call)
+	}
+	outcome := prepaid.OutcomeOf(err)
+	e, _ = e.after(now, r.event(outcome, result, err)) // always possible: the run began
+	if errors.Is(err, prepaid.ErrRequestIDReused) {
+		e.Review = ReviewReused
+	}
+	switch e.State {
+	case StateDone:
+		e.TransactionID, e.CorrelationID = result.TransactionID, result.CorrelationID
+	case StateUnknown:
+		// Applied without a usable response: sending again can still return the result. Expired is unknown even if this store
+		// has never sent the payment: a run that it has lost or dropped may have, and the next step is a new ID, which pays.
+		e.NotBefore = later(e.NotBefore, old.NotBefore)
+		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(now) {
+			e.Review = ReviewTooOld
+			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))
+		} else if old.State.Open() || outcome != prepaid.OutcomeUnknown { // with the times of all runs
+			err = e.failure(prepaid.OutcomeUnknown, err)
+		}
+	case StateRejected:
+		if refused, ok := errors.AsType[*prepaid.APIError](err); ok && refused.Code.Known() {
+			e.Code = refused.Code
+		}
+		if failed, ok := errors.AsType[*prepaid.TransferFailedError](err); ok {
+			e.CorrelationID = failed.CorrelationID
+		}
+	case StateQueued, StateIntended, StateNotSent, StateWithdrawn:
+	}
+	return e, err
+}
+
+// event returns what the end of a run means.
+func (r Run) event(outcome prepaid.Outcome, result *prepaid.TransferResult, err error) Event {
+	switch {
+	case err == nil && result != nil:
+		return EventDone
+	case outcome == prepaid.OutcomeNotProcessed:
+		return EventNotSent
+	case outcome == prepaid.OutcomeRejected && prepaid.ProvesNotApplied(err, r.LastSent):
+		return EventNotMoved
+	case outcome == prepaid.OutcomeRejected:
+		return EventRefused
+	}
+	return EventUnknown
+}
+
+// sendings adds what is known of the requests of a failed run.
+func (e *Entry) sendings(call *prepaid.CallError) {
+	e.Attempts += call.Attempts
+	if first := call.FirstSent.UTC().Round(0); !first.IsZero() && (e.FirstSent.IsZero() || first.Before(e.FirstSent)) {
+		e.FirstSent = first
+	}
+	e.LastSent = later(e.LastSent, call.LastSent.UTC().Round(0))
+	e.NotBefore = call.NotBefore.UTC()
+}
+
+// failure returns the error of a payment, with the times of all its runs.
+func (e Entry) failure(outcome prepaid.Outcome, err error) error {
+	return &prepaid.CallError{
+		Operation: e.Operation, Outcome: outcome, AccountID: e.AccountID, RequestID: e.RequestID, CorrelationID: e.CorrelationID,
+		Attempts: e.Attempts, FirstSent: e.FirstSent, LastSent: e.LastSent, NotBefore: e.NotBefore, Err: err,
+	}
+}
+
+// tooOld returns the error for a payment that cannot be sent again. If a run died, its intent is known and gives
+// FindMovement where to look; a payment that this store never sent has no times.
+func tooOld(e, old Entry, err error) error {
+	if old.State.Open() && old.Runs > 0 {
+		if e.FirstSent.IsZero() {
+			e.FirstSent = e.Began
+		}
+		e.LastSent = later(e.LastSent, old.Changed)
+	}
+	e.NotBefore = time.Time{}
+	return e.failure(prepaid.OutcomeUnknown, err)
+}

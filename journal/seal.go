@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// AEAD is authenticated encryption with associated data, in the form of Tink's: the result of Encrypt contains all that Decrypt
+// needs but for the key and the associated data. [NewAEAD] makes one; a key in a KMS is another.
+type AEAD interface {
+	// Encrypt returns the ciphertext.
+	Encrypt(plaintext, associatedData []byte) ([]byte, error)
+	// Decrypt returns the plaintext. It fails unless ciphertext and associated data are exactly as they were.
+	Decrypt(ciphertext, associatedData []byte) ([]byte, error)
+}
+
+// Form of a ciphertext: one byte, the ID of the key, the nonce, what GCM returns.
+const (
+	sealVersion = 1
+	keyIDSize   = 4
+	sealPrefix  = 1 + keyIDSize
+)
+
+// keyring encrypts with its first key.
+type keyring struct{ keys []sealKey }
+
+type sealKey struct {
+	prefix [sealPrefix]byte
+	gcm    cipher.AEAD
+}
+
+// NewAEAD returns an AEAD with AES-256-GCM and random nonces. key has 32 random bytes, such as from crypto/rand; it is not a
+// password. New data is sealed with key; what was sealed with one of older can still be opened, so that you can rotate: put the
+// new key first, and remove the old one when nothing is sealed with it any more. A ciphertext starts with five bytes that name its
+// key and is 33 bytes longer than the plaintext.
+//
+// Do not seal more than 2³² payments with one key: beyond that, two of the random nonces could be equal, which reveals data and
+// breaks the authentication.
+//
+// Errors: a [*prepaid.ValidationError] if a key does not have 32 bytes. Those of its Decrypt: [ErrKey], [ErrSealed].
+func NewAEAD(key []byte, older ...[]byte) (AEAD, error) {
+	ring := &keyring{}
+	for _, key := range append([][]byte{key}, older...) {
+		if len(key) != 32 {
+			return nil, refused("key", "must have 32 bytes")
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		gcm, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		id := hmac.New(sha256.New, key)
+		id.Write([]byte("prepaid journal key id"))
+		k := sealKey{gcm: gcm}
+		k.prefix[0] = sealVersion
+		copy(k.prefix[1:], id.Sum(nil))
+		ring.keys = append(ring.keys, k)
+	}
+	return ring, nil
+}
+
+// Encrypt seals with the first key.
+func (r *keyring) Encrypt(plaintext, associatedData []byte) ([]byte, error) {
+	k := r.keys[0]
+	return k.gcm.Seal(k.prefix[:], nil, plaintext, associatedData), nil
+}
+
+// Decrypt opens with the key that the ciphertext names.
+func (r *keyring) Decrypt(ciphertext, associatedData []byte) ([]byte, error) {
+	if len(ciphertext) < sealPrefix || ciphertext[0] != sealVersion {
+		return nil, ErrSealed
+	}
+	failure := ErrKey
+	for _, k := range r.keys {
+		if [sealPrefix]byte(ciphertext) != k.prefix {
+			continue
+		}
+		if plaintext, err := k.gcm.Open(nil, nil, ciphertext[sealPrefix:], associatedData); err == nil {
+			return plaintext, nil
+		}
+		failure = ErrSealed
+	}
+	return nil, failure
+}
+
+// Format prints no key.
+func (r *keyring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("journal.AEAD")) }
+
+// LogValue logs no key.
+func (r *keyring) LogValue() slog.Value { return slog.StringValue("journal.AEAD") }
+
+// Seal returns the params of e, encrypted. Store the result with e: as [Entry].Sealed, or in a column. It is bound to request ID,
+// operation and account of e, so that it cannot be moved to another payment unnoticed.
+//
+// Errors: those of aead.
+func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
+	plaintext, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := aead.Encrypt(plaintext, e.sealContext())
+	if err != nil {
+		return nil, fmt.Errorf("journal: cannot seal params: %w", err)
+	}
+	return sealed, nil
+}
+
+// Open returns the params that Seal has encrypted, a [prepaid.TransferParams] or [prepaid.DirectEntryOutParams], without LastSent:
+// [Run.Send] sets it. digestKey is the one of e, whose digests must be those of the params.
+//
+// Errors: [ErrNoParams] if sealed is empty, [ErrKey], [ErrSealed] if it was changed, sealed for another payment, or has other
+// params than the digests say; those of aead. None contains any of the params.
+func (e Entry) Open(aead AEAD, digestKey prepaid.Secret, sealed []byte) (prepaid.PaymentParams, error) {
+	if len(sealed) == 0 {
+		return nil, ErrNoParams
+	}
+	plaintext, err := aead.Decrypt(sealed, e.sealContext())
+	if err != nil {
+		return nil, fmt.Errorf("journal: cannot open sealed params: %w", err)
+	}
+	params, err := decodeParams(e.Operation, plaintext)
+	if err != nil {
+		return nil, ErrSealed
+	}
+	again, err := NewEntry(digestKey, e.AccountID, params)
+	if err != nil || again.RequestID != e.RequestID || e.Match(again) != nil {
+		return nil, ErrSealed
+	}
+	return params, nil
+}
+
+func decodeParams(operation string, plaintext []byte) (prepaid.PaymentParams, error) {
+	switch operation {
+	case operationTransfer:
+		var p prepaid.TransferParams
+		err := json.Unmarshal(plaintext, &p)
+		return p, err
+	case operationDirectEntryOut:
+		var p prepaid.DirectEntryOutParams
+		err := json.Unmarshal(plaintext, &p)
+		return p, err
+	}
+	return nil, ErrSealed
+}
+
+// sealContext is the associated data: each text with its length, so that no two payments have the same.
+func (e Entry) sealContext() []byte {
+	context := []byte("prepaid journal params 1")
+	for _, text := range [...]string{string(e.RequestID), e.Operation, string(e.AccountID)} {
+		context = append(binary.AppendUvarint(context, uint64(len(text))), text...)
+	}
+	return context
+}
