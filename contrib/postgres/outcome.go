@@ -163,10 +163,7 @@ func (s *Store) transaction(ctx context.Context, work func(tx pgx.Tx) error) err
 		}
 		return failure("record", err)
 	}
-	switch err := tx.Commit(ctx); {
-	case errors.Is(err, pgx.ErrTxCommitRollback): // statements of this package do not fail silently
-		return &errSettled{err: errors.New("it ignored an error of its transaction")}
-	case err != nil:
+	if err := tx.Commit(ctx); err != nil {
 		return failure("commit", err)
 	}
 	return nil
@@ -205,6 +202,9 @@ func settle(ctx context.Context, tx pgx.Tx, e journal.Entry, settled settledFunc
 	}()
 	if err := settled(ctx, settledTx{tx}, e); err != nil {
 		return &errSettled{err: err}
+	}
+	if tx.Conn().PgConn().TxStatus() == 'E' {
+		return &errSettled{err: errors.New("it ignored an error of its transaction")}
 	}
 	return nil
 }
