@@ -1,4 +1,4 @@
-package prepaidredis
+package fleet
 
 import (
 	"iter"
@@ -11,8 +11,7 @@ import (
 // The queues, and how slots.go waits and hands out, are a copy of the limiter of one process: modules are updated one by one,
 // so that neither can use an internal package of the other.
 const (
-	laneCall  = 1 // the rank from which on requests can be spaced
-	laneCount = 3
+	laneCall = 1 // the rank from which on requests can be spaced
 	// maxPassed is how many slots in a row may pass over a waiting lane.
 	maxPassed = 15
 	// noDeadline is the deadline of a waiter whose context has none.

@@ -1,4 +1,4 @@
-package prepaidredis
+package fleettest
 
 import (
 	"context"
@@ -12,29 +12,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
-// Readers that want more than the allowance do not hold up payments, in their own replica or in another: after the first
-// window no payment is refused or waits longer than a tenth of the window.
-func TestMoneyNextToReads(t *testing.T) {
-	s := startServer(t)
+// MoneyNextToReads checks that readers that want more than the allowance do not hold up payments, in their own replica or in
+// another: after the first window no payment is refused or waits longer than a tenth of the window.
+func MoneyNextToReads(t *testing.T, s Backend) {
 	for replicas, allowances := range map[int][]int{1: {200, 50}, 2: {200}, 3: {200}} {
 		for _, allowance := range allowances {
 			t.Run(fmt.Sprint(allowance, "/", replicas), func(t *testing.T) {
 				t.Parallel()
-				options := LimiterOptions{
-					Key: t.Name(), Allowance: allowance, Window: 2 * time.Second, Replicas: replicas, Lease: time.Second,
+				options := fleet.Options{
+					Allowance: allowance, Window: 2 * time.Second, Replicas: replicas, Lease: time.Second,
 				}
-				s.used(options.Key)
-				var limiters []*Limiter
+				s.Used(t, t.Name())
+				var limiters []*fleet.Limiter
 				for range replicas {
-					limiters = append(limiters, newTestLimiter(t, s, options))
+					limiters = append(limiters, newLimiter(t, s.Open(t, t.Name()), options))
 				}
 				seen := &arrivals{}
 				var refused, paid, read, longest atomic.Int64
 				var group sync.WaitGroup
 				start, runs := time.Now(), 5*options.Window
-				use := func(l *Limiter, lane prepaid.Lane) (time.Duration, error) {
+				use := func(l *fleet.Limiter, lane prepaid.Lane) (time.Duration, error) {
 					ctx, cancel := context.WithTimeout(t.Context(), options.Window/2)
 					defer cancel()
 					began := time.Now()

@@ -1,4 +1,4 @@
-package prepaidredis
+package fleet
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// newAlone has 100 slots in 10 s for 4 replicas: a floor of 2, a share of 25. Nobody exchanges but the test.
+// newAlone has 100 slots in 10 s for 4 Replicas: a floor of 2, a share of 25. Nobody exchanges but the test.
 func newAlone() *slots {
-	l := newSlots(LimiterOptions{Allowance: 100, Replicas: 4}.withDefaults(), func() {})
+	l := newSlots(Options{Allowance: 100, Replicas: 4}.withDefaults(), func() {})
 	l.fail(l.report())
 	return l
 }
@@ -26,7 +26,7 @@ func lanes() []prepaid.Lane {
 }
 
 // exchanged settles an exchange that took no time.
-func exchanged(l *slots, a response) { l.finish(l.report(), a) }
+func exchanged(l *slots, a Grant) { l.finish(l.report(), a) }
 
 // take uses up what can be had at once and returns how much it was.
 func take(t *testing.T, l *slots, lane prepaid.Lane, f prepaid.Feedback) int {
@@ -44,7 +44,7 @@ func take(t *testing.T, l *slots, lane prepaid.Lane, f prepaid.Feedback) int {
 
 var sent = prepaid.Feedback{StatusCode: http.StatusOK}
 
-func TestSlotsWithoutRedisFromTheStart(t *testing.T) {
+func TestSlotsWithoutAPoolFromTheStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
@@ -62,7 +62,7 @@ func TestSlotsBeyondTheShareEndWithTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, response{granted: 98, allot: 100, replicas: 2})
+		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 2})
 		for range 60 {
 			s, err := l.acquire(t.Context(), prepaid.LaneMoney)
 			require.NoError(t, err)
@@ -79,17 +79,17 @@ func TestSlotsBeyondTheShareEndWithTheLease(t *testing.T) {
 	})
 }
 
-func TestSlotsAreKeptWhileRedisIsAway(t *testing.T) {
+func TestSlotsAreKeptWhileThePoolIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		r := l.report()
-		l.finish(r, response{granted: 48, allot: 50, replicas: 2})
+		l.finish(r, Grant{Granted: 48, Allot: 50, Replicas: 2})
 		l.fail(r)
 		time.Sleep(time.Second)
-		require.Equal(t, 50, l.report().held)
-		exchanged(l, response{allot: 50, replicas: 2})
-		require.Equal(t, 2, l.report().held)
+		require.Equal(t, 50, l.report().Held)
+		exchanged(l, Grant{Allot: 50, Replicas: 2})
+		require.Equal(t, 2, l.report().Held)
 	})
 }
 
@@ -97,7 +97,7 @@ func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, response{allot: 2, replicas: 2})
+		exchanged(l, Grant{Allot: 2, Replicas: 2})
 		time.Sleep(time.Second)
 		r := l.report()
 		time.Sleep(200 * time.Millisecond)
@@ -108,7 +108,7 @@ func TestSlotsGrowOnceAllLeasesHaveEnded(t *testing.T) {
 		require.Equal(t, 2, l.owned())
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, 25, l.owned())
-		exchanged(l, response{allot: 25, replicas: 2})
+		exchanged(l, Grant{Allot: 25, Replicas: 2})
 		time.Sleep(time.Second)
 		require.Equal(t, 25, l.owned())
 	})
@@ -119,12 +119,12 @@ func TestSlotsAfterStandingStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, response{granted: 18, allot: 20, replicas: 2})
+		exchanged(l, Grant{Granted: 18, Allot: 20, Replicas: 2})
 		time.Sleep(l.gone)
 		require.Equal(t, 0, l.owned())
 		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
 		r := l.report()
-		require.Equal(t, 0, r.held)
+		require.Equal(t, 0, r.Held)
 		l.fail(r)
 		time.Sleep(l.gone - time.Nanosecond)
 		require.Equal(t, 0, l.owned())
@@ -137,25 +137,28 @@ func TestSlotsGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, response{granted: 98, allot: 100, replicas: 2})
+		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 2})
 		for range 40 {
 			s, err := l.acquire(t.Context(), prepaid.LaneCall)
 			require.NoError(t, err)
 			s.Release(sent)
 		}
 		r := l.report()
-		require.Equal(t, report{seq: 3, at: r.at, held: 45, need: call(40), known: true}, r, "an eighth stays in stock")
-		l.finish(r, response{give: 20, allot: 25, replicas: 2})
+		require.Equal(t, Report{
+			Seq: 3, Held: 45, Need: [LaneCount]int{0, 40, 0}, Known: true, at: r.at,
+			Allowance: 100, Replicas: 4, Floor: 2, Lease: l.lease, Gone: l.gone,
+		}, r, "an eighth stays in stock")
+		l.finish(r, Grant{Give: 20, Allot: 25, Replicas: 2})
 		require.Equal(t, 40, l.owned())
 		time.Sleep(l.lease - time.Nanosecond)
-		exchanged(l, response{allot: 40, replicas: 2}) // not to be given after all
+		exchanged(l, Grant{Allot: 40, Replicas: 2}) // not to be given after all
 		time.Sleep(l.lease - time.Nanosecond)
 		require.Equal(t, 40, l.owned())
 		r = l.report()
-		require.Equal(t, 40, r.held)
-		l.finish(r, response{allot: 40, replicas: 2})
+		require.Equal(t, 40, r.Held)
+		l.finish(r, Grant{Allot: 40, Replicas: 2})
 		time.Sleep(2 * time.Nanosecond) // all have rested
-		require.Equal(t, 2, l.report().held, "an idle one keeps its floor")
+		require.Equal(t, 2, l.report().Held, "an idle one keeps its floor")
 	})
 }
 
@@ -167,11 +170,11 @@ func TestSlotsAnswerThatCameLate(t *testing.T) {
 		r := l.report()
 		time.Sleep(2 * time.Millisecond)
 		require.Equal(t, 25, l.owned())
-		l.finish(r, response{granted: 90, allot: 92, replicas: 1})
-		require.Equal(t, 25, l.owned(), "what Redis does not know of cannot be added to")
-		exchanged(l, response{granted: 20, allot: 22, replicas: 1})
+		l.finish(r, Grant{Granted: 90, Allot: 92, Replicas: 1})
+		require.Equal(t, 25, l.owned(), "what the pool does not know of cannot be added to")
+		exchanged(l, Grant{Granted: 20, Allot: 22, Replicas: 1})
 		require.Equal(t, 22, l.owned())
-		l.finish(l.report(), response{granted: -1})
+		l.finish(l.report(), Grant{Granted: -1})
 		require.Equal(t, 2, l.owned())
 	})
 }
@@ -182,11 +185,11 @@ func TestSlotsInAnyWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
 		r := l.report()
-		l.finish(r, response{granted: 48, allot: 50, replicas: 2})
+		l.finish(r, Grant{Granted: 48, Allot: 50, Replicas: 2})
 		l.fail(r)
 		var arrivals []time.Time
 		for begin := time.Now(); time.Since(begin) < 90*time.Second; {
-			s, err := l.acquire(t.Context(), lanes()[rand.N(laneCount)])
+			s, err := l.acquire(t.Context(), lanes()[rand.N(LaneCount)])
 			require.NoError(t, err)
 			time.Sleep(rand.N(20 * time.Millisecond))
 			arrivals = append(arrivals, time.Now())
@@ -213,7 +216,7 @@ func TestSlotsLanes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, response{granted: 98, allot: 100, replicas: 1})
+		exchanged(l, Grant{Granted: 98, Allot: 100, Replicas: 1})
 		require.Equal(t, 100, take(t, l, prepaid.LaneMoney, sent))
 		order := make(chan prepaid.Lane, 100)
 		wait := func(lane prepaid.Lane) {
@@ -234,9 +237,9 @@ func TestSlotsLanes(t *testing.T) {
 		for range 20 {
 			wait(prepaid.LaneMoney)
 		}
-		exchanged(l, response{allot: 100, replicas: 1})
+		exchanged(l, Grant{Allot: 100, Replicas: 1})
 		time.Sleep(l.lease - time.Nanosecond)
-		exchanged(l, response{allot: 100, replicas: 1})
+		exchanged(l, Grant{Allot: 100, Replicas: 1})
 		time.Sleep(l.lease + time.Nanosecond)
 		synctest.Wait()
 		var got []prepaid.Lane
@@ -259,23 +262,23 @@ func TestSlotsTurns(t *testing.T) {
 			l.queues[queue].push(&waiter{})
 		}
 	}
-	var served [laneCount]int
+	var served [LaneCount]int
 	for range 32 {
 		queue := l.turn(0)
 		served[queue]++
 		l.queues[queue].passed = 0
-		for i := queue + 1; i < laneCount; i++ {
+		for i := queue + 1; i < LaneCount; i++ {
 			l.queues[i].passed++
 		}
 	}
-	require.Equal(t, [laneCount]int{30, 1, 1}, served)
+	require.Equal(t, [LaneCount]int{30, 1, 1}, served)
 }
 
 func TestSlotsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newAlone()
-		exchanged(l, response{granted: 48, allot: 50, replicas: 2})
+		exchanged(l, Grant{Granted: 48, Allot: 50, Replicas: 2})
 		require.Equal(t, 50, take(t, l, prepaid.LaneMoney, sent))
 		refused := func(patience time.Duration, settle func()) time.Duration {
 			t.Helper()
@@ -296,13 +299,13 @@ func TestSlotsDeadline(t *testing.T) {
 			require.ErrorIs(t, err, prepaid.ErrRateLimited)
 			return throttled.Wait
 		}
-		// Redis is asked before a call is refused, unless it has just said that there is no more.
+		// The pool is asked before a call is refused, unless it has just said that there is no more.
 		rested := l.resting.get(0).until - time.Since(l.start)
-		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, response{allot: 50, replicas: 2}) }))
+		require.Equal(t, rested, refused(time.Second, func() { exchanged(l, Grant{Allot: 50, Replicas: 2}) }))
 		require.Equal(t, rested, refused(time.Second, func() {}))
 		// What others are to give is counted.
-		exchanged(l, response{allot: 55, replicas: 2})
-		require.Equal(t, l.window/5, refused(time.Second, func() { exchanged(l, response{allot: 55, replicas: 2}) }))
+		exchanged(l, Grant{Allot: 55, Replicas: 2})
+		require.Equal(t, l.window/5, refused(time.Second, func() { exchanged(l, Grant{Allot: 55, Replicas: 2}) }))
 		l.fail(l.report())
 		require.Equal(t, rested, refused(time.Second, func() {}))
 	})
@@ -312,8 +315,8 @@ func TestSlotsPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		kicked := 0
-		l := newSlots(LimiterOptions{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
-		exchanged(l, response{granted: 100, allot: 100, replicas: 1})
+		l := newSlots(Options{Allowance: 100, Replicas: 1}.withDefaults(), func() { kicked++ })
+		exchanged(l, Grant{Granted: 100, Allot: 100, Replicas: 1})
 		require.False(t, l.paced)
 		first, err := l.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
@@ -322,11 +325,11 @@ func TestSlotsPause(t *testing.T) {
 		first.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: 3 * time.Second})
 		require.Equal(t, 1, kicked)
 		second.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests}) // an echo
-		require.Equal(t, 3*time.Second, l.report().pause)
+		require.Equal(t, 3*time.Second, l.report().Pause)
 		require.Zero(t, take(t, l, prepaid.LaneMoney, sent))
 
 		other := newAlone()
-		exchanged(other, response{granted: 50, allot: 52, replicas: 2, pauses: 1, paused: 3 * time.Second})
+		exchanged(other, Grant{Granted: 50, Allot: 52, Replicas: 2, Pauses: 1, Paused: 3 * time.Second})
 		began := time.Now()
 		s, err := other.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
@@ -349,13 +352,13 @@ func TestSlotsLongestPause(t *testing.T) {
 		s, err := l.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests, RetryAfter: time.Hour})
-		require.Equal(t, 15*time.Second, l.report().pause)
+		require.Equal(t, 15*time.Second, l.report().Pause)
 		other := newAlone()
 		s, err = other.acquire(t.Context(), prepaid.LaneMoney)
 		require.NoError(t, err)
 		s.Release(prepaid.Feedback{StatusCode: http.StatusTooManyRequests})
-		require.GreaterOrEqual(t, other.report().pause, other.window/4)
-		require.LessOrEqual(t, other.report().pause, other.window)
+		require.GreaterOrEqual(t, other.report().Pause, other.window/4)
+		require.LessOrEqual(t, other.report().Pause, other.window)
 	})
 }
 

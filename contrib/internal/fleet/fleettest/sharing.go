@@ -1,4 +1,4 @@
-package prepaidredis
+package fleettest
 
 import (
 	"math/rand/v2"
@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
 // arrivals notes when requests came.
@@ -35,21 +38,18 @@ func (a *arrivals) busiest(window time.Duration) int {
 	return most
 }
 
-// Replicas come and go, are busy and idle, and Redis hangs, dies and comes back empty: no window ever sees more than the
-// allowance.
-func TestLimitHoldsWhateverHappens(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	options := LimiterOptions{Allowance: 60, Window: time.Second, Lease: 400 * time.Millisecond, Replicas: 4}
+// LimitHolds checks that no window ever sees more than the allowance, while replicas come and go, are busy and idle, and the
+// server hangs, dies and comes back.
+func LimitHolds(t *testing.T, s Backend) {
+	options := fleet.Options{Allowance: 60, Window: time.Second, Lease: 400 * time.Millisecond, Replicas: 4}
 	seen := &arrivals{}
 	stop := make(chan struct{})
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			client := newClient(s.address)
-			defer client.Close()
+			pool := s.Open(t, limit)
 			for over := false; !over; {
-				l, err := NewLimiter(client, options)
+				l, err := fleet.New(pool, options)
 				require.NoError(t, err)
 				over = busySpells(t, l, seen, stop)
 				if l.Close() != nil { // a replica that starts without Redis does not know what it used before
@@ -58,9 +58,9 @@ func TestLimitHoldsWhateverHappens(t *testing.T) {
 			}
 		})
 	}
-	for _, act := range []func(){s.freeze, s.thaw, s.kill, s.start, s.kill, s.start} {
+	for _, act := range []func(*testing.T){s.Freeze, s.Thaw, s.Kill, s.Start, s.Kill, s.Start} {
 		time.Sleep(1600 * time.Millisecond)
-		act()
+		act(t)
 	}
 	time.Sleep(1600 * time.Millisecond)
 	close(stop)
@@ -71,15 +71,17 @@ func TestLimitHoldsWhateverHappens(t *testing.T) {
 	require.Greater(t, len(seen.times), 300)
 }
 
+var lanes = [...]prepaid.Lane{prepaid.LaneMoney, prepaid.LaneCall, prepaid.LaneBulk}
+
 // busySpells works and rests by turns, and says whether all is over or only this replica's life.
-func busySpells(t *testing.T, l *Limiter, seen *arrivals, stop <-chan struct{}) bool {
+func busySpells(t *testing.T, l *fleet.Limiter, seen *arrivals, stop <-chan struct{}) bool {
 	for range 2 + rand.N(4) {
 		var callers sync.WaitGroup
 		end := time.Now().Add(rand.N(600 * time.Millisecond))
 		for range rand.N(40) {
 			callers.Go(func() {
 				for time.Now().Before(end) {
-					slot, err := l.Acquire(t.Context(), lanes()[rand.N(laneCount)])
+					slot, err := l.Acquire(t.Context(), lanes[rand.N(len(lanes))])
 					if err != nil {
 						return
 					}

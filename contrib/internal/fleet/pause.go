@@ -1,4 +1,4 @@
-package prepaidredis
+package fleet
 
 import (
 	"math"

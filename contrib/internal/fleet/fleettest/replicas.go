@@ -1,4 +1,4 @@
-package prepaidredis
+package fleettest
 
 import (
 	"net/http"
@@ -11,24 +11,24 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
-// fleet is an emulated service and what its replicas report.
-type fleet struct {
+// trial is an emulated service and what its replicas report.
+type trial struct {
 	service   *prepaidtest.Server
 	task      replicaTask
 	allowance int
 	window    time.Duration
 }
 
-// newFleet has a limit of 100 requests per second of window.
-func newFleet(t *testing.T, s *server, window time.Duration, replicas int) *fleet {
+// newTrial has a limit of 100 requests per second of window.
+func newTrial(t *testing.T, s Backend, window time.Duration, replicas int) *trial {
 	t.Helper()
 	allowance := int(window / (10 * time.Millisecond))
 	lease := window / 4
-	s.used("prepaid:limit")
+	s.Used(t, limit)
 	service := prepaidtest.NewServer(t, prepaidtest.RateLimit(allowance, window), prepaidtest.RequestLog(100_000))
 	config := service.Config()
-	return &fleet{service: service, allowance: allowance, window: window, task: replicaTask{
-		Redis: s.address, BaseURL: config.BaseURL, Vendor: config.Vendor,
+	return &trial{service: service, allowance: allowance, window: window, task: replicaTask{
+		Store: s.Address(), BaseURL: config.BaseURL, Vendor: config.Vendor,
 		ClientID: config.Credentials.ClientID, Word: config.Credentials.ClientSecret.Reveal(),
 		Account: service.AddAccount(prepaidtest.SeedAccount{}),
 		Callers: 40, Replicas: replicas, Allowance: allowance, Window: window, Lease: lease,
@@ -36,7 +36,7 @@ func newFleet(t *testing.T, s *server, window time.Duration, replicas int) *flee
 }
 
 // arrivals are the times of all requests; none was refused.
-func (f *fleet) arrivals(t *testing.T) []time.Time {
+func (f *trial) arrivals(t *testing.T) []time.Time {
 	t.Helper()
 	var times []time.Time
 	for _, r := range f.service.Requests() {
@@ -49,7 +49,7 @@ func (f *fleet) arrivals(t *testing.T) []time.Time {
 
 // usage is the part of the allowance that was used between the start of the first of the service's windows that begins
 // at from or later, and that of the last.
-func (f *fleet) usage(times []time.Time, from, until time.Time) float64 {
+func (f *trial) usage(times []time.Time, from, until time.Time) float64 {
 	var first, opened time.Time
 	var count, used int
 	for _, at := range times {
@@ -68,7 +68,7 @@ func (f *fleet) usage(times []time.Time, from, until time.Time) float64 {
 }
 
 // busiest is the largest number of requests within any window, sliding.
-func (f *fleet) busiest(times []time.Time) int {
+func (f *trial) busiest(times []time.Time) int {
 	most, start := 0, 0
 	for i, at := range times {
 		for at.Sub(times[start]) >= f.window {
@@ -90,7 +90,7 @@ func check(t *testing.T, name string, results ...replicaResult) {
 }
 
 // run starts so many replicas and returns what they did, in order.
-func (f *fleet) run(t *testing.T, replicas int, meanwhile func([]*replica)) []replicaResult {
+func (f *trial) run(t *testing.T, replicas int, meanwhile func([]*replica)) []replicaResult {
 	t.Helper()
 	started := make([]*replica, 0, replicas)
 	for range replicas {
@@ -106,9 +106,9 @@ func (f *fleet) run(t *testing.T, replicas int, meanwhile func([]*replica)) []re
 	return results
 }
 
-func TestReplicasShareTheLimit(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, startServer(t), 2*time.Second, 0)
+// ReplicasShareTheLimit checks that three processes use the allowance and no more.
+func ReplicasShareTheLimit(t *testing.T, s Backend) {
+	f := newTrial(t, s, 2*time.Second, 0)
 	f.task.For = 5 * time.Second
 	results := f.run(t, 3, func([]*replica) {})
 	check(t, "shared", results...)
@@ -119,20 +119,19 @@ func TestReplicasShareTheLimit(t *testing.T) {
 	require.LessOrEqual(t, f.busiest(times), f.allowance)
 }
 
-func TestRedisKilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	f := newFleet(t, s, time.Second, 3)
+// StoreKilledInTheMiddle checks that three processes go on without the server, and share again once it is back.
+func StoreKilledInTheMiddle(t *testing.T, s Backend) {
+	f := newTrial(t, s, time.Second, 3)
 	f.task.For = 7 * time.Second
 	began := time.Now()
 	var killed, back time.Time
 	results := f.run(t, 3, func([]*replica) {
 		time.Sleep(2 * time.Second)
 		killed = time.Now()
-		s.kill()
+		s.Kill(t)
 		time.Sleep(3 * time.Second)
 		back = time.Now()
-		s.start()
+		s.Start(t)
 	})
 	check(t, "killed", results...)
 	for _, r := range results {
@@ -140,17 +139,17 @@ func TestRedisKilledInTheMiddle(t *testing.T) {
 	}
 	times := f.arrivals(t)
 	shared, alone, again := f.usage(times, times[0], killed), f.usage(times, killed, back), f.usage(times, back, began.Add(f.task.For))
-	t.Logf("%d requests, none refused; %.1f %% of the allowance before, %.1f %% without Redis, %.1f %% afterwards; at most %d of %d in any window",
+	t.Logf("%d requests, none refused; %.1f %% of the allowance before, %.1f %% without the store, %.1f %% afterwards; at most %d of %d in any window",
 		len(times), shared*100, alone*100, again*100, f.busiest(times), f.allowance)
 	require.Greater(t, alone, 0.8)
 	require.Greater(t, again, 0.8)
 	require.LessOrEqual(t, f.busiest(times), f.allowance)
 }
 
-// What a killed replica owned is the others' again, once its lease has ended and the slots have rested.
-func TestReplicaKilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, startServer(t), time.Second, 0)
+// ReplicaKilledInTheMiddle checks that what a killed replica owned is the others' again, once its lease has ended and the
+// slots have rested.
+func ReplicaKilledInTheMiddle(t *testing.T, s Backend) {
+	f := newTrial(t, s, time.Second, 0)
 	f.task.For = 5 * time.Second
 	began := time.Now()
 	var killed time.Time

@@ -1,4 +1,4 @@
-package prepaidredis
+package fleet
 
 import (
 	"math"
@@ -7,43 +7,24 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// report is what an exchange sends to Redis.
-type report struct {
-	seq   uint64
-	at    time.Duration
-	held  int
-	need  [laneCount]int
-	extra int
-	pause time.Duration
-	known bool
-}
-
-// response is what Redis returns.
-type response struct {
-	granted  int
-	give     int // of what was reported as held
-	allot    int // what this replica may own in the end
-	replicas int
-	paused   time.Duration
-	pauses   uint64
-	opens    time.Duration // until when nothing is granted
-}
-
 // report begins an exchange. What this replica does not need is given away first: it reports everything that it owns.
-// While Redis is unreachable it keeps its slots, since nobody would get them.
-func (l *slots) report() report {
+// While the pool is unreachable it keeps its slots, since nobody would get them.
+func (l *slots) report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
 	l.asked++
-	r := report{seq: l.asked, at: now, known: l.leaseEnd > 0}
+	r := Report{
+		Seq: l.asked, Known: l.leaseEnd > 0, at: now,
+		Allowance: l.size, Replicas: l.replicas, Floor: l.floor, Lease: l.lease, Gone: l.gone,
+	}
 	total := 0
 	for queue := range l.queues {
-		r.need[queue] = l.busy[queue] + l.queues[queue].n
-		total += r.need[queue]
+		r.Need[queue] = l.busy[queue] + l.queues[queue].n
+		total += r.Need[queue]
 	}
-	if queue := l.backlog(); queue < laneCount { // it will use the free ones as well, at its pace
-		r.need[queue] += l.free
+	if queue := l.backlog(); queue < LaneCount { // it will use the free ones as well, at its pace
+		r.Need[queue] += l.free
 		total += l.free
 	}
 	stock := 0 // for calls that arrive before the next exchange
@@ -55,70 +36,70 @@ func (l *slots) report() report {
 		l.free -= surplus
 		l.held -= surplus
 	}
-	r.held = l.held
-	r.extra = min(stock, max(0, wanted-l.held))
-	if l.mustReport {
-		r.pause = l.pausedUntil - now
+	r.Held = l.held
+	r.Extra = min(stock, max(0, wanted-l.held))
+	if l.mustReport && l.pausedUntil > now {
+		r.Pause = (l.pausedUntil - now + time.Millisecond - 1).Truncate(time.Millisecond)
 	}
 	return r
 }
 
-// finish ends a successful exchange. The lease counts from its beginning, because Redis cannot have known of it earlier.
-func (l *slots) finish(r report, a response) {
+// finish ends a successful exchange. The lease counts from its beginning, because the pool cannot have known of it earlier.
+func (l *slots) finish(r Report, a Grant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
-	if a.granted < 0 { // response to a repetition of the command; the first was lost
+	if a.Granted < 0 { // response to a repetition of the command; the first was lost
 		return
 	}
-	if l.held > r.held { // it has grown meanwhile, which Redis must learn first
-		a.granted = 0
+	if l.held > r.Held { // it has grown meanwhile, which the pool must learn first
+		a.Granted = 0
 	}
-	l.leaseEnd, l.growAt, l.learnt = r.at+l.lease, noDeadline, a.replicas
-	l.held += a.granted
-	l.free += a.granted
+	l.leaseEnd, l.growAt, l.learnt = r.at+l.lease, noDeadline, a.Replicas
+	l.held += a.Granted
+	l.free += a.Granted
 	l.limit = l.size
-	after := r.held + a.granted
-	if a.give > 0 {
-		l.limit = after - a.give
+	after := r.Held + a.Granted
+	if a.Give > 0 {
+		l.limit = after - a.Give
 	}
-	l.full = laneCount
-	for lane := laneCount - 1; lane >= 0; lane-- {
+	l.full = LaneCount
+	for lane := LaneCount - 1; lane >= 0; lane-- {
 		sum := 0
-		for _, n := range r.need[:lane+1] {
+		for _, n := range r.Need[:lane+1] {
 			sum += n
 		}
 		if after < sum {
 			l.full = lane
 		}
 	}
-	l.scarce = l.full < laneCount || l.backlog() < laneCount
+	l.scarce = l.full < LaneCount || l.backlog() < LaneCount
 	switch {
-	case a.opens > 0:
-		l.more = promise{n: l.size, by: now + a.opens}
-	case a.allot > after:
-		l.more = promise{n: a.allot - after, by: now + l.window, spread: l.window}
+	case a.Opens > 0:
+		l.more = promise{n: l.size, by: now + a.Opens}
+	case a.Allot > after:
+		l.more = promise{n: a.Allot - after, by: now + l.window, spread: l.window}
 	default:
 		l.more = promise{}
 	}
-	if r.pause > 0 && l.pausedUntil <= r.at+r.pause {
+	if r.Pause > 0 && l.pausedUntil <= r.at+r.Pause {
 		l.mustReport = false
 	}
-	l.heard(now, a.paused, a.pauses)
+	l.heard(now, a.Paused, a.Pauses)
 	now = l.advance()
 	l.dispatch(now)
-	l.evict(now, r.seq)
+	l.evict(now, r.Seq)
 }
 
 // fail ends a failed exchange. The replica continues with what it owns.
-func (l *slots) fail(r report) {
+func (l *slots) fail(r Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.advance()
 	if l.growAt == noDeadline {
 		l.growAt = r.at + l.gone
 	}
-	if l.leaseEnd == 0 && l.held == 0 { // it starts without Redis; the floor is reserved for it
+	if l.leaseEnd == 0 && l.held == 0 { // it starts without the pool; the floor is reserved for it
 		l.held, l.free = l.floor, l.floor
 	}
 	l.full, l.scarce, l.more = 0, true, promise{}

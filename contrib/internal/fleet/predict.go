@@ -1,4 +1,4 @@
-package prepaidredis
+package fleet
 
 import (
 	"time"
@@ -83,7 +83,7 @@ func (l *slots) predict(now time.Duration, queue, index int) time.Duration {
 }
 
 // evict refuses the waiters whose wait would outlast their deadline, if they arrived before exchange number asked began:
-// for younger ones, Redis has not been asked yet.
+// for younger ones, the pool has not been asked yet.
 func (l *slots) evict(now time.Duration, asked uint64) {
 	for queue := range l.queues {
 		index := 0

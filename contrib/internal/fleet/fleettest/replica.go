@@ -1,4 +1,4 @@
-package prepaidredis
+package fleettest
 
 import (
 	"bufio"
@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
 // replicaVariable makes the test binary a replica, and says which.
@@ -23,7 +24,7 @@ const replicaVariable = "PREPAID_TEST_REPLICA"
 
 // replicaTask is the input of a replica process.
 type replicaTask struct {
-	Redis     string
+	Store     string
 	BaseURL   string
 	Vendor    string
 	ClientID  string
@@ -35,7 +36,6 @@ type replicaTask struct {
 	Allowance int
 	Window    time.Duration
 	Lease     time.Duration
-	Claim     string // an id to claim and hold, instead of all else
 }
 
 // replicaResult is what it reports.
@@ -47,16 +47,27 @@ type replicaResult struct {
 	Changes []string
 }
 
-func replicaMain(text string) int {
+// Replica makes the test binary a replica if it was started as one, and then does not return. TestMain calls it. Open returns
+// the pool of a limit at an address, and closes its connections.
+func Replica(open func(address, name string) (fleet.Pool, func(), error)) {
+	if text := os.Getenv(replicaVariable); text != "" {
+		os.Exit(replicaMain(text, open))
+	}
+}
+
+func replicaMain(text string, open func(address, name string) (fleet.Pool, func(), error)) int {
 	var task replicaTask
 	if err := json.Unmarshal([]byte(text), &task); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	if task.Claim != "" {
-		return holdClaim(task)
+	pool, closePool, err := open(task.Store, limit)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
 	}
-	result, err := runReplica(task)
+	defer closePool()
+	result, err := runReplica(task, pool)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -67,30 +78,13 @@ func replicaMain(text string) int {
 	return 0
 }
 
-// holdClaim claims an id, says so and does nothing more.
-func holdClaim(task replicaTask) int {
-	store, err := NewClaims(newClient(task.Redis), ClaimsOptions{})
-	if err != nil {
-		return 2
-	}
-	claim, err := store.Claim(context.Background(), task.Claim, task.Lease)
-	if err != nil {
-		return 2
-	}
-	fmt.Println(claim.State())
-	time.Sleep(time.Minute)
-	return 0
-}
-
 // runReplica calls the service with some callers side by side until the time is up.
-func runReplica(task replicaTask) (*replicaResult, error) {
-	client := newClient(task.Redis)
-	defer client.Close()
+func runReplica(task replicaTask, pool fleet.Pool) (*replicaResult, error) {
 	result := &replicaResult{}
 	began := time.Now()
-	limiter, err := NewLimiter(client, LimiterOptions{
+	limiter, err := fleet.New(pool, fleet.Options{
 		Replicas: task.Replicas, Allowance: task.Allowance, Window: task.Window, Lease: task.Lease,
-		OnChange: func(s Status) {
+		OnChange: func(s fleet.Status) {
 			result.Changes = append(result.Changes, fmt.Sprintf("%.1fs shared=%t slots=%d replicas=%d", time.Since(began).Seconds(), s.Shared, s.Slots, s.Replicas))
 		},
 	})

@@ -1,4 +1,4 @@
-package prepaidredis
+package fleet
 
 import (
 	"context"
@@ -16,18 +16,18 @@ const (
 	usedWeight = 64
 	// floorParts is the fraction of its share that a replica keeps whatever the others need.
 	floorParts = 10
-	// strangers is how many replicas are assumed if no number is configured and Redis has not been reached yet.
+	// strangers is how many replicas are assumed if no number is configured and the pool has not been reached yet.
 	strangers = 10
 )
 
 // slots are the slots that this replica owns. A slot rests for one window after the response headers arrived, or the
-// attempt failed; only then is it reused, here or, if Redis grants it to another, there. Since no two replicas own one
+// attempt failed; only then is it reused, here or, if the pool grants it to another, there. Since no two replicas own one
 // slot, no two uses of it fall into one window of the service.
 //
 // Beyond its lease a replica owns at most its equal share, and no less once the leases of all others must have ended too.
-// This is computed from the clock alone, so nothing that Redis or the network does can delay it.
+// This is computed from the clock alone, so nothing that the pool or the network does can delay it.
 //
-// When Redis has no more slots for calls or bulk, they are spaced as in the limiter of one process, at the pace at which
+// When the pool has no more slots for calls or bulk, they are spaced as in the limiter of one process, at the pace at which
 // all slots of this replica are used once in the time that each takes to return. Otherwise slots used in a burst would
 // return in a burst one window later, for ever, and money would wait in between.
 type slots struct {
@@ -45,29 +45,29 @@ type slots struct {
 	held     int // free, in use and resting
 	limit    int // owned slots beyond it are given away once rested
 	free     int
-	busy     [laneCount]int // in use or resting, by the lane of the use
+	busy     [LaneCount]int // in use or resting, by the lane of the use
 	resting  restQueue
-	queues   [laneCount]waitQueue
+	queues   [LaneCount]waitQueue
 	waiting  int // in all queues
 	timer    *time.Timer
 	armed    time.Duration // when timer fires; 0 when stopped
 	closed   bool
-	leaseEnd time.Duration // 0 when Redis has not been reached
-	growAt   time.Duration // when the share is this replica's own, without Redis
+	leaseEnd time.Duration // 0 when the pool has not been reached
+	growAt   time.Duration // when the share is this replica's own, without the pool
 	more     promise
-	full     int    // Redis had no more for lanes from this rank on
+	full     int    // the pool had no more for lanes from this rank on
 	scarce   bool   // this has been so since calls or bulk began to wait; they are spaced
 	asked    uint64 // exchanges begun
 	dozing   bool   // no exchange is due soon
-	learnt   int    // replicas, as last reported by Redis
+	learnt   int    // replicas, as last reported by the pool
 
 	used        time.Duration // average from taking a slot to its release
 	next        time.Duration // when the next spaced request is due; further in the past while pace is saved up
 	paced       bool          // after a 429: every lane is spaced, and nothing is saved up
 	pausedUntil time.Duration
 	pauses      uint64 // of this replica and others
-	shared      uint64 // pauses that Redis knows of
-	mustReport  bool   // Redis must learn of the pause
+	shared      uint64 // pauses that the pool knows of
+	mustReport  bool   // the pool must learn of the pause
 }
 
 // promise is what may come from others: n slots, one after the other until the time by, or all then.
@@ -77,7 +77,7 @@ type promise struct {
 	spread time.Duration
 }
 
-// share is what each replica may use while Redis is unreachable.
+// share is what each replica may use while the pool is unreachable.
 func (l *slots) share() int {
 	n := l.replicas
 	if n == 0 {
@@ -179,7 +179,7 @@ func (l *slots) advance() time.Duration {
 		l.free -= surplus
 		l.held -= surplus
 	}
-	if l.backlog() < laneCount {
+	if l.backlog() < LaneCount {
 		l.space(now)
 	}
 	return now
@@ -188,14 +188,14 @@ func (l *slots) advance() time.Duration {
 // spaced reports whether the requests of a queue are spaced.
 func (l *slots) spaced(queue int) bool { return l.paced || l.scarce && queue >= laneCall }
 
-// backlog returns the highest queue with waiters that are spaced next to money, or laneCount.
+// backlog returns the highest queue with waiters that are spaced next to money, or LaneCount.
 func (l *slots) backlog() int {
-	for queue := laneCall; l.scarce && queue < laneCount; queue++ {
+	for queue := laneCall; l.scarce && queue < LaneCount; queue++ {
 		if l.queues[queue].n > 0 {
 			return queue
 		}
 	}
-	return laneCount
+	return LaneCount
 }
 
 // space drops the saved-up pace, except for the slack.
@@ -246,7 +246,7 @@ func (l *slots) dispatch(now time.Duration) {
 		w.slot = l.take(now, queue)
 		close(w.ready)
 		l.queues[queue].passed = 0
-		for i := queue + 1; i < laneCount; i++ {
+		for i := queue + 1; i < LaneCount; i++ {
 			l.queues[i].passed++
 		}
 	}
@@ -256,7 +256,7 @@ func (l *slots) dispatch(now time.Duration) {
 // turn returns the queue that gets the next slot: top, the highest waiting lane, unless it has passed over another too
 // often.
 func (l *slots) turn(top int) int {
-	for i := top + 1; i < laneCount; i++ {
+	for i := top + 1; i < LaneCount; i++ {
 		if l.queues[i].n > 0 && l.queues[i].passed >= maxPassed {
 			return i
 		}
