@@ -25,7 +25,7 @@ func newClaims(t *testing.T, pool *pgxpool.Pool, options ClaimsOptions) *Claims 
 	return store
 }
 
-func wantClaim(t *testing.T, store *Claims, id string, lease time.Duration, want webhook.ClaimState) webhook.Claim {
+func claimedID(t *testing.T, store *Claims, id string, lease time.Duration, want webhook.ClaimState) webhook.Claim {
 	t.Helper()
 	c, err := store.Claim(t.Context(), id, lease)
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestClaimsAreCleaned(t *testing.T) {
 		from generate_series(1, 45) i`)
 	require.NoError(t, err)
 	for i := range 6 {
-		wantClaim(t, store, "new/"+strconv.Itoa(i), time.Minute, webhook.ClaimWon)
+		claimedID(t, store, "new/"+strconv.Itoa(i), time.Minute, webhook.ClaimWon)
 	}
 	require.Equal(t, "6", text(t, pool, "select count(*)::text from prepaid.claims"))
 }
@@ -64,7 +64,7 @@ func TestClaimsPostgresAway(t *testing.T) {
 	pool := server.NewPool(t)
 	require.NoError(t, Migrate(t.Context(), pool, ""))
 	store := newClaims(t, pool, ClaimsOptions{Timeout: 300 * time.Millisecond})
-	c := wantClaim(t, store, "h/1", time.Minute, webhook.ClaimWon)
+	c := claimedID(t, store, "h/1", time.Minute, webhook.ClaimWon)
 
 	require.NoError(t, server.Freeze())
 	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -79,14 +79,14 @@ func TestClaimsPostgresAway(t *testing.T) {
 	require.NoError(t, server.Thaw())
 	require.NoError(t, c.Done(t.Context()), "it can be tried again")
 
-	held := wantClaim(t, store, "h/3", time.Minute, webhook.ClaimWon)
+	held := claimedID(t, store, "h/3", time.Minute, webhook.ClaimWon)
 	require.NoError(t, server.Kill())
 	_, err = store.Claim(t.Context(), "h/4", time.Minute)
 	require.Error(t, err)
 	require.Error(t, held.Done(t.Context()))
 	require.NoError(t, server.Restart(t.Context()))
 	require.NoError(t, held.Done(t.Context()), "the lease has survived")
-	wantClaim(t, store, "h/1", time.Minute, webhook.ClaimDone)
+	claimedID(t, store, "h/1", time.Minute, webhook.ClaimDone)
 }
 
 // The effect of a message and its mark commit together: wherever the database crashes, it takes place once.
@@ -150,12 +150,12 @@ func TestDoneTxOfTwoHolders(t *testing.T) {
 		require.NoError(t, err)
 		return tx
 	}
-	late := wantClaim(t, store, "h/1", time.Millisecond, webhook.ClaimWon)
+	late := claimedID(t, store, "h/1", time.Millisecond, webhook.ClaimWon)
 	time.Sleep(2 * time.Millisecond)
-	holder := wantClaim(t, store, "h/1", time.Minute, webhook.ClaimWon)
+	holder := claimedID(t, store, "h/1", time.Minute, webhook.ClaimWon)
 	first, second := begin(), begin()
 	require.NoError(t, store.DoneTx(t.Context(), first, "h/1"))
-	wantClaim(t, store, "h/1", time.Minute, webhook.ClaimInFlight) // without waiting for it
+	claimedID(t, store, "h/1", time.Minute, webhook.ClaimInFlight) // without waiting for it
 	lost := make(chan error, 1)
 	go func() { lost <- store.DoneTx(t.Context(), second, "h/1") }()
 	time.Sleep(20 * time.Millisecond)
@@ -164,16 +164,16 @@ func TestDoneTxOfTwoHolders(t *testing.T) {
 	require.Equal(t, webhook.ErrClaimLost, <-lost)
 	require.NoError(t, second.Rollback(t.Context()))
 
-	wantClaim(t, store, "h/1", time.Minute, webhook.ClaimDone)
+	claimedID(t, store, "h/1", time.Minute, webhook.ClaimDone)
 	require.Equal(t, webhook.ErrClaimLost, late.Done(t.Context()))
 	require.NoError(t, holder.Done(t.Context()), "as a Handler calls it afterwards")
 	require.Equal(t, webhook.ErrClaimLost, holder.Release(t.Context()))
-	wantClaim(t, store, "h/1", time.Minute, webhook.ClaimDone)
+	claimedID(t, store, "h/1", time.Minute, webhook.ClaimDone)
 
 	rolledBack := begin()
 	require.NoError(t, store.DoneTx(t.Context(), rolledBack, "h/rolled-back"))
 	require.NoError(t, rolledBack.Rollback(t.Context()))
-	wantClaim(t, store, "h/rolled-back", time.Minute, webhook.ClaimWon)
+	claimedID(t, store, "h/rolled-back", time.Minute, webhook.ClaimWon)
 }
 
 func TestClaimsRefuse(t *testing.T) {

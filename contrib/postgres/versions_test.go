@@ -106,7 +106,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 
 	later := storeOf(t, pool) // a process of this version that starts now
 	claims := newClaims(t, pool, ClaimsOptions{})
-	require.NoError(t, wantClaim(t, claims, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
+	require.NoError(t, claimedID(t, claims, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
 	id := aged(t, later, journal.StateDone, 40, "")
 	moved, err := later.Archive(t.Context(), time.Now().Add(-38*day))
 	require.NoError(t, err)
