@@ -96,10 +96,11 @@ func journaled(ctx context.Context, job hostile.Job) error {
 	for range 16 {
 		wait.Go(func() {
 			for n := next.Add(1) - 1; n < int64(len(job.Payments)); n = next.Add(1) - 1 {
-				if p := job.Payments[n]; p.Operation == hostile.DirectEntryOut {
-					_, _ = j.DirectEntryOut(ctx, client.Accounts, p.SourceAccountID, p.DirectEntryOut())
-				} else {
-					_, _ = j.Transfer(ctx, client.Accounts, p.SourceAccountID, p.Transfer())
+				switch p := job.Payments[n]; params := p.Params().(type) {
+				case prepaid.TransferParams:
+					_, _ = j.Transfer(ctx, client.Accounts, p.SourceAccountID, params)
+				case prepaid.DirectEntryOutParams:
+					_, _ = j.DirectEntryOut(ctx, client.Accounts, p.SourceAccountID, params)
 				}
 			}
 		})

@@ -37,17 +37,25 @@ type Job struct {
 	// Database is the URL of the database; empty without one. That of a copy leads through a proxy, that of Prepare and Enqueue does not.
 	Database string
 
-	summary string
+	file, summary string
+}
+
+// Environ returns the variables of PREPAID_HOSTILE_PAYMENTS and so on, for a command that Prepare or Enqueue runs.
+func (j Job) Environ() []string {
+	return []string{
+		envWorker + "=" + strconv.Itoa(j.Worker), envPayments + "=" + j.file, envDir + "=" + j.Dir, envSummary + "=" + j.summary,
+		envDatabase + "=" + j.Database,
+	}
 }
 
 // ReadJob reads the job of a worker that is a command from its environment.
 func ReadJob() (Job, error) {
-	job := Job{Dir: os.Getenv(envDir), Database: os.Getenv(envDatabase), summary: os.Getenv(envSummary)}
+	job := Job{Dir: os.Getenv(envDir), Database: os.Getenv(envDatabase), file: os.Getenv(envPayments), summary: os.Getenv(envSummary)}
 	var err error
 	if job.Worker, err = strconv.Atoi(os.Getenv(envWorker)); err != nil {
 		return Job{}, errors.New("hostile: " + envWorker + ": must be a whole number")
 	}
-	text, err := os.ReadFile(os.Getenv(envPayments))
+	text, err := os.ReadFile(job.file)
 	if err != nil {
 		return Job{}, fmt.Errorf("hostile: %s: %w", envPayments, err)
 	}

@@ -218,17 +218,17 @@ func (p *payer) pay(ctx context.Context, client *prepaid.Client, row record) err
 	if p.is == atOnce || p.is == trustsRefusal || p.is == newID || p.is == naiveLease {
 		row.LastSent = time.Time{}
 	}
-	var err error
-	if payment.Operation == hostile.DirectEntryOut {
-		params := payment.DirectEntryOut()
+	switch params := payment.Params().(type) {
+	case prepaid.TransferParams:
 		params.LastSent = row.LastSent
-		_, err = client.Accounts.DirectEntryOut(ctx, payment.SourceAccountID, params)
-	} else {
-		params := payment.Transfer()
+		_, err := client.Accounts.Transfer(ctx, payment.SourceAccountID, params)
+		return err
+	case prepaid.DirectEntryOutParams:
 		params.LastSent = row.LastSent
-		_, err = client.Accounts.Transfer(ctx, payment.SourceAccountID, params)
+		_, err := client.Accounts.DirectEntryOut(ctx, payment.SourceAccountID, params)
+		return err
 	}
-	return err
+	return errors.New("no operation")
 }
 
 // judge says what becomes of a row.

@@ -47,16 +47,14 @@ type Payment struct {
 	Rollback bool `json:"rollback,omitzero"`
 }
 
-// Transfer returns the params of a payment with the operation Transfer.
-func (p Payment) Transfer() prepaid.TransferParams {
-	return prepaid.TransferParams{
-		RequestID: p.RequestID, Amount: p.Amount, DestinationAccountID: p.DestinationAccountID,
-		SourceReference: p.SourceReference, DestinationReference: p.DestinationReference,
+// Params returns the params of a payment: a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams].
+func (p Payment) Params() prepaid.PaymentParams {
+	if p.Operation == Transfer {
+		return prepaid.TransferParams{
+			RequestID: p.RequestID, Amount: p.Amount, DestinationAccountID: p.DestinationAccountID,
+			SourceReference: p.SourceReference, DestinationReference: p.DestinationReference,
+		}
 	}
-}
-
-// DirectEntryOut returns the params of a payment with the operation DirectEntryOut.
-func (p Payment) DirectEntryOut() prepaid.DirectEntryOutParams {
 	params := prepaid.DirectEntryOutParams{
 		RequestID: p.RequestID, Amount: p.Amount, SourceReference: p.SourceReference, DestinationReference: p.DestinationReference, BSB: p.BSB,
 	}

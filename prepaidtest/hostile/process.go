@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -65,10 +66,9 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 		command = []string{self}
 	}
 	p.cmd = exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the caller's own program, which supervise ends
-	p.cmd.Env = append(append(os.Environ(), r.environment(listener.Addr().String())...),
-		envWorker+"="+strconv.Itoa(number), envPayments+"="+r.file, envDir+"="+r.shared, envSummary+"="+summary,
-		envDatabase+"="+database, envFunction+"="+r.options.Worker)
-	p.cmd.Env = append(p.cmd.Env, r.options.Env...)
+	job := Job{Worker: number, Dir: r.shared, Database: database, file: r.file, summary: summary}
+	p.cmd.Env = slices.Concat(os.Environ(), r.environment(listener.Addr().String()), job.Environ(), r.options.Env)
+	p.cmd.Env = append(p.cmd.Env, envFunction+"="+r.options.Worker)
 	p.output = &output{to: r.log, name: p.String()}
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	p.cmd.WaitDelay = time.Second
@@ -125,14 +125,20 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 	return true
 }
 
-// kill kills a process and waits for its end, so that it can do nothing more when kill returns.
+// kill kills a process and waits for its end, so that it can do nothing more when kill returns. It does not wait long: a request
+// would take longer than it may.
 func (p *process) kill(what string) bool {
 	if !p.signal(what, false, killGroup) {
 		return false
 	}
-	<-p.exited
+	select {
+	case <-p.exited:
+	case <-time.After(killWait):
+	}
 	return true
 }
+
+const killWait = 20 * time.Millisecond
 
 // freeze stops a process for d of real time.
 func (p *process) freeze(d time.Duration) bool {

@@ -92,7 +92,7 @@ func (r *run) write() error {
 }
 
 func (r *run) work(ctx context.Context) (*Report, error) {
-	job := Job{Payments: slices.Clone(r.orders.list), Dir: r.shared, Database: r.options.Database}
+	job := Job{Payments: slices.Clone(r.orders.list), Dir: r.shared, Database: r.options.Database, file: r.file}
 	if r.options.Prepare != nil {
 		if err := r.options.Prepare(ctx, job); err != nil {
 			return nil, fmt.Errorf("hostile: Prepare: %w", err)
