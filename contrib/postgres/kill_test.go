@@ -278,7 +278,9 @@ func TestKilledWorkersPayEachOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Stats{Stats: journal.Stats{Done: journal.Total{Count: *killPayments, Sum: spent}}}, stats)
 	require.Equal(t, strconv.Itoa(*killPayments), text(t, k.pool, "select count(*)::text from orders where state = 'done'"))
-	require.Equal(t, "0", text(t, k.pool, "select count(*)::text from (select from books group by request_id having count(*) <> 1) b"))
+	require.Empty(t, text(t, k.pool, `select coalesce(string_agg(states || ' after ' || (select string_agg(event || ':' || h.state || ' at ' || at::time || ' by ' || h.lease, ', ' order by at)
+		from prepaid.payments p join prepaid.history h on h.payment = p.number where p.request_id = b.request_id), chr(10)), '')
+		from (select request_id, string_agg(state, ', ') as states from books group by request_id having count(*) <> 1) b`), "Settled was committed more than once")
 	require.Equal(t, strconv.Itoa(*killPayments), text(t, k.pool, "select count(distinct request_id)::text from books"))
 	t.Logf("%d payments, %d kills, %d freezes, %d crashes of Postgres, %s claims: each paid once in %v", *killPayments, k.kills, *killFreezes,
 		*killCrashes, text(t, k.pool, "select count(*)::text from prepaid.history where event = 'begin'"), time.Since(began).Round(time.Second))
