@@ -1,0 +1,219 @@
+package prepaidpg
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cardprograms/prepaid"
+)
+
+var (
+	// ErrSchemaOld is returned by [Open]: the schema, or a table in it, is missing or of an older version than this program
+	// needs. Call [Migrate], or apply the missing [Migrations] with your own tool, before new programs start.
+	ErrSchemaOld = errors.New("prepaidpg: the schema is older than this program: migrate it first")
+	// ErrMigrationChanged is returned by [Migrate]: a file that was applied is not the one in this program.
+	ErrMigrationChanged = errors.New("a migration that was applied has been changed")
+)
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// Migration is one version of the tables.
+type Migration struct {
+	// Version counts from 1.
+	Version int
+	// Name is the name of the file, such as 0001_payments.sql.
+	Name string
+	// SQL is its text: statements for one transaction, whose search_path is the schema alone. It records the version.
+	SQL string
+}
+
+// Migrations returns all versions in order, for a migration tool of your own. Apply each in one transaction, once, with
+// search_path set to the schema, which must exist, and to nothing else: names in the files are not qualified. For example,
+//
+//	PGOPTIONS='-c search_path=prepaid' psql --single-transaction -v ON_ERROR_STOP=1 -f 0001_payments.sql
+//
+// with Flyway, set defaultSchema; with goose, add search_path=prepaid to the connection string and its own markers to a copy
+// of the file. [Migrate] can continue after another tool.
+func Migrations() []Migration {
+	files, _ := fs.ReadDir(schemaFiles, "schema") // embedded: it exists
+	migrations := make([]Migration, 0, len(files))
+	for i, file := range files {
+		text, _ := schemaFiles.ReadFile("schema/" + file.Name())
+		migrations = append(migrations, Migration{Version: i + 1, Name: file.Name(), SQL: string(text)})
+	}
+	return migrations
+}
+
+func (m Migration) checksum() string {
+	sum := sha256.Sum256([]byte(m.SQL))
+	return hex.EncodeToString(sum[:])
+}
+
+// Migrate creates the schema, if it does not exist, and applies the versions that are missing. An empty schema means
+// "prepaid"; see [Options]. It can run in any number of processes at once, while workers of the previous version run: versions
+// only add tables, columns with a constant default, and indexes, which older programs do not notice. A program accepts
+// every version from its own on, so migrate first and then replace the programs, one by one; to go back to an older program,
+// leave the tables as they are.
+//
+// Each version is one transaction, which waits at most 2 s at a time for the lock of a table, so that it does not hold up
+// others for longer, and is repeated until ctx ends. The user needs the right to create the schema, or to create tables in
+// it; workers need only USAGE on it and SELECT, INSERT, UPDATE and DELETE on its tables.
+//
+// Errors: a [*prepaid.ValidationError] of the schema's name, [ErrMigrationChanged], those of the database.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
+	return migrate(ctx, pool, schema, Migrations())
+}
+
+const (
+	defaultSchema = "prepaid"
+	longestSchema = 40
+	schemaRule    = "must be at most 40 lower-case letters, digits and underscores, and begin with a letter"
+	lockTimeout   = "2s" // of the wait for one table
+	retryPause    = 500 * time.Millisecond
+)
+
+func migrate(ctx context.Context, pool *pgxpool.Pool, schema string, migrations []Migration) error {
+	schema = cmp.Or(schema, defaultSchema)
+	if !validSchema(schema) {
+		fault := prepaid.Fault{Field: "schema", Rule: schemaRule}
+		return fmt.Errorf("prepaidpg: %w", &prepaid.ValidationError{Faults: []prepaid.Fault{fault}})
+	}
+	for {
+		done, err := migrateNext(ctx, pool, schema, migrations)
+		if done || err != nil && !isLockTimeout(err) {
+			return err
+		}
+		if err != nil { // others that waited for the table go first
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(retryPause):
+			}
+		}
+	}
+}
+
+// migrateNext applies the first missing version. done reports that none is missing.
+func migrateNext(ctx context.Context, pool *pgxpool.Pool, schema string, migrations []Migration) (done bool, err error) {
+	step := "migrate"
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		if err := enterSchema(ctx, tx, schema); err != nil {
+			return err
+		}
+		applied, err := appliedVersions(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, m := range migrations {
+			sum, ok := applied[m.Version]
+			if ok && sum != "" && sum != m.checksum() {
+				return fmt.Errorf("%w: %s", ErrMigrationChanged, m.Name)
+			}
+			if !ok {
+				step = m.Name
+				return m.apply(ctx, tx)
+			}
+		}
+		done = true
+		return nil
+	})
+	if err != nil {
+		return false, failure(step, err)
+	}
+	return done, nil
+}
+
+// enterSchema makes this transaction the only one that migrates the schema, which it creates if it does not exist.
+func enterSchema(ctx context.Context, tx pgx.Tx, schema string) error {
+	if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended('prepaidpg ' || $1, 0))", schema); err != nil {
+		return err
+	}
+	var exists bool
+	quoted := pgx.Identifier{schema}.Sanitize()
+	err := tx.QueryRow(ctx, `select to_regnamespace($1) is not null, set_config('search_path', $1, true),
+		set_config('lock_timeout', $2, true)`, quoted, lockTimeout).Scan(&exists, nil, nil)
+	if err == nil && !exists {
+		_, err = tx.Exec(ctx, "create schema "+quoted)
+	}
+	return err
+}
+
+// appliedVersions returns the checksums of what was applied, empty where another tool did it.
+func appliedVersions(ctx context.Context, tx pgx.Tx) (map[int]string, error) {
+	var exists bool
+	if err := tx.QueryRow(ctx, "select to_regclass('versions') is not null").Scan(&exists); err != nil || !exists {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, "select version, coalesce(checksum, '') from versions")
+	if err != nil {
+		return nil, err
+	}
+	applied := map[int]string{}
+	var version int
+	var sum string
+	_, err = pgx.ForEachRow(rows, []any{&version, &sum}, func() error {
+		applied[version] = sum
+		return nil
+	})
+	return applied, err
+}
+
+func (m Migration) apply(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, m.SQL); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "update versions set checksum = $2 where version = $1", m.Version, m.checksum())
+	return err
+}
+
+// checkVersion returns ErrSchemaOld unless the schema has all versions up to need. A newer one is accepted.
+func checkVersion(ctx context.Context, pool *pgxpool.Pool, quoted string, need int) error {
+	var have int
+	err := pool.QueryRow(ctx, "select count(*) from "+quoted+".versions where version <= $1", need).Scan(&have)
+	if missing, ok := errors.AsType[*pgconn.PgError](err); ok && missing.Code == undefinedTable {
+		have, err = 0, nil
+	}
+	if err != nil {
+		return failure("open", err)
+	}
+	if have < need {
+		return fmt.Errorf("%w: schema %s lacks %d of %d versions", ErrSchemaOld, strings.Trim(quoted, `"`), need-have, need)
+	}
+	return nil
+}
+
+func validSchema(name string) bool {
+	if name == "" || len(name) > longestSchema || name[0] < 'a' || name[0] > 'z' {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// Codes of errors of Postgres.
+const (
+	undefinedTable   = "42P01"
+	lockNotAvailable = "55P03"
+)
+
+func isLockTimeout(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && failed.Code == lockNotAvailable
+}
