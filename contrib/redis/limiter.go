@@ -3,15 +3,15 @@ package prepaidredis
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	_ "embed"
+	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
 )
 
 // LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Key, Allowance, Window, Replicas
@@ -55,24 +55,7 @@ type Status struct {
 }
 
 // Limiter is a [prepaid.Limiter] for all replicas behind one address, created by [NewLimiter].
-type Limiter struct {
-	slots   *slots
-	client  redis.UniversalClient
-	script  *redis.Script
-	options LimiterOptions
-	id      string
-	kicks   chan struct{}
-	cancel  context.CancelFunc
-	stopped chan struct{}
-	once    sync.Once
-	leaving error
-
-	mu     sync.Mutex
-	status Status
-}
-
-//go:embed exchange.lua
-var exchangeScript string
+type Limiter struct{ fleet *fleet.Limiter }
 
 // NewLimiter returns the limiter of one replica and starts its exchange with Redis, which runs until Close. Faults of the
 // options are returned as a *[prepaid.ValidationError]. It does not wait for Redis.
@@ -98,93 +81,81 @@ var exchangeScript string
 // A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
 // spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
 func NewLimiter(client redis.UniversalClient, options LimiterOptions) (*Limiter, error) {
-	options = options.withDefaults()
-	if err := options.validate(client); err != nil {
-		return nil, err
-	}
-	l := &Limiter{
-		client: client, script: newScript(), options: options,
-		id: rand.Text(), kicks: make(chan struct{}, 1), stopped: make(chan struct{}),
-	}
-	l.slots = newSlots(options, l.kick)
-	ctx, cancel := context.WithCancel(context.Background())
-	l.cancel = cancel
-	go l.run(ctx)
-	return l, nil
-}
-
-func newSlots(options LimiterOptions, kick func()) *slots {
-	l := &slots{
-		size: options.Allowance, window: options.Window, lease: options.Lease,
-		gone:     options.Lease + options.Window + options.Window/10,
-		replicas: options.Replicas, maxPause: options.MaxPause, start: time.Now(), kick: kick, full: laneCount,
-	}
-	if l.replicas > 0 {
-		l.floor = l.size / (l.replicas * floorParts)
-	}
-	l.limit, l.growAt = l.share(), l.gone
-	return l
-}
-
-func (o LimiterOptions) withDefaults() LimiterOptions {
-	o.Key = cmp.Or(o.Key, "prepaid:limit")
-	o.Allowance = cmp.Or(o.Allowance, 1000)
-	o.Window = cmp.Or(o.Window, 10*time.Second)
-	o.Lease = cmp.Or(o.Lease, 5*time.Second)
-	o.Timeout = cmp.Or(o.Timeout, min(250*time.Millisecond, o.Lease/2))
-	o.MaxPause = cmp.Or(o.MaxPause, 15*time.Second)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	return o
-}
-
-func (o LimiterOptions) validate(client redis.UniversalClient) error {
-	const least = 100 * time.Millisecond
+	options.Key = cmp.Or(options.Key, "prepaid:limit")
 	var f faults
 	f.checkClient(client)
-	f.checkKey("key", o.Key)
-	f.require(o.Replicas >= 0 && o.Replicas <= max(o.Allowance, 0), "replicas", "must be 0 to the allowance")
-	f.require(o.Allowance > 0 && o.Allowance <= 1_000_000, "allowance", "must be 1 to 1,000,000")
-	f.require(o.Window >= least, "window", "must be at least 100 ms")
-	f.require(o.Lease >= least, "lease", "must be at least 100 ms")
-	f.require(o.Timeout > 0 && o.Timeout <= max(o.Lease/2, least/2), "timeout", "must be above zero and at most half of the lease")
-	f.require(o.MaxPause > 0, "max_pause", "must not be negative")
-	return f.err()
+	f.checkKey("key", options.Key)
+	shared, err := fleet.New(newPool(client, options.Key), fleet.Options{
+		Replicas: options.Replicas, Allowance: options.Allowance, Window: options.Window, Lease: options.Lease,
+		Timeout: options.Timeout, MaxPause: options.MaxPause, Logger: options.Logger, Store: "Redis",
+		OnChange: func(s fleet.Status) {
+			if options.OnChange != nil {
+				options.OnChange(Status(s))
+			}
+		},
+	}, f...)
+	if err != nil {
+		return nil, err
+	}
+	return &Limiter{shared}, nil
 }
 
 // Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
 func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
-	return l.slots.acquire(ctx, lane)
+	return l.fleet.Acquire(ctx, lane)
 }
 
 // Status returns the current state.
-func (l *Limiter) Status() Status {
-	l.mu.Lock()
-	s := l.status
-	l.mu.Unlock()
-	s.Slots = l.slots.owned()
-	return s
-}
+func (l *Limiter) Status() Status { return Status(l.fleet.Status()) }
 
 // Close refuses the waiting calls, hands over what this replica owns and ends its exchange with Redis. An error means
 // that Redis could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
 // Timeouts. A second Close waits for the first and returns the same.
-func (l *Limiter) Close() error {
-	l.once.Do(func() {
-		l.slots.close()
-		l.cancel()
-	})
-	<-l.stopped
-	return l.leaving
+func (l *Limiter) Close() error { return l.fleet.Close() }
+
+//go:embed exchange.lua
+var exchangeScript string
+
+// pool is a limit in Redis. The script makes an exchange atomic.
+type pool struct {
+	client redis.UniversalClient
+	script *redis.Script
+	key    string
 }
 
-// kick requests an exchange now.
-func (l *Limiter) kick() {
-	select {
-	case l.kicks <- struct{}{}:
-	default: // one is already requested
+func newPool(client redis.UniversalClient, key string) *pool {
+	return &pool{client: client, script: redis.NewScript(exchangeScript), key: key}
+}
+
+// Exchange implements fleet.Pool.
+func (p *pool) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
+	got, err := p.script.Run(ctx, p.client, []string{p.key}, arguments(r)...).Int64Slice()
+	if err != nil {
+		return fleet.Grant{}, err
+	}
+	return grantOf(got)
+}
+
+// arguments are those of the script.
+func arguments(r fleet.Report) []any {
+	known := 0
+	if r.Known {
+		known = 1
+	}
+	return []any{
+		r.ID, r.Seq, r.Held, r.Need[0], r.Need[1], r.Need[2], r.Extra, r.Allowance, r.Replicas, r.Floor,
+		r.Lease.Milliseconds(), r.Gone.Milliseconds(), r.Leaving.Milliseconds(), r.Pause.Milliseconds(), known,
 	}
 }
 
-func newScript() *redis.Script { return redis.NewScript(exchangeScript) }
+// grantOf reads the script's result.
+func grantOf(got []int64) (fleet.Grant, error) {
+	if len(got) != 7 {
+		return fleet.Grant{}, errors.New("the script's result has an unexpected form")
+	}
+	return fleet.Grant{
+		Granted: int(got[0]), Give: int(got[1]), Allot: int(got[2]), Replicas: int(got[3]),
+		Paused: time.Duration(got[4]) * time.Millisecond, Pauses: uint64(max(got[5], 0)),
+		Opens: time.Duration(got[6]) * time.Millisecond,
+	}, nil
+}

@@ -1,12 +1,15 @@
 package prepaidredis
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,17 +124,46 @@ func TestMessagesOnTwoReplicas(t *testing.T) {
 	require.Greater(t, d.sent.Load(), int64(messages*5/4))
 }
 
+// claimVariable makes the test binary a program that claims an ID in the Redis at that address, and holds it.
+const claimVariable = "PREPAID_TEST_CLAIM"
+
+const (
+	heldID    = "h/1"
+	heldLease = 400 * time.Millisecond
+)
+
+func holdClaim(address string) int {
+	store, err := NewClaims(newClient(address), ClaimsOptions{})
+	if err != nil {
+		return 2
+	}
+	claim, err := store.Claim(context.Background(), heldID, heldLease)
+	if err != nil {
+		return 2
+	}
+	fmt.Println(claim.State())
+	time.Sleep(time.Minute)
+	return 0
+}
+
 // A replica that was killed at work loses its message to another, once its lease has ended.
 func TestClaimOfAKilledReplica(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	const lease = 400 * time.Millisecond
-	r := startReplica(t, replicaTask{Redis: s.address, Claim: "h/1", Lease: lease})
-	require.True(t, r.lines.Scan())
-	require.Equal(t, "won", r.lines.Text())
-	r.kill()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	holder := exec.Command(program)
+	holder.Env = append(os.Environ(), claimVariable+"="+s.address)
+	out, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, holder.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "won\n", line)
+	require.NoError(t, holder.Process.Kill())
+	require.Error(t, holder.Wait())
 	store := newClaimStore(t, s, ClaimsOptions{})
-	claimed(t, store, "h/1", time.Minute, webhook.ClaimInFlight)
-	time.Sleep(lease)
-	require.NoError(t, claimed(t, store, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
+	claimed(t, store, heldID, time.Minute, webhook.ClaimInFlight)
+	time.Sleep(heldLease)
+	require.NoError(t, claimed(t, store, heldID, time.Minute, webhook.ClaimWon).Done(t.Context()))
 }

@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"testing"
 	"time"
 
@@ -67,28 +66,6 @@ func (s *server) kill() {
 		_ = s.process.Wait()
 		s.process = nil
 	}
-}
-
-// old waits until the server is up for longer than d, so that an empty one is known to be unused.
-func (s *server) old(d time.Duration) {
-	s.t.Helper()
-	client := s.client()
-	up := func() time.Duration {
-		seconds, err := strconv.Atoi(client.InfoMap(context.Background(), "server").Item("Server", "uptime_in_seconds"))
-		require.NoError(s.t, err)
-		return time.Duration(seconds) * time.Second
-	}
-	for up() < d {
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// used makes Redis one that replicas have used, all of which have left: it grants at once.
-func (s *server) used(key string) {
-	s.t.Helper()
-	client := s.client()
-	run := client.InfoMap(context.Background(), "server").Item("Server", "run_id")
-	require.NoError(s.t, client.HSet(context.Background(), key, "run", "r"+run, "open", 0, "seen", 0).Err())
 }
 
 // client is closed with the test.

@@ -1,0 +1,118 @@
+package fleettest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+)
+
+// Memory is a [Backend] in this process, for tests in virtual time. What is killed has forgotten all.
+type Memory struct {
+	mu      sync.Mutex
+	limits  map[string]*fleet.State
+	run     int
+	started time.Time
+	dead    bool
+	frozen  chan struct{} // closed by Thaw
+}
+
+// NewMemory starts a server in memory.
+func NewMemory() *Memory {
+	return &Memory{limits: map[string]*fleet.State{}, run: 1, started: time.Now()}
+}
+
+var errDead = errors.New("connection refused")
+
+type memoryPool struct {
+	of   *Memory
+	name string
+}
+
+// Exchange implements fleet.Pool.
+func (p memoryPool) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
+	m := p.of
+	m.mu.Lock()
+	frozen := m.frozen
+	m.mu.Unlock()
+	if frozen != nil {
+		select {
+		case <-frozen:
+		case <-ctx.Done():
+			return fleet.Grant{}, ctx.Err()
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return fleet.Grant{}, errDead
+	}
+	return m.state(p.name).Exchange(m.server(), r), nil
+}
+
+func (m *Memory) state(name string) *fleet.State {
+	s := m.limits[name]
+	if s == nil {
+		s = &fleet.State{}
+		m.limits[name] = s
+	}
+	return s
+}
+
+func (m *Memory) server() fleet.Server {
+	return fleet.Server{Run: strconv.Itoa(m.run), Now: time.Now().UnixMilli(), Up: time.Since(m.started).Milliseconds()}
+}
+
+// Open implements Backend.
+func (m *Memory) Open(_ *testing.T, name string) fleet.Pool { return memoryPool{m, name} }
+
+// Address implements Backend. No other process can reach it.
+func (m *Memory) Address() string { return "" }
+
+// Used implements Backend.
+func (m *Memory) Used(_ *testing.T, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state(name).Server = m.server().Run
+}
+
+// Moved implements Backend.
+func (m *Memory) Moved(_ *testing.T, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state(name).Server = "other"
+}
+
+// Freeze implements Backend.
+func (m *Memory) Freeze(*testing.T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.frozen = make(chan struct{})
+}
+
+// Thaw implements Backend.
+func (m *Memory) Thaw(*testing.T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(m.frozen)
+	m.frozen = nil
+}
+
+// Kill implements Backend.
+func (m *Memory) Kill(*testing.T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead, m.limits = true, map[string]*fleet.State{}
+}
+
+// Start implements Backend.
+func (m *Memory) Start(*testing.T) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead, m.started = false, time.Now()
+	m.run++
+}

@@ -1,0 +1,154 @@
+// Package fleet shares the rate limit of one address among the replicas of a program. The modules below contrib use it,
+// each with its own store, which is a [Pool].
+//
+// The allowance is a number of slots. A slot rests for one window after the response headers arrived, and at any time at
+// most one replica owns it. So no fixed or sliding window of the service has more requests than it allows, whichever
+// replicas send them. A [Limiter] uses and rests the slots that its replica owns by itself. The pool keeps only how many
+// each replica owns, grants those that nobody owns, money before calls before bulk, and recalls some from those with more
+// than their part.
+//
+// The package stands above the client, as the modules do that use it. What it exports, and what a [Report] means to a pool,
+// is theirs: a module of another version uses it too if a program updates only the core.
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Options are the settings of a [Limiter]. The modules document them; zero values are replaced by defaults.
+type Options struct {
+	Replicas  int
+	Allowance int
+	Window    time.Duration
+	Lease     time.Duration
+	Timeout   time.Duration
+	MaxPause  time.Duration
+	Logger    *slog.Logger
+	OnChange  func(Status)
+	// Store is the name of the pool's server, as log lines name it.
+	Store string
+}
+
+// Status is the state of a [Limiter].
+type Status struct {
+	Shared   bool
+	Slots    int
+	Replicas int
+	Err      error
+}
+
+// Limiter is the [prepaid.Limiter] of one replica.
+type Limiter struct {
+	slots   *slots
+	pool    Pool
+	options Options
+	id      string
+	kicks   chan struct{}
+	cancel  context.CancelFunc
+	stopped chan struct{}
+	once    sync.Once
+	leaving error
+
+	mu     sync.Mutex
+	status Status
+}
+
+// New returns the limiter of one replica and starts its exchange with the pool, which runs until Close. It does not wait
+// for the pool. Faults of the options, after those given, are returned as a *[prepaid.ValidationError].
+func New(pool Pool, options Options, faults ...prepaid.Fault) (*Limiter, error) {
+	options = options.withDefaults()
+	if faults = append(faults, options.faults()...); len(faults) > 0 {
+		return nil, &prepaid.ValidationError{Faults: faults}
+	}
+	l := &Limiter{
+		pool: pool, options: options,
+		id: rand.Text(), kicks: make(chan struct{}, 1), stopped: make(chan struct{}),
+	}
+	l.slots = newSlots(options, l.kick)
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel = cancel
+	go l.run(ctx)
+	return l, nil
+}
+
+func newSlots(options Options, kick func()) *slots {
+	l := &slots{
+		size: options.Allowance, window: options.Window, lease: options.Lease,
+		gone:     options.Lease + options.Window + options.Window/10,
+		replicas: options.Replicas, maxPause: options.MaxPause, start: time.Now(), kick: kick, full: LaneCount,
+	}
+	if l.replicas > 0 {
+		l.floor = l.size / (l.replicas * floorParts)
+	}
+	l.limit, l.growAt = l.share(), l.gone
+	return l
+}
+
+func (o Options) withDefaults() Options {
+	o.Allowance = cmp.Or(o.Allowance, 1000)
+	o.Window = cmp.Or(o.Window, 10*time.Second)
+	o.Lease = cmp.Or(o.Lease, 5*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, min(250*time.Millisecond, o.Lease/2))
+	o.MaxPause = cmp.Or(o.MaxPause, 15*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func (o Options) faults() []prepaid.Fault {
+	const least = 100 * time.Millisecond
+	var f []prepaid.Fault
+	require := func(ok bool, field, rule string) {
+		if !ok {
+			f = append(f, prepaid.Fault{Field: field, Rule: rule})
+		}
+	}
+	require(o.Replicas >= 0 && o.Replicas <= max(o.Allowance, 0), "replicas", "must be 0 to the allowance")
+	require(o.Allowance > 0 && o.Allowance <= 1_000_000, "allowance", "must be 1 to 1,000,000")
+	require(o.Window >= least, "window", "must be at least 100 ms")
+	require(o.Lease >= least, "lease", "must be at least 100 ms")
+	require(o.Timeout > 0 && o.Timeout <= max(o.Lease/2, least/2), "timeout", "must be above zero and at most half of the lease")
+	require(o.MaxPause > 0, "max_pause", "must not be negative")
+	return f
+}
+
+// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
+func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	return l.slots.acquire(ctx, lane)
+}
+
+// Status returns the current state.
+func (l *Limiter) Status() Status {
+	l.mu.Lock()
+	s := l.status
+	l.mu.Unlock()
+	s.Slots = l.slots.owned()
+	return s
+}
+
+// Close refuses the waiting calls, hands over what this replica owns and ends its exchange with the pool. It takes at most
+// two Timeouts. A second Close waits for the first and returns the same.
+func (l *Limiter) Close() error {
+	l.once.Do(func() {
+		l.slots.close()
+		l.cancel()
+	})
+	<-l.stopped
+	return l.leaving
+}
+
+// kick requests an exchange now.
+func (l *Limiter) kick() {
+	select {
+	case l.kicks <- struct{}{}:
+	default: // one is already requested
+	}
+}

@@ -1,0 +1,186 @@
+package fleet
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// State is what a pool keeps of one limit, for pools that compute grants here. All times are milliseconds of the server's
+// clock. The zero value is a limit that was never used, or whose state was lost.
+//
+// A member's account is what it says it holds plus what was granted since; free is what no account holds. Free slots have
+// rested, so that a grant can be used at once. The script of contrib/redis computes the same, and a test there compares both.
+type State struct {
+	Server  string            `json:"server"` // the run of the server
+	Open    int64             `json:"open"`   // when grants begin
+	Seen    int64             `json:"seen"`   // the last exchange
+	Paused  int64             `json:"paused"` // until when all replicas pause
+	Pauses  uint64            `json:"pauses"`
+	Members map[string]Member `json:"members"`
+}
+
+// Member is the account of a replica.
+type Member struct {
+	Held   int            `json:"held"`
+	Seq    uint64         `json:"seq"`
+	Need   [LaneCount]int `json:"need"`
+	Seen   int64          `json:"seen"`
+	Ends   int64          `json:"ends"`
+	Leaves bool           `json:"leaves,omitempty"`
+}
+
+// Server is what a pool knows of its server at an exchange.
+type Server struct {
+	// Run names this run of this server: it is another one after a restart or a failover, and never "".
+	Run string
+	// Now is its clock, as Unix milliseconds, and Up how many it has been running.
+	Now, Up int64
+}
+
+// Exchange carries out one exchange. If the grant is Void, the state may be dropped.
+func (s *State) Exchange(server Server, r Report) Grant {
+	now, lease, gone := server.Now, r.Lease.Milliseconds(), r.Gone.Milliseconds()
+	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
+	if r.Seq <= s.Members[r.ID].Seq {
+		return Grant{Granted: Void}
+	}
+	// Until Open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this server is
+	// not the one of the last exchange, when none was heard for a lease, and when what a member knows is forgotten.
+	switch {
+	case s.Server == "" && r.Known:
+		s.Open = now + gone
+	case s.Server == "":
+		s.Open = now + max(0, gone-server.Up)
+	case s.Server != server.Run, len(s.Members) > 0 && now-s.Seen > lease:
+		s.Open = now + gone
+	}
+	if s.Members == nil {
+		s.Members = map[string]Member{}
+	}
+	me := Member{Held: r.Held, Seq: r.Seq, Need: r.Need, Seen: now, Ends: now + gone}
+	if r.Leaving > 0 {
+		me.Need, me.Ends, me.Leaves = [LaneCount]int{}, now+r.Leaving.Milliseconds(), true
+	}
+	s.Members[r.ID] = me
+	if until := now + r.Pause.Milliseconds(); r.Pause > 0 && until > s.Paused {
+		s.Paused = until
+		s.Pauses++
+	}
+	g := s.allocate(now, lease, r)
+	me.Held += g.Granted
+	s.Members[r.ID] = me
+	s.Server, s.Seen = server.Run, now
+	g.Pauses = s.Pauses
+	g.Paused = time.Duration(max(0, s.Paused-now)) * time.Millisecond
+	g.Opens = time.Duration(max(0, s.Open-now)) * time.Millisecond
+	return g
+}
+
+// part is what one replica may have.
+type part struct {
+	id    string
+	held  int
+	need  [LaneCount]int
+	allot [LaneCount]int
+}
+
+// allocate computes the grant of a replica whose report has been recorded.
+func (s *State) allocate(now, lease int64, r Report) Grant {
+	g := Grant{Allot: r.Held}
+	free := r.Allowance
+	var live []*part
+	for id, m := range s.Members {
+		free -= m.Held
+		if m.Leaves {
+			continue
+		}
+		g.Replicas++
+		if now-m.Seen <= lease {
+			live = append(live, &part{id: id, held: m.Held, need: m.Need})
+		}
+	}
+	kept := max(0, r.Replicas-g.Replicas) * r.Floor // for configured replicas that have not come yet
+	spare := free - kept
+	shareOut(live, r.Allowance, r.Allowance-kept)
+
+	var mine *part
+	var missing [LaneCount]int // what others lack, up to each lane
+	for _, p := range live {
+		if p.id == r.ID {
+			mine = p
+			continue
+		}
+		sum := 0
+		for lane, n := range p.allot {
+			sum += n
+			missing[lane] += max(0, sum-p.held)
+		}
+	}
+	if mine == nil {
+		return g
+	}
+	lacking := missing[LaneCount-1]
+	target := max(r.Floor, total(mine.allot))
+	g.Allot = max(target, r.Held)
+	if now < s.Open {
+		return g
+	}
+	sum := 0
+	for lane, n := range mine.allot {
+		sum += n
+		before := 0
+		if lane > 0 {
+			before = missing[lane-1]
+		}
+		g.Granted += max(0, min(sum-r.Held-g.Granted, spare-g.Granted-before))
+	}
+	g.Granted += max(0, min(r.Floor-r.Held-g.Granted, spare-g.Granted))
+	if g.Granted+r.Held >= total(r.Need) {
+		g.Granted += max(0, min(r.Extra, (spare-g.Granted-lacking)/(g.Replicas+1)))
+	}
+	if lacking > spare && r.Held > target {
+		g.Give = min(r.Held-target, lacking-spare)
+		g.Allot = r.Held - g.Give
+	}
+	return g
+}
+
+// shareOut gives each replica its part of usable slots out of size. Each lane in turn shares out what the lanes above left:
+// nobody gets more than it needs, and who needs more than an even share gets an even share. Each lower lane that needs slots
+// is sure of a sixteenth; calls leave the last 0.4 % to money, and bulk the last 2 % to both.
+func shareOut(live []*part, size, usable int) {
+	var needs [LaneCount]int
+	for _, p := range live {
+		for lane, n := range p.need {
+			needs[lane] += n
+		}
+	}
+	sure := [LaneCount]int{0, min(needs[1], size/16), min(needs[2], size/16)}
+	forBoth := size / 50
+	if size >= 4 {
+		forBoth = max(forBoth, 1)
+	}
+	limit := [LaneCount]int{usable - sure[1] - sure[2], usable - sure[2] - size/250, usable - forBoth}
+	used := 0
+	for lane := range LaneCount {
+		left := min(needs[lane], max(limit[lane]-used, sure[lane]))
+		slices.SortFunc(live, func(a, b *part) int {
+			return cmp.Or(cmp.Compare(a.need[lane], b.need[lane]), cmp.Compare(a.id, b.id))
+		})
+		for i, p := range live {
+			p.allot[lane] = min(p.need[lane], left/(len(live)-i))
+			left -= p.allot[lane]
+			used += p.allot[lane]
+		}
+	}
+}
+
+func total(lanes [LaneCount]int) int {
+	sum := 0
+	for _, n := range lanes {
+		sum += n
+	}
+	return sum
+}
