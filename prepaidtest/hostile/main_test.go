@@ -11,5 +11,6 @@ import (
 func TestMain(m *testing.M) {
 	hostile.Worker("leased", leased)
 	hostile.Worker("journal", journaled)
+	hostile.Worker("sloppy", sloppy)
 	goleak.VerifyTestMain(m)
 }
