@@ -9,25 +9,21 @@ import (
 	"github.com/cardprograms/prepaid/journal"
 )
 
-// lease is how long a claimed payment belongs to a worker. Nobody else sends the payment before the call that this worker starts at the last
-// moment has ended and the service has had its time: wait + call + rest.
+// lease says how long a claimed payment belongs to a worker. Nobody else sends it before the call that this worker starts at the
+// last moment has ended, and the service has had its time after that.
 type lease struct {
-	wait time.Duration // that the payment may wait for its turn
-	call time.Duration // that the call may take
-	rest time.Duration // AttemptTimeout and InFlightWait of the sender
+	wait  time.Duration // that the payment may wait for its turn
+	call  time.Duration // that its call may take
+	sends time.Duration // after the claim, this worker no longer sends: wait and call
+	whole time.Duration // after the claim, others may send: sends, and the rest that AttemptTimeout and InFlightWait of the sender demand
 }
 
-func (s *Store) lease(sender journal.Sender) lease {
+// safeLease is the only lease but in the test that shows what happens with a shorter one.
+func safeLease(call time.Duration, sender journal.Sender) lease {
 	now := time.Now()
-	call := s.options.CallTimeout
-	return lease{wait: call / 2, call: call, rest: sender.NotBefore(now).Sub(now)}
+	wait := call / 2
+	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + sender.NotBefore(now).Sub(now)}
 }
-
-// sends is how long after the claim this worker may send.
-func (l lease) sends() time.Duration { return l.wait + l.call }
-
-// whole is how long the payment belongs to this worker.
-func (l lease) whole() time.Duration { return l.sends() + l.rest }
 
 // claimed is a payment that this worker holds.
 type claimed struct {
@@ -46,13 +42,13 @@ func (c *claimed) late() bool {
 
 // claim takes at most n payments that are due.
 func (s *Store) claim(ctx context.Context, sender journal.Sender, n int) ([]*claimed, error) {
-	l := s.lease(sender)
+	l := s.lease(s.options.CallTimeout, sender)
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)
 	batch.Queue(settings)
 	taken := time.Now()
 	var list []*claimed
-	batch.Queue(s.sql.claim, n, l.whole().Microseconds(), l.sends().Microseconds()).Query(func(rows pgx.Rows) error {
+	batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds()).Query(func(rows pgx.Rows) error {
 		var err error
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claimed, error) {
 			c := &claimed{term: l, taken: taken}

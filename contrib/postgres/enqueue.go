@@ -22,28 +22,28 @@ type row struct {
 	ago                 *int64 // since it was sent without this store, in microseconds
 }
 
-// row checks a payment as the client would before sending, and seals it.
+// row checks a payment as the client would before sending, and seals it. An error leaves the request ID in it.
 func (s *Store) row(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (row, error) {
 	e, err := journal.NewEntry(s.options.DigestKey, account, params)
 	if err != nil {
 		return row{}, err
 	}
+	r := row{entry: e}
 	if err := validate(account, params); err != nil {
-		return row{}, err
+		return r, err
 	}
 	if err := inTime(e.RequestID, now); err != nil {
-		return row{}, err
+		return r, err
 	}
-	r := row{entry: e}
 	if sent := lastSent(params); !sent.IsZero() {
 		r.entry.State = journal.StateUnknown
 		r.ago = new(max(now.Sub(sent), 0).Microseconds())
 	}
 	if r.destination, err = hex.DecodeString(e.Destination); err != nil {
-		return row{}, err
+		return r, err
 	}
 	if r.params, err = hex.DecodeString(e.Params); err != nil {
-		return row{}, err
+		return r, err
 	}
 	r.sealed, err = e.Seal(s.options.Seal, params)
 	return r, err

@@ -53,6 +53,7 @@ type Store struct {
 	options Options
 	log     *slog.Logger
 	sql     statements
+	lease   func(call time.Duration, sender journal.Sender) lease // safeLease
 }
 
 // Open returns the store of a schema that [Migrate] has made. The caller closes pool, when no Run is left.
@@ -67,7 +68,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, options Options) (*Store, err
 	quoted := pgx.Identifier{options.Schema}.Sanitize()
 	s := &Store{
 		pool: pool, schema: quoted, channel: options.Schema + "_payments", options: options,
-		log: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), sql: newStatements(quoted, options.Schema+"_payments"),
+		log: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), sql: newStatements(quoted, options.Schema+"_payments"), lease: safeLease,
 	}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err

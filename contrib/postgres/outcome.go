@@ -49,7 +49,10 @@ const (
 func (o *outcome) calls() bool { return o.settled() && !o.postponed }
 
 // errSettled is the failure of Workers.Settled, or of a transaction that it spoiled.
-type errSettled struct{ err error }
+type errSettled struct {
+	err  error
+	lost bool // the connection broke meanwhile, which need not be its fault
+}
 
 func (e *errSettled) Error() string { return "prepaidpg: Settled: " + e.err.Error() }
 
@@ -154,14 +157,15 @@ func (s *Store) transaction(ctx context.Context, work func(tx pgx.Tx) error) err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // no effect after a commit
 	if err := work(tx); err != nil {
-		if _, ok := errors.AsType[*errSettled](err); ok {
+		if spoiled, ok := errors.AsType[*errSettled](err); ok {
+			spoiled.lost = tx.Conn().IsClosed() && !errors.Is(err, context.DeadlineExceeded)
 			return err
 		}
 		return failure("record", err)
 	}
 	switch err := tx.Commit(ctx); {
 	case errors.Is(err, pgx.ErrTxCommitRollback): // statements of this package do not fail silently
-		return &errSettled{errors.New("it ignored an error of its transaction")}
+		return &errSettled{err: errors.New("it ignored an error of its transaction")}
 	case err != nil:
 		return failure("commit", err)
 	}
@@ -196,11 +200,11 @@ func settle(ctx context.Context, tx pgx.Tx, e journal.Entry, settled settledFunc
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = &errSettled{fmt.Errorf("panic: %v", cause)}
+			err = &errSettled{err: fmt.Errorf("panic: %v", cause)}
 		}
 	}()
 	if err := settled(ctx, settledTx{tx}, e); err != nil {
-		return &errSettled{err}
+		return &errSettled{err: err}
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ type statements struct {
 	next, hooksDue, hookDone, later string
 	get, lock, all, waiting         string
 	write, stats, unsettled         string
+	batch, known, notify            string
+	settled, archive                string
 }
 
 // durable makes the commit of a transaction durable whatever its session has set.
@@ -56,5 +58,10 @@ func newStatements(schema, channel string) statements {
 		lock:      r.Replace(lockSQL),
 		all:       r.Replace(allSQL),
 		waiting:   r.Replace(waitingSQL),
+		batch:     r.Replace(batchSQL),
+		known:     r.Replace(knownSQL),
+		notify:    r.Replace(notifySQL),
+		settled:   r.Replace(settledSQL),
+		archive:   r.Replace(archiveSQL),
 	}
 }

@@ -69,6 +69,8 @@ const (
 	recorders = 3
 	// databaseLimit bounds one transaction.
 	databaseLimit = 30 * time.Second
+	// lostConnections is how often a connection may break while Settled runs before that counts as its failure.
+	lostConnections = 5
 	// settlePoll is how often Run looks for calls of Settled that are due again.
 	settlePoll = 10 * time.Second
 	// poll is how long an idle Run waits at most if it is not notified.

@@ -50,7 +50,7 @@ func (r *run) finish(list []*outcome) {
 				r.finish([]*outcome{o})
 			}
 			return
-		case byHook:
+		case byHook && !(spoiled.lost && failures < lostConnections):
 			r.settledFailed(list[0].after, spoiled.err)
 			list[0].postponed = true
 		case !r.again(list, err, failures):
@@ -112,7 +112,7 @@ func (r *run) finishLate(o *outcome) {
 				r.tell([]*outcome{o})
 			}
 			return
-		case byHook:
+		case byHook && !(spoiled.lost && failures < lostConnections):
 			r.settledFailed(o.after, spoiled.err)
 			o.postponed = true
 		case !r.again([]*outcome{o}, err, failures):
@@ -131,7 +131,7 @@ func (r *run) attempt(list []*outcome, write func(ctx context.Context, list []*o
 // again reports whether to try again, after a wait.
 func (r *run) again(list []*outcome, err error, failures int) bool {
 	r.failed(err)
-	over := func(o *outcome) bool { return time.Since(o.taken) > o.term.whole() }
+	over := func(o *outcome) bool { return time.Since(o.taken) > o.term.whole }
 	if r.stopping.Err() != nil && !slices.ContainsFunc(list, func(o *outcome) bool { return !over(o) }) {
 		r.lost.Add(int64(len(list)))
 		return false
