@@ -12,6 +12,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(childEnv) {
 	case "pay":
 		os.Exit(payAll())
+	case "resume":
+		os.Exit(resumeAll())
 	case "open":
 		os.Exit(openOnce())
 	}

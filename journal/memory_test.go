@@ -72,8 +72,13 @@ func (m *memory) Close() error { return nil }
 // openMemory opens a copy of data.
 func openMemory(t testing.TB, data []byte) (*Journal, *memory) {
 	t.Helper()
+	return openMemoryWith(t, data, Options{})
+}
+
+func openMemoryWith(t testing.TB, data []byte, options Options) (*Journal, *memory) {
+	t.Helper()
 	m := &memory{data: append([]byte(nil), data...)}
-	j, err := load(m, Options{})
+	j, err := load(m, options)
 	require.NoError(t, err)
 	return j, m
 }

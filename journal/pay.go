@@ -59,33 +59,35 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 	} else {
 		e = fresh
 	}
-	now := time.Now()
-	if !known && !lastSent.IsZero() { // as if it had been recorded then
+	if now := time.Now(); !known && !lastSent.IsZero() { // as if it had been recorded then
 		if lastSent.After(now) { // by another clock
 			lastSent = now
 		}
 		lastSent = lastSent.UTC().Round(0)
 		e.State, e.Began, e.Changed, e.LastSent, e.NotBefore = StateUnknown, lastSent, lastSent, lastSent, sender.NotBefore(lastSent).UTC()
 	}
+	return j.run(ctx, sender, e, params)
+}
+
+// run makes one run of the payment e, whose turn the caller has.
+func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepaid.PaymentParams) (*prepaid.TransferResult, error) {
+	now := time.Now()
 	run, err := e.Begin(now, j.opened)
 	if err != nil {
 		return nil, err
 	}
-	nothing := prepaid.OutcomeNotProcessed
-	if e.State.Open() {
-		nothing = prepaid.OutcomeUnknown
-	}
 	if at := e.Earliest(sender, now, j.opened); !at.IsZero() {
 		if err := pause.For(ctx, time.Until(at)); err != nil {
-			if e.State.Open() {
-				run.Entry.NotBefore = at
-			}
-			return nil, run.Entry.failure(nothing, err)
+			return nil, e.notBegun(at, err)
 		}
 	}
-	run.Entry.Changed = time.Now().UTC()
+	if run.Entry.Changed = time.Now().UTC(); j.options.Seal != nil && e.Sealed == nil {
+		if run.Entry.Sealed, err = e.Seal(j.options.Seal, params); err != nil {
+			return nil, e.notBegun(e.NotBefore, err)
+		}
+	}
 	if err := j.record(run.Entry); err != nil {
-		return nil, run.Entry.failure(nothing, err)
+		return nil, e.notBegun(e.NotBefore, err)
 	}
 	returned := false
 	defer func() {
@@ -101,6 +103,15 @@ func (j *Journal) pay(ctx context.Context, sender Sender, source prepaid.Account
 		return result, e.failure(prepaid.OutcomeOf(err), errors.Join(failed, err))
 	}
 	return result, err
+}
+
+// notBegun returns the error of a run that sent nothing, because of err. at is when a payment of unknown outcome may be sent again.
+func (e Entry) notBegun(at time.Time, err error) error {
+	outcome := prepaid.OutcomeNotProcessed
+	if e.NotBefore = (time.Time{}); e.State.Open() {
+		e.NotBefore, outcome = at, prepaid.OutcomeUnknown
+	}
+	return e.failure(outcome, err)
 }
 
 // NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through

@@ -28,6 +28,7 @@ const (
 	childFrom  = "JOURNAL_TEST_FROM"
 	childTo    = "JOURNAL_TEST_TO"
 	childToday = "JOURNAL_TEST_TODAY"
+	childKey   = "JOURNAL_TEST_KEY"
 
 	payments = 500
 	takes    = 200 * time.Millisecond // a transfer, at most
@@ -40,12 +41,8 @@ func payrollID(day prepaid.Date, n int) prepaid.RequestID {
 	return prepaid.DeriveRequestID(day, "killed", strconv.Itoa(n))
 }
 
-// payAll pays everybody once over, as a payroll program does: even ones by card, odd ones to a bank.
-func payAll() int {
-	day, err := prepaid.ParseDate(os.Getenv(childToday))
-	if err != nil {
-		return exitOther
-	}
+// resources returns what a child works with. With a key, the journal is sealed.
+func resources() (*Journal, *prepaid.Client, error) {
 	client, err := prepaid.NewClient(prepaid.Config{
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
@@ -55,10 +52,36 @@ func payAll() int {
 		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 100 * time.Millisecond},
 	})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		return nil, nil, err
+	}
+	options := Options{DigestKey: prepaid.NewSecret("key")}
+	if key := os.Getenv(childKey); key != "" {
+		if options.Seal, err = NewAEAD([]byte(key)); err != nil {
+			return nil, nil, err
+		}
+	}
+	j, err := Open(os.Getenv(childFile), options)
+	return j, client, err
+}
+
+// ended closes the journal and returns the exit status.
+func ended(j *Journal, failed int32) int {
+	switch err := j.Close(); {
+	case err != nil:
+		return exitOther
+	case failed > 0:
+		return exitAgain
+	}
+	return exitDone
+}
+
+// payAll pays everybody once over, as a payroll program does: even ones by card, odd ones to a bank.
+func payAll() int {
+	day, err := prepaid.ParseDate(os.Getenv(childToday))
+	if err != nil {
 		return exitOther
 	}
-	j, err := Open(os.Getenv(childFile), Options{DigestKey: prepaid.NewSecret("key")})
+	j, client, err := resources()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitOther
@@ -76,13 +99,7 @@ func payAll() int {
 		})
 	}
 	wg.Wait()
-	if err := j.Close(); err != nil {
-		return exitOther
-	}
-	if failed.Load() > 0 {
-		return exitAgain
-	}
-	return exitDone
+	return ended(j, failed.Load())
 }
 
 func payOne(j *Journal, client *prepaid.Client, from, to prepaid.AccountID, id prepaid.RequestID, n int) error {
@@ -127,48 +144,65 @@ func child(t *testing.T, job string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestKilledPayrollPaysEachOnce(t *testing.T) {
-	t.Parallel()
-	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(7), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
+// killable is a service on which a child can be killed at any moment.
+type killable struct {
+	*prepaidtest.Server
+
+	from, to prepaid.AccountID
+	path     string
+	day      prepaid.Date
+}
+
+func newKillable(t *testing.T, seed uint64, lost float64) *killable {
+	t.Helper()
+	srv := prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RandomSeed(seed), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
 	for _, operation := range []string{"POST /accounts/{id}/transfer", "POST /accounts/{id}/directentryout"} {
 		// A transfer may go on after its response was lost, or after the process that sent it was killed.
-		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(0.03), prepaidtest.Respond(503, "").WithProbability(0.03),
-			prepaidtest.DropBeforeCommit().CommitAfter(takes).WithProbability(0.03),
-			prepaidtest.ProxyPage(502).CommitAfter(takes).WithProbability(0.03), prepaidtest.Delay(takes).WithProbability(0.2))
+		srv.Inject(operation, prepaidtest.CommitThenDrop().WithProbability(lost), prepaidtest.Respond(503, "").WithProbability(lost),
+			prepaidtest.DropBeforeCommit().CommitAfter(takes).WithProbability(lost),
+			prepaidtest.ProxyPage(502).CommitAfter(takes).WithProbability(lost), prepaidtest.Delay(takes).WithProbability(0.2))
 	}
-	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
-	path := filepath.Join(t.TempDir(), "payments")
-	day := prepaid.DateOf(time.Now().UTC())
-	env := []string{
-		childFile + "=" + path, childURL + "=" + srv.URL, childFrom + "=" + string(from), childTo + "=" + string(to),
-		childToday + "=" + day.String(),
+	return &killable{
+		srv, srv.AddAccount(prepaidtest.SeedAccount{Balance: "10000.00"}), srv.AddAccount(prepaidtest.SeedAccount{}),
+		filepath.Join(t.TempDir(), "payments"), prepaid.DateOf(time.Now().UTC()),
 	}
-	kills := 0
-	for run := 0; ; run++ {
-		require.Less(t, run, 40)
-		cmd := child(t, "pay", env...)
-		require.NoError(t, cmd.Start())
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		var err error
-		for over := false; !over; {
-			select {
-			case err = <-ended:
-				over = true
-			case <-time.After(time.Millisecond):
-				// Wherever the process is then: before, in or after a write, with requests under way.
-				if kills < 6 && len(srv.Transactions(from)) > 70*(kills+1) {
-					require.NoError(t, cmd.Process.Kill())
-					err = <-ended
-					kills, over = kills+1, true
-				}
+}
+
+// run runs a child until it ends or, wherever it is then, it is to be killed: before, in or after a write, with requests under
+// way. done reports that it ended with nothing left to do.
+func (k *killable) run(t *testing.T, job string, kill func() bool, env ...string) (done, killed bool) {
+	t.Helper()
+	cmd := child(t, job, append(env, childFile+"="+k.path, childURL+"="+k.URL, childFrom+"="+string(k.from), childTo+"="+string(k.to),
+		childToday+"="+k.day.String())...)
+	require.NoError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if status, ok := errors.AsType[*exec.ExitError](err); ok && status.Exited() {
+				require.Equal(t, exitAgain, status.ExitCode())
+			}
+			return err == nil, false
+		case <-time.After(time.Millisecond):
+			if kill() {
+				require.NoError(t, cmd.Process.Kill())
+				<-ended
+				return false, true
 			}
 		}
-		if err == nil {
-			break
-		}
-		if status, ok := errors.AsType[*exec.ExitError](err); ok && status.Exited() {
-			require.Equal(t, exitAgain, status.ExitCode())
+	}
+}
+
+func TestKilledPayrollPaysEachOnce(t *testing.T) {
+	t.Parallel()
+	srv := newKillable(t, 7, 0.03)
+	kills := 0
+	for over := false; !over; {
+		var killed bool
+		over, killed = srv.run(t, "pay", func() bool { return kills < 6 && len(srv.Transactions(srv.from)) > 70*(kills+1) })
+		if killed {
+			kills++
 		}
 	}
 	require.GreaterOrEqual(t, kills, 5)
@@ -177,7 +211,7 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 
 	spent, received := prepaid.Cents(0), prepaid.Cents(0)
 	for n := range payments {
-		require.Equal(t, 1, srv.Movements(payrollID(day, n)), n)
+		require.Equal(t, 1, srv.Movements(payrollID(srv.day, n)), n)
 		amount := prepaid.Cents(int64(100 + n))
 		spent, _ = spent.Add(amount)
 		if n%2 == 0 {
@@ -186,10 +220,10 @@ func TestKilledPayrollPaysEachOnce(t *testing.T) {
 	}
 	left, err := prepaid.MustAmount("10000").Sub(spent)
 	require.NoError(t, err)
-	require.Equal(t, left, prepaid.MustAmount(srv.Balance(from)))
-	require.Equal(t, received, prepaid.MustAmount(srv.Balance(to)))
+	require.Equal(t, left, prepaid.MustAmount(srv.Balance(srv.from)))
+	require.Equal(t, received, prepaid.MustAmount(srv.Balance(srv.to)))
 
-	j, err := Open(path, Options{})
+	j, err := Open(srv.path, Options{})
 	require.NoError(t, err)
 	for e := range j.Pending() {
 		t.Error("pending", e.State)

@@ -119,11 +119,14 @@ func (e Entry) Seal(aead AEAD, params prepaid.PaymentParams) ([]byte, error) {
 // Open returns the params that Seal has encrypted, a [prepaid.TransferParams] or [prepaid.DirectEntryOutParams], without LastSent:
 // [Run.Send] sets it. digestKey is the one of e, whose digests must be those of the params.
 //
-// Errors: [ErrNoParams] if sealed is empty, [ErrKey], [ErrSealed] if it was changed, sealed for another payment, or has other
+// Errors: [ErrNoParams] if sealed is empty, [ErrKey] also if aead is nil, [ErrSealed] if it was changed, sealed for another payment, or has other
 // params than the digests say; those of aead. None contains any of the params.
 func (e Entry) Open(aead AEAD, digestKey prepaid.Secret, sealed []byte) (prepaid.PaymentParams, error) {
-	if len(sealed) == 0 {
+	switch {
+	case len(sealed) == 0:
 		return nil, ErrNoParams
+	case aead == nil:
+		return nil, ErrKey
 	}
 	plaintext, err := aead.Decrypt(sealed, e.sealContext())
 	if err != nil {

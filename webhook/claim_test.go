@@ -139,21 +139,21 @@ func TestClaimStoreHangs(t *testing.T) {
 func TestClaimKey(t *testing.T) {
 	t.Parallel()
 	sum := func(m *prepaid.Message) {
-		key := claimKey(m)
+		key := ClaimID(m)
 		require.Len(t, key, len("sha256:")+64)
 		require.True(t, strings.HasPrefix(key, "sha256:"))
 	}
-	require.Empty(t, claimKey(&prepaid.Message{HookID: "h"}))
-	require.Equal(t, "h/m", claimKey(&prepaid.Message{HookID: "h", ID: "m"}))
-	require.Equal(t, "/m", claimKey(&prepaid.Message{ID: "m"}))
-	require.Equal(t, "h%2F1/2", claimKey(&prepaid.Message{HookID: "h/1", ID: "2"}))
-	require.Equal(t, "h/1/2", claimKey(&prepaid.Message{HookID: "h", ID: "1/2"}))
-	require.Equal(t, "h%252F1/2", claimKey(&prepaid.Message{HookID: "h%2F1", ID: "2"}))
-	require.Len(t, claimKey(&prepaid.Message{HookID: "h", ID: prepaid.MessageID(strings.Repeat("x", 126))}), 128)
+	require.Empty(t, ClaimID(&prepaid.Message{HookID: "h"}))
+	require.Equal(t, "h/m", ClaimID(&prepaid.Message{HookID: "h", ID: "m"}))
+	require.Equal(t, "/m", ClaimID(&prepaid.Message{ID: "m"}))
+	require.Equal(t, "h%2F1/2", ClaimID(&prepaid.Message{HookID: "h/1", ID: "2"}))
+	require.Equal(t, "h/1/2", ClaimID(&prepaid.Message{HookID: "h", ID: "1/2"}))
+	require.Equal(t, "h%252F1/2", ClaimID(&prepaid.Message{HookID: "h%2F1", ID: "2"}))
+	require.Len(t, ClaimID(&prepaid.Message{HookID: "h", ID: prepaid.MessageID(strings.Repeat("x", 126))}), 128)
 	for _, unusual := range []prepaid.MessageID{prepaid.MessageID(strings.Repeat("x", 127)), "a b", "a\x00", "ä", "\xff", "\n"} {
 		sum(&prepaid.Message{HookID: "h", ID: unusual})
 	}
-	require.NotEqual(t, claimKey(&prepaid.Message{ID: "a b"}), claimKey(&prepaid.Message{ID: "a  b"}))
+	require.NotEqual(t, ClaimID(&prepaid.Message{ID: "a b"}), ClaimID(&prepaid.Message{ID: "a  b"}))
 }
 
 // An id as long as the body may be is still distinguished from others.

@@ -61,6 +61,6 @@ func FuzzHandler(f *testing.F) {
 		require.True(t, verified)
 		require.Len(t, got, 1)
 		require.Equal(t, string(body), string(got[0].Raw))
-		require.LessOrEqual(t, len(claimKey(got[0])), 128)
+		require.LessOrEqual(t, len(ClaimID(got[0])), 128)
 	})
 }

@@ -35,7 +35,7 @@ func (h *Handler) Handle(ctx context.Context, m *prepaid.Message) error {
 	if handle == nil {
 		return nil
 	}
-	key := claimKey(m)
+	key := ClaimID(m)
 	if err := h.runs.enter(key); err != nil {
 		return err
 	}
@@ -143,13 +143,14 @@ func (h *Handler) settle(ctx context.Context, claim Claim, result error) error {
 	return result
 }
 
-// claimKey is the ID under which a message is claimed: the hook's ID and its own, since the reference does not say that
-// message IDs are unique across hooks. Slashes in the hook's ID are escaped, so that the first one ends it. A hash
-// replaces what a store might not accept.
-func claimKey(m *prepaid.Message) string {
+// ClaimID returns the ID under which a [Handler] claims a message: the hook's ID and its own, since the reference does not
+// say that message IDs are unique across hooks; see [ClaimStore] for its form. It is empty for a message without an ID, which is
+// not claimed. Use it as a key where your function records that it has handled m.
+func ClaimID(m *prepaid.Message) string {
 	if m.ID == "" {
 		return ""
 	}
+	// The slash that ends the hook's ID is the first one. A hash replaces what a store might not accept.
 	key := strings.NewReplacer("%", "%25", "/", "%2F").Replace(string(m.HookID)) + "/" + string(m.ID)
 	unprintable := strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(key) <= longestKey && !unprintable {

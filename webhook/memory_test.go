@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,32 +53,6 @@ func TestMemory(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		requireState(t, ClaimWon, claim(t, store, "a", time.Minute))
 	})
-}
-
-// The holder of a lease that ran out can change nothing, whoever has the id by then.
-func TestMemoryFencing(t *testing.T) {
-	t.Parallel()
-	type settle func(Claim, context.Context) error
-	for name, late := range map[string]settle{"done": Claim.Done, "release": Claim.Release} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := Memory(10, time.Hour)
-				old := claim(t, store, "a", time.Minute)
-				time.Sleep(time.Minute)
-				require.Equal(t, ErrClaimLost, late(old, t.Context()), "nobody has it")
-
-				current := claim(t, store, "a", time.Minute)
-				requireState(t, ClaimWon, current)
-				require.Equal(t, ErrClaimLost, late(old, t.Context()), "another has it")
-				requireState(t, ClaimInFlight, claim(t, store, "a", time.Minute))
-
-				require.NoError(t, current.Done(t.Context()))
-				require.Equal(t, ErrClaimLost, late(old, t.Context()), "another has handled it")
-				requireState(t, ClaimDone, claim(t, store, "a", time.Minute))
-			})
-		})
-	}
 }
 
 func TestMemoryJustInTime(t *testing.T) {
@@ -163,27 +135,4 @@ func TestMemoryRefuses(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	requireState(t, ClaimWon, claim(t, store, "a", time.Minute))
 	require.Equal(t, "invalid", ClaimState(0).String())
-}
-
-func TestMemoryOneWinner(t *testing.T) {
-	t.Parallel()
-	store := Memory(0, 0)
-	var won atomic.Int32
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Go(func() {
-			for id := range 20 {
-				c, err := store.Claim(t.Context(), strconv.Itoa(id), time.Minute)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if c.State() == ClaimWon {
-					won.Add(1)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.EqualValues(t, 20, won.Load())
 }

@@ -20,6 +20,9 @@ var (
 
 func TestMain(m *testing.M) {
 	fleettest.Replica(openLimit)
+	if text := os.Getenv(workerVariable); text != "" {
+		os.Exit(workerMain(text))
+	}
 	shared, errStarted = pgtest.Run(context.Background(), pgtest.Options{})
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(), goleak.Cleanup(func(code int) {
 		if errStarted == nil && shared.Stop() != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/webhook"
+	"github.com/cardprograms/prepaid/webhook/claimtest"
 )
 
 // newClaimStore is one replica's store; each has its own connection.
@@ -29,49 +30,12 @@ func claimed(t *testing.T, store webhook.ClaimStore, id string, lease time.Durat
 	return c
 }
 
-func TestClaimsOfTwoReplicas(t *testing.T) {
+func TestClaims(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
-	one, two := newClaimStore(t, s, ClaimsOptions{}), newClaimStore(t, s, ClaimsOptions{})
-
-	first := claimed(t, one, "h/1", time.Minute, webhook.ClaimWon)
-	other := claimed(t, two, "h/1", time.Minute, webhook.ClaimInFlight)
-	require.ErrorIs(t, other.Done(t.Context()), webhook.ErrClaimLost)
-	require.ErrorIs(t, other.Release(t.Context()), webhook.ErrClaimLost)
-	require.NoError(t, first.Done(t.Context()))
-	require.ErrorIs(t, first.Done(t.Context()), webhook.ErrClaimLost)
-	require.ErrorIs(t, first.Release(t.Context()), webhook.ErrClaimLost)
-	claimed(t, two, "h/1", time.Minute, webhook.ClaimDone)
-
-	released := claimed(t, one, "h/2", time.Minute, webhook.ClaimWon)
-	require.NoError(t, released.Release(t.Context()))
-	require.ErrorIs(t, released.Done(t.Context()), webhook.ErrClaimLost)
-	claimed(t, two, "h/2", time.Minute, webhook.ClaimWon)
-}
-
-func TestClaimsFence(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	one, two := newClaimStore(t, s, ClaimsOptions{}), newClaimStore(t, s, ClaimsOptions{})
-	for _, settle := range []struct {
-		id string
-		by func(webhook.Claim) error
-	}{
-		{"h/done", func(c webhook.Claim) error { return c.Done(t.Context()) }},
-		{"h/release", func(c webhook.Claim) error { return c.Release(t.Context()) }},
-	} {
-		late := claimed(t, one, settle.id, 30*time.Millisecond, webhook.ClaimWon)
-		time.Sleep(40 * time.Millisecond)
-		holder := claimed(t, two, settle.id, time.Minute, webhook.ClaimWon)
-		require.ErrorIs(t, settle.by(late), webhook.ErrClaimLost)
-		claimed(t, one, settle.id, time.Minute, webhook.ClaimInFlight)
-		require.NoError(t, holder.Done(t.Context()))
-	}
-	// Nor can it settle what nobody holds.
-	late := claimed(t, one, "h/free", 30*time.Millisecond, webhook.ClaimWon)
-	time.Sleep(40 * time.Millisecond)
-	require.ErrorIs(t, late.Done(t.Context()), webhook.ErrClaimLost)
-	claimed(t, two, "h/free", time.Minute, webhook.ClaimWon)
+	claimtest.Run(t, func(t *testing.T, keep time.Duration) (one, two webhook.ClaimStore) {
+		s := startServer(t)
+		return newClaimStore(t, s, ClaimsOptions{Keep: keep}), newClaimStore(t, s, ClaimsOptions{Keep: keep})
+	})
 }
 
 func TestClaimsAreKept(t *testing.T) {

@@ -109,8 +109,10 @@ func TestRiverPaysOnce(t *testing.T) {
 	order(t, pool, jobs, p)
 	srv.Inject(transfer, prepaidtest.Delay(500*time.Millisecond), prepaidtest.Respond(404, "invalid_uri"))
 
+	self, err := os.Executable()
+	require.NoError(t, err)
 	config := srv.Config()
-	worker := exec.CommandContext(t.Context(), os.Args[0])
+	worker := exec.CommandContext(t.Context(), self)
 	worker.Env = append(os.Environ(), "WORKER_DATABASE="+pool.Config().ConnString(), "PREPAID_BASE_URL="+config.BaseURL,
 		"PREPAID_VENDOR="+config.Vendor, "PREPAID_ENVIRONMENT=test", "PREPAID_CLIENT_ID="+config.Credentials.ClientID,
 		"PREPAID_CLIENT_SECRET="+config.Credentials.ClientSecret.Reveal())

@@ -24,7 +24,7 @@ create table payments (
 	lease          bigint not null default 0, -- number of the claim: it fences outcomes
 	due            timestamptz, -- when it may be claimed; null: settled, or a person must decide
 	sends_until    timestamptz, -- when the holder of the lease can no longer send; null: nobody holds it
-	began          timestamptz not null default now(), -- first intended, or enqueued
+	began          timestamptz, -- first intended
 	changed        timestamptz not null default now(), -- of this state
 	first_sent     timestamptz,
 	last_sent      timestamptz,
@@ -36,11 +36,10 @@ create table payments (
 	correlation_id text,
 	code           text,
 	resolved       boolean not null default false,
-	held           text, -- why a person must decide
+	review         text, -- why a person must decide
 	hook_due       timestamptz, -- when Settled is to be called; null: it has been
 	hook_tries     integer not null default 0,
-	constraint payments_none_left_out check ((due is null) = (state in ('done', 'rejected', 'withdrawn') or held is not null)),
-	constraint payments_held_unknown check (held is null or state = 'unknown'),
+	constraint payments_none_left_out check ((due is null) = (state in ('done', 'rejected', 'withdrawn') or review is not null)),
 	constraint payments_sealed check ((sealed is null) = (state in ('done', 'withdrawn')))
 ) with (
 	-- Each payment is updated twice or three times, and the index of what is due must not fill with the dead entries of
@@ -54,7 +53,7 @@ create table payments (
 -- Each index has only the rows of its question, so that settled rows cost nothing.
 create index payments_due on payments (due) where due is not null;
 create index payments_rest on payments (state, changed) include (amount) where due is null;
-create index payments_held on payments (changed) where held is not null;
+create index payments_review on payments (changed) where review is not null;
 create index payments_hook on payments (hook_due) where hook_due is not null;
 
 -- What happened to a payment. Rows are only added. No foreign key: it would lock the payment's row.
@@ -62,7 +61,7 @@ create table history (
 	payment  bigint not null, -- payments.number
 	at       timestamptz not null default now(),
 	lease    bigint not null,
-	event    text not null, -- of the state machine, or enqueue
+	event    text not null, -- enqueue, begin, end, give back, late, resolve, withdraw, retry
 	state    text not null, -- after it
 	code     text,
 	attempts integer not null
@@ -80,7 +79,7 @@ create table archive (
 	destination    bytea not null,
 	params         bytea not null,
 	state          text not null check (state in ('done', 'rejected', 'withdrawn')),
-	began          timestamptz not null,
+	began          timestamptz,
 	changed        timestamptz not null,
 	first_sent     timestamptz,
 	last_sent      timestamptz,
@@ -97,7 +96,7 @@ create index archive_changed on archive using brin (changed); -- for retention
 -- Every payment, whether archived or not, without what workers need.
 create view all_payments as
 	select number, request_id, operation, account_id, amount, destination, params, state, began, changed, first_sent,
-		last_sent, not_before, attempts, runs, transaction_id, correlation_id, code, resolved, held
+		last_sent, not_before, attempts, runs, transaction_id, correlation_id, code, resolved, review
 	from payments
 	union all
 	select number, request_id, operation, account_id, amount, destination, params, state, began, changed, first_sent,

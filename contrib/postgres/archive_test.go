@@ -1,0 +1,145 @@
+package prepaidpg
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+const day = 24 * time.Hour
+
+// aged adds a payment that is in a state since some days ago, under the request ID of that day, or the one given.
+func aged(t *testing.T, s *Store, state journal.State, days int, id prepaid.RequestID) prepaid.RequestID {
+	t.Helper()
+	on := prepaid.DateOf(time.Now().UTC().Add(time.Duration(-days) * day))
+	if id == "" {
+		id = prepaid.DeriveRequestID(on, string(state), strconv.Itoa(days))
+	}
+	temporary := prepaid.NewRequestID()
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		if err := s.Enqueue(t.Context(), tx, "float", salary(temporary)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), `update prepaid.payments set request_id = $2, state = $3, changed = now() - $4 * interval '1 day',
+			due = case when $5 then due end, transaction_id = case when $3 = 'done' then 'tx' end,
+			sealed = case when $3 not in ('done', 'withdrawn') then sealed end
+			where request_id = $1`, temporary, id, state, days, state.Pending())
+		return err
+	}))
+	return id
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	gone := map[prepaid.RequestID]journal.Entry{}
+	for _, state := range journal.States() {
+		id := aged(t, s, state, 40, "")
+		e, err := s.Get(t.Context(), id)
+		require.NoError(t, err)
+		if !state.Pending() {
+			gone[id] = e
+		}
+		aged(t, s, state, 36, "")
+	}
+	require.Len(t, gone, 3)
+	today := prepaid.DateOf(time.Now().UTC())
+	hook := aged(t, s, journal.StateDone, 41, "")
+	_, err := s.pool.Exec(t.Context(), "update prepaid.payments set hook_due = now() where request_id = $1", hook)
+	require.NoError(t, err)
+	aged(t, s, journal.StateDone, 40, prepaid.DeriveRequestID(today, "can still be sent"))
+	aged(t, s, journal.StateDone, 400, "a format of one's own")
+	aged(t, s, journal.StateDone, 400, "20251399-7064-8000-8000-000000000000")
+	review := aged(t, s, journal.StateUnknown, 50, "")
+	_, err = s.pool.Exec(t.Context(), "update prepaid.payments set due = null, review = 'too_old' where request_id = $1", review)
+	require.NoError(t, err)
+
+	all := payments(t, s)
+	moved, err := s.Archive(t.Context(), time.Now().Add(-38*day))
+	require.NoError(t, err)
+	require.Equal(t, len(gone), moved)
+	require.Equal(t, "3", text(t, s.pool, "select count(*)::text from prepaid.archive"))
+	require.Equal(t, strconv.Itoa(len(all)-3), text(t, s.pool, "select count(*)::text from prepaid.payments"))
+	require.Equal(t, all, payments(t, s), "they are still seen")
+	for id, want := range gone {
+		got, err := s.Get(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		require.ErrorIs(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+			return s.Enqueue(t.Context(), tx, "float", salary(id))
+		}), prepaid.ErrRequestIDExpired)
+	}
+	moved, err = s.Archive(t.Context(), time.Now().Add(-38*day))
+	require.NoError(t, err)
+	require.Zero(t, moved)
+}
+
+// The statement in the documentation, for what need not be kept any more.
+func TestArchiveErasure(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	aged(t, s, journal.StateDone, 8*366, "")
+	kept := aged(t, s, journal.StateDone, 40, "")
+	moved, err := s.Archive(t.Context(), time.Now().Add(-38*day))
+	require.NoError(t, err)
+	require.Equal(t, 2, moved)
+	_, err = s.pool.Exec(t.Context(), `with gone as (delete from prepaid.archive where changed < now() - interval '7 years' returning number)
+		delete from prepaid.history where payment in (select number from gone)`)
+	require.NoError(t, err)
+	require.Equal(t, kept, payments(t, s)[0].RequestID)
+	require.Equal(t, "1", text(t, s.pool, "select count(*)::text from prepaid.history"))
+}
+
+func TestArchiveRefuses(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	for _, ago := range []time.Duration{0, 37*day - time.Minute} {
+		_, err := s.Archive(t.Context(), time.Now().Add(-ago))
+		invalid := new(prepaid.ValidationError)
+		require.ErrorAs(t, err, &invalid)
+		require.Equal(t, "before", invalid.Faults[0].Field)
+	}
+	_, err := s.Archive(t.Context(), time.Now().Add(-37*day-time.Minute))
+	require.NoError(t, err)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Archive(over, time.Now().Add(-40*day))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Many rows are moved in small transactions, also by two processes at once, and past those that stay.
+func TestArchiveManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	old := prepaid.DateOf(time.Now().UTC().Add(-45 * day))
+	_, err := s.pool.Exec(t.Context(), `insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, state, changed)
+		select case when i % 3 = 0 then 'own-' || i else to_char($1::date, 'YYYYMMDD') || '-7064-8000-8000-' || lpad(i::text, 12, '0') end,
+			'Accounts.Transfer', 'float', 1, '', '', 'done', now() - interval '45 days'
+		from generate_series(1, 3000) i`, old.String())
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	var moved [2]int
+	for i := range moved {
+		wg.Go(func() {
+			n, err := s.Archive(t.Context(), time.Now().Add(-40*day))
+			if err != nil {
+				t.Error(err)
+			}
+			moved[i] = n
+		})
+	}
+	wg.Wait()
+	again, err := s.Archive(t.Context(), time.Now().Add(-40*day)) // what the other had locked
+	require.NoError(t, err)
+	require.Equal(t, 2000, moved[0]+moved[1]+again)
+	require.Equal(t, "1000", text(t, s.pool, "select count(*)::text from prepaid.payments"))
+	require.Equal(t, "2000", text(t, s.pool, "select count(distinct request_id)::text from prepaid.archive"))
+}

@@ -1,0 +1,236 @@
+package prepaidpg
+
+import (
+	"errors"
+	"iter"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// storeOf opens a store with the keys of these tests.
+func storeOf(t testing.TB, pool *pgxpool.Pool) *Store {
+	t.Helper()
+	aead, err := journal.NewAEAD(make([]byte, 32))
+	require.NoError(t, err)
+	s, err := Open(t.Context(), pool, Options{DigestKey: prepaid.NewSecret("key"), Seal: aead})
+	require.NoError(t, err)
+	return s
+}
+
+func salary(id prepaid.RequestID) prepaid.TransferParams {
+	return prepaid.TransferParams{
+		RequestID: id, Amount: prepaid.MustAmount("12.34"), SourceReference: "November", DestinationReference: "Salary",
+		DestinationAccountID: "SECRET-EAID",
+	}
+}
+
+// payroll has n payments of today's run.
+func payroll(run string, n int) iter.Seq[Payment] {
+	day := prepaid.DateOf(time.Now().UTC())
+	return func(yield func(Payment) bool) {
+		for i := range n {
+			if !yield(Payment{Account: "float", Params: salary(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}) {
+				return
+			}
+		}
+	}
+}
+
+// enqueueBatch commits a batch on its own.
+func enqueueBatch(t testing.TB, s *Store, payments iter.Seq[Payment]) (added int, err error) {
+	t.Helper()
+	err = pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		added, err = s.EnqueueBatch(t.Context(), tx, payments)
+		return err
+	})
+	return added, err
+}
+
+func payments(t *testing.T, s *Store) (list []journal.Entry) {
+	t.Helper()
+	for e, err := range s.All(t.Context()) {
+		require.NoError(t, err)
+		list = append(list, e)
+	}
+	return list
+}
+
+func TestEnqueueBatch(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	added, err := enqueueBatch(t, s, payroll("a", 2500))
+	require.NoError(t, err)
+	require.Equal(t, 2500, added)
+	require.Equal(t, "2500", text(t, s.pool, "select count(*)::text from prepaid.history where event = 'enqueue' and state = 'queued'"))
+
+	// As Enqueue does it, one by one.
+	single := storeOf(t, newPool(t))
+	require.NoError(t, pgx.BeginFunc(t.Context(), single.pool, func(tx pgx.Tx) error {
+		for p := range payroll("a", 3) {
+			if err := single.Enqueue(t.Context(), tx, p.Account, p.Params); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for _, want := range payments(t, single) {
+		got, err := s.Get(t.Context(), want.RequestID)
+		require.NoError(t, err)
+		got.Changed = want.Changed
+		require.Equal(t, want, got)
+	}
+
+	added, err = enqueueBatch(t, s, payroll("a", 2503))
+	require.NoError(t, err)
+	require.Equal(t, 3, added, "the others are known")
+	added, err = enqueueBatch(t, s, func(yield func(Payment) bool) {
+		for range 2 {
+			payroll("b", 1200)(yield)
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1200, added, "each occurs twice")
+	added, err = enqueueBatch(t, s, payroll("", 0))
+	require.NoError(t, err)
+	require.Zero(t, added)
+}
+
+// Nothing remains of a batch that is rolled back or has a fault, and the caller's transaction goes on.
+func TestEnqueueBatchAllOrNothing(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		return s.Enqueue(t.Context(), tx, "float", salary("known"))
+	}))
+	cancelled := errors.New("the caller's own")
+	require.Equal(t, cancelled, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		added, err := s.EnqueueBatch(t.Context(), tx, payroll("a", 1001))
+		require.NoError(t, err)
+		require.Equal(t, 1001, added)
+		return cancelled
+	}))
+
+	list := slices.Collect(payroll("a", 1500))
+	day := prepaid.DateOf(time.Now().UTC())
+	bad, other, twice := salary(prepaid.DeriveRequestID(day, "bad")), salary("known"), salary("twice")
+	bad.SourceReference, bad.Amount, other.Amount = "", prepaid.Amount{}, prepaid.MustAmount("99.99")
+	list[3].Params, list[1010].Params = bad, other
+	list[1020].Params, list[1030].Params = twice, other
+	twice.DestinationReference = "SECRET"
+	list[1040].Params = twice
+	list[1050].Params = salary(prepaid.DeriveRequestID(prepaid.Date{Year: 2020, Month: 1, Day: 1}, "old"))
+	list[1060] = Payment{Account: "float"}
+	list[1070].Params = &bad
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		added, err := s.EnqueueBatch(t.Context(), tx, slices.Values(list))
+		require.Zero(t, added)
+		refused, ok := errors.AsType[*BatchError](err)
+		require.True(t, ok, "%v", err)
+		indexes := make([]int, 0, len(refused.Faults))
+		for _, fault := range refused.Faults {
+			indexes = append(indexes, fault.Index)
+		}
+		require.Equal(t, []int{3, 1010, 1040, 1050, 1060, 1070}, indexes, "1030 is what 1010 is")
+		require.Equal(t, bad.RequestID, refused.Faults[0].RequestID)
+		require.Equal(t, prepaid.RequestID("known"), refused.Faults[1].RequestID)
+		invalid, ok := errors.AsType[*prepaid.ValidationError](refused.Faults[0].Err)
+		require.True(t, ok)
+		require.Len(t, invalid.Faults, 2)
+		require.Equal(t, "amount", invalid.Faults[0].Field)
+		changed, ok := errors.AsType[*journal.ChangedError](refused.Faults[1].Err)
+		require.True(t, ok)
+		require.Equal(t, []string{"amount"}, changed.Fields)
+		require.ErrorIs(t, refused.Faults[2].Err, journal.ErrChanged)
+		require.ErrorIs(t, refused.Faults[3].Err, prepaid.ErrRequestIDExpired)
+		require.ErrorIs(t, err, journal.ErrChanged)
+		require.ErrorContains(t, err, "prepaidpg: batch refused: 6 payments, the first is number 3: ")
+		require.NotContains(t, err.Error(), "SECRET")
+		return s.Enqueue(t.Context(), tx, "float", salary("own"))
+	}))
+	var ids []prepaid.RequestID
+	for _, e := range payments(t, s) {
+		ids = append(ids, e.RequestID)
+	}
+	require.Equal(t, []prepaid.RequestID{"known", "own"}, ids)
+	require.Equal(t, "2", text(t, s.pool, "select count(*)::text from prepaid.history"))
+}
+
+func TestEnqueueBatchStopsReading(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	read := 0
+	_, err := enqueueBatch(t, s, func(yield func(Payment) bool) {
+		for yield(Payment{}) {
+			read++
+		}
+	})
+	refused, ok := errors.AsType[*BatchError](err)
+	require.True(t, ok)
+	require.Len(t, refused.Faults, 100)
+	require.Equal(t, 99, read)
+}
+
+// Two batches with the same payments at the same time add each once.
+func TestEnqueueBatchesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	added := make(chan int)
+	for range 3 {
+		go func() {
+			n, err := enqueueBatch(t, s, payroll("a", 3000))
+			if err != nil {
+				t.Error(err)
+			}
+			added <- n
+		}()
+	}
+	require.Equal(t, 3000, <-added+<-added+<-added)
+}
+
+func TestEnqueueBatchMemory(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	var most uint64
+	heap := func() uint64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := heap()
+	added, err := enqueueBatch(t, s, func(yield func(Payment) bool) {
+		i := 0
+		for p := range payroll("a", 12_000) {
+			if i++; i%5999 == 0 {
+				most = max(most, heap())
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	})
+	require.NoError(t, err)
+	require.Equal(t, 12_000, added)
+	require.Less(t, int64(most)-int64(before), int64(16<<20)) // tests that run at the same time count too
+}
+
+func TestEnqueueBatchDatabaseError(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	_, err := s.pool.Exec(t.Context(), "alter table prepaid.payments add check (account_id <> 'SECRET')")
+	require.NoError(t, err)
+	_, err = enqueueBatch(t, s, slices.Values([]Payment{{Account: "SECRET", Params: salary("a")}}))
+	require.ErrorContains(t, err, "prepaidpg: enqueue: ")
+	require.NotContains(t, err.Error(), "SECRET")
+	require.Empty(t, payments(t, s))
+}

@@ -1,0 +1,121 @@
+package prepaidpg
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// row is a new payment.
+type row struct {
+	entry               journal.Entry
+	destination, params []byte
+	sealed              []byte
+	ago                 *int64 // since it was sent without this store, in microseconds
+}
+
+// row checks a payment as the client would before sending, and seals it. An error leaves the request ID in it.
+func (s *Store) row(account prepaid.AccountID, params prepaid.PaymentParams, now time.Time) (row, error) {
+	e, err := journal.NewEntry(s.options.DigestKey, account, params)
+	if err != nil {
+		return row{}, err
+	}
+	r := row{entry: e}
+	if err := validate(account, params); err != nil {
+		return r, err
+	}
+	if err := inTime(e.RequestID, now); err != nil {
+		return r, err
+	}
+	if sent := lastSent(params); !sent.IsZero() {
+		r.entry.State = journal.StateUnknown
+		r.ago = new(max(now.Sub(sent), 0).Microseconds())
+	}
+	if r.destination, err = hex.DecodeString(e.Destination); err != nil {
+		return r, err
+	}
+	if r.params, err = hex.DecodeString(e.Params); err != nil {
+		return r, err
+	}
+	r.sealed, err = e.Seal(s.options.Seal, params)
+	return r, err
+}
+
+func lastSent(params prepaid.PaymentParams) time.Time {
+	switch p := params.(type) {
+	case prepaid.TransferParams:
+		return p.LastSent
+	case prepaid.DirectEntryOutParams:
+		return p.LastSent
+	}
+	return time.Time{}
+}
+
+// validate lists the faults of account and params.
+func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
+	var all prepaid.ValidationError
+	id := string(account)
+	if id == "" || id == "." || id == ".." || strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || r < ' ' || r == 0x7f }) {
+		all.Faults = append(all.Faults, prepaid.Fault{Field: "id", Rule: `is required, and must not be "." or ".." or contain a slash or a control character`})
+	}
+	if invalid, ok := errors.AsType[*prepaid.ValidationError](params.Validate()); ok {
+		all.Faults = append(all.Faults, invalid.Faults...)
+	}
+	if len(all.Faults) > 0 {
+		return &all
+	}
+	return nil
+}
+
+func inTime(id prepaid.RequestID, now time.Time) error {
+	day, ok := id.Date()
+	if made := day.Time(time.UTC); ok && (now.Sub(made) > 22*24*time.Hour || made.Sub(now) > 7*24*time.Hour) {
+		return prepaid.ErrRequestIDExpired
+	}
+	return nil
+}
+
+// Enqueue adds a payment to tx, the caller's own transaction: if it is committed, the payment will be sent once by the workers of any
+// [Store.Run]; if it is rolled back, nothing was requested. params are a [prepaid.TransferParams] or a
+// [prepaid.DirectEntryOutParams], as values, and are encrypted with Options.Seal.
+//
+// The same payment again has no effect, whatever its state: one that was rejected is due again only after [Store.Retry]. If
+// another transaction adds a payment under the same request ID at the same moment, Enqueue waits for its end. LastSent
+// of params is for a payment that was sent without the store, with unknown outcome: it is stored as unknown.
+//
+// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the request ID
+// carries a day more than 22 days ago or 7 days ahead, which the client would not send;
+// [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a new request ID: a person must
+// decide. After an error of the database, tx is rolled back, as usual.
+func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
+	r, err := s.row(account, params, time.Now())
+	if err != nil {
+		return fmt.Errorf("prepaidpg: enqueue: %w", err)
+	}
+	e := &r.entry
+	var notified any
+	err = tx.QueryRow(ctx, s.sql.enqueue, e.RequestID, e.Operation, e.AccountID, e.Amount.String(), r.destination, r.params, r.sealed,
+		e.State, r.ago).Scan(&notified)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return failure("enqueue", err)
+	}
+	var known payment
+	if err := known.scan(tx.QueryRow(ctx, s.sql.get, e.RequestID)); err != nil {
+		return failure("enqueue", err)
+	}
+	if err := known.entry.Match(*e); err != nil {
+		return fmt.Errorf("prepaidpg: enqueue: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package prepaidpg
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// workerVariable holds a workerSetup for a process of the test binary that is to be a worker.
+const workerVariable = "PREPAIDPG_TEST_WORKER"
+
+type workerSetup struct {
+	Database, Emulator string
+	Naive              bool
+}
+
+// Times of the workers that are killed. What the emulator takes for a transfer is below killAttempt and killRest even on a slow machine.
+const (
+	killAttempt = 400 * time.Millisecond
+	killRest    = 300 * time.Millisecond
+	killCall    = 500 * time.Millisecond
+)
+
+// killClient is the client of a worker that is killed.
+func killClient(url string) (*prepaid.Client, error) {
+	return prepaid.NewClient(prepaid.Config{
+		BaseURL: url, Vendor: "vendor",
+		Credentials:    prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
+		Limiter:        prepaid.NoLimiter{},
+		AttemptTimeout: killAttempt,
+		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: killRest},
+	})
+}
+
+func killOptions() (Options, error) {
+	aead, err := journal.NewAEAD(make([]byte, 32))
+	return Options{DigestKey: prepaid.NewSecret("key"), Seal: aead, CallTimeout: killCall}, err
+}
+
+// workerMain is a worker process. SIGTERM ends it in order.
+func workerMain(text string) int {
+	if err := work(text); err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		return 1
+	}
+	return 0
+}
+
+func work(text string) error {
+	var setup workerSetup
+	if err := json.Unmarshal([]byte(text), &setup); err != nil {
+		return err
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	client, err := killClient(setup.Emulator)
+	if err != nil {
+		return err
+	}
+	pool, err := pgxpool.New(ctx, setup.Database)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	options, err := killOptions()
+	if err != nil {
+		return err
+	}
+	var store *Store
+	for store == nil { // Postgres may be down at the moment
+		if store, err = Open(ctx, pool, options); err != nil && ctx.Err() != nil {
+			return nil
+		}
+	}
+	var sender journal.Sender = client.Accounts
+	if setup.Naive {
+		sender, store.lease = naiveSender{sender}, naiveLease
+	}
+	return store.Run(ctx, sender, Workers{N: 8, Claim: 8, Settled: writeBooks})
+}
+
+// writeBooks is the Settled of the workers: one row per outcome, so that a second call shows.
+func writeBooks(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
+	if _, err := tx.Exec(ctx, "update orders set state = $2 where request_id = $1", e.RequestID, e.State); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "insert into books (request_id, state) values ($1, $2)", e.RequestID, e.State)
+	return err
+}
+
+// naiveLease is what a job queue does: a fixed time, shorter than a call may take.
+func naiveLease(time.Duration, journal.Sender) lease {
+	const short = 50 * time.Millisecond
+	return lease{wait: time.Hour, call: 3 * time.Second, sends: short, whole: short}
+}
+
+// naiveSender does not know that a request may still be in progress after its sender is gone.
+type naiveSender struct{ journal.Sender }
+
+func (naiveSender) NotBefore(lastSent time.Time) time.Time { return lastSent }
+
+func (s naiveSender) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	params.LastSent = time.Time{}
+	return s.Sender.Transfer(ctx, source, params)
+}
+
+func (s naiveSender) DirectEntryOut(ctx context.Context, source prepaid.AccountID, params prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
+	params.LastSent = time.Time{}
+	return s.Sender.DirectEntryOut(ctx, source, params)
+}

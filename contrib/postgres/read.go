@@ -1,0 +1,75 @@
+package prepaidpg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// Get returns the entry of a request ID, also of an archived payment. Its times are Postgres's. A payment that a worker holds is
+// intended or unknown.
+//
+// Errors: [journal.ErrNoPayment], those of the database.
+func (s *Store) Get(ctx context.Context, id prepaid.RequestID) (journal.Entry, error) {
+	var p payment
+	err := p.scan(s.pool.QueryRow(ctx, s.sql.get, id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return journal.Entry{}, fmt.Errorf("prepaidpg: get: %w", journal.ErrNoPayment)
+	}
+	if err != nil {
+		return journal.Entry{}, failure("get", err)
+	}
+	return p.entry, nil
+}
+
+// All iterates over all payments in the order of their request IDs, archived ones included. It reads them in pages, so a
+// payment that changes meanwhile may be seen before or after that. An error ends it.
+func (s *Store) All(ctx context.Context) iter.Seq2[journal.Entry, error] {
+	return s.list(ctx, "all", s.sql.all)
+}
+
+// Waiting iterates over the payments for which a person must decide, in the order of their request IDs: their outcome is unknown, and
+// sending them again would not settle it. [journal.Entry].Review says why. Look at the account's history, then call [Store.Resolve].
+func (s *Store) Waiting(ctx context.Context) iter.Seq2[journal.Entry, error] {
+	return s.list(ctx, "waiting", s.sql.waiting)
+}
+
+// page is how many payments one query of an iteration reads.
+const page = 500
+
+func (s *Store) list(ctx context.Context, step, query string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		after := prepaid.RequestID("")
+		for {
+			rows, err := s.pool.Query(ctx, query, after, page)
+			if err != nil {
+				yield(journal.Entry{}, failure(step, err))
+				return
+			}
+			list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Entry, error) {
+				var p payment
+				err := p.scan(row)
+				return p.entry, err
+			})
+			if err != nil {
+				yield(journal.Entry{}, failure(step, err))
+				return
+			}
+			for _, e := range list {
+				if !yield(e, nil) {
+					return
+				}
+				after = e.RequestID
+			}
+			if len(list) < page {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package prepaidpg
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// run is one call of Run.
+type run struct {
+	*Store
+	sender  journal.Sender
+	workers Workers
+
+	calls    context.Context // of the calls and of what is recorded
+	stopping context.Context // ends when no more is claimed
+	work     chan *claimed
+	ended    chan *outcome
+	wake     chan struct{} // something may be due, or there is room
+	held     atomic.Int64  // payments claimed, and whose call has not ended
+	ahead    atomic.Int64  // how many may wait
+	brake    brake
+	lost     atomic.Int64 // outcomes that could not be recorded
+}
+
+// Run sends the payments that are due, until ctx ends, and returns when its calls have ended, what they found is recorded, and
+// what was not sent is given back: within Workers.Grace, if the database works. Call it in as many processes as you like, also of different versions.
+// sender is client.Accounts of a [prepaid.Client].
+//
+// Failures of the database or of the service do not end Run: it tries again, at longer and longer intervals. See Options.Logger and
+// Workers.Trace.
+//
+// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded] if an outcome could not be recorded before the end:
+// the payment's outcome is then unknown, and it is sent again under its request ID when the lease has ended.
+func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
+	if err := workers.check(sender); err != nil {
+		return fmt.Errorf("prepaidpg: %w", err)
+	}
+	workers = workers.withDefaults(s.options.CallTimeout)
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	r := &run{
+		Store: s, sender: sender, workers: workers, calls: calls, stopping: ctx,
+		work: make(chan *claimed, workers.N+workers.Claim), ended: make(chan *outcome, recorders*group),
+		wake: make(chan struct{}, 1),
+	}
+	r.ahead.Store(int64(workers.Claim))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(workers.Grace, cancel) })
+	defer stop()
+
+	var helpers, payers, writers sync.WaitGroup
+	helpers.Go(func() { r.listen(ctx) })
+	if workers.Settled != nil {
+		helpers.Go(func() { r.settleLater(ctx) })
+	}
+	for range workers.N {
+		payers.Go(r.pay)
+	}
+	for range recorders {
+		writers.Go(r.write)
+	}
+	r.claimUntil(ctx)
+	close(r.work)
+	payers.Wait()
+	close(r.ended)
+	writers.Wait()
+	helpers.Wait()
+	if n := r.lost.Load(); n > 0 {
+		return fmt.Errorf("prepaidpg: outcomes of %d payments: %w", n, journal.ErrNotRecorded)
+	}
+	return nil
+}
+
+// claimUntil claims while there is room, until ctx ends.
+func (r *run) claimUntil(ctx context.Context) {
+	failures, empty := 0, 0
+	for ctx.Err() == nil {
+		if pause := r.brake.pause(); pause > 0 {
+			r.sleep(ctx, pause)
+			continue
+		}
+		n := r.room()
+		if n == 0 {
+			r.sleep(ctx, poll)
+			continue
+		}
+		list, err := r.claim(ctx, r.sender, n)
+		switch {
+		case ctx.Err() != nil && err != nil:
+		case err != nil:
+			r.failed(err)
+			r.pauseFor(ctx, backoff(100*time.Millisecond, 5*time.Second, failures))
+			failures++
+			continue
+		}
+		failures = 0
+		if len(list) > 0 {
+			empty = 0
+			r.held.Add(int64(len(list)))
+			if r.workers.Trace.Claimed != nil {
+				r.workers.Trace.Claimed(len(list))
+			}
+			for _, c := range list {
+				r.work <- c
+			}
+		}
+		if len(list) == n {
+			continue
+		}
+		wait, err := r.next(ctx)
+		if err != nil {
+			continue // the next claim reports it
+		}
+		if wait <= 0 { // a payment that is due is locked, or was taken just now
+			wait = backoff(10*time.Millisecond, 5*time.Second, empty)
+			empty++
+		} else {
+			empty = 0
+		}
+		r.sleep(ctx, min(wait, poll))
+	}
+}
+
+// room returns how many payments may be claimed: a few at a time, so that claims are worth their commit.
+func (r *run) room() int {
+	ahead := r.ahead.Load()
+	free := int64(r.workers.N) + ahead - r.held.Load()
+	if free < (ahead+1)/2 {
+		return 0
+	}
+	return int(min(free, int64(r.workers.Claim)))
+}
+
+// next returns how long it is until a payment is due.
+func (r *run) next(ctx context.Context) (time.Duration, error) {
+	var wait *int64
+	if err := r.pool.QueryRow(ctx, r.sql.next).Scan(&wait); err != nil {
+		return 0, err
+	}
+	if wait == nil {
+		return poll, nil
+	}
+	return time.Duration(*wait)*time.Microsecond + time.Millisecond, nil
+}
+
+// signal ends a sleep.
+func (r *run) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sleep waits for d, a signal or the end of ctx.
+func (r *run) sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.wake:
+	case <-ctx.Done():
+	}
+}
+
+// pauseFor waits for d or the end of ctx.
+func (r *run) pauseFor(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// backoff doubles first with each failure, up to longest.
+func backoff(first, longest time.Duration, failures int) time.Duration {
+	return min(first<<min(failures, 20), longest)
+}
+
+func (r *run) failed(err error) {
+	r.log.LogAttrs(r.calls, slog.LevelWarn, "prepaid: the database of the payments failed", slog.Any("error", err))
+	if r.workers.Trace.Failed != nil {
+		r.workers.Trace.Failed(err)
+	}
+}
+
+func (r *run) givenBack(id prepaid.RequestID, why error) {
+	if r.workers.Trace.GivenBack != nil {
+		r.workers.Trace.GivenBack(id, why)
+	}
+}
+
+// brake pauses claims while nothing can be sent for a reason that holds for every payment: no token, no connection, no slot
+// of the limiter.
+type brake struct {
+	mu    sync.Mutex
+	count int
+	until time.Time
+}
+
+// press is for a payment that was not sent, release for one that was.
+func (b *brake) press() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); now.After(b.until) { // those that were in progress meanwhile count once
+		b.until = now.Add(backoff(100*time.Millisecond, 30*time.Second, b.count))
+		b.count++
+	}
+}
+
+func (b *brake) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.count, b.until = 0, time.Time{}
+}
+
+func (b *brake) pause() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(time.Until(b.until), 0)
+}

@@ -1,0 +1,128 @@
+package prepaidpg
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+// The tables know the states of the machine, and no others.
+func TestSchemaKnowsTheStates(t *testing.T) {
+	t.Parallel()
+	var all, settled []string
+	for _, s := range journal.States() {
+		all = append(all, string(s))
+		if !s.Pending() {
+			settled = append(settled, string(s))
+		}
+	}
+	quoted := regexp.MustCompile(`'([a-z_]+)'`)
+	pool := newPool(t)
+	statesOf := func(table, constraint string) (list []string) {
+		definition := text(t, pool, `select pg_get_constraintdef(oid) from pg_constraint
+			where conrelid = $1::regclass and conname = $2`, table, constraint)
+		for _, match := range quoted.FindAllStringSubmatch(definition, -1) {
+			list = append(list, match[1])
+		}
+		return list
+	}
+	require.ElementsMatch(t, all, statesOf("prepaid.payments", "payments_state_check"))
+	require.ElementsMatch(t, settled, statesOf("prepaid.payments", "payments_none_left_out"))
+	require.ElementsMatch(t, settled, statesOf("prepaid.archive", "archive_state_check"))
+
+	// What has nothing to be sent any more is what the machine neither sends nor has retried with its params.
+	var unsealed []string
+	for _, s := range journal.States() {
+		e := journal.Entry{State: s, Sealed: []byte("x"), RequestID: "r"}
+		if after, err := e.Withdraw(time.Now()); err == nil && after.Sealed == nil {
+			unsealed = append(unsealed, string(after.State))
+		}
+	}
+	unsealed = append(slices.Compact(unsealed), string(journal.StateDone))
+	require.ElementsMatch(t, unsealed, statesOf("prepaid.payments", "payments_sealed"))
+}
+
+// instant pays at once.
+type instant struct{}
+
+func (instant) NotBefore(lastSent time.Time) time.Time { return lastSent }
+
+func (instant) Transfer(_ context.Context, _ prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	return &prepaid.TransferResult{TransactionID: "t", CorrelationID: "c", RequestID: p.RequestID}, nil
+}
+
+func (instant) DirectEntryOut(context.Context, prepaid.AccountID, prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
+	panic("no direct entries here")
+}
+
+// A program of this version does all of its work next to one of the next version, while that one migrates.
+func TestThisVersionOnTheNext(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t)
+	s := storeOf(t, pool)
+	const half = 300
+	_, err := enqueueBatch(t, s, payroll("before", half))
+	require.NoError(t, err)
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var mu sync.Mutex
+	recorded := 0
+	ended := make(chan error, 1)
+	go func() {
+		ended <- s.Run(ctx, instant{}, Workers{N: 2, Claim: 5, Trace: Trace{
+			Failed: func(err error) { t.Error(err) },
+			Recorded: func(journal.Entry) {
+				mu.Lock()
+				defer mu.Unlock()
+				if recorded++; recorded == 2*half+1 {
+					stop()
+				}
+			},
+		}})
+	}()
+	require.NoError(t, migrate(t.Context(), pool, "", nextMigrations(t)))
+	require.NoError(t, checkVersion(t.Context(), pool, s.schema, 2))
+	_, err = enqueueBatch(t, s, payroll("after", half))
+	require.NoError(t, err)
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		return s.Enqueue(t.Context(), tx, "float", salary("single"))
+	}))
+	require.NoError(t, <-ended)
+	for _, e := range payments(t, s) {
+		require.Equal(t, journal.StateDone, e.State)
+	}
+
+	later := storeOf(t, pool) // a process of this version that starts now
+	claims := newClaims(t, pool, ClaimsOptions{})
+	require.NoError(t, claimedID(t, claims, "h/1", time.Minute, webhook.ClaimWon).Done(t.Context()))
+	id := aged(t, later, journal.StateDone, 40, "")
+	moved, err := later.Archive(t.Context(), time.Now().Add(-38*day))
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
+	_, err = later.Get(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "2", text(t, pool, "select count(*)::text from prepaid.versions"))
+}
+
+// A program does not open a schema that it has not migrated, or not far enough, and says what is missing.
+func TestOpenOldSchema(t *testing.T) {
+	t.Parallel()
+	pool := emptyPool(t)
+	aead, err := journal.NewAEAD(make([]byte, 32))
+	require.NoError(t, err)
+	_, err = Open(t.Context(), pool, Options{DigestKey: prepaid.NewSecret("key"), Seal: aead})
+	require.ErrorIs(t, err, ErrSchemaOld)
+	require.True(t, strings.HasSuffix(err.Error(), "schema prepaid lacks 1 of 1 versions"), err)
+}

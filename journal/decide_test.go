@@ -1,0 +1,92 @@
+package journal
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// A payment that was paid some other way is withdrawn: no later run of the list sends it.
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	j, m := openMemoryWith(t, nil, sealing(t, 1))
+	b := newBank()
+	b.err, b.refuses = &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: errCut}, true
+	id := payment(1).RequestID
+	require.ErrorIs(t, j.Withdraw(id), ErrNoPayment)
+	_, err := j.Transfer(t.Context(), b, "from", payment(1))
+	require.ErrorIs(t, err, errCut)
+	e, _ := j.Get(id)
+	require.NotNil(t, e.Sealed, "a rejected payment may be sent again")
+	require.NoError(t, j.Withdraw(id))
+	require.ErrorIs(t, j.Withdraw(id), ErrState)
+	require.ErrorIs(t, j.Resolve(id, NotMoved()), ErrNotUnknown)
+
+	j, _ = openMemoryWith(t, m.data, sealing(t, 1))
+	e, _ = j.Get(id)
+	require.Equal(t, StateWithdrawn, e.State)
+	require.Nil(t, e.Sealed)
+	require.Empty(t, slices.Collect(j.Pending()))
+	b.err, b.refuses = nil, false
+	calls := b.calls
+	_, err = j.Transfer(t.Context(), b, "from", payment(1))
+	require.ErrorIs(t, err, ErrWithdrawn)
+	require.EqualError(t, err, "prepaid: Accounts.Transfer: rejected: journal: begin: not possible, the payment is withdrawn")
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "a loop does not try for ever")
+	changed := payment(1)
+	changed.SourceReference = "other"
+	_, err = j.Transfer(t.Context(), b, "from", changed)
+	require.ErrorIs(t, err, ErrChanged)
+	stats, err := j.Stats()
+	require.NoError(t, err)
+	require.Equal(t, Stats{Withdrawn: Total{1, prepaid.Cents(100)}}, stats)
+	require.Equal(t, calls, b.calls)
+
+	require.NoError(t, j.Retry(id))
+	require.ErrorIs(t, j.Retry(id), ErrState)
+	_, err = j.Transfer(t.Context(), b, "from", payment(1))
+	require.NoError(t, err)
+	require.ErrorIs(t, j.Withdraw(id), ErrState)
+}
+
+// A rejected payment is sent by Resume only if a person wants it.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemoryWith(t, nil, sealing(t, 1))
+	b := newBank()
+	b.err, b.refuses = &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: errCut}, true
+	_, err := j.Transfer(t.Context(), b, "from", payment(1))
+	require.ErrorIs(t, err, errCut)
+	b.err, b.refuses = nil, false
+	_, errs := collect(t.Context(), j, b, 1)
+	require.Empty(t, errs)
+	require.NoError(t, j.Retry(payment(1).RequestID))
+	_, errs = collect(t.Context(), j, b, 1)
+	require.Equal(t, map[prepaid.RequestID]error{payment(1).RequestID: nil}, errs)
+}
+
+// Nobody decides about a payment while it is being sent, and a withdrawn one may be dropped as any settled one.
+func TestDecisionsWhileUnderWay(t *testing.T) {
+	t.Parallel()
+	j, _ := openMemory(t, nil)
+	leave, err := j.enter(context.Background(), "a")
+	require.NoError(t, err)
+	require.ErrorIs(t, j.Withdraw("a"), ErrUnderWay)
+	require.ErrorIs(t, j.Retry("a"), ErrUnderWay)
+	leave()
+	require.ErrorIs(t, j.Retry("a"), ErrNoPayment)
+
+	onDisk := open(t, t.TempDir()+"/j")
+	require.NoError(t, onDisk.record(Entry{RequestID: "w", State: StateWithdrawn, Changed: time.Now()}))
+	require.NoError(t, onDisk.record(Entry{RequestID: "q", State: StateQueued, Changed: time.Now()}))
+	require.NoError(t, onDisk.Compact(time.Now().Add(time.Hour)))
+	_, known := onDisk.Get("w")
+	require.False(t, known)
+	_, known = onDisk.Get("q")
+	require.True(t, known)
+}

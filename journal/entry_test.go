@@ -1,0 +1,254 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// sender has a rest of 40 s and notes the params.
+type sender struct {
+	journal.Sender
+
+	sent []prepaid.PaymentParams
+}
+
+func (s *sender) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
+
+func (s *sender) Transfer(_ context.Context, account prepaid.AccountID, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	s.sent = append(s.sent, p)
+	return &prepaid.TransferResult{TransactionID: "7", CorrelationID: string(account), RequestID: p.RequestID}, nil
+}
+
+func (s *sender) DirectEntryOut(_ context.Context, account prepaid.AccountID, p prepaid.DirectEntryOutParams) (*prepaid.TransferResult, error) {
+	s.sent = append(s.sent, p)
+	return &prepaid.TransferResult{TransactionID: "8", CorrelationID: string(account), RequestID: p.RequestID}, nil
+}
+
+var (
+	at     = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	errCut = errors.New("cut off")
+)
+
+func begin(t *testing.T, e journal.Entry, now time.Time) journal.Run {
+	t.Helper()
+	run, err := e.Begin(now, time.Time{})
+	require.NoError(t, err)
+	return run
+}
+
+// end ends a run with an error.
+func end(t *testing.T, e journal.Entry, now time.Time, failure error) journal.Entry {
+	t.Helper()
+	e, err := begin(t, e, now).End(now, nil, failure)
+	require.ErrorIs(t, err, failure)
+	return e
+}
+
+func failed(outcome prepaid.Outcome, cause error) error {
+	return &prepaid.CallError{Outcome: outcome, Err: cause}
+}
+
+// A payment of a store with a queue, from its order to its end.
+func TestRunOfAQueuedPayment(t *testing.T) {
+	t.Parallel()
+	for _, params := range []prepaid.PaymentParams{canaryTransfer(), canaryDirectEntry()} {
+		queued := entry(t, params)
+		require.Equal(t, journal.StateQueued, queued.State)
+		require.Zero(t, queued.Began)
+		require.Zero(t, queued.Earliest(&sender{}, at, at))
+		run := begin(t, queued, at)
+		require.Equal(t, queued, run.Before)
+		intent := queued
+		intent.State, intent.Began, intent.Changed, intent.Runs = journal.StateIntended, at, at, 1
+		require.Equal(t, intent, run.Entry)
+		require.Zero(t, run.LastSent)
+		s := &sender{}
+		result, err := run.Send(t.Context(), s, params)
+		require.NoError(t, err)
+		require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
+		after, err := run.End(at.Add(time.Second), result, nil)
+		require.NoError(t, err)
+		want := intent
+		want.State, want.Changed, want.TransactionID, want.CorrelationID = journal.StateDone, at.Add(time.Second), result.TransactionID, "payer"
+		require.Equal(t, want, after)
+		_, err = after.Begin(at, time.Time{})
+		require.ErrorIs(t, err, journal.ErrState)
+		require.Equal(t, prepaid.OutcomeApplied, prepaid.OutcomeOf(err))
+	}
+}
+
+// The holder of a lease died: what it may have sent until the end of the lease counts as sent then.
+func TestRunAfterTheHolderDied(t *testing.T) {
+	t.Parallel()
+	heldUntil := at.Add(time.Minute)
+	now := at.Add(time.Hour)
+	died := begin(t, entry(t, canaryTransfer()), at).Entry
+	require.Equal(t, heldUntil.Add(40*time.Second), died.Earliest(&sender{}, now, heldUntil))
+	require.Equal(t, at.Add(40*time.Second), died.Earliest(&sender{}, now, time.Time{}), "if it could send only until then")
+	for _, tc := range []struct{ held, lastSent time.Time }{
+		{heldUntil, heldUntil}, {time.Time{}, at}, {now.Add(time.Hour), now}, // the last by a clock ahead
+	} {
+		run, err := died.Begin(now, tc.held)
+		require.NoError(t, err)
+		require.Equal(t, journal.StateUnknown, run.Entry.State)
+		require.Equal(t, 2, run.Entry.Runs)
+		require.Equal(t, at, run.Entry.Began)
+		require.Equal(t, tc.lastSent, run.LastSent)
+		s := &sender{}
+		params := canaryTransfer()
+		_, err = run.Send(t.Context(), s, params)
+		require.NoError(t, err)
+		params.LastSent = tc.lastSent
+		require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
+	}
+	// A run that ended says when it sent, so that the time of a lease no longer counts.
+	run, err := died.Begin(now, heldUntil)
+	require.NoError(t, err)
+	ended, err := run.End(now, nil, &prepaid.CallError{LastSent: now, NotBefore: now.Add(time.Minute), Attempts: 1, Err: errCut})
+	require.ErrorIs(t, err, errCut)
+	require.Equal(t, now.Add(time.Minute), ended.Earliest(&sender{}, now, now.Add(time.Hour)))
+	again, err := ended.Begin(now.Add(time.Minute), now.Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, now, again.LastSent)
+	// The caller's own knowledge counts if it is later.
+	params := canaryDirectEntry()
+	params.LastSent = now.Add(time.Second)
+	s := &sender{}
+	_, err = again.Send(t.Context(), s, params)
+	require.NoError(t, err)
+	require.Equal(t, []prepaid.PaymentParams{params}, s.sent)
+}
+
+func TestGiveBack(t *testing.T) {
+	t.Parallel()
+	queued := entry(t, canaryTransfer())
+	want := queued
+	want.State = journal.StateNotSent
+	require.Equal(t, want, begin(t, queued, at).GiveBack())
+	unknown := end(t, queued, at, &prepaid.CallError{LastSent: at, NotBefore: at.Add(time.Minute), Attempts: 1, Err: errCut})
+	require.Equal(t, unknown, begin(t, unknown, at.Add(time.Hour)).GiveBack(), "with its times")
+	died := begin(t, queued, at).Entry
+	want = died
+	want.State = journal.StateUnknown
+	require.Equal(t, want, begin(t, died, at.Add(time.Hour)).GiveBack(), "and it counts from the run of the dead")
+	rejected := end(t, queued, at, failed(prepaid.OutcomeRejected, errCut))
+	want = rejected
+	want.State = journal.StateNotSent
+	require.Equal(t, want, begin(t, rejected, at).GiveBack())
+}
+
+// Which errors are for a person, in a form that survives a store; and what a person can do about them.
+func TestNeedsPerson(t *testing.T) {
+	t.Parallel()
+	now := at.Add(time.Hour)
+	queued := entry(t, canaryTransfer())
+	died := begin(t, queued, at).Entry
+	for name, tc := range map[string]struct {
+		before journal.Entry
+		err    error
+		state  journal.State
+		want   error
+	}{
+		"cut off":              {queued, failed(prepaid.OutcomeUnknown, errCut), unknown, nil},
+		"refused":              {queued, failed(prepaid.OutcomeRejected, errCut), rejected, nil},
+		"too old":              {queued, failed(prepaid.OutcomeUnknown, prepaid.ErrRequestIDExpired), unknown, journal.ErrWindow},
+		"too old, sent before": {died, failed(prepaid.OutcomeUnknown, prepaid.ErrRequestIDExpired), unknown, journal.ErrWindow},
+		"reused":               {queued, failed(prepaid.OutcomeRejected, prepaid.ErrRequestIDReused), rejected, prepaid.ErrRequestIDReused},
+		"reused, sent before":  {died, failed(prepaid.OutcomeUnknown, prepaid.ErrRequestIDReused), unknown, prepaid.ErrRequestIDReused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := end(t, tc.before, now, tc.err)
+			data, err := json.Marshal(e)
+			require.NoError(t, err)
+			var stored journal.Entry
+			require.NoError(t, json.Unmarshal(data, &stored))
+			require.Equal(t, e, stored)
+			require.Equal(t, tc.state, stored.State)
+			require.Equal(t, tc.want, stored.NeedsPerson(now))
+			decided, err := stored.Resolve(now, journal.NotMoved())
+			if tc.state == rejected {
+				require.ErrorIs(t, err, journal.ErrNotUnknown)
+				decided, err = stored.Retry(now)
+			}
+			require.NoError(t, err)
+			require.NoError(t, decided.NeedsPerson(now))
+			if tc.want != nil {
+				require.NoError(t, begin(t, stored, now).Entry.NeedsPerson(now), "a person's call counts")
+			}
+		})
+	}
+	require.NoError(t, died.NeedsPerson(at.Add(journal.Window)))
+	late := at.Add(journal.Window + 1)
+	require.Equal(t, journal.ErrWindow, died.NeedsPerson(late))
+	_, err := died.Begin(late, time.Time{})
+	require.ErrorIs(t, err, journal.ErrWindow)
+	require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+	notSent := end(t, queued, at, failed(prepaid.OutcomeNotProcessed, errCut))
+	require.NoError(t, notSent.NeedsPerson(late), "nothing is unknown")
+	begin(t, notSent, late)
+}
+
+// What a person has resolved rests before it is sent again, also if it was withdrawn and made due in between.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	e := entry(t, canaryTransfer())
+	e.Sealed = []byte("sealed")
+	unknown := end(t, e, at, &prepaid.CallError{LastSent: at, NotBefore: at.Add(time.Minute), Attempts: 1, Err: errCut})
+	for _, event := range []func(time.Time) (journal.Entry, error){unknown.Withdraw, unknown.Retry} {
+		same, err := event(at)
+		require.ErrorIs(t, err, journal.ErrState)
+		require.NotErrorIs(t, err, journal.ErrWithdrawn)
+		require.Equal(t, unknown, same)
+	}
+	rejected, err := unknown.Resolve(at.Add(time.Second), journal.NotMoved())
+	require.NoError(t, err)
+	require.True(t, rejected.Resolved)
+	withdrawn, err := rejected.Withdraw(at.Add(2 * time.Second))
+	require.NoError(t, err)
+	require.Equal(t, journal.StateWithdrawn, withdrawn.State)
+	require.Nil(t, withdrawn.Sealed)
+	_, err = withdrawn.Begin(at, time.Time{})
+	require.ErrorIs(t, err, journal.ErrWithdrawn)
+	require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err))
+	_, err = withdrawn.Withdraw(at)
+	require.EqualError(t, err, "journal: withdraw: not possible, the payment is withdrawn")
+	for _, e := range []journal.Entry{rejected, withdrawn} {
+		due, err := e.Retry(at.Add(3 * time.Second))
+		require.NoError(t, err)
+		require.Equal(t, journal.StateNotSent, due.State)
+		require.Equal(t, at.Add(3*time.Second), due.Changed)
+		require.Equal(t, at.Add(time.Minute), due.Earliest(&sender{}, at.Add(3*time.Second), time.Time{}))
+		run := begin(t, due, at.Add(time.Minute))
+		require.Zero(t, run.LastSent, "a person's word is proof")
+		require.False(t, run.Entry.Resolved)
+		require.Zero(t, run.Entry.NotBefore)
+		again, err := run.End(at.Add(time.Minute), nil, failed(prepaid.OutcomeUnknown, prepaid.ErrRequestIDExpired))
+		require.Equal(t, prepaid.OutcomeRejected, prepaid.OutcomeOf(err), "this run sent nothing")
+		require.Equal(t, journal.StateRejected, again.State)
+		require.True(t, again.Resolved)
+		require.Equal(t, 1, again.Runs)
+	}
+	done, err := unknown.Resolve(at, journal.Moved("7"))
+	require.NoError(t, err)
+	require.Nil(t, done.Sealed)
+	require.Zero(t, done.Earliest(&sender{}, at, at))
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	recorded := entry(t, canaryTransfer())
+	recorded.State = journal.StateDone
+	require.NoError(t, recorded.Match(entry(t, canaryTransfer())))
+	params := canaryTransfer()
+	params.Amount, params.DestinationAccountID = prepaid.Cents(1), "mine"
+	require.Equal(t, &journal.ChangedError{Fields: []string{"amount", "destination"}, State: journal.StateDone}, recorded.Match(entry(t, params)))
+}

@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+)
+
+const sealKeyText = "0123456789abcdef0123456789abcdef"
+
+// resumeAll is a program that has only the file and the key.
+func resumeAll() int {
+	j, client, err := resources()
+	if err != nil {
+		return exitOther
+	}
+	failed := int32(0)
+	for _, err := range j.Resume(context.Background(), client.Accounts, 8) {
+		if err != nil {
+			failed++
+		}
+	}
+	return ended(j, failed)
+}
+
+// A payroll that is killed, with many responses lost, is resumed by other processes that do not have its list, and are killed too.
+func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
+	t.Parallel()
+	srv := newKillable(t, 11, 0.12)
+	env := childKey + "=" + sealKeyText
+	seal, err := NewAEAD([]byte(sealKeyText))
+	require.NoError(t, err)
+	kills, resumedKills := 0, 0
+	for _, goal := range []int{60, 120, 180} {
+		_, killed := srv.run(t, "pay", func() bool { return len(srv.Transactions(srv.from)) > goal }, env)
+		require.True(t, killed)
+		kills++
+		data, err := os.ReadFile(srv.path)
+		require.NoError(t, err)
+		for _, canary := range []string{"12345678", "CITIZEN", "062000", `"PAY"`} {
+			require.False(t, bytes.Contains(data, []byte(canary)))
+		}
+		for over := false; !over; {
+			began, moved := time.Now(), len(srv.Transactions(srv.from))
+			over, killed = srv.run(t, "resume", func() bool {
+				return resumedKills < 2*kills && (len(srv.Transactions(srv.from)) > moved+1 || time.Since(began) > 700*time.Millisecond)
+			}, env)
+			if killed {
+				resumedKills++
+			}
+		}
+		j, err := Open(srv.path, Options{Seal: seal, DigestKey: prepaid.NewSecret("key")})
+		require.NoError(t, err)
+		require.Empty(t, slices.Collect(j.Pending()))
+		for e := range j.All() {
+			require.Equal(t, StateDone, e.State)
+			require.Equal(t, 1, srv.Movements(e.RequestID))
+		}
+		require.Greater(t, len(slices.Collect(j.All())), goal)
+		require.NoError(t, j.Close())
+	}
+	require.GreaterOrEqual(t, resumedKills, 3)
+	require.NoError(t, srv.WaitIdle(t.Context()))
+	require.Empty(t, srv.PaidTwice())
+}
