@@ -26,7 +26,7 @@ func aged(t *testing.T, s *Store, state journal.State, days int, id prepaid.Requ
 	}
 	temporary := prepaid.NewRequestID()
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		if err := s.Enqueue(t.Context(), tx, "float", transfer(temporary)); err != nil {
+		if err := s.Enqueue(t.Context(), tx, "float", salary(temporary)); err != nil {
 			return err
 		}
 		_, err := tx.Exec(t.Context(), `update prepaid.payments set request_id = $2, state = $3, changed = now() - $4 * interval '1 day',
@@ -75,7 +75,7 @@ func TestArchive(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 		require.ErrorIs(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-			return s.Enqueue(t.Context(), tx, "float", transfer(id))
+			return s.Enqueue(t.Context(), tx, "float", salary(id))
 		}), prepaid.ErrRequestIDExpired)
 	}
 	moved, err = s.Archive(t.Context(), time.Now().Add(-38*day))

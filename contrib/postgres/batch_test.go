@@ -27,7 +27,7 @@ func storeOf(t testing.TB, pool *pgxpool.Pool) *Store {
 	return s
 }
 
-func transfer(id prepaid.RequestID) prepaid.TransferParams {
+func salary(id prepaid.RequestID) prepaid.TransferParams {
 	return prepaid.TransferParams{
 		RequestID: id, Amount: prepaid.MustAmount("12.34"), SourceReference: "November", DestinationReference: "Salary",
 		DestinationAccountID: "SECRET-EAID",
@@ -39,7 +39,7 @@ func payroll(run string, n int) iter.Seq[Payment] {
 	day := prepaid.DateOf(time.Now().UTC())
 	return func(yield func(Payment) bool) {
 		for i := range n {
-			if !yield(Payment{Account: "float", Params: transfer(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}) {
+			if !yield(Payment{Account: "float", Params: salary(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}) {
 				return
 			}
 		}
@@ -110,7 +110,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		return s.Enqueue(t.Context(), tx, "float", transfer("known"))
+		return s.Enqueue(t.Context(), tx, "float", salary("known"))
 	}))
 	cancelled := errors.New("the caller's own")
 	require.Equal(t, cancelled, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
@@ -122,13 +122,13 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 
 	list := slices.Collect(payroll("a", 1500))
 	day := prepaid.DateOf(time.Now().UTC())
-	bad, other, twice := transfer(prepaid.DeriveRequestID(day, "bad")), transfer("known"), transfer("twice")
+	bad, other, twice := salary(prepaid.DeriveRequestID(day, "bad")), salary("known"), salary("twice")
 	bad.SourceReference, bad.Amount, other.Amount = "", prepaid.Amount{}, prepaid.MustAmount("99.99")
 	list[3].Params, list[1010].Params = bad, other
 	list[1020].Params, list[1030].Params = twice, other
 	twice.DestinationReference = "SECRET"
 	list[1040].Params = twice
-	list[1050].Params = transfer(prepaid.DeriveRequestID(prepaid.Date{Year: 2020, Month: 1, Day: 1}, "old"))
+	list[1050].Params = salary(prepaid.DeriveRequestID(prepaid.Date{Year: 2020, Month: 1, Day: 1}, "old"))
 	list[1060] = Payment{Account: "float"}
 	list[1070].Params = &bad
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
@@ -155,7 +155,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 		require.ErrorIs(t, err, journal.ErrChanged)
 		require.ErrorContains(t, err, "prepaidpg: batch refused: 6 payments, the first is number 3: ")
 		require.NotContains(t, err.Error(), "SECRET")
-		return s.Enqueue(t.Context(), tx, "float", transfer("own"))
+		return s.Enqueue(t.Context(), tx, "float", salary("own"))
 	}))
 	var ids []prepaid.RequestID
 	for _, e := range payments(t, s) {
@@ -242,7 +242,7 @@ func TestEnqueueBatchDatabaseError(t *testing.T) {
 	s := storeOf(t, newPool(t))
 	_, err := s.pool.Exec(t.Context(), "alter table prepaid.payments add check (account_id <> 'SECRET')")
 	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, slices.Values([]Payment{{Account: "SECRET", Params: transfer("a")}}))
+	_, err = enqueueBatch(t, s, slices.Values([]Payment{{Account: "SECRET", Params: salary("a")}}))
 	require.ErrorContains(t, err, "prepaidpg: enqueue: ")
 	require.NotContains(t, err.Error(), "SECRET")
 	require.Empty(t, payments(t, s))

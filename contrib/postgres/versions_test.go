@@ -97,7 +97,7 @@ func TestThisVersionOnTheNext(t *testing.T) {
 	_, err = enqueueBatch(t, s, payroll("after", half))
 	require.NoError(t, err)
 	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
-		return s.Enqueue(t.Context(), tx, "float", transfer("single"))
+		return s.Enqueue(t.Context(), tx, "float", salary("single"))
 	}))
 	require.NoError(t, <-ended)
 	for _, e := range payments(t, s) {

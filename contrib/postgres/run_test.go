@@ -1,0 +1,267 @@
+package prepaidpg
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+func writeTestBooks(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
+	_, err := tx.Exec(ctx, "insert into books values ($1)", e.RequestID)
+	return err
+}
+
+func TestRunPaysEachOnce(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ids := s.add(200)
+	sender := &teller{}
+	var first, second, sent atomic.Int64
+	results := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, count := range []*atomic.Int64{&first, &second} {
+		go func() {
+			results <- s.Run(ctx, sender, Workers{N: 5, Claim: 7, Trace: Trace{
+				Claimed:  func(n int) { count.Add(int64(n)) },
+				Sent:     func(journal.Entry, time.Duration, error) { sent.Add(1) },
+				Recorded: func(e journal.Entry) {},
+			}})
+		}()
+	}
+	require.Eventually(t, s.are(journal.StateDone, ids...), 10*time.Second, 5*time.Millisecond)
+	cancel()
+	require.NoError(t, <-results)
+	require.NoError(t, <-results)
+	require.Len(t, sender.sent, 200)
+	require.Equal(t, int64(200), first.Load()+second.Load())
+	require.Equal(t, int64(200), sent.Load())
+	e := s.entry(ids[0])
+	require.Equal(t, "c", e.CorrelationID)
+	require.NotEmpty(t, e.TransactionID)
+	require.Equal(t, 1, e.Runs)
+	require.Equal(t, "0", text(t, s.pool, "select count(sealed)::text from prepaid.payments"), "what was sent is erased")
+}
+
+// An unknown outcome is sent again under its request ID when it may be, until it is settled.
+func TestUnknownIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	sender := &teller{rest: 500 * time.Millisecond}
+	var firstSent time.Time
+	sender.reply = func(_ context.Context, _ prepaid.RequestID, lastSent time.Time) error {
+		if firstSent.IsZero() {
+			require.True(t, lastSent.IsZero())
+			firstSent = time.Now()
+			return sender.unknownNow()
+		}
+		require.WithinDuration(t, firstSent, lastSent, 250*time.Millisecond)
+		require.GreaterOrEqual(t, time.Since(firstSent), sender.rest)
+		return nil
+	}
+	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateUnknown, id)))
+	e := s.entry(id)
+	require.Equal(t, 1, e.Attempts)
+	require.WithinDuration(t, firstSent, e.FirstSent, 250*time.Millisecond)
+	require.WithinDuration(t, firstSent, e.LastSent, 250*time.Millisecond)
+	require.WithinDuration(t, firstSent.Add(sender.rest), e.NotBefore, 250*time.Millisecond)
+	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
+	require.Equal(t, 2, sender.sendings(id))
+	require.Equal(t, "enqueue:queued begin:intended end:unknown begin:unknown end:done", s.history(id))
+}
+
+// What a person must decide is never claimed again.
+func TestWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		prepare string
+		reply   error
+		review  journal.Review
+		sent    int
+		state   journal.State
+	}{
+		"expired": {reply: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: prepaid.ErrRequestIDExpired}, review: journal.ReviewTooOld, sent: 1, state: journal.StateUnknown},
+		"reused":  {reply: &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: prepaid.ErrRequestIDReused}, review: journal.ReviewReused, sent: 1, state: journal.StateUnknown},
+		"window": {prepare: "update prepaid.payments set state = 'unknown', began = now() - interval '30 days', runs = 1, last_sent = now(), not_before = now()",
+			review: journal.ReviewTooOld, state: journal.StateUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore(t)
+			id := s.add(1)[0]
+			if test.prepare != "" {
+				s.exec(test.prepare)
+			}
+			sender := &teller{reply: func(context.Context, prepaid.RequestID, time.Time) error { return test.reply }}
+			var settled atomic.Int64
+			workers := Workers{Settled: func(_ context.Context, _ pgx.Tx, e journal.Entry) error {
+				require.Equal(t, test.review, e.Review)
+				settled.Add(1)
+				return nil
+			}}
+			waits := func() bool { return s.entry(id).Review != "" }
+			require.NoError(t, s.runUntil(sender, workers, waits))
+			require.Equal(t, test.sent, sender.sendings(id))
+			e := s.entry(id)
+			require.Equal(t, test.review, e.Review)
+			require.Equal(t, test.state, e.State)
+			require.EqualValues(t, 1, settled.Load())
+			list, err := s.claim(t.Context(), sender, 5)
+			require.NoError(t, err)
+			require.Empty(t, list)
+			stats, err := s.Stats(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 1, stats.Waiting)
+			for e, err := range s.Waiting(t.Context()) {
+				require.NoError(t, err)
+				require.Equal(t, id, e.RequestID)
+			}
+			require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.Moved("77")) }))
+			require.Equal(t, journal.StateDone, s.entry(id).State)
+		})
+	}
+}
+
+// While nothing can be sent, workers slow down, and payments are not lost.
+func TestNothingCanBeSent(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ids := s.add(50)
+	var open atomic.Bool
+	sender := &teller{}
+	sender.reply = func(context.Context, prepaid.RequestID, time.Time) error {
+		if !open.Load() {
+			return notProcessed()
+		}
+		return nil
+	}
+	began := time.Now()
+	var claims atomic.Int64
+	workers := Workers{N: 2, Claim: 4, Trace: Trace{Claimed: func(n int) { claims.Add(1) }}}
+	require.NoError(t, s.runUntil(sender, workers, func() bool {
+		if time.Since(began) > 1500*time.Millisecond {
+			open.Store(true)
+		}
+		return s.are(journal.StateDone, ids...)()
+	}))
+	failures := len(sender.sent) - 50
+	require.Positive(t, failures)
+	require.Less(t, failures, 30, "without a brake there would be hundreds")
+}
+
+// What was claimed and not sent is given back when Run ends, and a call that is in progress ends by itself.
+func TestRunEndsInOrder(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ids := s.add(10)
+	started, release := make(chan struct{}), make(chan struct{})
+	sender := &teller{reply: func(ctx context.Context, _ prepaid.RequestID, _ time.Time) error {
+		close(started)
+		<-release
+		return ctx.Err()
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error)
+	var given atomic.Int64
+	go func() {
+		result <- s.Run(ctx, sender, Workers{N: 1, Claim: 5, Trace: Trace{GivenBack: func(_ prepaid.RequestID, why error) {
+			require.ErrorIs(t, why, errStopping)
+			given.Add(1)
+		}}})
+	}()
+	<-started
+	cancel()
+	time.Sleep(20 * time.Millisecond)
+	close(release)
+	require.NoError(t, <-result)
+	require.Len(t, sender.sent, 1)
+	require.Positive(t, given.Load())
+	require.Equal(t, journal.StateDone, s.entry(sender.sent[0]).State)
+	require.Equal(t, "0", text(t, s.pool, "select count(sends_until)::text from prepaid.payments"), "nobody holds one")
+	require.Equal(t, "9", text(t, s.pool, "select count(*)::text from prepaid.payments where due <= now()"))
+	for _, id := range ids {
+		if id != sender.sent[0] {
+			e := s.entry(id)
+			require.Zero(t, e.Runs)
+			require.True(t, e.Began.IsZero())
+		}
+	}
+}
+
+// After Grace, calls are cancelled, and what is known of them is recorded.
+func TestGrace(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.options.CallTimeout = time.Minute
+	id := s.add(1)[0]
+	started := make(chan struct{})
+	sender := &teller{rest: time.Second}
+	sender.reply = func(ctx context.Context, _ prepaid.RequestID, _ time.Time) error {
+		close(started)
+		<-ctx.Done()
+		return sender.unknownNow()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error)
+	go func() { result <- s.Run(ctx, sender, Workers{Grace: 50 * time.Millisecond}) }()
+	<-started
+	cancel()
+	require.NoError(t, <-result)
+	e := s.entry(id)
+	require.Equal(t, journal.StateUnknown, e.State)
+	require.Equal(t, 1, e.Attempts)
+}
+
+// A sender that panics has an unknown outcome, and does not end the worker.
+func TestSenderPanics(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	sender := &teller{rest: 20 * time.Millisecond}
+	sender.reply = func(context.Context, prepaid.RequestID, time.Time) error {
+		if sender.sendings(id) == 1 {
+			panic("oops")
+		}
+		return nil
+	}
+	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
+	require.Equal(t, "enqueue:queued begin:intended end:unknown begin:unknown end:done", s.history(id))
+}
+
+// A worker that cannot read a payment reports that, and leaves it to the others.
+func TestWrongKey(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	options := testOptions(t)
+	var err error
+	options.Seal, err = journal.NewAEAD(append(make([]byte, 31), 1))
+	require.NoError(t, err)
+	wrong, err := Open(t.Context(), s.pool, options)
+	require.NoError(t, err)
+	var given atomic.Int64
+	sender := &teller{}
+	require.NoError(t, testStore{wrong, t}.runUntil(sender, Workers{Trace: Trace{GivenBack: func(_ prepaid.RequestID, why error) {
+		require.ErrorIs(t, why, journal.ErrKey)
+		given.Add(1)
+	}}}, func() bool { return given.Load() > 0 }))
+	require.Empty(t, sender.sent)
+	require.NoError(t, s.runUntil(sender, Workers{}, s.are(journal.StateDone, id)))
+}
+
+func TestRunChecks(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	err := s.Run(t.Context(), nil, Workers{N: -1, Claim: 1001, Grace: -1})
+	var invalid *prepaid.ValidationError
+	require.True(t, errors.As(err, &invalid))
+	require.Len(t, invalid.Faults, 4)
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cardprograms/prepaid"
+	prepaidpg "github.com/cardprograms/prepaid/contrib/postgres"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+const (
+	updateOrder   = `update orders set state = $2 where request_id = $1`
+	insertPosting = `insert into postings (request_id, account_id, amount, transaction_id)
+select request_id, account_id, amount, $2 from orders where request_id = $1 on conflict do nothing`
+)
+
+// settled writes the outcome of a payment to the books, in the transaction that records the outcome. After a failure it is
+// called again; both statements may be repeated.
+func settled(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
+	updated, err := tx.Exec(ctx, updateOrder, e.RequestID, e.State)
+	switch {
+	case err != nil:
+		return err
+	case updated.RowsAffected() == 0:
+		return errors.New("a payment without an order")
+	case e.State == journal.StateDone:
+		_, err = tx.Exec(ctx, insertPosting, e.RequestID, e.TransactionID)
+	}
+	return err
+}
+
+// work pays orders until ctx ends. Payments that are being sent then are finished first.
+func work(ctx context.Context, s settings, report *reporter) error {
+	pool, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	store, err := s.openStore(ctx, pool, slog.Default())
+	if err != nil {
+		return err
+	}
+	config := s.config
+	config.UserAgent, config.Logger, config.Trace = "payouts", slog.Default(), report.trace()
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close() //nolint:errcheck // never fails
+	report.ready()
+	return store.Run(ctx, client.Accounts, prepaidpg.Workers{N: 16, Claim: 8, Settled: settled})
+}

@@ -1,0 +1,52 @@
+// Package hostile proves a payment loop: it runs your worker, several copies of it, against the emulator, makes everything
+// go wrong that can, and compares every account with what was ordered.
+//
+// A worker is a command in any language or a function of a Go test. Each copy gets a list of payments and the settings of a client
+// in its environment, pays, and ends with status 0 when it believes that all payments are settled. Meanwhile the harness
+//
+//   - kills copies (SIGKILL) while their request is in flight or when its response has just arrived, and starts them again
+//   - freezes copies (SIGSTOP) in the middle of a request, and continues them after others have had time to take over
+//   - loses responses, lets requests run long after their connection is gone, and carries out a repeat that overtakes them
+//   - responds with errors of the service and of gateways, throttles, and expires tokens
+//   - moves the emulator's clock forward, and cuts connections to a database
+//
+// A correct worker pays each payment once, whatever the seed. Nothing that happens is beyond what the service's reference
+// and the settings allow: a request ends within AttemptTimeout + InFlightWait of its sending.
+//
+// # A function
+//
+//	func TestMain(m *testing.M) {
+//		hostile.Worker("payer", pay) // does not return in a process that a run has started
+//		os.Exit(m.Run())
+//	}
+//
+//	func TestHostile(t *testing.T) {
+//		hostile.Test(t, hostile.Options{Worker: "payer"})
+//	}
+//
+// # A command
+//
+//	go run github.com/cardprograms/prepaid/cmd/prepaid-hostile -- ./worker args
+//
+// # What a copy finds in its environment
+//
+// The variables of [prepaid.ConfigFromEnv]: an address of its own, credentials, and short times. Use these times: they are what
+// the run holds its service to. Also
+//
+//   - PREPAID_HOSTILE_PAYMENTS: a file with one [Payment] a line, in JSON
+//   - PREPAID_HOSTILE_DIR: a directory that all copies share, empty at the start, for a journal or a database file
+//   - PREPAID_HOSTILE_DATABASE: the URL of the database, if one was given, by way of a proxy that cuts connections
+//   - PREPAID_HOSTILE_SUMMARY: where to write a [Claim] a line, in JSON; optional
+//   - PREPAID_HOSTILE_WORKER: the number of the copy, from 1
+//
+// # Seeds
+//
+// Faults, kills, freezes and cuts follow from the seed, the payment and how often it has arrived, and from nothing else: not
+// from time, and not from which copy is faster. The same seed therefore gives the same ones. What remains to chance is how the
+// copies' own steps interleave. PREPAID_HOSTILE_SEED sets the seed of runs that have none.
+//
+// # Safety
+//
+// Everything happens on loopback, with fictional data. Copies are processes of their own group: when a run ends, also by its context
+// or a panic of the test, none is left.
+package hostile

@@ -1,0 +1,142 @@
+package hostile_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+)
+
+// run runs the leased worker.
+func run(t *testing.T, is mutation, o hostile.Options) *hostile.Report {
+	t.Helper()
+	store, address := newTable(t)
+	o.Worker, o.Prepare, o.Env = "leased", store.order, []string{address, "LEASED_MUTATION=" + string(is)}
+	report, err := hostile.Run(t.Context(), o)
+	require.NoError(t, err)
+	return report
+}
+
+// together runs functions at the same time, since runs wait more than they work.
+func together(list ...func()) {
+	var wait sync.WaitGroup
+	for _, do := range list {
+		wait.Go(do)
+	}
+	wait.Wait()
+}
+
+// withSeeds runs the leased worker with ten seeds. Only the lease matters: the rest goes wrong in other tests.
+func withSeeds(t *testing.T, is mutation) []*hostile.Report {
+	t.Helper()
+	reports, runs := make([]*hostile.Report, 10), make([]func(), 10)
+	for i := range runs {
+		runs[i] = func() {
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.6, Kills: -1, Freezes: -1})
+		}
+	}
+	together(runs...)
+	return reports
+}
+
+func TestNaiveLeasePaysTwiceWithEachSeed(t *testing.T) {
+	t.Parallel()
+	for _, report := range withSeeds(t, naiveLease) {
+		require.NotEmpty(t, report.Double, "%s", report)
+		require.Positive(t, report.Overlaps)
+	}
+}
+
+func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
+	t.Parallel()
+	for _, report := range withSeeds(t, correct) {
+		require.True(t, report.OK(), "%s", report)
+	}
+}
+
+func TestEachMutationIsCaught(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		is       mutation
+		expected func(*hostile.Report) []hostile.Finding
+	}{
+		{newID, func(r *hostile.Report) []hostile.Finding { return r.Double }},
+		{atOnce, func(r *hostile.Report) []hostile.Finding { return r.Double }},
+		{trustsRefusal, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
+		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
+		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},
+	}
+	reports, runs := make([]*hostile.Report, len(cases)), make([]func(), len(cases))
+	for i, c := range cases {
+		runs[i] = func() { reports[i] = run(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}) }
+	}
+	together(runs...)
+	for i, c := range cases {
+		found := c.expected(reports[i])
+		require.NotEmpty(t, found, "%s: %s", c.is, reports[i])
+		require.NotEmpty(t, found[0].Timeline)
+		require.False(t, reports[i].OK())
+		t.Logf("%s: %s", c.is, reports[i])
+	}
+}
+
+// journaled pays with a journal, from several goroutines.
+func journaled(ctx context.Context, job hostile.Job) error {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	j, err := journal.Open(filepath.Join(job.Dir, "journal"), journal.Options{})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range 16 {
+		wait.Go(func() {
+			for n := next.Add(1) - 1; n < int64(len(job.Payments)); n = next.Add(1) - 1 {
+				switch p := job.Payments[n]; params := p.Params().(type) {
+				case prepaid.TransferParams:
+					_, _ = j.Transfer(ctx, client.Accounts, p.SourceAccountID, params)
+				case prepaid.DirectEntryOutParams:
+					_, _ = j.DirectEntryOut(ctx, client.Accounts, p.SourceAccountID, params)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	claims := make([]hostile.Claim, 0, len(job.Payments))
+	for _, p := range job.Payments {
+		claim := hostile.Claim{RequestID: p.RequestID, State: hostile.StateUnknown}
+		switch e, _ := j.Get(p.RequestID); e.State {
+		case journal.StateDone:
+			claim.State = hostile.StatePaid
+		case journal.StateRejected:
+			claim.State = hostile.StateRejected
+		default:
+			return fmt.Errorf("%s is %s", p.SourceReference, e.State)
+		}
+		claims = append(claims, claim)
+	}
+	return job.Summarize(claims)
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	report := hostile.Test(t, hostile.Options{Worker: "journal", Payments: 40, Copies: 1})
+	require.Positive(t, report.Kills)
+}

@@ -1,0 +1,153 @@
+package hostile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Names of the variables in the environment of a copy.
+const (
+	envFunction = "PREPAID_HOSTILE_FUNCTION"
+	envWorker   = "PREPAID_HOSTILE_WORKER"
+	envPayments = "PREPAID_HOSTILE_PAYMENTS"
+	envDir      = "PREPAID_HOSTILE_DIR"
+	envDatabase = "PREPAID_HOSTILE_DATABASE"
+	envSummary  = "PREPAID_HOSTILE_SUMMARY"
+)
+
+// Job is what one copy of a worker is to do.
+type Job struct {
+	// Worker is the number of the copy, from 1; 0 for Prepare and Enqueue.
+	Worker int
+	// Payments are those to make, and those with Rollback, not to make, in the same order in each copy and each run.
+	Payments []Payment
+	// Dir is a directory that all copies share, empty at the start of the run.
+	Dir string
+	// Database is the URL of the database; empty without one. That of a copy leads through a proxy, that of Prepare and Enqueue does not.
+	Database string
+
+	file, summary string
+}
+
+// Environ returns the variables of PREPAID_HOSTILE_PAYMENTS and so on, for a command that Prepare or Enqueue runs.
+func (j Job) Environ() []string {
+	return []string{
+		envWorker + "=" + strconv.Itoa(j.Worker), envPayments + "=" + j.file, envDir + "=" + j.Dir, envSummary + "=" + j.summary,
+		envDatabase + "=" + j.Database,
+	}
+}
+
+// ReadJob reads the job of a worker that is a command from its environment.
+func ReadJob() (Job, error) {
+	job := Job{Dir: os.Getenv(envDir), Database: os.Getenv(envDatabase), file: os.Getenv(envPayments), summary: os.Getenv(envSummary)}
+	var err error
+	if job.Worker, err = strconv.Atoi(os.Getenv(envWorker)); err != nil {
+		return Job{}, errors.New("hostile: " + envWorker + ": must be a whole number")
+	}
+	text, err := os.ReadFile(job.file)
+	if err != nil {
+		return Job{}, fmt.Errorf("hostile: %s: %w", envPayments, err)
+	}
+	job.Payments, err = readLines[Payment](text)
+	if err != nil {
+		return Job{}, fmt.Errorf("hostile: %s: %w", envPayments, err)
+	}
+	return job, nil
+}
+
+// State is what a worker says about a payment.
+type State string
+
+const (
+	// StatePaid says that the money has moved.
+	StatePaid State = "paid"
+	// StateRejected says that no money has moved, and that none will.
+	StateRejected State = "rejected"
+	// StateUnknown says that the worker cannot tell.
+	StateUnknown State = "unknown"
+)
+
+// Claim is one line of a summary.
+type Claim struct {
+	// RequestID is that of the Payment, also if the worker has paid under another one.
+	RequestID prepaid.RequestID `json:"request_id"`
+	// State is one of the three.
+	State State `json:"state"`
+}
+
+// Summarize writes what the worker says about its payments, before it ends. The harness compares the summary of the last run of
+// each copy with the accounts.
+func (j Job) Summarize(claims []Claim) error {
+	text, err := writeLines(claims)
+	if err == nil {
+		err = os.WriteFile(j.summary, text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("hostile: %s: %w", envSummary, err)
+	}
+	return nil
+}
+
+// Worker makes run a worker under a name, for [Options].Worker. Call it at the start of TestMain or main, once for each. In a
+// process that a run has started for this worker, it calls run and ends the process: with status 0 if run returned nil, which
+// says that all payments are settled, and otherwise with 1, so that it is run again. In any other process it does nothing.
+//
+// The context of run ends with SIGTERM and with the standard input, which the harness keeps open.
+func Worker(name string, run func(ctx context.Context, job Job) error) {
+	if os.Getenv(envFunction) == name && name != "" {
+		os.Exit(work(run, os.Stdin, os.Stderr))
+	}
+}
+
+func work(run func(context.Context, Job) error, alive io.Reader, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // the harness is gone, even if it could not kill anybody
+		_, _ = io.Copy(io.Discard, alive)
+		cancel()
+	}()
+	job, err := ReadJob()
+	if err == nil {
+		err = run(ctx, job)
+	}
+	if err != nil {
+		fmt.Fprintln(errOut, err)
+		return 1
+	}
+	return 0
+}
+
+func writeLines[T any](list []T) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	for _, one := range list {
+		if err := encoder.Encode(one); err != nil {
+			return nil, err
+		}
+	}
+	return text.Bytes(), nil
+}
+
+func readLines[T any](text []byte) (list []T, err error) {
+	for number, lines := 1, bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); number++ {
+		var one T
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+			return nil, fmt.Errorf("line %d is not the expected JSON", number)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

@@ -1,0 +1,17 @@
+package hostile_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+)
+
+func TestMain(m *testing.M) {
+	hostile.Worker("leased", leased)
+	hostile.Worker("journal", journaled)
+	hostile.Worker("sloppy", sloppy)
+	hostile.Worker("payer", payAll) // does not return in a process that a run has started
+	goleak.VerifyTestMain(m)
+}

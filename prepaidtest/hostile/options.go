@@ -1,0 +1,133 @@
+package hostile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Options says what a run does. Either Command or Worker is required; the zero value of every other field means the default
+// stated there. A number below zero means none.
+type Options struct {
+	// Command is the worker with its arguments.
+	Command []string
+	// Worker is the name of a function that this program has registered with the function [Worker]. Used without Command.
+	Worker string
+	// Env has further variables for the worker, as NAME=value.
+	Env []string
+
+	// Seed decides everything that goes wrong. Default: PREPAID_HOSTILE_SEED or, without it, a random one.
+	Seed uint64
+	// Payments is the number of payments. Default 100.
+	Payments int
+	// TransfersOnly leaves out direct entries, which are otherwise every third payment.
+	TransfersOnly bool
+	// Refused is how many of the payments the service refuses, because the receiving card is closed. They must not be
+	// reported as paid. Default: one in 20.
+	Refused int
+	// Rollbacks is the number of further payments that are ordered and then withdrawn ([Payment].Rollback): nobody may make
+	// them. Default none.
+	Rollbacks int
+	// Copies is the number of workers that run at the same time. Default 2; 1 for a worker that takes a lock.
+	Copies int
+
+	// Faults is the part of the payments with at least one fault, at most 1. Default 0.4.
+	Faults float64
+	// Kills is how often a copy is killed. Default: one in 10 payments.
+	Kills int
+	// Freezes is how often a copy is frozen. Default: one in 20 payments; none on Windows.
+	Freezes int
+	// Freeze is how long. Choose more than the lease of the worker. Default: twice AttemptTimeout + InFlightWait.
+	Freeze time.Duration
+	// Cuts is how often the connections of a copy to the database are cut. Default: one in 10 payments with a Database.
+	Cuts int
+	// ClockMoves is how often the emulator's clock moves on by an hour, which expires its tokens. Default: one in 50 payments,
+	// at most 10.
+	ClockMoves int
+
+	// Database is the URL of a database with the host or, for the socket of Postgres, the parameter host. Copies get
+	// another URL, that of a proxy.
+	Database string
+	// Prepare runs before the first copy starts: it creates tables, and may order payments.
+	Prepare func(ctx context.Context, job Job) error
+	// Enqueue runs while the copies do: it orders payments. The run waits for it.
+	Enqueue func(ctx context.Context, job Job) error
+
+	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 400 ms.
+	AttemptTimeout time.Duration
+	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 400 ms. Raise both together to make requests run longer than a
+	// lease of seconds.
+	InFlightWait time.Duration
+	// Timeout bounds the run. Default 2 minutes.
+	Timeout time.Duration
+	// Quiet ends the run when no copy has sent a payment for so long. Default: 20 s.
+	Quiet time.Duration
+
+	// Log receives what the copies write, a line at a time, and when they start and end. Default: nothing.
+	Log io.Writer
+}
+
+const defaultAttempt = 400 * time.Millisecond
+
+// number returns n, its default for 0, and 0 for less.
+func number(n, normal int) int { return max(0, cmp.Or(n, normal)) }
+
+// withDefaults returns o with the defaults set, or says what is wrong.
+func (o Options) withDefaults() (Options, error) {
+	o.Payments, o.Copies = cmp.Or(o.Payments, 100), cmp.Or(o.Copies, 2)
+	o.Refused, o.Rollbacks = number(o.Refused, o.Payments/20), number(o.Rollbacks, 0)
+	o.Kills, o.ClockMoves = number(o.Kills, o.Payments/10), number(o.ClockMoves, min(o.Payments/50, 10))
+	o.Faults = max(0, cmp.Or(o.Faults, 0.4))
+	o.AttemptTimeout, o.InFlightWait = cmp.Or(o.AttemptTimeout, defaultAttempt), cmp.Or(o.InFlightWait, defaultAttempt)
+	o.Freeze = cmp.Or(o.Freeze, 2*(o.AttemptTimeout+o.InFlightWait))
+	o.Timeout, o.Quiet = cmp.Or(o.Timeout, 2*time.Minute), cmp.Or(o.Quiet, 20*time.Second)
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	var wrong []error
+	check := func(ok bool, rule string) {
+		if !ok {
+			wrong = append(wrong, errors.New("hostile: "+rule))
+		}
+	}
+	check(o.Freezes <= 0 || canFreeze, "Freezes: this system cannot")
+	check(o.Cuts <= 0 || o.Database != "", "Cuts: needs a Database")
+	o.Freezes, o.Cuts = number(o.Freezes, o.Payments/20), number(o.Cuts, o.Payments/10)
+	if !canFreeze {
+		o.Freezes = 0
+	}
+	if o.Database == "" {
+		o.Cuts = 0
+	}
+	if o.Seed == 0 {
+		var err error
+		o.Seed, err = seedOf(os.Getenv("PREPAID_HOSTILE_SEED"))
+		check(err == nil, "PREPAID_HOSTILE_SEED: must be a whole number")
+	}
+	check(len(o.Command) > 0 || o.Worker != "", "Command or Worker is required")
+	check(o.Payments > 0 && o.Payments <= mostPayments, fmt.Sprint("Payments: must be 1 to ", mostPayments))
+	check(o.Refused+o.Rollbacks <= mostPayments, "Rollbacks: are too many")
+	check(o.Refused <= o.Payments, "Refused: must not be more than Payments")
+	check(o.Copies > 0 && o.Copies <= 64, "Copies: must be 1 to 64")
+	check(o.Faults <= 1, "Faults: must be at most 1")
+	check(o.Kills+o.Freezes+o.Cuts+o.ClockMoves <= o.Payments, "Kills, Freezes, Cuts and ClockMoves: must not be more than Payments, together")
+	check(o.AttemptTimeout > 0 && o.InFlightWait > 0, "AttemptTimeout and InFlightWait: must be above 0")
+	check(o.Freeze > 0 && o.Timeout > 0 && o.Quiet > 0, "Freeze, Timeout and Quiet: must be above 0")
+	return o, errors.Join(wrong...)
+}
+
+// mostPayments keeps what is paid below what the emulator's accounts can hold.
+const mostPayments = 100_000
+
+func seedOf(text string) (uint64, error) {
+	if text == "" {
+		return uint64(rand.Uint32()) + 1, nil //nolint:gosec // chance, not a secret; short, since people copy it
+	}
+	return strconv.ParseUint(text, 10, 64)
+}

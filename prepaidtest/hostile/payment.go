@@ -1,0 +1,133 @@
+package hostile
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// Operation is what makes a payment.
+type Operation string
+
+const (
+	// Transfer is card to card: [prepaid.AccountsService.Transfer].
+	Transfer Operation = "transfer"
+	// DirectEntryOut is to a bank account: [prepaid.AccountsService.DirectEntryOut].
+	DirectEntryOut Operation = "directentryout"
+)
+
+// path is the operation's name in the emulator.
+func (o Operation) path() string { return "POST /accounts/{id}/" + string(o) }
+
+// Payment is one line of PREPAID_HOSTILE_PAYMENTS. In JSON the members have the names of the operations' own. No two payments of a
+// run have the same amount, by which the harness finds them in the accounts.
+type Payment struct {
+	// RequestID is the ID to pay under. A worker that has IDs of its own can use those, one for each payment.
+	RequestID prepaid.RequestID `json:"request_id"`
+	// Operation is Transfer or DirectEntryOut.
+	Operation Operation `json:"operation"`
+	// SourceAccountID is the EAID of the paying account.
+	SourceAccountID prepaid.AccountID `json:"source_account_id"`
+	// Amount is in currency units.
+	Amount prepaid.Amount `json:"amount"`
+	// SourceReference is the text for the history of the paying account.
+	SourceReference string `json:"source_reference"`
+	// DestinationReference is the text for the receiving account.
+	DestinationReference string `json:"destination_reference"`
+	// DestinationAccountID is the EAID of the receiving account of a Transfer.
+	DestinationAccountID prepaid.AccountID `json:"destination_account_id,omitzero"`
+	// Destination is the fictional bank account of a DirectEntryOut.
+	Destination *prepaid.BankAccount `json:"destination_account_info,omitzero"`
+	// BSB belongs to a DirectEntryOut.
+	BSB string `json:"bsb,omitzero"`
+	// Rollback marks a payment that is ordered in a transaction which is then rolled back, or never ordered at all: it must
+	// not be paid. See [Options].Rollbacks.
+	Rollback bool `json:"rollback,omitzero"`
+}
+
+// Params returns the params of a payment: a [prepaid.TransferParams] or a [prepaid.DirectEntryOutParams].
+func (p Payment) Params() prepaid.PaymentParams {
+	if p.Operation == Transfer {
+		return prepaid.TransferParams{
+			RequestID: p.RequestID, Amount: p.Amount, DestinationAccountID: p.DestinationAccountID,
+			SourceReference: p.SourceReference, DestinationReference: p.DestinationReference,
+		}
+	}
+	params := prepaid.DirectEntryOutParams{
+		RequestID: p.RequestID, Amount: p.Amount, SourceReference: p.SourceReference, DestinationReference: p.DestinationReference, BSB: p.BSB,
+	}
+	if p.Destination != nil {
+		params.Destination = *p.Destination
+	}
+	return params
+}
+
+// orders are the payments of a run, with what the worker does not know.
+type orders struct {
+	list       []Payment
+	refused    map[int]bool // by index in list
+	rolledBack map[int]bool
+	byID       map[prepaid.RequestID]int
+	byAmount   map[prepaid.Amount]int
+	float      prepaid.AccountID
+	cards      []prepaid.AccountID
+}
+
+// opening is what the paying account holds: enough for all payments, several times over.
+const opening = "1000000000.00"
+
+// order makes the payments and the accounts that they need.
+func order(o Options, srv *prepaidtest.Server) *orders {
+	s := &orders{
+		refused: make(map[int]bool), rolledBack: make(map[int]bool), byID: make(map[prepaid.RequestID]int), byAmount: make(map[prepaid.Amount]int),
+	}
+	s.float = srv.AddAccount(prepaidtest.SeedAccount{ID: "float", Balance: opening})
+	closed := srv.AddAccount(prepaidtest.SeedAccount{ID: "card-closed", Status: "closed"})
+	s.cards = make([]prepaid.AccountID, max(1, o.Payments/4))
+	for i := range s.cards {
+		s.cards[i] = srv.AddAccount(prepaidtest.SeedAccount{ID: prepaid.AccountID("card-" + strconv.Itoa(i+1))})
+	}
+	all := o.Payments + o.Rollbacks
+	shuffled := o.random(streamOrders).Perm(all)
+	for i, n := range shuffled[:o.Rollbacks+o.Refused] {
+		if i < o.Rollbacks {
+			s.rolledBack[n] = true
+		} else {
+			s.refused[n] = true
+		}
+	}
+	day := prepaid.DateOf(srv.Now())
+	for n := range all {
+		p := Payment{
+			RequestID: prepaid.DeriveRequestID(day, "hostile", strconv.FormatUint(o.Seed, 10), strconv.Itoa(n+1)), Operation: Transfer,
+			SourceAccountID: s.float, Amount: prepaid.Cents(int64(101 + n)), SourceReference: fmt.Sprint("PAY ", n+1),
+			DestinationReference: fmt.Sprint("PAY ", n+1), DestinationAccountID: s.cards[n%len(s.cards)], Rollback: s.rolledBack[n],
+		}
+		switch {
+		case s.refused[n]:
+			p.DestinationAccountID = closed
+		case !o.TransfersOnly && n%3 == 2:
+			p.Operation, p.DestinationAccountID, p.BSB = DirectEntryOut, "", "062000"
+			p.Destination = &prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "J CITIZEN"}
+		}
+		s.byID[p.RequestID], s.byAmount[p.Amount] = n, n
+		s.list = append(s.list, p)
+	}
+	s.cards = append(s.cards, closed)
+	return s
+}
+
+// find returns the index of the payment that a request is for, by its request ID or by its amount; false for neither.
+func (s *orders) find(id prepaid.RequestID, amount string) (int, bool) {
+	if n, ok := s.byID[id]; ok {
+		return n, true
+	}
+	value, err := prepaid.ParseAmount(amount)
+	if err != nil {
+		return 0, false
+	}
+	n, ok := s.byAmount[value]
+	return n, ok
+}

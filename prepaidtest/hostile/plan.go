@@ -1,0 +1,163 @@
+package hostile
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// action is what happens to the copy that has sent a request.
+type action int
+
+const (
+	actNone       action = iota
+	actKill              // while the request is in flight
+	actKillAfter         // when the response has just been sent
+	actFreeze            // while the request is in flight
+	actCut               // its connections to the database, before the response arrives
+	actClockMoves        // after the token of the request was checked
+)
+
+// step is what happens to one arrival of one payment.
+type step struct {
+	fault prepaidtest.Fault
+	act   action
+}
+
+// plan has the steps of each payment, by arrival. It is a function of the options alone.
+type plan map[int][]step
+
+// Streams of random numbers, so that one kind of trouble does not change another.
+const (
+	streamOrders uint64 = iota
+	streamFaults
+	streamActions
+)
+
+func (o Options) random(stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(o.Seed, stream)) //nolint:gosec // chance, not a secret
+}
+
+// longest is how long the service may take for a request, from its arrival. What remains until a repeat may be sent is for the
+// way of the request and for slow machines.
+func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait/4 }
+
+// newPlan decides what happens to the payments of a run.
+func newPlan(o Options, s *orders) plan {
+	p := make(plan)
+	r := o.random(streamFaults)
+	kinds := r.Perm(kindsOfFaults)
+	faulty := int(math.Ceil(o.Faults * float64(len(s.list))))
+	for i, n := range r.Perm(len(s.list))[:faulty] { // each kind in turn, so that a short run has all
+		p[n] = o.faults(r, kinds[i%len(kinds)])
+	}
+	r = o.random(streamActions)
+	shuffled := r.Perm(len(s.list))
+	for _, what := range []struct {
+		act   action
+		times int
+	}{{actKill, o.Kills}, {actFreeze, o.Freezes}, {actCut, o.Cuts}, {actClockMoves, o.ClockMoves}} {
+		for done := 0; done < what.times; shuffled = shuffled[1:] {
+			if n := shuffled[0]; !s.rolledBack[n] {
+				p[n] = o.with(r, what.act, p[n])
+				done++
+			}
+		}
+	}
+	return p
+}
+
+// faults decides what happens to a payment that has faults: up to three arrivals in sequence go wrong, the first in a given way. Some
+// requests only run long, so that a repeat that does not wait for them pays.
+func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
+	if fault, _ := o.fault(r, kind); kind == 2 || kind > 13 {
+		return []step{{fault: fault}}
+	}
+	for range 1 + r.IntN(3) {
+		fault, unknown := o.fault(r, kind)
+		steps = append(steps, step{fault: fault})
+		if unknown && r.IntN(2) == 0 {
+			steps = append(steps, step{fault: refusal(r)})
+		}
+		kind = r.IntN(kindsOfFaults)
+	}
+	return steps[:min(len(steps), 3)]
+}
+
+// held is how long a request runs that takes long: nearly as long as a client waits for it, or longer.
+func (o Options) held(r *rand.Rand) time.Duration {
+	longest := o.longest()
+	return (longest - time.Duration(r.Int64N(int64(longest/2)))).Round(time.Microsecond)
+}
+
+const kindsOfFaults = 17
+
+// fault is one that can meet any request. After one whose outcome is unknown, a refusal of the next request proves
+// nothing; after another it would prove that nothing moved, and the payment could be given up.
+func (o Options) fault(r *rand.Rand, kind int) (fault prepaidtest.Fault, unknown bool) {
+	gateway := []int{502, 503, 504}[r.IntN(3)]
+	held := o.held(r)
+	switch kind {
+	case 0:
+		return prepaidtest.CommitThenDrop(), true
+	case 1:
+		return prepaidtest.DropBeforeCommit(), true
+	case 2, 3, 4:
+		return prepaidtest.DropBeforeCommit().CommitAfter(held), true
+	case 5, 6:
+		return prepaidtest.ProxyPage(gateway).CommitAfter(held), true
+	case 7:
+		return prepaidtest.ProxyPage([]int{403, 404, 409, gateway}[r.IntN(4)]), true
+	case 8:
+		return prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], ""), true
+	case 9:
+		return prepaidtest.Truncate(), true
+	case 10:
+		return prepaidtest.SubstituteContentType("text/html"), true
+	case 11:
+		return prepaidtest.TooManyRequests(0), false
+	case 12:
+		return prepaidtest.ExpireToken(), false
+	}
+	return prepaidtest.Delay(held), held > o.AttemptTimeout
+}
+
+// refusal is a refusal in the service's own form that proves nothing about an earlier request.
+func refusal(r *rand.Rand) prepaidtest.Fault {
+	switch r.IntN(5) {
+	case 0:
+		return prepaidtest.Respond(403, "forbidden")
+	case 1:
+		return prepaidtest.Respond(409, "duplicate_request")
+	case 2:
+		return prepaidtest.Respond(400, "duplicate_request")
+	}
+	return prepaidtest.Respond(404, "account_not_found")
+}
+
+// with puts an action before the steps of a payment. Killing or freezing a copy goes with a request that runs on, or whose
+// response gets lost with it.
+func (o Options) with(r *rand.Rand, act action, steps []step) []step {
+	first := step{act: act}
+	switch held := o.held(r); {
+	case act == actKill && r.IntN(4) == 0:
+		first.act = actKillAfter
+	case act == actKill && r.IntN(3) == 0:
+		first.fault = prepaidtest.DropBeforeCommit()
+	case act == actKill && r.IntN(2) == 0:
+		return append([]step{first, {fault: refusal(r)}}, steps...)
+	case act == actKill, act == actFreeze && r.IntN(2) == 0:
+		first.fault = prepaidtest.Delay(held)
+	}
+	return append([]step{first}, steps...)
+}
+
+// at returns what happens to an arrival of a payment, counted from 1.
+func (p plan) at(payment, arrival int) step {
+	if steps := p[payment]; arrival <= len(steps) {
+		return steps[arrival-1]
+	}
+	return step{}
+}

@@ -1,0 +1,127 @@
+package hostile
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// planned is the plan of a run, with its orders.
+func planned(t *testing.T, o Options) (Options, *orders, plan) {
+	t.Helper()
+	o.Worker = "w"
+	o, err := o.withDefaults()
+	require.NoError(t, err)
+	srv, err := prepaidtest.Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = srv.Close() })
+	s := order(o, srv)
+	return o, s, newPlan(o, s)
+}
+
+func TestSameSeedSamePlan(t *testing.T) {
+	t.Parallel()
+	o := Options{Seed: 7, Payments: 60, Rollbacks: 5, Database: "postgres://localhost/x"}
+	_, orders, one := planned(t, o)
+	_, _, two := planned(t, o)
+	require.Equal(t, one, two)
+	o.Seed = 8
+	_, others, three := planned(t, o)
+	require.NotEqual(t, one, three)
+	require.NotEqual(t, orders.refused, others.refused)
+}
+
+func TestPlanHasEverythingItPromises(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		o, orders, p := planned(t, Options{Seed: seed + 1, Payments: 60, Rollbacks: 20, Refused: 7, Freezes: 4, Database: "postgres://localhost/x"})
+		require.Len(t, orders.list, 80)
+		require.Len(t, orders.refused, 7)
+		require.Len(t, orders.rolledBack, 20)
+		acts, refusals, kinds := make(map[action]int), 0, make(map[string]int)
+		for n, steps := range p {
+			for i, s := range steps {
+				acts[s.act]++
+				if s.act != actNone {
+					require.False(t, orders.rolledBack[n])
+				}
+				text := s.fault.String()
+				kinds[strings.Fields(text)[0]]++
+				if strings.HasPrefix(text, "respond 4") { // proves nothing only after an unknown outcome
+					refusals++
+					require.Positive(t, i)
+					require.NotContains(t, []string{"too-many-requests", "expire-token"}, steps[i-1].fault.String())
+				}
+				if held, ok := strings.CutPrefix(text, "delay "); ok {
+					d, err := time.ParseDuration(held)
+					require.NoError(t, err)
+					require.Greater(t, d, o.longest()/2-time.Millisecond)
+					require.LessOrEqual(t, d, o.longest())
+				}
+			}
+		}
+		require.Equal(t, 6, acts[actKill]+acts[actKillAfter])
+		require.Equal(t, 4, acts[actFreeze])
+		require.Equal(t, 6, acts[actCut])
+		require.Equal(t, 1, acts[actClockMoves])
+		require.Positive(t, refusals)
+		require.Len(t, kinds, 10, "%v", kinds)
+	}
+}
+
+func TestNoFaults(t *testing.T) {
+	t.Parallel()
+	o, _, p := planned(t, Options{Payments: 60, Faults: -1, Kills: -1, Freezes: -1, ClockMoves: -1, Refused: -1, TransfersOnly: true})
+	require.Empty(t, p)
+	require.Equal(t, step{}, p.at(1, 1))
+	require.NotZero(t, o.Seed)
+	require.Less(t, o.longest(), o.AttemptTimeout+o.InFlightWait)
+}
+
+func TestOptionsOutOfRange(t *testing.T) {
+	t.Parallel()
+	for rule, o := range map[string]Options{
+		"Command or Worker is required":    {},
+		"Payments: must be 1 to 100000":    {Worker: "w", Payments: -1},
+		"Refused: must not be more":        {Worker: "w", Payments: 5, Refused: 6},
+		"Rollbacks: are too many":          {Worker: "w", Rollbacks: 200_000},
+		"Copies: must be 1 to 64":          {Worker: "w", Copies: 65},
+		"Faults: must be at most 1":        {Worker: "w", Faults: 1.1},
+		"Kills, Freezes, Cuts and ClockMo": {Worker: "w", Payments: 5, Kills: 6},
+		"Cuts: needs a Database":           {Worker: "w", Cuts: 1},
+		"AttemptTimeout and InFlightWait:": {Worker: "w", InFlightWait: -1},
+		"Freeze, Timeout and Quiet: must":  {Worker: "w", Timeout: -1},
+		"Database: must be a URL":          {Worker: "w", Database: "host=/tmp"},
+		"Database: must have a host and":   {Worker: "w", Database: "mysql://localhost/x"},
+	} {
+		_, err := Run(t.Context(), o)
+		require.ErrorContains(t, err, "hostile: "+rule)
+	}
+}
+
+func TestSeedFromTheEnvironment(t *testing.T) {
+	t.Setenv("PREPAID_HOSTILE_SEED", "12")
+	o, err := Options{Worker: "w"}.withDefaults()
+	require.NoError(t, err)
+	require.Equal(t, uint64(12), o.Seed)
+	o, err = Options{Worker: "w", Seed: 3}.withDefaults()
+	require.NoError(t, err)
+	require.Equal(t, uint64(3), o.Seed)
+	t.Setenv("PREPAID_HOSTILE_SEED", "x")
+	_, err = Options{Worker: "w"}.withDefaults()
+	require.EqualError(t, err, "hostile: PREPAID_HOSTILE_SEED: must be a whole number")
+}
+
+// The time of a movement is that of the run, however often the emulator's clock has moved on.
+func TestWallTimeOfTheServer(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	r := &run{clock: start, moves: []move{{start.Add(time.Second), time.Hour}, {start.Add(time.Hour + 3*time.Second), time.Hour}}}
+	require.Equal(t, time.Second, r.wall(start.Add(time.Second)))
+	require.Equal(t, 2*time.Second, r.wall(start.Add(time.Hour+2*time.Second)))
+	require.Equal(t, 4*time.Second, r.wall(start.Add(2*time.Hour+4*time.Second)))
+}

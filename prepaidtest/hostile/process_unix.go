@@ -1,0 +1,20 @@
+//go:build unix
+
+package hostile
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+const canFreeze = true
+
+// ownGroup makes a command the first of a process group, so that what it starts ends with it.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
+}
+
+func killGroup(cmd *exec.Cmd) error   { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+func freezeGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGSTOP) }
+func thawGroup(cmd *exec.Cmd) error   { return syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT) }

@@ -1,0 +1,139 @@
+package hostile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Counts is what a run did.
+type Counts struct {
+	// Requests is the number of requests for payments that arrived.
+	Requests int
+	// Faults is how many of them met a fault.
+	Faults int
+	// LostResponses is how many of them got no response, or half of one, because of a fault.
+	LostResponses int
+	// Overlaps is how many of them repeated a request that was still running: each may pay twice.
+	Overlaps int
+	// Kills is how often a copy was killed.
+	Kills int
+	// Freezes is how often a copy was frozen.
+	Freezes int
+	// Cuts is how often the database was cut off.
+	Cuts int
+	// ClockMoves is how often the emulator's clock moved on.
+	ClockMoves int
+	// Restarts is how often a copy was started again.
+	Restarts int
+}
+
+// Finding is something wrong with one payment, or with none that was ordered.
+type Finding struct {
+	// Payment is the one that was ordered; zero for a movement that belongs to none.
+	Payment Payment
+	// Text says what is wrong.
+	Text string
+	// Timeline is what happened to it, a line each.
+	Timeline []string
+}
+
+// Report is the result of a run.
+type Report struct {
+	// Seed is the seed to run again with.
+	Seed uint64
+	// Payments is the number of payments ordered, without those rolled back.
+	Payments int
+	// Paid is how many of them moved money.
+	Paid int
+	// Copies is the number of copies.
+	Copies int
+	// Duration is how long the run took.
+	Duration time.Duration
+	// Counts is what it did.
+	Counts
+
+	// Double are payments that moved money more than once, under whatever request ID.
+	Double []Finding
+	// Missing are payments that did not move money, although all copies said that they were finished.
+	Missing []Finding
+	// Unrequested are movements that nobody ordered: of a payment that was rolled back, or of another amount.
+	Unrequested []Finding
+	// Wrong are payments to another account, or by the other operation.
+	Wrong []Finding
+	// Claims are lines of summaries that are not so.
+	Claims []Finding
+	// Unfinished says why the run ended before the copies did; empty otherwise.
+	Unfinished string
+	// Last is what is known of the copies of an unfinished run: the last requests, and the last lines of a worker that failed.
+	Last []string
+	// Reproduce is the command or the setting that runs the same again.
+	Reproduce string
+}
+
+// OK reports whether every payment was made as ordered, nothing else was, and no summary says otherwise.
+func (r *Report) OK() bool { return r.Unfinished == "" && !r.MoneyWrong() }
+
+// MoneyWrong reports whether there are findings. A run that is not finished can have some as well.
+func (r *Report) MoneyWrong() bool {
+	return len(r.Double)+len(r.Missing)+len(r.Unrequested)+len(r.Wrong)+len(r.Claims) > 0
+}
+
+// shown is how many findings of a kind a report prints in full.
+const shown = 3
+
+// String is the report as text: verdict, counts, and the first findings of each kind with their timelines.
+func (r *Report) String() string {
+	var text strings.Builder
+	kinds := []struct {
+		what string
+		list []Finding
+	}{{"paid more than once", r.Double}, {"not paid", r.Missing}, {"paid without an order", r.Unrequested}, {"paid wrongly", r.Wrong}, {"reported wrongly", r.Claims}}
+	var wrong []string
+	for _, kind := range kinds {
+		if len(kind.list) > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d %s", len(kind.list), kind.what))
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		fmt.Fprintf(&text, "MONEY WRONG: of %d payments %s\n", r.Payments, strings.Join(wrong, ", "))
+	case r.Unfinished != "":
+		fmt.Fprintf(&text, "NOT FINISHED: %d payments, %d of them made, none twice\n", r.Payments, r.Paid)
+	default:
+		fmt.Fprintf(&text, "SAFE: %d payments, %d of them made, each once; %d refused\n", r.Payments, r.Paid, r.Payments-r.Paid)
+	}
+	if r.Unfinished != "" {
+		fmt.Fprintf(&text, "not finished: %s\n", r.Unfinished)
+	}
+	fmt.Fprintf(&text, "seed %d, %s, %s, %s: %s, %s lost, %s that overtook the first request, %s, %s, %s, %s, %s\n",
+		r.Seed, several(r.Copies, "worker"), several(r.Requests, "request"), r.Duration.Round(10*time.Millisecond), several(r.Faults, "fault"),
+		several(r.LostResponses, "response"), several(r.Overlaps, "repeat"), several(r.Kills, "kill"), several(r.Freezes, "freeze"),
+		several(r.Cuts, "cut")+" of the database", several(r.ClockMoves, "move")+" of the clock", several(r.Restarts, "restart"))
+	for _, kind := range kinds {
+		for i, f := range kind.list {
+			if i == shown {
+				fmt.Fprintf(&text, "\n… and %d more %s\n", len(kind.list)-shown, kind.what)
+				break
+			}
+			fmt.Fprintf(&text, "\n%s\n", f.Text)
+			for _, line := range f.Timeline {
+				fmt.Fprintf(&text, "  %s\n", line)
+			}
+		}
+	}
+	for _, line := range r.Last {
+		fmt.Fprintf(&text, "  %s\n", line)
+	}
+	if r.Reproduce != "" {
+		fmt.Fprintf(&text, "\nreproduce: %s\n", r.Reproduce)
+	}
+	return text.String()
+}
+
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

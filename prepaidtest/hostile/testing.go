@@ -1,0 +1,22 @@
+package hostile
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Test is Run in a test. The test fails, with the report and its timelines, unless Report.OK.
+func Test(t testing.TB, options Options) *Report {
+	t.Helper()
+	report, err := Run(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report.Reproduce = fmt.Sprintf("PREPAID_HOSTILE_SEED=%d go test -count=1 -run '^%s$'", report.Seed, t.Name())
+	if !report.OK() {
+		t.Errorf("hostile: %s", report)
+	} else {
+		t.Logf("hostile: %s", report)
+	}
+	return report
+}
