@@ -71,7 +71,7 @@ const (
 		select id from {s}.claims where ends <= now() order by ends limit 10 for update skip locked)
 ), won as (
 	insert into {s}.claims as c (id, token, ends, handled)
-	select $1, $2, clock_timestamp() + $3 * interval '1 microsecond', false
+	select $1, $2, clock_timestamp() + $3 * interval '1 microsecond', false where not exists (select from live)
 	on conflict (id) do update set token = excluded.token, ends = excluded.ends, handled = false
 		where c.ends <= clock_timestamp()
 	returning id
