@@ -80,8 +80,9 @@ type Limiter struct{ fleet *fleet.Limiter }
 // share of the allowance, and about one Window later, when every other replica does the same, no less. Postgres that was
 // restarted, recovered from a crash, failed over or lost its data grants nothing for a Lease and a Window, until it has heard
 // from all replicas. So it does if it heard of nobody for a Lease, up to an hour, unless all replicas had closed their limiters:
-// those it did not hear of may have been at work. So close the limiter, or the next start waits. A replica that alone is cut off for longer keeps its share, although the others may be granted it: they
-// may then get a 429. A replica that starts without Postgres does not know what was used before.
+// those it did not hear of may have been at work. So close the limiter, or the next start waits. A replica that alone is
+// cut off for longer keeps its share, although the others may be granted it: they may then get a 429. A replica that starts
+// without Postgres does not know what was used before.
 //
 // A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
 // spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
