@@ -2,6 +2,7 @@ package prepaid_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -85,6 +86,29 @@ func TestGuideBadDay(t *testing.T) {
 }
 
 // Time is moved, not waited for.
+func TestGuideFaultsByRequest(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	config := srv.Config()
+	config.Retry.MaxAttempts = 1
+	client, err := prepaid.NewClient(config)
+	require.NoError(t, err)
+	defer client.Close()
+	srv.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
+		if a.RequestID == "invoice-7" && a.Sending == 1 {
+			return prepaidtest.CommitThenDrop() // the first time only
+		}
+		return prepaidtest.Fault{}
+	})
+	from, to := seed(srv, "100.00"), seed(srv, "0")
+	for _, id := range []prepaid.RequestID{"invoice-6", "invoice-7"} {
+		_, err = client.Accounts.Transfer(t.Context(), from, prepaid.TransferParams{
+			RequestID: id, Amount: prepaid.Cents(1), DestinationAccountID: to, SourceReference: "s", DestinationReference: "d",
+		})
+		require.Equal(t, id == "invoice-7", prepaid.OutcomeOf(err) == prepaid.OutcomeUnknown)
+	}
+}
+
 func TestGuideClock(t *testing.T) {
 	t.Parallel()
 	srv := prepaidtest.NewServer(t, prepaidtest.SimulationDelay(time.Minute))

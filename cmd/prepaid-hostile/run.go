@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
@@ -47,6 +48,7 @@ A number below 0 means none. Flags:
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	errOut = &shared{to: errOut} // by the workers and by -enqueue
 	set, options, err := parse(args, errOut)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -68,6 +70,19 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitUnfinished
 	}
 	return exitSafe
+}
+
+// shared is a writer for several at the same time.
+type shared struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write writes to the other writer.
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.to.Write(p)
 }
 
 // parse reads the command line.

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
 // The test binary runs itself as the program that is killed.
@@ -19,6 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(child())
 	}
+	hostile.Worker("disburse", disburser)
 	_ = os.Unsetenv("PREPAID_BASE_URL") // of whoever runs the tests
 	_ = os.Unsetenv("PREPAID_FLOAT_ACCOUNT")
 	goleak.VerifyTestMain(m)

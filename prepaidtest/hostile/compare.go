@@ -76,7 +76,7 @@ func (r *run) report(unfinished string) *Report {
 		}
 	}
 	for _, item := range b.others {
-		report.Unrequested = append(report.Unrequested, Finding{Text: fmt.Sprintf("transaction %s: %s from %s, which is no payment's amount", item.ID, item.Amount, item.AccountID)})
+		report.Unrequested = append(report.Unrequested, Finding{Text: fmt.Sprintf("transaction %s: %s from %s, which nobody ordered", item.ID, item.Amount, item.AccountID)})
 	}
 	report.Claims = r.claims(b, log)
 	if unfinished != "" {

@@ -70,7 +70,7 @@ func (r *run) land(through *passage) {
 }
 
 // tokenFaults is every how many token requests one fails.
-const tokenFaults = 7
+const tokenFaults = 4
 
 // decide is what happens to a request that has arrived.
 func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fault {

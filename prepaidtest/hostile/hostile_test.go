@@ -25,17 +25,25 @@ func run(t *testing.T, is mutation, o hostile.Options) *hostile.Report {
 	return report
 }
 
-// withSeeds runs the leased worker with ten seeds at the same time. Only the lease matters: the rest goes wrong in other tests.
-func withSeeds(t *testing.T, is mutation) []*hostile.Report {
-	t.Helper()
-	reports := make([]*hostile.Report, 10)
+// together runs functions at the same time, since runs wait more than they work.
+func together(list ...func()) {
 	var wait sync.WaitGroup
-	for i := range reports {
-		wait.Go(func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.6, Kills: -1, Freezes: -1})
-		})
+	for _, do := range list {
+		wait.Go(do)
 	}
 	wait.Wait()
+}
+
+// withSeeds runs the leased worker with ten seeds. Only the lease matters: the rest goes wrong in other tests.
+func withSeeds(t *testing.T, is mutation) []*hostile.Report {
+	t.Helper()
+	reports, runs := make([]*hostile.Report, 10), make([]func(), 10)
+	for i := range runs {
+		runs[i] = func() {
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.6, Kills: -1, Freezes: -1})
+		}
+	}
+	together(runs...)
 	return reports
 }
 
@@ -56,22 +64,27 @@ func TestLongLeasePaysOnceWithTheSameSeeds(t *testing.T) {
 
 func TestEachMutationIsCaught(t *testing.T) {
 	t.Parallel()
-	for is, expected := range map[mutation]func(*hostile.Report) []hostile.Finding{
-		newID:         func(r *hostile.Report) []hostile.Finding { return r.Double },
-		atOnce:        func(r *hostile.Report) []hostile.Finding { return r.Double },
-		trustsRefusal: func(r *hostile.Report) []hostile.Finding { return r.Missing },
-		paidEarly:     func(r *hostile.Report) []hostile.Finding { return r.Missing },
-		ignoresResult: func(r *hostile.Report) []hostile.Finding { return r.Claims },
-	} {
-		t.Run(string(is), func(t *testing.T) {
-			t.Parallel()
-			report := run(t, is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1})
-			found := expected(report)
-			require.NotEmpty(t, found, "%s", report)
-			require.NotEmpty(t, found[0].Timeline)
-			require.False(t, report.OK())
-			t.Logf("%s", report)
-		})
+	cases := []struct {
+		is       mutation
+		expected func(*hostile.Report) []hostile.Finding
+	}{
+		{newID, func(r *hostile.Report) []hostile.Finding { return r.Double }},
+		{atOnce, func(r *hostile.Report) []hostile.Finding { return r.Double }},
+		{trustsRefusal, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
+		{paidEarly, func(r *hostile.Report) []hostile.Finding { return r.Missing }},
+		{ignoresResult, func(r *hostile.Report) []hostile.Finding { return r.Claims }},
+	}
+	reports, runs := make([]*hostile.Report, len(cases)), make([]func(), len(cases))
+	for i, c := range cases {
+		runs[i] = func() { reports[i] = run(t, c.is, hostile.Options{Seed: 2, Payments: 40, Kills: 2, Freezes: 1}) }
+	}
+	together(runs...)
+	for i, c := range cases {
+		found := c.expected(reports[i])
+		require.NotEmpty(t, found, "%s: %s", c.is, reports[i])
+		require.NotEmpty(t, found[0].Timeline)
+		require.False(t, reports[i].OK())
+		t.Logf("%s: %s", c.is, reports[i])
 	}
 }
 

@@ -43,9 +43,7 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
-	r.background.Go(func() { _ = server.Serve(listener) }) // until the end: what a killed process has sent is still on its way
-	r.atEnd(server.Close)
+	r.atEnd(listener.Close)
 	database := ""
 	if r.options.Database != "" {
 		if p.database, database, err = r.target.proxy(ctx, &r.background); err != nil {
@@ -78,7 +76,13 @@ func (r *run) launch(ctx context.Context, number, start int) (*process, error) {
 	}
 	p.hold = stdin.Close
 	ownGroup(p.cmd)
-	if err := r.spawn(p.cmd.Start); err != nil {
+	server := &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	r.background.Go(func() { _ = server.Serve(listener) }) // until the end: what a killed process has sent is still on its way
+	r.atEnd(server.Close)
+	p.mu.Lock()
+	err = r.spawn(p.cmd.Start)
+	p.mu.Unlock()
+	if err != nil {
 		return nil, fmt.Errorf("hostile: the worker cannot be started: %w", err)
 	}
 	r.background.Go(p.wait)

@@ -19,7 +19,7 @@ func publicNames(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
 	for _, directory := range []string{
-		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "conformance"),
+		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "conformance"), filepath.Join("prepaidtest", "hostile"),
 		filepath.Join("contrib", "redis"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "postgres"),
 		filepath.Join("contrib", "postgres", "pgtest"),
 	} {

@@ -1,0 +1,74 @@
+package hostile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+)
+
+// payAll is a worker: it pays everything with a journal that all its runs share.
+func payAll(ctx context.Context, job hostile.Job) error {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	j, err := journal.Open(filepath.Join(job.Dir, "journal"), journal.Options{})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	var open []error
+	for _, p := range job.Payments {
+		switch params := p.Params().(type) {
+		case prepaid.TransferParams:
+			_, err = j.Transfer(ctx, client.Accounts, p.SourceAccountID, params)
+		case prepaid.DirectEntryOutParams:
+			_, err = j.DirectEntryOut(ctx, client.Accounts, p.SourceAccountID, params)
+		}
+		if e, _ := j.Get(p.RequestID); e.State != journal.StateDone && e.State != journal.StateRejected {
+			open = append(open, err) // not settled: run me again
+		}
+	}
+	return errors.Join(open...)
+}
+
+// The test runs copies of the worker, which TestMain has registered with hostile.Worker("payer", payAll), and fails with timelines if
+// one payment is not as ordered.
+func ExampleTest() {
+	_ = func(t *testing.T) {
+		hostile.Test(t, hostile.Options{Worker: "payer", Payments: 200, Copies: 1})
+	}
+}
+
+// A worker with a lease of 5 s that cannot be shortened needs a service that takes longer.
+func ExampleOptions() {
+	slow := hostile.Options{AttemptTimeout: 5 * time.Second, InFlightWait: 5 * time.Second, Freeze: 20 * time.Second, Timeout: 10 * time.Minute}
+	slow.Worker = "payer"
+	fmt.Println(slow.Freeze)
+	// Output: 20s
+}
+
+// A program can run the harness itself. Here a worker pays eight payments, and is killed once.
+func ExampleRun() {
+	report, err := hostile.Run(context.Background(), hostile.Options{
+		Worker: "payer", Payments: 8, Copies: 1, Seed: 7, Kills: 1, Freezes: -1, Faults: 0.2,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report.OK(), report.Paid, "paid,", report.Kills, "kill")
+	// Output: true 8 paid, 1 kill
+}

@@ -1,0 +1,58 @@
+//go:build unix
+
+package hostile_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+)
+
+// No process is left, nor what it has started.
+func TestNoProcessIsLeft(t *testing.T) {
+	t.Parallel()
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := calm("")
+	o.Copies, o.Env, o.Timeout = 2, []string{"SLOPPY_PIDS=" + pids}, time.Second
+	report, err := hostile.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, "the run has taken 1s", report.Unfinished)
+	text, err := os.ReadFile(pids)
+	require.NoError(t, err)
+	lines := strings.Fields(string(text))
+	require.Len(t, lines, 4)
+	for _, line := range lines {
+		pid, err := strconv.Atoi(line)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return ended(pid) }, 10*time.Second, 10*time.Millisecond)
+	}
+}
+
+// ended reports that a process is gone, or waits for somebody to ask how it ended.
+func ended(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return true
+	}
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	return err == nil && strings.Contains(string(status), "State:\tZ")
+}
+
+// A copy that is frozen in the middle of a request, beyond its lease, comes back to a payment that another has made.
+func TestFrozenBeyondTheLease(t *testing.T) {
+	t.Parallel()
+	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 4, Freeze: 2500 * time.Millisecond, Refused: -1}
+	var safe, naive *hostile.Report
+	together(func() { safe = run(t, correct, o) }, func() { naive = run(t, naiveLease, o) })
+	require.True(t, safe.OK(), "%s", safe)
+	require.Positive(t, safe.Freezes)
+	require.NotEmpty(t, naive.Double, "%s", naive)
+	require.Contains(t, strings.Join(naive.Double[0].Timeline, "\n"), "FROZEN for 2.5s")
+}

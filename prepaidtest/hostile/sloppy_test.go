@@ -1,0 +1,270 @@
+package hostile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
+)
+
+// sloppy pays each payment in turn and does something else wrong.
+func sloppy(ctx context.Context, job hostile.Job) error {
+	is := os.Getenv("SLOPPY")
+	if is == "fails" {
+		for n := range 20 {
+			fmt.Println("line", n)
+		}
+		return errors.New(strings.Repeat("x", 1500))
+	}
+	if pids := os.Getenv("SLOPPY_PIDS"); pids != "" {
+		return linger(ctx, pids)
+	}
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	claims := make([]hostile.Claim, 0, len(job.Payments))
+	for n, p := range job.Payments {
+		if p.Rollback && is != "rollbacks" {
+			continue
+		}
+		state := hostile.StatePaid
+		if err := pay(ctx, client, alter(is, n, p)); err != nil {
+			state = hostile.StateRejected
+		}
+		claims = append(claims, hostile.Claim{RequestID: p.RequestID, State: state})
+	}
+	if is == "claims" {
+		claims[0].State, claims[1].State, claims[2].RequestID, claims[3].State = "rejected", "settled", "nobody's", "unknown"
+	}
+	if is == "unreadable" {
+		return os.WriteFile(os.Getenv("PREPAID_HOSTILE_SUMMARY"), []byte("{}\nx\n"), 0o600)
+	}
+	return job.Summarize(claims)
+}
+
+// alter makes another payment of one.
+func alter(is string, n int, p hostile.Payment) hostile.Payment {
+	bank := &prepaid.BankAccount{BSB: "062000", AccountNumber: "1", AccountName: "J CITIZEN"}
+	switch {
+	case is == "amounts" && n == 1:
+		p.Amount = prepaid.Cents(99)
+	case is == "elsewhere" && n == 1:
+		p.DestinationAccountID = "card-1"
+	case is == "bank" && n == 1:
+		p.Operation, p.Destination, p.BSB = hostile.DirectEntryOut, bank, "062000"
+	case is == "card" && p.Operation == hostile.DirectEntryOut:
+		p.Operation, p.DestinationAccountID = hostile.Transfer, "card-1"
+	case is == "back" && n == 4:
+		p.SourceAccountID, p.DestinationAccountID, p.Amount = "card-1", "float", prepaid.Cents(50)
+	}
+	return p
+}
+
+func pay(ctx context.Context, client *prepaid.Client, p hostile.Payment) (err error) {
+	switch params := p.Params().(type) {
+	case prepaid.TransferParams:
+		_, err = client.Accounts.Transfer(ctx, p.SourceAccountID, params)
+	case prepaid.DirectEntryOutParams:
+		_, err = client.Accounts.DirectEntryOut(ctx, p.SourceAccountID, params)
+	}
+	return err
+}
+
+// linger starts a child, notes both processes and stays.
+func linger(ctx context.Context, pids string) error {
+	child := exec.Command("sleep", "600")
+	if err := child.Start(); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(pids, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = fmt.Fprintf(file, "%d\n%d\n", os.Getpid(), child.Process.Pid)
+	time.Sleep(10 * time.Minute)
+	return err
+}
+
+// calm is a run in which only the worker goes wrong.
+func calm(is string) hostile.Options {
+	return hostile.Options{
+		Worker: "sloppy", Env: []string{"SLOPPY=" + is}, Seed: 5, Payments: 12, Copies: 1,
+		Faults: -1, Kills: -1, Freezes: -1, ClockMoves: -1, Refused: -1,
+	}
+}
+
+func TestWhatTheAccountsShow(t *testing.T) {
+	t.Parallel()
+	for is, check := range map[string]func(*testing.T, *hostile.Report){
+		"": func(t *testing.T, r *hostile.Report) {
+			require.True(t, r.OK(), "%s", r)
+			require.Equal(t, []int{12, 12, 12}, []int{r.Payments, r.Paid, r.Requests})
+			require.Contains(t, r.String(), "SAFE: 12 payments, 12 of them made, each once; 0 refused\nseed 5, 1 worker, 12 requests, ")
+		},
+		"rollbacks": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Unrequested, 3)
+			require.Contains(t, r.Unrequested[0].Text, "was rolled back, and was made all the same")
+			require.True(t, r.Unrequested[0].Payment.Rollback)
+			require.Contains(t, r.String(), "MONEY WRONG: of 12 payments 3 paid without an order\n")
+		},
+		"amounts": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Missing, 1)
+			require.Len(t, r.Unrequested, 1)
+			require.Regexp(t, `^transaction \d+: -0\.99 from float, which nobody ordered$`, r.Unrequested[0].Text)
+			require.Len(t, r.Claims, 1, "it says paid")
+		},
+		"elsewhere": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Wrong, 1)
+			require.Contains(t, r.Wrong[0].Text, ": went to card-1")
+		},
+		"bank": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Wrong, 1)
+			require.Contains(t, r.Wrong[0].Text, ": was made as a direct entry")
+		},
+		"card": func(t *testing.T, r *hostile.Report) {
+			require.NotEmpty(t, r.Wrong)
+			require.Contains(t, r.Wrong[0].Text, "to a bank account, request ID")
+			require.Contains(t, r.Wrong[0].Text, ": was made as a transfer")
+		},
+		"back": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Unrequested, 1)
+			require.Contains(t, r.Unrequested[0].Text, " from card-1, which nobody ordered")
+		},
+		"claims": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Claims, 3)
+			require.Contains(t, r.Claims[0].Text, "the summary of worker 1 says rejected, and the money moved")
+			require.Contains(t, r.Claims[1].Text, `has an unknown state, "settled"`)
+			require.Contains(t, r.Claims[2].Text, "names a payment that was not ordered: nobody's")
+		},
+		"unreadable": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Claims, 1)
+			require.Equal(t, "the summary of worker 1 cannot be read: line 2 is not the expected JSON", r.Claims[0].Text)
+		},
+	} {
+		t.Run(is, func(t *testing.T) {
+			t.Parallel()
+			o := calm(is)
+			o.Rollbacks = 3
+			report, err := hostile.Run(t.Context(), o)
+			require.NoError(t, err)
+			require.Equal(t, is == "", report.OK())
+			check(t, report)
+		})
+	}
+}
+
+func TestWorkerThatNeverFinishes(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	o := calm("fails")
+	o.Quiet, o.Log = 500*time.Millisecond, &log
+	report, err := hostile.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, "no worker has sent a payment for 500ms", report.Unfinished)
+	require.False(t, report.OK())
+	require.False(t, report.MoneyWrong(), "nothing is called missing yet")
+	require.Positive(t, report.Restarts)
+	require.Contains(t, report.String(), "NOT FINISHED: 12 payments, 0 of them made, none twice\nnot finished: no worker")
+	require.Regexp(t, `the last lines of worker 1\.\d+, which exit status 1:\n  line 12\n`, report.String())
+	require.NotContains(t, report.String(), "line 10\n")
+	require.Contains(t, log.String(), "worker 1.1: line 0\n")
+	require.Contains(t, log.String(), "worker 1.1: "+strings.Repeat("x", 1000)+"\nworker 1.1: "+strings.Repeat("x", 500)+"\n")
+	require.Contains(t, log.String(), "worker 1.1: ended: exit status 1\n")
+}
+
+func TestRunEndsWithItsContextAndWithTimeout(t *testing.T) {
+	t.Parallel()
+	o := calm("")
+	o.Env = []string{"SLOPPY_PIDS=" + filepath.Join(t.TempDir(), "pids")}
+	o.Timeout = 300 * time.Millisecond
+	report, err := hostile.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, "the run has taken 300ms", report.Unfinished)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	o.Timeout = 0
+	report, err = hostile.Run(ctx, o)
+	require.NoError(t, err)
+	require.Equal(t, "context canceled", report.Unfinished)
+}
+
+// A worker that sends one payment over and over is no use to anybody.
+func TestWorkerThatSendsForEver(t *testing.T) {
+	t.Parallel()
+	report := run(t, neverSettles, hostile.Options{Seed: 5, Payments: 2, Copies: 1, Faults: -1, Kills: -1, Freezes: -1})
+	require.Regexp(t, `^PAY \d was sent 100 times$`, report.Unfinished)
+	require.Contains(t, strings.Join(report.Last, "\n"), "ends with 200, the cached response (PAY ")
+}
+
+func TestErrorsOfARun(t *testing.T) {
+	t.Parallel()
+	o := calm("")
+	o.Command = []string{filepath.Join(t.TempDir(), "missing")}
+	_, err := hostile.Run(t.Context(), o)
+	require.ErrorContains(t, err, "hostile: the worker cannot be started: ")
+
+	broken := errors.New("broken")
+	o = calm("")
+	o.Prepare = func(context.Context, hostile.Job) error { return broken }
+	_, err = hostile.Run(t.Context(), o)
+	require.ErrorIs(t, err, broken)
+	require.ErrorContains(t, err, "hostile: Prepare: ")
+
+	o = calm("fails")
+	o.Enqueue = func(context.Context, hostile.Job) error { return broken }
+	_, err = hostile.Run(t.Context(), o)
+	require.ErrorIs(t, err, broken)
+	require.ErrorContains(t, err, "hostile: Enqueue: ")
+}
+
+// recorder is a test that may fail.
+type recorder struct {
+	testing.TB
+	failed, logged string
+}
+
+func (r *recorder) Errorf(format string, args ...any) { r.failed = fmt.Sprintf(format, args...) }
+func (r *recorder) Logf(format string, args ...any)   { r.logged = fmt.Sprintf(format, args...) }
+func (r *recorder) Fatal(args ...any) {
+	r.failed = fmt.Sprint(args...)
+	runtime.Goexit()
+}
+
+func TestTestFailsWithTheReport(t *testing.T) {
+	t.Parallel()
+	safe := &recorder{TB: t}
+	require.True(t, hostile.Test(safe, calm("")).OK())
+	require.Contains(t, safe.logged, "hostile: SAFE")
+	require.Empty(t, safe.failed)
+	wrong := &recorder{TB: t}
+	o := calm("rollbacks")
+	o.Rollbacks = 4
+	hostile.Test(wrong, o)
+	require.Contains(t, wrong.failed, "hostile: MONEY WRONG")
+	require.Contains(t, wrong.failed, "\n… and 1 more paid without an order\n")
+	require.Contains(t, wrong.failed, "\nreproduce: PREPAID_HOSTILE_SEED=5 go test -count=1 -run '^TestTestFailsWithTheReport$'\n")
+	var fatal sync.WaitGroup
+	fatal.Go(func() { hostile.Test(wrong, hostile.Options{}) })
+	fatal.Wait()
+	require.Equal(t, "hostile: Command or Worker is required", wrong.failed)
+}
