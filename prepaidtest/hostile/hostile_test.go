@@ -40,10 +40,11 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	reports, runs := make([]*hostile.Report, 10), make([]func(), 10)
 	for i := range runs {
 		runs[i] = func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.6, Kills: -1, Freezes: -1})
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1})
 		}
 	}
-	together(runs...)
+	together(runs[:5]...)
+	together(runs[5:]...)
 	return reports
 }
 
