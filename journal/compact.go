@@ -12,13 +12,13 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// Compact rewrites the file with the last record of each payment, without payments that were done or rejected before a
-// given time; the zero time drops none. Payments may continue meanwhile, but wait. A crash leaves the old file or the new
+// Compact rewrites the file with the last record of each payment, without payments that were done, rejected or withdrawn before
+// a given time; the zero time drops none. Payments may continue meanwhile, but wait. A crash leaves the old file or the new
 // one, and the lock is held throughout.
 //
-// A dropped payment is unknown to the journal: if it is run again, it is sent again. Drop none that could be run again:
-// 30 days after its first sending the service has forgotten it too, and pays twice unless the client refuses the request
-// ID as expired.
+// A dropped payment is unknown to the journal: if it is run again, it is sent again, also if it was withdrawn. Drop none that
+// could be run again: 30 days after its first sending the service has forgotten it too, and pays twice unless the client refuses
+// the request ID as expired.
 //
 // Errors: [ErrNotCompacted], and the journal is unchanged. [ErrNotRecorded] as everywhere, and if the file was replaced
 // but its name may not be durable: open the journal again.

@@ -11,8 +11,10 @@
 // sent is sent. One of unknown outcome is sent again under its request ID, for which the service returns the cached
 // response if it has paid, and not before [Journal.NotBefore], when the first request can no longer be running. With the
 // client's default settings that is 40 s after the sending or, if its process died, after the file was opened. A rejected
-// payment is not pending, but is sent when it is called again: remove from the list what you paid some other way.
+// payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other way.
 // Concurrent calls share their syncs, so pay from many goroutines.
+//
+// With [Options].Seal the file has the params, encrypted, and [Journal.Resume] sends what is pending without your list.
 //
 // A request ID must be the same in each run: derive it from the payment's data with [prepaid.DeriveRequestID], or store
 // it. Different params under a known ID are [ErrChanged]: nothing is sent, and the error contains the state of the
@@ -32,12 +34,17 @@
 // payment was ever removed, that is proof: record [NotMoved] for each such entry, and give the payments new IDs.
 // Otherwise look at the history from 7 days before the ID's own time to 22 days after it.
 //
+// # Your own store
+//
+// A database can keep payments as the journal does: [State.Next] is the one state machine, and [Entry] and [Run] have all the rules
+// around it, without file, clock or sender. A row has an Entry and sealed params. See [Run], and docs/money-safety.md.
+//
 // # File
 //
 // A header line, then one record per line: CRC-32C and length of the record in hex, and the record in JSON. The last
 // record of a request ID is the current one. An incomplete last line is cut off on opening. Any other damage is
 // [ErrCorrupt], and nothing is repaired by guessing: a power cut in the middle of a shared sync may leave a hole, which a
-// person must look at. [Journal.Compact] rewrites the file without finished payments.
+// person must look at. [Journal.Compact] rewrites the file without settled payments.
 //
 // The file is locked while it is open. On Unix the lock is on the file itself, on Windows it is a separate file with the
 // suffix .lock; the system releases both when the process dies. On other systems the .lock file of a dead process must be
@@ -48,4 +55,7 @@
 // Account, amount and request ID are stored in plain text. Destination and references are not: the file has their
 // SHA-256, keyed with [Options].DigestKey. Without a key, anyone who has the file can find a bank account number by
 // trying. Keep the key as long as the file: with another one every payment is [ErrChanged].
+//
+// With [Options].Seal the file also has the params, encrypted, in each record until the payment is done or withdrawn.
+// [Journal.Compact] removes these records.
 package journal

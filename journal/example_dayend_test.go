@@ -52,7 +52,7 @@ func dayEnd(ctx context.Context, h history, j *journal.Journal, payer prepaid.Ac
 		amount, found := booked[e.TransactionID]
 		delete(booked, e.TransactionID) // everything there is to report of it is reported here, once
 		switch {
-		case e.State != journal.StateDone && e.State != journal.StateRejected:
+		case e.State.Pending():
 			if e.Began.Before(next) {
 				findings = append(findings, fmt.Sprintf("%s is %s: run it again", e.RequestID, e.State))
 			}

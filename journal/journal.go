@@ -174,8 +174,8 @@ func (j *Journal) All() iter.Seq[Entry] {
 	}
 }
 
-// Pending iterates over the entries that are neither done nor rejected: run them again. A rejected payment is not
-// pending, but is sent when it is called again: remove from the list what you paid some other way.
+// Pending iterates over the entries that still have to be sent, see [State.Pending]: run them again, or [Journal.Resume]. A rejected
+// payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some other way.
 func (j *Journal) Pending() iter.Seq[Entry] {
 	all := j.All()
 	return func(yield func(Entry) bool) {

@@ -10,12 +10,12 @@ import (
 )
 
 // Transfer makes a card-to-card transfer once, however often it is called with the same params. A payment that was not
-// sent is sent. A rejected payment is not pending, but is sent when it is called again: remove from the list what you
-// paid some other way.
+// sent is sent. A rejected payment is not pending, but is sent when it is called again: [Journal.Withdraw] what you paid some
+// other way.
 //
 // Errors: a [*prepaid.CallError], so that [prepaid.OutcomeOf] reports what happened. In addition to the sender's causes:
-// [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWindow],
-// [ErrNotRecorded]. If the payment was made but its outcome could not be recorded, both result and error are returned.
+// [ErrChanged] (not sent, [prepaid.OutcomeRejected]; never pay under a new request ID because of it), [ErrWithdrawn] (the same
+// outcome), [ErrWindow], [ErrNotRecorded], those of [Options].Seal. If the payment was made but its outcome could not be recorded, both result and error are returned.
 //
 // An unknown outcome stays unknown until a later request, for which the call waits until [Journal.NotBefore], succeeds or
 // is refused in a way that [prepaid.ProvesNotApplied] accepts: a failed transfer, or a 400 in the service's own form with a

@@ -110,5 +110,18 @@ func (s *Store) checkServer(ctx context.Context) error {
 	return nil
 }
 
-// String returns the schema only: options contain a key.
-func (s *Store) String() string { return "prepaidpg.Store(" + s.options.Schema + ")" }
+// Format prints no key, whatever the AEAD is.
+func (o Options) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "prepaidpg.Options{Schema:%s CallTimeout:%s}", o.Schema, o.CallTimeout)
+}
+
+// LogValue logs the same as Format prints.
+func (o Options) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(o)) }
+
+// Format prints the schema only.
+func (s *Store) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "prepaidpg.Store{%s}", s.options.Schema)
+}
+
+// LogValue logs the same as Format prints.
+func (s *Store) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }

@@ -69,7 +69,7 @@ func outcomeArgs(list []*outcome) []any {
 		attempts, runs, idle   = make([]int32, n), make([]int32, n), make([]int32, n)
 		transaction, correlate = make([]*string, n), make([]*string, n)
 		code, review           = make([]*string, n), make([]*string, n)
-		began, hook            = make([]bool, n), make([]*int64, n)
+		began, resolved, hook  = make([]bool, n), make([]bool, n), make([]*int64, n)
 	)
 	now := time.Now()
 	for i, o := range list {
@@ -78,13 +78,13 @@ func outcomeArgs(list []*outcome) []any {
 		if o.due() {
 			wait[i] = new(o.wait.Microseconds())
 		}
-		hook[i] = o.hookWait()
+		hook[i], resolved[i] = o.hookWait(), e.Resolved
 		began[i], first[i], last[i], rest[i] = !e.Began.IsZero(), age(now, e.FirstSent), age(now, e.LastSent), age(now, e.NotBefore)
 		attempts[i], runs[i], idle[i] = int32(e.Attempts), int32(e.Runs), int32(o.idle) //nolint:gosec // small
 		transaction[i], correlate[i] = orNull(string(e.TransactionID)), orNull(e.CorrelationID)
 		code[i], review[i] = orNull(string(e.Code)), orNull(string(e.Review))
 	}
-	return []any{id, lease, event, state, wait, first, last, rest, attempts, runs, idle, transaction, correlate, code, review, began, hook}
+	return []any{id, lease, event, state, wait, first, last, rest, attempts, runs, idle, transaction, correlate, code, review, began, hook, resolved}
 }
 
 // age returns how long ago t was, in microseconds, or nil for the zero time.
@@ -163,10 +163,7 @@ func (s *Store) transaction(ctx context.Context, work func(tx pgx.Tx) error) err
 		}
 		return failure("record", err)
 	}
-	switch err := tx.Commit(ctx); {
-	case errors.Is(err, pgx.ErrTxCommitRollback): // statements of this package do not fail silently
-		return &errSettled{err: errors.New("it ignored an error of its transaction")}
-	case err != nil:
+	if err := tx.Commit(ctx); err != nil {
 		return failure("commit", err)
 	}
 	return nil
@@ -205,6 +202,9 @@ func settle(ctx context.Context, tx pgx.Tx, e journal.Entry, settled settledFunc
 	}()
 	if err := settled(ctx, settledTx{tx}, e); err != nil {
 		return &errSettled{err: err}
+	}
+	if tx.Conn().PgConn().TxStatus() == 'E' {
+		return &errSettled{err: errors.New("it ignored an error of its transaction")}
 	}
 	return nil
 }

@@ -23,10 +23,12 @@ type run struct {
 	work     chan *claimed
 	ended    chan *outcome
 	wake     chan struct{} // something may be due, or there is room
-	held     atomic.Int64  // payments claimed, and whose call has not ended
-	ahead    atomic.Int64  // how many may wait
-	brake    brake
-	lost     atomic.Int64 // outcomes that could not be recorded
+	// unsettled: Settled has failed
+	unsettled chan struct{}
+	held      atomic.Int64 // payments claimed, and whose call has not ended
+	ahead     atomic.Int64 // how many may wait
+	brake     brake
+	lost      atomic.Int64 // outcomes that could not be recorded
 }
 
 // Run sends the payments that are due, until ctx ends, and returns when its calls have ended, what they found is recorded, and
@@ -48,7 +50,7 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	r := &run{
 		Store: s, sender: sender, workers: workers, calls: calls, stopping: ctx,
 		work: make(chan *claimed, workers.N+workers.Claim), ended: make(chan *outcome, recorders*group),
-		wake: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), unsettled: make(chan struct{}, 1),
 	}
 	r.ahead.Store(int64(workers.Claim))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(workers.Grace, cancel) })

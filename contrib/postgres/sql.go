@@ -35,9 +35,9 @@ select {columns}, now(), p.sealed, p.lease, p.sends_until, p.idle from p`
 // outcomeSQL ends leases, each fenced by its number: the row is as this worker's claim left it, or it is not touched.
 const outcomeSQL = `with o as (
 	select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-		$9::integer[], $10::integer[], $11::integer[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[], $17::bigint[])
+		$9::integer[], $10::integer[], $11::integer[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[], $17::bigint[], $18::boolean[])
 	as o(request_id, lease, event, state, wait, first, last, rest, attempts, runs, idle, transaction_id, correlation_id, code,
-		review, began, hook)
+		review, began, hook, resolved)
 ), p as (
 	update {s}.payments q set state = o.state, changed = now(), sends_until = null,
 		due = now() + o.wait * interval '1 microsecond',
@@ -45,7 +45,7 @@ const outcomeSQL = `with o as (
 		first_sent = coalesce(q.first_sent, now() - o.first * interval '1 microsecond'),
 		last_sent = now() - o.last * interval '1 microsecond', not_before = now() - o.rest * interval '1 microsecond',
 		attempts = o.attempts, runs = o.runs, idle = o.idle, transaction_id = o.transaction_id,
-		correlation_id = o.correlation_id, code = o.code, review = o.review,
+		correlation_id = o.correlation_id, code = o.code, review = o.review, resolved = o.resolved,
 		hook_due = now() + o.hook * interval '1 microsecond', hook_tries = 0,
 		sealed = case when o.state <> 'done' then q.sealed end
 	from o where q.request_id = o.request_id and q.lease = o.lease and q.sends_until is not null

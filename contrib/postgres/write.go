@@ -158,6 +158,10 @@ func (r *run) settledFailed(e journal.Entry, err error) {
 	if r.workers.Trace.SettledFailed != nil {
 		r.workers.Trace.SettledFailed(e, err)
 	}
+	select {
+	case r.unsettled <- struct{}{}:
+	default:
+	}
 }
 
 // settleLater calls Settled again where it failed, until ctx ends.
@@ -169,8 +173,21 @@ func (r *run) settleLater(ctx context.Context) {
 			r.failed(err)
 			r.pauseFor(ctx, settlePoll)
 		case !found:
-			r.pauseFor(ctx, settlePoll)
+			r.awaitUnsettled(ctx)
 		}
+	}
+}
+
+// awaitUnsettled returns when Settled may be due: some time after it failed in this Run, or after the time for which other
+// workers may fail unnoticed.
+func (r *run) awaitUnsettled(ctx context.Context) {
+	timer := time.NewTimer(settlePoll)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-r.unsettled:
+		r.pauseFor(ctx, firstWait)
 	}
 }
 

@@ -14,12 +14,13 @@ local known = ARGV[15] == '1'
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
-local state, members, flat = {}, {}, redis.call('HGETALL', KEYS[1])
+local state, members, stayed, flat = {}, {}, false, redis.call('HGETALL', KEYS[1])
 for i = 1, #flat, 2 do
 	if string.sub(flat[i], 1, 2) == 'm:' then
 		local m = {}
 		for part in string.gmatch(flat[i + 1], '[^ ]+') do m[#m + 1] = tonumber(part) end
 		local member = {held = m[1], seq = m[2], need = {m[3], m[4], m[5]}, seen = m[6], ends = m[7], leaves = m[8] == 1}
+		stayed = stayed or not member.leaves
 		if member.ends > now then
 			members[string.sub(flat[i], 3)] = member
 		else
@@ -31,7 +32,8 @@ for i = 1, #flat, 2 do
 end
 
 -- Until open, nothing is granted: replicas that are not heard of may still be using slots. So it is when this Redis
--- is not the one of the last exchange, when none was heard for a lease, and when what a member knows is forgotten.
+-- is not the one of the last exchange, when none was heard for a lease, and when what a member knows is forgotten. After a
+-- long silence all accounts have ended, but those whose they were may only have been unable to reach Redis.
 local server = redis.pcall('INFO', 'server')
 local run, up = '-', 0
 if type(server) == 'string' then
@@ -41,7 +43,7 @@ end
 local open = state.open or 0
 if #flat == 0 then
 	open = known and now + gone or now + math.max(0, gone - up)
-elseif state.run ~= 'r' .. run or (next(members) and now - state.seen > lease) then
+elseif state.run ~= 'r' .. run or ((known or stayed) and now - state.seen > lease) then
 	open = now + gone
 end
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,6 +236,6 @@ func TestNamedPostgres(t *testing.T) { //nolint:paralleltest // it sets the envi
 
 	t.Setenv("PREPAID_PAYOUTS_DATABASE", "postgres://u:hunter2@%zz")
 	_, err = openServer(t.Context(), true, pgtest.Options{})
-	require.True(t, errors.Is(err, errWrong))
+	require.ErrorIs(t, err, errWrong)
 	require.NotContains(t, err.Error(), "hunter2")
 }

@@ -11,12 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/cardprograms/prepaid/prepaidtest/hostile"
 )
 
 // The test binary runs itself as the processes of the demonstration.
 const childEnv = "PAYOUTS_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	hostile.Worker("payouts", harnessedWorker)
 	switch os.Getenv(childEnv) {
 	case "program":
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

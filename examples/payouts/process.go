@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -38,6 +39,8 @@ type process struct {
 
 // run returns when the process has ended after stop, or cannot be started at all. When ctx ends, it is killed.
 func (p *process) run(ctx context.Context) error {
+	runtime.LockOSThread() // see endWithParent
+	defer runtime.UnlockOSThread()
 	for {
 		err := p.once(ctx)
 		if p.isStopping() || ctx.Err() != nil {
@@ -68,6 +71,7 @@ func (p *process) once(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, program, p.args...) //nolint:gosec // this very program
 	cmd.Env, cmd.Stderr = p.environment, p.logs
+	endWithParent(cmd)
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		return err

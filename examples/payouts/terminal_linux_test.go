@@ -33,15 +33,17 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// start runs the program on a terminal. shown is what the person sees.
-func startOnTerminal(t *testing.T) (keys io.Writer, shown *safeBuffer, cmd *exec.Cmd) {
+// startOnTerminal runs the program on a terminal, and returns the person's end and what it shows.
+func startOnTerminal(t *testing.T) (*os.File, *safeBuffer, *exec.Cmd) {
 	t.Helper()
 	person, program := newTerminal(t)
-	cmd = exec.CommandContext(t.Context(), os.Args[0])
+	path, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), path)
 	cmd.Env = append(os.Environ(), childEnv+"=program")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
 	require.NoError(t, cmd.Start())
-	shown = &safeBuffer{}
+	shown := &safeBuffer{}
 	go func() { _, _ = io.Copy(shown, person) }() // until the terminal is closed
 	return person, shown, cmd
 }
@@ -56,7 +58,7 @@ func TestEachKey(t *testing.T) {
 	t.Parallel()
 	pgtest.Start(t, pgtest.Options{}) // or skips the test
 	keys, shown, cmd := startOnTerminal(t)
-	before, err := unix.IoctlGetTermios(int(keys.(*os.File).Fd()), unix.TCGETS)
+	before, err := unix.IoctlGetTermios(int(keys.Fd()), unix.TCGETS)
 	require.NoError(t, err)
 	require.NotZero(t, before.Lflag&unix.ECHO)
 	for _, press := range []struct{ key, shows string }{
@@ -70,7 +72,7 @@ func TestEachKey(t *testing.T) {
 		shown.waitFor(t, press.shows)
 	}
 	require.NoError(t, cmd.Wait(), "%s", shown)
-	after, err := unix.IoctlGetTermios(int(keys.(*os.File).Fd()), unix.TCGETS)
+	after, err := unix.IoctlGetTermios(int(keys.Fd()), unix.TCGETS)
 	require.NoError(t, err)
 	require.Equal(t, before.Lflag, after.Lflag)
 }
@@ -85,7 +87,7 @@ func TestGiveUp(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualError(t, cmd.Wait(), "exit status 3", "%s", shown)
 	require.Contains(t, shown.String(), "payouts: interrupted: nothing is proven")
-	terminal, err := unix.IoctlGetTermios(int(keys.(*os.File).Fd()), unix.TCGETS)
+	terminal, err := unix.IoctlGetTermios(int(keys.Fd()), unix.TCGETS)
 	require.NoError(t, err)
 	require.NotZero(t, terminal.Lflag&unix.ECHO)
 }

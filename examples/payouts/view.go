@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -97,7 +98,7 @@ func pid(n int) string {
 	if n == 0 {
 		return "-"
 	}
-	return fmt.Sprint(n)
+	return strconv.Itoa(n)
 }
 
 // done is what a process has done in all its runs.

@@ -117,11 +117,12 @@ func serve(ctx context.Context, s settings, address string, report *reporter) er
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
 	stopped := make(chan error, 1)
-	defer context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		stopped <- server.Shutdown(ctx)
-	})()
+	})
+	defer stop()
 	report.ready()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -53,19 +53,44 @@ func mutants() []mutant {
 		},
 		{
 			name: "a journal does not take over what another store sent", file: "journal/pay.go", pkg: "./journal", test: "TestPaymentOfAnotherStore",
-			old: "if !known && !lastSent.IsZero() {", new: "if false {",
+			old: "!known && !lastSent.IsZero()", new: "false",
 		},
 		{
 			name: "a known path is compared as it is written", file: "raw.go", pkg: "./internal/tests/limits", test: "TestRawCallOfAKnownPath",
 			old: "of == plainSegment(segment)", new: "of == segment",
 		},
 		{
-			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestKilledPayrollPaysEachOnce",
+			name: "the journal does not wait", file: "journal/pay.go", pkg: "./journal", test: "TestRepeatNeverOvertakesTheFirst",
 			old: "at := e.Earliest(sender, now, j.opened)", new: "at := e.Began",
 		},
 		{
 			name: "the journal does not count from its lock", file: "journal/entry.go", pkg: "./journal", test: "TestRepeatOfAProcessThatDiedCountsFromTheLock",
 			old: "return later(e.Changed, heldUntil)", new: "return e.Changed",
+		},
+		{
+			name: "a refusal ends what an earlier run left unknown", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
+			old: "case s == StateUnknown:\n		return StateUnknown, true", new: "case s == StateUnknown:\n		return known, true",
+		},
+		{
+			name: "what a dead process was sending begins as if nothing had been sent", file: "journal/machine.go", pkg: "./journal",
+			test: "TestNoSequenceForgetsMoneyThatMayHaveMoved", old: "case StateIntended, StateUnknown:\n			return StateUnknown, true",
+			new: "case StateIntended, StateUnknown:\n			return s, true",
+		},
+		{
+			name: "a payment that may have moved is withdrawn", file: "journal/machine.go", pkg: "./journal", test: "TestNoSequenceForgetsMoneyThatMayHaveMoved",
+			old: "if s == StateQueued || s == StateNotSent || s == StateRejected {", new: "if s != StateDone && s != StateWithdrawn {",
+		},
+		{
+			name: "the client does not know of the earlier run", file: "journal/run.go", pkg: "./journal", test: "TestGuideStore",
+			old: "p.LastSent = later(p.LastSent, r.LastSent)\n		return sender.Transfer", new: "return sender.Transfer",
+		},
+		{
+			name: "opened params are not compared with the digests", file: "journal/seal.go", pkg: "./journal", test: "TestSealedParamsCannotBeMoved",
+			old: "|| e.Match(again) != nil {", new: "|| false && e.Match(again) != nil {",
+		},
+		{
+			name: "a request leaves after its deadline", file: "call.go", pkg: "./internal/tests/faults", test: "TestNothingLeavesAfterTheDeadline",
+			old: "time.Until(deadline) <= 0", new: "deadline.IsZero()",
 		},
 		{
 			name: "disburse leaves the wait to the journal", file: "examples/disburse/pay.go", module: "examples/disburse", pkg: ".",

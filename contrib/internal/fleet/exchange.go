@@ -15,7 +15,7 @@ func (l *slots) report() Report {
 	now := l.advance()
 	l.asked++
 	r := Report{
-		Seq: l.asked, Known: l.leaseEnd > 0, at: now,
+		Seq: l.asked, Known: l.leaseEnd > 0 || l.held > l.floor, at: now,
 		Allowance: l.size, Replicas: l.replicas, Floor: l.floor, Lease: l.lease, Gone: l.gone,
 	}
 	total := 0

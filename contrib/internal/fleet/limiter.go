@@ -22,6 +22,9 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
+// DefaultLease is the Lease of options without one.
+const DefaultLease = 5 * time.Second
+
 // Options are the settings of a [Limiter]. The modules document them; zero values are replaced by defaults.
 type Options struct {
 	Replicas  int
@@ -94,7 +97,7 @@ func newSlots(options Options, kick func()) *slots {
 func (o Options) withDefaults() Options {
 	o.Allowance = cmp.Or(o.Allowance, 1000)
 	o.Window = cmp.Or(o.Window, 10*time.Second)
-	o.Lease = cmp.Or(o.Lease, 5*time.Second)
+	o.Lease = cmp.Or(o.Lease, DefaultLease)
 	o.Timeout = cmp.Or(o.Timeout, min(250*time.Millisecond, o.Lease/2))
 	o.MaxPause = cmp.Or(o.MaxPause, 15*time.Second)
 	if o.Logger == nil {

@@ -1,8 +1,10 @@
 package fleet_test
 
 import (
+	"strconv"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,7 +35,12 @@ func TestLimiterClose(t *testing.T)           { virtually(t, fleettest.Close) }
 func TestLimiterStoreHangs(t *testing.T)      { virtually(t, fleettest.StoreHangs) }
 func TestLimiterPausesTheOthers(t *testing.T) { virtually(t, fleettest.PausesTheOthers) }
 func TestLimiterAsksInBlocks(t *testing.T)    { virtually(t, fleettest.AsksInBlocks) }
-func TestLimitHolds(t *testing.T)             { virtually(t, fleettest.LimitHolds) }
+
+func TestLimitHolds(t *testing.T) {
+	for life := range 40 {
+		t.Run(strconv.Itoa(life), func(t *testing.T) { virtually(t, fleettest.LimitHolds) })
+	}
+}
 
 func TestLimiterWithoutStore(t *testing.T) {
 	t.Run("from the start", func(t *testing.T) {
@@ -59,4 +66,18 @@ func TestLimiterRefusesOptions(t *testing.T) {
 	require.True(t, ok)
 	require.Len(t, invalid.Faults, 7)
 	require.Equal(t, "key", invalid.Faults[0].Field)
+}
+
+// What nobody has used for an hour is forgotten, as Redis does with a key.
+func TestStateIsForgotten(t *testing.T) {
+	t.Parallel()
+	const hour = 3_600_000
+	report := fleet.Report{ID: "a", Seq: 1, Need: [fleet.LaneCount]int{10}, Allowance: 100, Lease: time.Second, Gone: 3 * time.Second}
+	for silence, want := range map[int64]int{hour - 1: 0, hour: 10} {
+		state := fleet.State{}
+		state.Exchange(fleet.Server{Run: "1", Now: 1_700_000_000_000, Up: hour}, report)
+		other := report
+		other.ID = "b"
+		require.Equal(t, want, state.Exchange(fleet.Server{Run: "1", Now: 1_700_000_000_000 + silence, Up: hour}, other).Granted)
+	}
 }

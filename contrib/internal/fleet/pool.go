@@ -29,7 +29,8 @@ type Report struct {
 	Extra int
 	// Pause is the rest of a pause after a 429 of which the others must learn, in whole milliseconds, or 0.
 	Pause time.Duration
-	// Known reports whether the replica has been in touch with the pool before.
+	// Known reports whether the pool must know of this replica, which has been in touch before, or has not reached it for so
+	// long that it owns its share. A pool that does not may not know of others either.
 	Known bool
 	// Leaving is not 0 in its last exchange, and then how long its slots stay on its account.
 	Leaving time.Duration

@@ -47,7 +47,8 @@ func (l *slots) returned(now time.Duration, returns int) (at time.Duration, know
 	return at, known
 }
 
-// expect considers what others may hand over: the earliest time for so many slots that are not here.
+// expect considers what others may hand over: the earliest time for so many slots that are not here. It is never now, however
+// late the promise is: what was promised must arrive before it can be used.
 func (l *slots) expect(now time.Duration, lacking int) time.Duration {
 	if l.alone(now) {
 		if share := l.share(); now < l.growAt && lacking <= share-l.held {
@@ -58,7 +59,7 @@ func (l *slots) expect(now time.Duration, lacking int) time.Duration {
 	if l.more.n < lacking {
 		return noDeadline
 	}
-	return max(now, l.more.by-l.more.spread+l.more.spread*time.Duration(lacking)/time.Duration(l.more.n))
+	return max(now+1, l.more.by-l.more.spread+l.more.spread*time.Duration(lacking)/time.Duration(l.more.n))
 }
 
 // predict computes when the waiter at place index of a queue gets its slot, if nobody gives up or joins a higher lane

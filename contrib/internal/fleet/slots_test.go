@@ -133,6 +133,23 @@ func TestSlotsAfterStandingStill(t *testing.T) {
 	})
 }
 
+// What others are to give, or the pool once it opens, is not there before it has been granted, however late that is.
+func TestSlotsPromisedAreNotThere(t *testing.T) {
+	t.Parallel()
+	for name, promised := range map[string]Grant{
+		"recalled": {Allot: 100, Replicas: 2}, "not yet open": {Allot: 2, Replicas: 2, Opens: 100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newAlone()
+				exchanged(l, promised)
+				time.Sleep(l.lease - time.Nanosecond)
+				require.Equal(t, 2, take(t, l, prepaid.LaneMoney, sent))
+			})
+		})
+	}
+}
+
 func TestSlotsGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

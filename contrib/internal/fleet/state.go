@@ -42,6 +42,10 @@ type Server struct {
 // Exchange carries out one exchange. If the grant is Void, the state may be dropped.
 func (s *State) Exchange(server Server, r Report) Grant {
 	now, lease, gone := server.Now, r.Lease.Milliseconds(), r.Gone.Milliseconds()
+	if now-s.Seen >= max(time.Hour.Milliseconds(), 2*gone) {
+		*s = State{}
+	}
+	silent := now-s.Seen > lease && (r.Known || s.anyStayed())
 	maps.DeleteFunc(s.Members, func(_ string, m Member) bool { return m.Ends <= now })
 	if r.Seq <= s.Members[r.ID].Seq {
 		return Grant{Granted: Void}
@@ -53,7 +57,7 @@ func (s *State) Exchange(server Server, r Report) Grant {
 		s.Open = now + gone
 	case s.Server == "":
 		s.Open = now + max(0, gone-server.Up)
-	case s.Server != server.Run, len(s.Members) > 0 && now-s.Seen > lease:
+	case s.Server != server.Run, silent:
 		s.Open = now + gone
 	}
 	if s.Members == nil {
@@ -76,6 +80,17 @@ func (s *State) Exchange(server Server, r Report) Grant {
 	g.Paused = time.Duration(max(0, s.Paused-now)) * time.Millisecond
 	g.Opens = time.Duration(max(0, s.Open-now)) * time.Millisecond
 	return g
+}
+
+// anyStayed reports whether a replica was there at the last exchange, or had ended without leaving. It may still be at work:
+// if nobody could reach the server for long, all accounts have ended.
+func (s *State) anyStayed() bool {
+	for _, m := range s.Members {
+		if !m.Leaves {
+			return true
+		}
+	}
+	return false
 }
 
 // part is what one replica may have.

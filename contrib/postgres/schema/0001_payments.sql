@@ -115,7 +115,7 @@ create index claims_ends on claims (ends);
 -- What replicas know of one another's share of a rate limit: one row per address, replaced by each exchange. With the
 -- version in the key, the newest row is found at once however many dead ones a long transaction elsewhere keeps.
 create table rate_limits (
-	name    text not null,
+	name    text collate "C" not null,
 	version bigint not null,
 	state   json not null,
 	primary key (name, version)

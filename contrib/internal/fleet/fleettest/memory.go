@@ -77,7 +77,7 @@ func (m *Memory) Address() string { return "" }
 func (m *Memory) Used(_ *testing.T, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state(name).Server = m.server().Run
+	*m.state(name) = fleet.State{Server: m.server().Run, Seen: m.server().Now}
 }
 
 // Moved implements Backend.

@@ -25,6 +25,8 @@ func Cases() map[string]func(*testing.T, Backend) {
 		"grants nothing on another server":           grantsNothingOnAnotherServer,
 		"grants nothing once the data is lost":       grantsNothingOnceTheDataIsLost,
 		"grants nothing until the living were heard": grantsNothingUntilTheLivingWereHeard,
+		"grants nothing after a long silence":        grantsNothingAfterALongSilence,
+		"grants at once when all have left":          grantsAtOnceWhenAllHaveLeft,
 	}
 }
 
@@ -176,7 +178,10 @@ func opensAfter(t *testing.T, b *bank, r fleet.Report) {
 	a := b.put("a", r)
 	require.Equal(t, 0, a.Granted)
 	require.InDelta(t, goneOf(b.options).Seconds(), a.Opens.Seconds(), 0.1)
-	time.Sleep(a.Opens + 5*time.Millisecond)
+	for opens := time.Now().Add(a.Opens); time.Until(opens) > 20*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+		require.Equal(t, 0, b.put("a", r).Granted)
+	}
+	time.Sleep(40 * time.Millisecond)
 	require.Positive(t, b.put("a", r).Granted)
 }
 
@@ -201,4 +206,20 @@ func grantsNothingUntilTheLivingWereHeard(t *testing.T, s Backend) {
 	b.put("b", fleet.Report{Need: call(10)})
 	time.Sleep(b.options.Lease + 10*time.Millisecond)
 	opensAfter(t, b, fleet.Report{Need: call(10)})
+}
+
+// All accounts have ended, but those whose they were may only have been unable to reach the server.
+func grantsNothingAfterALongSilence(t *testing.T, s Backend) {
+	b := newBank(t, s, short()).fresh()
+	b.put("b", fleet.Report{Need: call(10)})
+	time.Sleep(goneOf(b.options) + 10*time.Millisecond)
+	opensAfter(t, b, fleet.Report{Need: call(10)})
+}
+
+func grantsAtOnceWhenAllHaveLeft(t *testing.T, s Backend) {
+	b := newBank(t, s, short()).fresh()
+	b.put("b", fleet.Report{Need: call(10)})
+	b.put("b", fleet.Report{Held: 10, Leaving: 400 * time.Millisecond})
+	time.Sleep(b.options.Lease + 10*time.Millisecond)
+	require.Equal(t, 90, b.put("a", fleet.Report{Need: call(100)}).Granted)
 }

@@ -1,0 +1,52 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet/fleettest"
+)
+
+// distant is a pool that is some milliseconds away.
+type distant struct{ fleet.Pool }
+
+func (d distant) Exchange(ctx context.Context, r fleet.Report) (fleet.Grant, error) {
+	time.Sleep(time.Millisecond + rand.N(4*time.Millisecond))
+	defer time.Sleep(time.Millisecond + rand.N(4*time.Millisecond))
+	return d.Pool.Exchange(ctx, r)
+}
+
+// Ten addresses for an hour, each with four replicas that want more than the allowance: half of them a payroll with reads, the
+// others reads with a few payments. The pool of two is away for ten minutes.
+func TestHourOfTenAddresses(t *testing.T) {
+	t.Parallel()
+	lasts := time.Hour
+	if testing.Short() {
+		lasts = 3 * time.Minute
+	}
+	for address := range 10 {
+		t.Run(fmt.Sprint(address), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := fleettest.NewMemory()
+				name := fmt.Sprint(address)
+				server.Used(t, name)
+				if address < 2 {
+					time.AfterFunc(lasts/3, func() { server.Kill(t) })
+					time.AfterFunc(lasts/2, func() { server.Start(t) })
+				}
+				load := fleettest.Load{Replicas: 4, Callers: 40, Trickle: address%2 == 1, For: lasts, Distance: 80 * time.Millisecond}
+				least := 0.99
+				if load.Trickle { // calls are spaced, and leave slots free for payments
+					least = 0.975
+				}
+				load.Run(t, func() fleet.Pool { return distant{server.Open(t, name)} }).Check(t, least)
+			})
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package prepaidpg
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/internal/fleet"
+)
+
+// LimiterOptions configures [NewLimiter]. All replicas behind one address need the same Schema, Name, Allowance, Window,
+// Replicas and Lease.
+type LimiterOptions struct {
+	// Schema is the database schema that [Migrate] has made, "prepaid" by default.
+	Schema string
+	// Name is the name of the limit in the schema, at most 128 printable ASCII characters without white space, one per address
+	// that the service sees: "default" by default.
+	Name string
+	// Replicas is the maximum number of replicas. A tenth of each one's equal share is reserved for it, so that it can
+	// start without Postgres. If zero, the number is learnt from Postgres, nothing is reserved, and a replica that has never
+	// reached Postgres assumes 10.
+	Replicas int
+	// Allowance is how many requests the service allows the address in a Window: 1,000 by default.
+	Allowance int
+	// Window is the service's window: by default 10 s, at least 100 ms.
+	Window time.Duration
+	// Lease is how long a replica continues unchanged when it cannot reach Postgres; after that it is limited to its equal
+	// share. It is also how long a killed replica keeps its slots, before they rest for a window: by default 5 s, at
+	// least 100 ms.
+	Lease time.Duration
+	// Timeout bounds one exchange with Postgres: 1 s by default, at most half of Lease. No call waits for more than one. An
+	// exchange that it ends costs a connection, which pgx then closes.
+	Timeout time.Duration
+	// MaxPause is the longest pause after a 429: 15 s by default.
+	MaxPause time.Duration
+	// Logger gets a record when Postgres becomes unreachable and when it is back.
+	Logger *slog.Logger
+	// OnChange is called at the same moments, one call at a time. It must return soon.
+	OnChange func(LimiterStatus)
+}
+
+// LimiterStatus is the state of a [Limiter].
+type LimiterStatus struct {
+	// Shared reports whether the last exchange with Postgres succeeded.
+	Shared bool
+	// Slots is how many slots this replica owns.
+	Slots int
+	// Replicas is how many replicas there were at the last exchange, including this one; 0 before the first.
+	Replicas int
+	// Err is why the last exchange failed; nil if Shared, or before the first.
+	Err error
+}
+
+// Limiter is a [prepaid.Limiter] for all replicas behind one address, created by [NewLimiter].
+type Limiter struct{ fleet *fleet.Limiter }
+
+// NewLimiter returns the limiter of one replica and starts its exchange with Postgres, which runs until Close. Faults of the
+// options are returned as a *[prepaid.ValidationError]. It does not wait for Postgres: if the schema is missing or older than
+// this program, [LimiterStatus] says so.
+//
+// It is the limiter of contrib/redis on another store, for programs without Redis, and as strict. The allowance is a number of
+// slots. A slot rests for one window after the response headers arrived, and at any time at most one replica owns it. So no
+// fixed or sliding window of the service has more requests than it allows, whichever replicas send them. Slots that a replica
+// does not need go back to Postgres, and are granted there: money before calls before bulk, in equal parts among replicas that
+// need more than there is, and recalled from those with more. Owned slots are reused without asking. Postgres is asked in the
+// background, 100 times per window while there is traffic and four times per lease when there is none, and at once if it could
+// help a waiting call.
+//
+// While slots are scarce, calls and bulk are spaced evenly in each replica, so that slots return evenly and a payment
+// waits only for the next one, in its own replica or granted from another. A replica with very few slots may need up to a
+// Window to get those that its payments want. The last 0.4 % of the slots are reserved from calls and the last 2 % from
+// bulk, for replicas whose payments have none.
+//
+// If Postgres is unreachable, a replica continues with the slots it owns. Once its Lease has ended it uses at most its equal
+// share of the allowance, and about one Window later, when every other replica does the same, no less. Postgres that was
+// restarted, recovered from a crash, failed over or lost its data grants nothing for a Lease and a Window, until it has heard
+// from all replicas. A replica that alone is cut off for longer keeps its share, although the others may be granted it: they
+// may then get a 429. A replica that starts without Postgres does not know what was used before.
+//
+// A 429 of any replica pauses all: itself at once, the others with their next exchange, and from then on requests are
+// spaced evenly. See [prepaid.Limiter] for how long, and for the errors of Acquire.
+//
+// # What it costs
+//
+// An exchange is two statements on one row, each its own transaction, without a wait for the disk or a standby; no lock is
+// held between them, so that a replica that stands still holds up nobody. Each replica exchanges ten times a second while it
+// has traffic, by default. The pool needs a connection for it within Timeout: if your own transactions can occupy all of
+// them, give the limiter a pool of its own, of two connections. The server needs no setting. It must be the primary, and its
+// pg_postmaster_start_time and pg_last_wal_replay_lsn must be those of Postgres: servers that only speak its protocol may
+// not have them, which shows in [LimiterStatus].
+func NewLimiter(pool *pgxpool.Pool, options LimiterOptions) (*Limiter, error) {
+	options.Schema = cmp.Or(options.Schema, defaultSchema)
+	options.Name = cmp.Or(options.Name, "default")
+	var faults []prepaid.Fault
+	require := func(ok bool, field, rule string) {
+		if !ok {
+			faults = append(faults, prepaid.Fault{Field: field, Rule: rule})
+		}
+	}
+	require(pool != nil, "pool", "is required")
+	require(validSchema(options.Schema), "schema", schemaRule)
+	plain := func(r rune) bool { return r > ' ' && r <= '~' }
+	require(len(options.Name) <= 128 && strings.IndexFunc(options.Name, func(r rune) bool { return !plain(r) }) < 0,
+		"name", "must be at most 128 printable ASCII characters without white space")
+	lease := cmp.Or(options.Lease, fleet.DefaultLease)
+	shared, err := fleet.New(newLimit(pool, options.Schema, options.Name), fleet.Options{
+		Replicas: options.Replicas, Allowance: options.Allowance, Window: options.Window, Lease: lease,
+		Timeout: cmp.Or(options.Timeout, min(time.Second, lease/2)), MaxPause: options.MaxPause,
+		Logger: options.Logger, Store: "Postgres",
+		OnChange: func(s fleet.Status) {
+			if options.OnChange != nil {
+				options.OnChange(LimiterStatus(s))
+			}
+		},
+	}, faults...)
+	if err != nil {
+		return nil, err
+	}
+	return &Limiter{shared}, nil
+}
+
+// Acquire implements [prepaid.Limiter]. After Close it returns [prepaid.ErrClosed].
+func (l *Limiter) Acquire(ctx context.Context, lane prepaid.Lane) (prepaid.Slot, error) {
+	return l.fleet.Acquire(ctx, lane)
+}
+
+// Status returns the current state.
+func (l *Limiter) Status() LimiterStatus { return LimiterStatus(l.fleet.Status()) }
+
+// Close refuses the waiting calls, hands over what this replica owns and ends its exchange with Postgres. An error means
+// that Postgres could not be reached; the others then get the slots a Lease and a Window later. It takes at most two
+// Timeouts. A second Close waits for the first and returns the same. Close the pool afterwards.
+func (l *Limiter) Close() error { return l.fleet.Close() }

@@ -1,0 +1,69 @@
+package prepaidpg
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// What a run ends with is written as journal.Run.End or GiveBack returns it, whatever the payment was before.
+func TestOutcomeIsEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	results := map[string]func(run journal.Run) journal.Entry{"given back": journal.Run.GiveBack}
+	for name, err := range map[string]error{
+		"done": nil, "rejected": rejected(), "unknown": (&teller{rest: time.Minute}).unknownNow(), "not processed": notProcessed(),
+		"expired": &prepaid.CallError{Outcome: prepaid.OutcomeUnknown, Err: prepaid.ErrRequestIDExpired},
+		"reused":  &prepaid.CallError{Outcome: prepaid.OutcomeRejected, Err: prepaid.ErrRequestIDReused},
+		"failed": &prepaid.CallError{
+			Outcome: prepaid.OutcomeRejected, Attempts: 1, FirstSent: now, LastSent: now, Err: &prepaid.TransferFailedError{CorrelationID: "i"},
+		},
+	} {
+		results[name] = func(run journal.Run) journal.Entry {
+			var result *prepaid.TransferResult
+			if err == nil {
+				result = &prepaid.TransferResult{TransactionID: "7", CorrelationID: "i"}
+			}
+			after, _ := run.End(time.Now(), result, err)
+			return after
+		}
+	}
+	s := newStore(t)
+	r := &run{Store: s.Store, sender: &teller{rest: time.Minute}, calls: t.Context(), stopping: t.Context()}
+	for _, state := range journal.States() {
+		if !state.Pending() {
+			continue
+		}
+		for name, result := range results {
+			params := transfer(string(state) + name)
+			s.enqueue(params)
+			s.exec(`update prepaid.payments set state = $2 where request_id = $1`, params.RequestID, string(state))
+			if state != journal.StateQueued {
+				s.exec(`update prepaid.payments set began = now() - interval '1 hour', runs = 3, attempts = 4, code = 'c', correlation_id = 'i',
+					resolved = true, not_before = now() - interval '1 minute', last_sent = now() - interval '2 minutes',
+					first_sent = now() - interval '3 minutes' where request_id = $1`, params.RequestID)
+			}
+			list, err := s.claim(t.Context(), r.sender, 5)
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			going, err := list[0].entry.Begin(time.Now(), time.Time{})
+			require.NoError(t, err)
+			after := result(going)
+			o := r.end(list[0], after)
+			written, err := s.record(t.Context(), []*outcome{o}, nil)
+			require.NoError(t, err)
+			require.Len(t, written, 1)
+			t.Log(fmt.Sprint(state, " ", name, " ", after.State))
+			want := o.after
+			want.Changed = time.Now()
+			near(t, want, s.entry(params.RequestID))
+			require.Equal(t, fmt.Sprint(o.due()), text(t, s.pool, "select (due is not null)::text from prepaid.payments where request_id = $1", params.RequestID))
+			s.exec("delete from prepaid.payments")
+		}
+	}
+}

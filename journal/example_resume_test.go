@@ -1,0 +1,120 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/prepaidtest"
+)
+
+// A payroll loses its connection with a payment in progress. Another process finishes it from the file and the key: it does not need
+// the list.
+func ExampleJournal_Resume() {
+	srv, err := prepaidtest.Start()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+	from := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"})
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	config := srv.Config()
+	config.AttemptTimeout, config.Retry.MaxAttempts = time.Second, 1
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	seal, err := journal.NewAEAD(bytes.Repeat([]byte{7}, 32)) // a real key is random, and in a vault
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	options := journal.Options{Seal: seal, DigestKey: prepaid.NewSecret("a key for digests")}
+	j, err := journal.Open(filepath.Join(dir, "payments"), options)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	srv.Inject("POST /accounts/{id}/directentryout", prepaidtest.CommitThenDrop())
+	_, err = j.DirectEntryOut(context.Background(), client.Accounts, from, prepaid.DirectEntryOutParams{
+		RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "payroll", "emp-7"), Amount: prepaid.Cents(2550),
+		SourceReference: "PAYROLL", DestinationReference: "SALARY", BSB: "062000",
+		Destination: prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "J Citizen"},
+	})
+	fmt.Println(prepaid.OutcomeOf(err), srv.Balance(from))
+	_ = j.Close()
+
+	j, err = journal.Open(filepath.Join(dir, "payments"), options)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for e, err := range j.Resume(context.Background(), client.Accounts, 16) {
+		switch {
+		case err == nil:
+			fmt.Println("paid:", e.Amount, srv.Balance(from))
+		case errors.Is(err, journal.ErrNoParams), e.NeedsPerson(time.Now()) != nil:
+			fmt.Println("for a person:", e.RequestID, err)
+		default:
+			fmt.Println("run again:", e.RequestID, err)
+		}
+	}
+	_ = j.Close()
+	// Output:
+	// outcome unknown 74.50
+	// paid: 25.50 74.50
+}
+
+// A store seals the params of a row. A new key comes first, and what was sealed with the old one still opens. Nothing opens in
+// another row.
+func ExampleNewAEAD() {
+	digests := prepaid.NewSecret("a key for digests")
+	oldKey, newKey := bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32) // real ones are random
+	params := prepaid.TransferParams{
+		RequestID: "invoice-7", Amount: prepaid.MustAmount("25.50"), DestinationAccountID: "987",
+		SourceReference: "invoice 7", DestinationReference: "invoice 7",
+	}
+	entry, err := journal.NewEntry(digests, "123", params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before, err := journal.NewAEAD(oldKey)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sealed, err := entry.Seal(before, params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rotated, err := journal.NewAEAD(newKey, oldKey)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	opened, err := entry.Open(rotated, digests, sealed)
+	fmt.Println(opened == params, err)
+	entry.AccountID = "456"
+	_, err = entry.Open(rotated, digests, sealed)
+	fmt.Println(errors.Is(err, journal.ErrSealed))
+	// Output:
+	// true <nil>
+	// true
+}
