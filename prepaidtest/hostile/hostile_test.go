@@ -2,11 +2,13 @@ package hostile_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,6 +89,20 @@ func TestEachMutationIsCaught(t *testing.T) {
 		require.False(t, reports[i].OK())
 		t.Logf("%s: %s", c.is, reports[i])
 	}
+}
+
+var longPayments = flag.Int("payments", 0, "payments of TestLongRun, which is left out without")
+
+// Three workers with a lease that is long enough, in a run of thousands of payments.
+func TestLongRun(t *testing.T) {
+	if *longPayments == 0 {
+		t.Skip("needs -payments")
+	}
+	report := run(t, correct, hostile.Options{
+		Payments: *longPayments, Copies: 3, Kills: *longPayments / 20, Freezes: *longPayments / 65, Freeze: 3 * time.Second, Timeout: 20 * time.Minute,
+	})
+	t.Log(report)
+	require.True(t, report.OK())
 }
 
 // journaled pays with a journal, from several goroutines.
