@@ -100,3 +100,12 @@ func ExampleKeys() {
 	// 2 keys are taken
 	// 1 key is taken
 }
+
+// The ID under which a [webhook.ClaimStore] is asked for a message, such as to look it up in a store.
+func ExampleClaimID() {
+	fmt.Println(webhook.ClaimID(&prepaid.Message{HookID: "hook-1", ID: "message-7"}))
+	fmt.Println(webhook.ClaimID(&prepaid.Message{HookID: "hook/2", ID: "message-7"}))
+	// Output:
+	// hook-1/message-7
+	// hook%2F2/message-7
+}
