@@ -210,8 +210,8 @@ func settle(ctx context.Context, tx pgx.Tx, e journal.Entry, settled settledFunc
 	if err := settled(ctx, settledTx{tx}, e); err != nil {
 		return &errSettled{err: err}
 	}
-	if tx.Conn().PgConn().TxStatus() == 'E' {
-		return &errSettled{err: errors.New("it ignored an error of its transaction")}
+	if tx.Conn().PgConn().TxStatus() != 'T' {
+		return &errSettled{err: errors.New("it ended its transaction, or ignored an error of it")}
 	}
 	return nil
 }

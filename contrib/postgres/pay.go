@@ -66,11 +66,11 @@ func (r *run) payOne(c *claimed) *outcome {
 	began := time.Now()
 	result, err := r.send(ctx, going, params)
 	took := time.Since(began)
+	r.observe(err) // of this call, whatever earlier ones say of the payment
 	after, err := going.End(time.Now(), result, err)
 	if r.workers.Trace.Sent != nil {
 		r.workers.Trace.Sent(after, took, err)
 	}
-	r.observe(err)
 	return r.end(c, after)
 }
 
