@@ -42,7 +42,7 @@ func (r *run) payOne(c *claimed) *outcome {
 	case r.stopping.Err() != nil:
 		return r.giveBack(c, going.GiveBack(), 0, errStopping)
 	case c.late():
-		r.ahead.Store(max(r.ahead.Load()/2, 1))
+		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer will wait
 		return r.giveBack(c, going.GiveBack(), 0, errLate)
 	}
 	if rests := time.Until(c.entry.Earliest(r.sender, now, time.Time{})); rests > 0 {
@@ -50,6 +50,9 @@ func (r *run) payOne(c *claimed) *outcome {
 	}
 	if pause := r.brake.pause(); pause > 0 {
 		return r.giveBack(c, going.GiveBack(), pause, errPaused)
+	}
+	if ahead := r.ahead.Load(); ahead < int64(r.workers.Claim) {
+		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
 	params, err := c.entry.Open(r.options.Seal, r.options.DigestKey, c.sealed)
 	if err != nil {

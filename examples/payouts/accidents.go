@@ -8,9 +8,9 @@ import (
 // lostAtOnce is how many responses a press of l loses.
 const lostAtOnce = 20
 
-// frozenFor is longer than the lease of a worker, so that others take over what it was about to send.
+// frozenFor is longer than a lease, which is one and a half calls and the rest: others take over what was about to be sent.
 func (d *demo) frozenFor() time.Duration {
-	return d.call + 2*(d.config.AttemptTimeout+d.config.Retry.InFlightWait)
+	return 2*d.call + d.config.AttemptTimeout + d.config.Retry.InFlightWait
 }
 
 // press causes the accident of a key, and reports whether there was one: nobody kills a process that is not running.

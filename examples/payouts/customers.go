@@ -28,12 +28,12 @@ type customers struct {
 	mu       sync.Mutex
 	next     int
 	stopping bool
-	accepted map[string]order // by ID: the customer was told that it will be paid
-	refused  map[string]bool  // the customer was told that it will not
+	accepted map[string]order // by ID: the response said that it will be paid
+	refused  map[string]bool  // the response said that it will not
 	again    int              // posts of an order that was posted before
 }
 
-// side by side: some post while others wait for Postgres or the web process to return.
+// customersAtOnce is enough for some to post while others wait for Postgres or the web process.
 const customersAtOnce = 6
 
 // shop posts orders until there are enough, or until stop. It returns an error for a response that nobody expects.

@@ -55,7 +55,7 @@ func harnessedWorker(ctx context.Context, job hostile.Job) error {
 	return summarize(ctx, pool, job)
 }
 
-// summarize tells the harness what the books say.
+// summarize reports to the harness what the books say.
 func summarize(ctx context.Context, pool *pgxpool.Pool, job hostile.Job) error {
 	states := map[string]hostile.State{string(journal.StateDone): hostile.StatePaid, string(journal.StateRejected): hostile.StateRejected}
 	var claims []hostile.Claim

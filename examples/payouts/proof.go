@@ -42,7 +42,7 @@ type booked struct {
 	moved       int  // transactions in the history of the float account
 }
 
-// prove compares the orders with what the customers were told, the payments, the history of the float account and, on the
+// prove compares the orders with the responses to the customers, the payments, the history of the float account and, on the
 // emulator, the balance of each account. It uses no counter of this program.
 func (d *demo) prove(ctx context.Context) (*found, error) {
 	f := &found{took: time.Since(d.began), tally: d.accidents()}
@@ -77,15 +77,15 @@ func (d *demo) readOrders(ctx context.Context) (map[string]*booked, error) {
 	return orders, err
 }
 
-// compareCustomers looks for orders of which the customer was told something else. Orders of earlier runs may be there too.
+// compareCustomers looks for orders that are not as the response to the customer said. Orders of earlier runs may exist too.
 func (d *demo) compareCustomers(f *found, orders map[string]*booked) {
 	f.orders = len(orders)
 	f.taken, f.refused, f.again = d.customers.counts()
-	for id, told := range d.customers.accepted {
+	for id, posted := range d.customers.accepted {
 		switch o := orders[id]; {
 		case o == nil:
 			f.differ("order %s was accepted and does not exist", id)
-		case o.account != told.AccountID || o.amount != told.Amount:
+		case o.account != posted.AccountID || o.amount != posted.Amount:
 			f.differ("order %s differs from what the customer posted", id)
 		}
 	}

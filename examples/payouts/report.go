@@ -13,7 +13,7 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// report is what a process tells the demonstration: a line of JSON, ten times a second.
+// report is what a process reports to the demonstration: a line of JSON, ten times a second.
 type report struct {
 	Ready   bool  // it has opened the database
 	Sending int64 // payments

@@ -17,7 +17,7 @@ func newScript(d *demo, s *screen) *script {
 	if s.live() {
 		return &script{d: d} // somebody presses the keys
 	}
-	// Worker 2 is the one that is frozen: it must come back, and find that others have taken over.
+	// Worker 2 is the one that is frozen: it must continue, and find that others have taken over.
 	steps := []step{{5, '1'}, {15, 'f'}, {25, '3'}, {35, 'l'}, {45, 'p'}, {55, 'w'}, {65, '1'}, {75, '3'}, {85, '1'}}
 	if d.service.emulator == nil {
 		steps = []step{{20, '1'}, {40, '3'}, {60, 'w'}}

@@ -19,7 +19,7 @@ const transferOperation = "POST /accounts/{id}/transfer"
 // ofEach is what each of three workers, and the proof, may use of the rate limit of one address.
 const ofEach = 0.25
 
-// service is who moves the money: an emulator with faults, or the test environment.
+// service moves the money: an emulator with faults, or the test environment.
 type service struct {
 	config    prepaid.Config
 	float     prepaid.AccountID
@@ -68,7 +68,7 @@ func emulate() (*service, error) {
 		return nil, err
 	}
 	s := &service{emulator: emulator, config: emulator.Config(), call: 4 * time.Second}
-	// A killed worker's payments wait for this sum and the limit of a call; on the service they wait 40 s and 2 minutes.
+	// Short times, so that the payments of a killed worker continue after 8 s; with the defaults it is 3 min 40 s.
 	s.config.AttemptTimeout, s.config.Retry.InFlightWait = time.Second, time.Second
 	s.config.RateShare = ofEach
 	s.float = emulator.AddAccount(prepaidtest.SeedAccount{Balance: "10000000.00"})

@@ -99,6 +99,7 @@ func (s settings) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: PREPAID_PAYOUTS_DATABASE cannot be read", errWrong) // err may have the password
 	}
+	config.MaxConns = max(config.MaxConns, 10) // workers need six
 	config.ConnConfig.Database = cmp.Or(s.name, config.ConnConfig.Database)
 	return pgxpool.NewWithConfig(ctx, config)
 }

@@ -13,7 +13,7 @@ type view struct {
 	service   string
 	postgres  string
 	away      bool // Postgres does not respond: the figures are older
-	shut      bool // no more orders come
+	shut      bool // there will be no more orders
 	taken     int  // orders
 	most      int  // orders that there will be; 0 if unknown
 	refused   int
