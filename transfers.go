@@ -72,9 +72,6 @@ var (
 	_ PaymentParams = DirectEntryOutParams{}
 )
 
-func (TransferParams) isPayment()       {}
-func (DirectEntryOutParams) isPayment() {}
-
 // TransferResult is a completed transfer.
 type TransferResult struct {
 	// TransactionID identifies the movement.
@@ -128,6 +125,8 @@ func (p TransferParams) check(v *validator) {
 // Validate returns a *[ValidationError] that lists all faults of p, or nil: what Transfer would refuse before sending, but
 // for the age of RequestID. Call it before you store a payment. [Config].SkipValueChecks does not apply.
 func (p TransferParams) Validate() error { return validated(p.check) }
+
+func (TransferParams) isPayment() {}
 
 // BankAccount is an Australian bank account; every field is required.
 type BankAccount struct {
@@ -211,6 +210,8 @@ func (p DirectEntryOutParams) check(v *validator) {
 
 // Validate returns a *[ValidationError] that lists all faults of p, or nil; see [TransferParams.Validate].
 func (p DirectEntryOutParams) Validate() error { return validated(p.check) }
+
+func (DirectEntryOutParams) isPayment() {}
 
 // movement is a keyed movement in progress: its result, and the response that this is made from.
 type movement struct {

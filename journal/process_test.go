@@ -47,9 +47,9 @@ func resources() (*Journal, *prepaid.Client, error) {
 		BaseURL: os.Getenv(childURL), Vendor: "vendor",
 		Credentials: prepaid.Credentials{ClientID: "client", ClientSecret: prepaid.NewSecret("secret")},
 		Limiter:     prepaid.NoLimiter{},
-		// Together more than twice what a transfer takes on the emulator.
+		// Together four times what a transfer takes on the emulator: the machine may be busy with other tests.
 		AttemptTimeout: 400 * time.Millisecond,
-		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 100 * time.Millisecond},
+		Retry:          prepaid.RetryPolicy{MaxAttempts: 2, MinWait: time.Millisecond, MaxWait: time.Millisecond, InFlightWait: 400 * time.Millisecond},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -54,7 +54,7 @@ func (j *Journal) Resume(ctx context.Context, sender Sender, concurrency int) it
 		go func() { all.Wait(); close(results) }()
 		defer func() { // also if the body of the loop panics
 			leave()
-			for range results { //nolint:revive // until all have ended
+			for range results { // until all have ended
 			}
 		}()
 		for p := range results {

@@ -295,7 +295,8 @@ func TestLeavingResume(t *testing.T) {
 			g := &gate{bank: newBank()}
 			func() {
 				defer func() { _ = recover() }()
-				for range j.Resume(t.Context(), g, 2) {
+				for _, err := range j.Resume(t.Context(), g, 2) {
+					require.NoError(t, err)
 					leave()
 					break
 				}

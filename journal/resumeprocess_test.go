@@ -38,7 +38,7 @@ func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
 	seal, err := NewAEAD([]byte(sealKeyText))
 	require.NoError(t, err)
 	kills, resumedKills := 0, 0
-	for _, goal := range []int{60, 120, 180} {
+	for _, goal := range []int{80, 160} {
 		_, killed := srv.run(t, "pay", func() bool { return len(srv.Transactions(srv.from)) > goal }, env)
 		require.True(t, killed)
 		kills++
@@ -50,7 +50,7 @@ func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
 		for over := false; !over; {
 			began, moved := time.Now(), len(srv.Transactions(srv.from))
 			over, killed = srv.run(t, "resume", func() bool {
-				return resumedKills < 2*kills && (len(srv.Transactions(srv.from)) > moved+1 || time.Since(began) > 700*time.Millisecond)
+				return resumedKills < 2*kills && (len(srv.Transactions(srv.from)) > moved+1 || time.Since(began) > time.Second)
 			}, env)
 			if killed {
 				resumedKills++
@@ -66,7 +66,7 @@ func TestKilledPayrollIsResumedFromFileAndKey(t *testing.T) {
 		require.Greater(t, len(slices.Collect(j.All())), goal)
 		require.NoError(t, j.Close())
 	}
-	require.GreaterOrEqual(t, resumedKills, 3)
+	require.GreaterOrEqual(t, resumedKills, 2)
 	require.NoError(t, srv.WaitIdle(t.Context()))
 	require.Empty(t, srv.PaidTwice())
 }

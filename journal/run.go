@@ -119,7 +119,9 @@ func (r Run) End(now time.Time, result *prepaid.TransferResult, err error) (Entr
 	case StateUnknown:
 		// Applied without a usable response: sending again can still return the result. Expired is unknown even if this store
 		// has never sent the payment: a run that it has lost or dropped may have, and the next step is a new ID, which pays.
-		e.NotBefore = later(e.NotBefore, old.NotBefore)
+		if call != nil || expired || err != nil && outcome != prepaid.OutcomeUnknown {
+			e.NotBefore = later(e.NotBefore, old.NotBefore)
+		} // otherwise it may have sent until now, whatever earlier runs said
 		if day, _ := e.RequestID.Date(); expired && day.Time(time.UTC).Before(now) {
 			e.Review = ReviewTooOld
 			err = tooOld(e, old, fmt.Errorf("%w: %w", ErrWindow, err))

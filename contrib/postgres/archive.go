@@ -22,7 +22,7 @@ const (
 const (
 	// settledSQL reads and locks settled payments of one state, in pages.
 	settledSQL = `select request_id, changed from {s}.payments
-	where due is null and state = $1 and hook_due is null and changed < $2 and (changed, request_id) > ($3, $4)
+	where due is null and state = $1 and hook_due is null and review is null and changed < $2 and (changed, request_id) > ($3, $4)
 	order by changed, request_id limit $5 for update skip locked`
 
 	archiveSQL = `with p as (delete from {s}.payments where request_id = any($1) returning *)

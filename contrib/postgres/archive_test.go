@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -80,6 +81,53 @@ func TestArchive(t *testing.T) {
 	moved, err = s.Archive(t.Context(), time.Now().Add(-38*day))
 	require.NoError(t, err)
 	require.Zero(t, moved)
+}
+
+// A payment that is due again when a concurrent transaction commits stays with the workers.
+func TestArchiveDoesNotTakeWhatIsRetried(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	id := aged(t, s, journal.StateRejected, 40, "")
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		if err := s.Retry(t.Context(), tx, id); err != nil {
+			return err
+		}
+		brief, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		moved, err := s.Archive(brief, time.Now().Add(-38*day))
+		require.Zero(t, moved)
+		return err
+	}))
+	require.Equal(t, "not_sent", text(t, s.pool, "select state from prepaid.payments where request_id = $1", id))
+}
+
+// What a program has archived itself, under a request ID in its own format, stays known.
+func TestArchivedIsKnown(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
+		if err := s.Enqueue(t.Context(), tx, "float", transfer("own-1")); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(t.Context(), "update prepaid.payments set state = 'done', due = null, sealed = null"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), s.sql.archive, []string{"own-1"})
+		return err
+	}))
+	other := transfer("own-1")
+	other.Amount = prepaid.MustAmount("1.00")
+	for _, add := range []func(pgx.Tx, prepaid.PaymentParams) error{
+		func(tx pgx.Tx, p prepaid.PaymentParams) error { return s.Enqueue(t.Context(), tx, "float", p) },
+		func(tx pgx.Tx, p prepaid.PaymentParams) error {
+			_, err := s.EnqueueBatch(t.Context(), tx, slices.Values([]Payment{{"float", p}}))
+			return err
+		},
+	} {
+		require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, transfer("own-1")) }))
+		require.ErrorIs(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, other) }), journal.ErrChanged)
+	}
+	require.Equal(t, "0", text(t, s.pool, "select count(*)::text from prepaid.payments"))
 }
 
 // The statement in the documentation, for what need not be kept any more.

@@ -224,6 +224,19 @@ func TestEnqueueBatchMemory(t *testing.T) {
 	require.Less(t, int64(most)-int64(before), int64(16<<20)) // tests that run at the same time count too
 }
 
+// A trigger of the database's owner drops a payment: the batch is refused, instead of being smaller than it says.
+func TestEnqueueBatchDropped(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	_, err := s.pool.Exec(t.Context(), `create function prepaid.dropped() returns trigger language plpgsql as 'begin return null; end';
+		create trigger dropped before insert on prepaid.payments for each row when (new.account_id = 'dropped')
+		execute function prepaid.dropped()`)
+	require.NoError(t, err)
+	_, err = enqueueBatch(t, s, slices.Values([]Payment{{"float", transfer("a")}, {"dropped", transfer("b")}}))
+	require.Error(t, err)
+	require.Empty(t, payments(t, s))
+}
+
 func TestEnqueueBatchDatabaseError(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))

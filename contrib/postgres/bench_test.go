@@ -2,7 +2,9 @@ package prepaidpg_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -46,10 +48,7 @@ func BenchmarkPayments(b *testing.B) {
 			floor += f.pay(b)
 		}
 	}
-	b.ReportMetric(float64(payments)/floor.Seconds(), "floor/s")
-	b.ReportMetric(float64(payments)/ours.Seconds(), "payments/s")
-	b.ReportMetric(floor.Seconds()/ours.Seconds(), "ratio")
-	b.ReportMetric(float64(ours)/float64(payments), "ns/op")
+	report(b, payments, floor, ours)
 }
 
 // bench is a store with the books of a partner.
@@ -203,6 +202,47 @@ func (f floor) batch(b *testing.B) bool {
 		}
 	}
 	return len(claims) > 0
+}
+
+// BenchmarkEnqueueBatch has a batch enqueued by a store and copied by COPY into a table of as many bytes, in turns.
+func BenchmarkEnqueueBatch(b *testing.B) {
+	x := newBench(b, pgtest.Start(b, pgtest.Options{}))
+	_, err := x.pool.Exec(b.Context(), `create table bare (request_id text primary key, amount numeric, params bytea, due timestamptz)`)
+	require.NoError(b, err)
+	const turns = 4
+	part := max(b.N/turns, 1)
+	var floor, ours time.Duration
+	for range turns {
+		rows := make([][]any, part)
+		batch := make([]prepaidpg.Payment, part)
+		for i := range batch {
+			p := x.payment()
+			plain, err := json.Marshal(p)
+			require.NoError(b, err)
+			rows[i] = []any{string(p.RequestID), p.Amount.String(), plain, time.Now()}
+			batch[i] = prepaidpg.Payment{Account: "EA52174568995001", Params: p}
+		}
+		began := time.Now()
+		_, err := x.pool.CopyFrom(b.Context(), pgx.Identifier{"bare"}, []string{"request_id", "amount", "params", "due"}, pgx.CopyFromRows(rows))
+		require.NoError(b, err)
+		floor += time.Since(began)
+		began = time.Now()
+		require.NoError(b, pgx.BeginFunc(b.Context(), x.pool, func(tx pgx.Tx) error {
+			_, err := x.store.EnqueueBatch(b.Context(), tx, slices.Values(batch))
+			return err
+		}))
+		ours += time.Since(began)
+	}
+	report(b, turns*part, floor, ours)
+}
+
+// report adds both rates and their ratio.
+func report(b *testing.B, payments int, floor, ours time.Duration) {
+	b.Helper()
+	b.ReportMetric(float64(payments)/floor.Seconds(), "floor/s")
+	b.ReportMetric(float64(payments)/ours.Seconds(), "payments/s")
+	b.ReportMetric(floor.Seconds()/ours.Seconds(), "ratio")
+	b.ReportMetric(float64(ours)/float64(payments), "ns/op")
 }
 
 // BenchmarkGrowth has payments paid next to few and to many settled ones, and next to many that are not due yet, in turns. The

@@ -22,7 +22,7 @@ type lease struct {
 func safeLease(call time.Duration, sender journal.Sender) lease {
 	now := time.Now()
 	wait := call / 2
-	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + sender.NotBefore(now).Sub(now)}
+	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + max(sender.NotBefore(now).Sub(now), 0)}
 }
 
 // claimed is a payment that this worker holds.
@@ -43,6 +43,9 @@ func (c *claimed) late() bool {
 // claim takes at most n payments that are due.
 func (s *Store) claim(ctx context.Context, sender journal.Sender, n int) ([]*claimed, error) {
 	l := s.lease(s.options.CallTimeout, sender)
+	// The end of ctx does not break the connection during the commit: what was claimed would be left until the lease ends.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit)
+	defer cancel()
 	batch := &pgx.Batch{}
 	batch.Queue(beginSQL)
 	batch.Queue(settings)

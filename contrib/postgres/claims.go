@@ -68,7 +68,7 @@ const (
 	select handled from {s}.claims where id = $1 and ends > clock_timestamp()
 ), expired as (
 	delete from {s}.claims where id in (
-		select id from {s}.claims where ends <= now() and id <> $1 order by ends limit 10 for update skip locked)
+		select id from {s}.claims where ends <= now() order by ends limit 10 for update skip locked)
 ), won as (
 	insert into {s}.claims as c (id, token, ends, handled)
 	select $1, $2, clock_timestamp() + $3 * interval '1 microsecond', false where not exists (select from live)

@@ -75,9 +75,16 @@ func validate(account prepaid.AccountID, params prepaid.PaymentParams) error {
 	return nil
 }
 
+// The age of request IDs that a client accepts; a test compares them with what a client does.
+const (
+	longestAge   = 22 * 24 * time.Hour
+	longestAhead = 7 * 24 * time.Hour
+)
+
+// inTime checks the day of a request ID, if it has one.
 func inTime(id prepaid.RequestID, now time.Time) error {
 	day, ok := id.Date()
-	if made := day.Time(time.UTC); ok && (now.Sub(made) > 22*24*time.Hour || made.Sub(now) > 7*24*time.Hour) {
+	if made := day.Time(time.UTC); ok && (now.Sub(made) > longestAge || made.Sub(now) > longestAhead) {
 		return prepaid.ErrRequestIDExpired
 	}
 	return nil

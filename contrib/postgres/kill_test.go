@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,8 @@ type killTest struct {
 	setup    string
 	random   *rand.Rand
 
+	arrived atomic.Int64 // transfers at the emulator
+
 	mu      sync.Mutex
 	workers []*exec.Cmd
 	stopped bool
@@ -68,7 +71,12 @@ func newKillTest(t *testing.T, naive bool) *killTest {
 	require.NoError(t, err)
 
 	k.emulator = prepaidtest.NewServer(t, prepaidtest.NoRateLimit(), prepaidtest.RequestLog(1), prepaidtest.Credentials("client", "secret"))
-	k.emulator.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault { return faultOf(a) })
+	k.emulator.Decide(func(_ context.Context, a prepaidtest.Arrival) prepaidtest.Fault {
+		if a.RequestID != "" {
+			k.arrived.Add(1)
+		}
+		return faultOf(a)
+	})
 	k.from, k.to = k.emulator.AddAccount(prepaidtest.SeedAccount{Balance: "1000000.00"}), k.emulator.AddAccount(prepaidtest.SeedAccount{})
 	setup, err := json.Marshal(workerSetup{Database: k.pool.Config().ConnString(), Emulator: k.emulator.URL, Naive: naive})
 	require.NoError(t, err)
@@ -278,10 +286,15 @@ func TestKilledWorkersPayEachOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Stats{Stats: journal.Stats{Done: journal.Total{Count: *killPayments, Sum: spent}}}, stats)
 	require.Equal(t, strconv.Itoa(*killPayments), text(t, k.pool, "select count(*)::text from orders where state = 'done'"))
-	require.Equal(t, "0", text(t, k.pool, "select count(*)::text from (select from books group by request_id having count(*) <> 1) b"))
+	require.Empty(t, text(t, k.pool, `select coalesce(string_agg(states || ' after ' || (select string_agg(event || ':' || h.state || ' at ' || at::time || ' by ' || h.lease, ', ' order by at)
+		from prepaid.payments p join prepaid.history h on h.payment = p.number where p.request_id = b.request_id), chr(10)), '')
+		from (select request_id, string_agg(state, ', ') as states from books group by request_id having count(*) <> 1) b`), "Settled was committed more than once")
 	require.Equal(t, strconv.Itoa(*killPayments), text(t, k.pool, "select count(distinct request_id)::text from books"))
-	t.Logf("%d payments, %d kills, %d freezes, %d crashes of Postgres, %s claims: each paid once in %v", *killPayments, k.kills, *killFreezes,
-		*killCrashes, text(t, k.pool, "select count(*)::text from prepaid.history where event = 'begin'"), time.Since(began).Round(time.Second))
+	// About one in five needs a second request because of the emulator's faults; each trouble makes at most what a worker holds
+	// unknown.
+	require.Less(t, k.arrived.Load(), int64(*killPayments*3/2+20*(k.kills+*killFreezes+3**killCrashes)))
+	t.Logf("%d payments, %d kills, %d freezes, %d crashes of Postgres, %s claims, %d requests: each paid once in %v", *killPayments, k.kills, *killFreezes,
+		*killCrashes, text(t, k.pool, "select count(*)::text from prepaid.history where event = 'begin'"), k.arrived.Load(), time.Since(began).Round(time.Second))
 }
 
 // With the lease of a job queue, the same test finds people who were paid twice.

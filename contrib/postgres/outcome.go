@@ -169,13 +169,20 @@ func (s *Store) transaction(ctx context.Context, work func(tx pgx.Tx) error) err
 	return nil
 }
 
-// matching returns those of list whose request IDs are in rows.
+// held names one lease of a payment: after a freeze, a process may hold two outcomes of a payment, one of them overtaken.
+type held struct {
+	id    prepaid.RequestID
+	lease int64
+}
+
+// matching returns those of list whose leases are in rows.
 func matching(rows pgx.Rows, list []*outcome) ([]*outcome, error) {
 	var id string
+	var lease int64
 	var at time.Time
-	found := make(map[prepaid.RequestID]struct{}, len(list))
-	_, err := pgx.ForEachRow(rows, []any{&id, &at}, func() error {
-		found[prepaid.RequestID(id)] = struct{}{}
+	found := make(map[held]struct{}, len(list))
+	_, err := pgx.ForEachRow(rows, []any{&id, &lease, &at}, func() error {
+		found[held{prepaid.RequestID(id), lease}] = struct{}{}
 		return nil
 	})
 	if err != nil {
@@ -183,7 +190,7 @@ func matching(rows pgx.Rows, list []*outcome) ([]*outcome, error) {
 	}
 	written := make([]*outcome, 0, len(list))
 	for _, o := range list {
-		if _, ok := found[o.after.RequestID]; ok {
+		if _, ok := found[held{o.after.RequestID, o.lease}]; ok {
 			o.after.Changed = at.UTC()
 			written = append(written, o)
 		}
@@ -203,8 +210,8 @@ func settle(ctx context.Context, tx pgx.Tx, e journal.Entry, settled settledFunc
 	if err := settled(ctx, settledTx{tx}, e); err != nil {
 		return &errSettled{err: err}
 	}
-	if tx.Conn().PgConn().TxStatus() == 'E' {
-		return &errSettled{err: errors.New("it ignored an error of its transaction")}
+	if tx.Conn().PgConn().TxStatus() != 'T' {
+		return &errSettled{err: errors.New("it ended its transaction, or ignored an error of it")}
 	}
 	return nil
 }

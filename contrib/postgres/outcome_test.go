@@ -118,6 +118,31 @@ func TestBothWorkersWereDone(t *testing.T) {
 	}
 }
 
+// A process that was frozen may have two outcomes of one payment to record at the same time, of which one was overtaken.
+func TestTwoOutcomesOfOnePayment(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.exec("create table books (request_id text)")
+	id := s.add(1)[0]
+	list, err := s.claim(t.Context(), &teller{rest: time.Minute}, 1)
+	require.NoError(t, err)
+	var outcomes []*outcome
+	for _, c := range []*claimed{list[0], s.takeOver(id)} {
+		going, err := c.entry.Begin(time.Now(), time.Time{})
+		require.NoError(t, err)
+		after, err := going.End(time.Now(), &prepaid.TransferResult{TransactionID: "7"}, nil)
+		require.NoError(t, err)
+		outcomes = append(outcomes, &outcome{claimed: c, after: after, event: eventEnd})
+	}
+	written, err := s.record(t.Context(), outcomes, writeTestBooks)
+	require.NoError(t, err)
+	require.Equal(t, outcomes[1:], written)
+	require.Equal(t, "1", text(t, s.pool, "select count(*)::text from books"))
+	written, err = s.recorded(t.Context(), outcomes)
+	require.NoError(t, err)
+	require.Equal(t, outcomes[1:], written)
+}
+
 // A connection that breaks during the commit: the outcome may have been recorded. Written again, it is found.
 func TestCommitOfUnknownOutcome(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func (r *run) payOne(c *claimed) *outcome {
 	case r.stopping.Err() != nil:
 		return r.giveBack(c, going.GiveBack(), 0, errStopping)
 	case c.late():
-		r.ahead.Store(max(r.ahead.Load()/2, 1))
+		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer will wait
 		return r.giveBack(c, going.GiveBack(), 0, errLate)
 	}
 	if rests := time.Until(c.entry.Earliest(r.sender, now, time.Time{})); rests > 0 {
@@ -50,6 +50,9 @@ func (r *run) payOne(c *claimed) *outcome {
 	}
 	if pause := r.brake.pause(); pause > 0 {
 		return r.giveBack(c, going.GiveBack(), pause, errPaused)
+	}
+	if ahead := r.ahead.Load(); ahead < int64(r.workers.Claim) {
+		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
 	params, err := c.entry.Open(r.options.Seal, r.options.DigestKey, c.sealed)
 	if err != nil {
@@ -63,11 +66,11 @@ func (r *run) payOne(c *claimed) *outcome {
 	began := time.Now()
 	result, err := r.send(ctx, going, params)
 	took := time.Since(began)
+	r.observe(err) // of this call, whatever earlier ones say of the payment
 	after, err := going.End(time.Now(), result, err)
 	if r.workers.Trace.Sent != nil {
 		r.workers.Trace.Sent(after, took, err)
 	}
-	r.observe(err)
 	return r.end(c, after)
 }
 

@@ -141,6 +141,8 @@ func (r *run) room() int {
 
 // next returns how long it is until a payment is due.
 func (r *run) next(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, databaseLimit)
+	defer cancel()
 	var wait *int64
 	if err := r.pool.QueryRow(ctx, r.sql.next).Scan(&wait); err != nil {
 		return 0, err

@@ -220,6 +220,29 @@ func TestGrace(t *testing.T) {
 	require.Equal(t, 1, e.Attempts)
 }
 
+// Calls that take long let fewer payments wait, so that most that are claimed are sent; those that have waited for too long are given
+// back and sent later.
+func TestSlowCalls(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.options.CallTimeout = 400 * time.Millisecond
+	ids := s.add(60)
+	sender := &teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
+		time.Sleep(40 * time.Millisecond)
+		return nil
+	}}
+	var given atomic.Int64
+	workers := Workers{N: 1, Claim: 60, Trace: Trace{GivenBack: func(_ prepaid.RequestID, why error) {
+		if errors.Is(why, errLate) {
+			given.Add(1)
+		}
+	}}}
+	require.NoError(t, s.runUntil(sender, workers, s.are(journal.StateDone, ids...)))
+	require.Len(t, sender.sent, 60, "each once")
+	require.Positive(t, given.Load())
+	require.Less(t, given.Load(), int64(120), "each claim would take all of them")
+}
+
 // A sender that panics has an unknown outcome, and does not end the worker.
 func TestSenderPanics(t *testing.T) {
 	t.Parallel()

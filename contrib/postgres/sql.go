@@ -54,10 +54,10 @@ const outcomeSQL = `with o as (
 	insert into {s}.history (payment, lease, event, state, code, attempts)
 	select number, lease, event, state, code, attempts from p
 )
-select request_id, now() from p`
+select request_id, lease, now() from p`
 
 // recordedSQL returns those of the leases whose end this worker has already written, although it did not learn of the commit.
-const recordedSQL = `select p.request_id, p.changed from {s}.payments p join unnest($1::text[], $2::bigint[]) as o(request_id, lease)
+const recordedSQL = `select p.request_id, p.lease, p.changed from {s}.payments p join unnest($1::text[], $2::bigint[]) as o(request_id, lease)
 	on p.request_id = o.request_id and p.lease = o.lease and p.sends_until is null`
 
 // lateSQL records that the money moved, whoever holds the lease: that never becomes false. It returns no row if that is known.

@@ -63,7 +63,7 @@ func ExampleOptions() {
 // A program can run the harness itself. Here a worker pays eight payments, and is killed once.
 func ExampleRun() {
 	report, err := hostile.Run(context.Background(), hostile.Options{
-		Worker: "payer", Payments: 8, Copies: 1, Seed: 7, Kills: 1, Freezes: -1, Faults: 0.2,
+		Worker: "payer", Payments: 8, Copies: 1, Seed: 7, Kills: 1, Freezes: -1, Faults: -1,
 	})
 	if err != nil {
 		fmt.Println(err)

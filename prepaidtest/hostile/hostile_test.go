@@ -2,11 +2,13 @@ package hostile_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,10 +42,11 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	reports, runs := make([]*hostile.Report, 10), make([]func(), 10)
 	for i := range runs {
 		runs[i] = func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.6, Kills: -1, Freezes: -1})
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1})
 		}
 	}
-	together(runs...)
+	together(runs[:5]...)
+	together(runs[5:]...)
 	return reports
 }
 
@@ -86,6 +89,20 @@ func TestEachMutationIsCaught(t *testing.T) {
 		require.False(t, reports[i].OK())
 		t.Logf("%s: %s", c.is, reports[i])
 	}
+}
+
+var longPayments = flag.Int("payments", 0, "payments of TestLongRun, which is left out without")
+
+// Three workers with a lease that is long enough, in a run of thousands of payments.
+func TestLongRun(t *testing.T) {
+	if *longPayments == 0 {
+		t.Skip("needs -payments")
+	}
+	report := run(t, correct, hostile.Options{
+		Payments: *longPayments, Copies: 3, Kills: *longPayments / 20, Freezes: *longPayments / 65, Freeze: 3 * time.Second, Timeout: 20 * time.Minute,
+	})
+	t.Log(report)
+	require.True(t, report.OK())
 }
 
 // journaled pays with a journal, from several goroutines.

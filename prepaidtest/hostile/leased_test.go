@@ -150,7 +150,7 @@ func leased(ctx context.Context, job hostile.Job) error {
 	}
 	defer client.Close()
 	now := time.Now()
-	p := &payer{is: mutation(os.Getenv("LEASED_MUTATION")), job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 2 * config.AttemptTimeout}
+	p := &payer{is: mutation(os.Getenv("LEASED_MUTATION")), job: job, config: config, client: client, table: os.Getenv("LEASED_TABLE"), call: 4 * config.AttemptTimeout}
 	p.lease = p.call + client.Accounts.NotBefore(now).Sub(now) + 200*time.Millisecond
 	if p.is == naiveLease {
 		p.lease = 100 * time.Millisecond

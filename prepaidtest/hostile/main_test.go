@@ -12,6 +12,7 @@ func TestMain(m *testing.M) {
 	hostile.Worker("leased", leased)
 	hostile.Worker("journal", journaled)
 	hostile.Worker("sloppy", sloppy)
+	hostile.Worker("wired", wired)
 	hostile.Worker("payer", payAll) // does not return in a process that a run has started
 	goleak.VerifyTestMain(m)
 }

@@ -59,9 +59,10 @@ type Options struct {
 	// Enqueue runs while the copies do: it orders payments. The run waits for it.
 	Enqueue func(ctx context.Context, job Job) error
 
-	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 400 ms.
+	// AttemptTimeout is PREPAID_ATTEMPT_TIMEOUT. Default 250 ms.
 	AttemptTimeout time.Duration
-	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 400 ms. Raise both together to make requests run longer than a
+	// InFlightWait is PREPAID_RETRY_IN_FLIGHT_WAIT. Default 750 ms. The service takes up to AttemptTimeout and a fifth of InFlightWait for
+	// a request; the rest is for its way there on a busy machine. Raise both together to make requests run longer than a
 	// lease of seconds.
 	InFlightWait time.Duration
 	// Timeout bounds the run. Default 2 minutes.
@@ -73,8 +74,6 @@ type Options struct {
 	Log io.Writer
 }
 
-const defaultAttempt = 400 * time.Millisecond
-
 // number returns n, its default for 0, and 0 for less.
 func number(n, normal int) int { return max(0, cmp.Or(n, normal)) }
 
@@ -84,7 +83,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Refused, o.Rollbacks = number(o.Refused, o.Payments/20), number(o.Rollbacks, 0)
 	o.Kills, o.ClockMoves = number(o.Kills, o.Payments/10), number(o.ClockMoves, min(o.Payments/50, 10))
 	o.Faults = max(0, cmp.Or(o.Faults, 0.4))
-	o.AttemptTimeout, o.InFlightWait = cmp.Or(o.AttemptTimeout, defaultAttempt), cmp.Or(o.InFlightWait, defaultAttempt)
+	o.AttemptTimeout, o.InFlightWait = cmp.Or(o.AttemptTimeout, 250*time.Millisecond), cmp.Or(o.InFlightWait, 750*time.Millisecond)
 	o.Freeze = cmp.Or(o.Freeze, 2*(o.AttemptTimeout+o.InFlightWait))
 	o.Timeout, o.Quiet = cmp.Or(o.Timeout, 2*time.Minute), cmp.Or(o.Quiet, 20*time.Second)
 	if o.Log == nil {

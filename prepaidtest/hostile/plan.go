@@ -42,7 +42,7 @@ func (o Options) random(stream uint64) *rand.Rand {
 
 // longest is how long the service may take for a request, from its arrival. What remains until a repeat may be sent is for the
 // way of the request and for slow machines.
-func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait/4 }
+func (o Options) longest() time.Duration { return o.AttemptTimeout + o.InFlightWait/5 }
 
 // newPlan decides what happens to the payments of a run.
 func newPlan(o Options, s *orders) plan {

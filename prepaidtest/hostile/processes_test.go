@@ -48,11 +48,11 @@ func ended(pid int) bool {
 // A copy that is frozen in the middle of a request, beyond its lease, comes back to a payment that another has made.
 func TestFrozenBeyondTheLease(t *testing.T) {
 	t.Parallel()
-	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 4, Freeze: 2500 * time.Millisecond, Refused: -1}
+	o := hostile.Options{Seed: 2, Payments: 24, Copies: 3, Faults: -1, Kills: -1, Freezes: 4, Freeze: 3 * time.Second, Refused: -1}
 	var safe, naive *hostile.Report
 	together(func() { safe = run(t, correct, o) }, func() { naive = run(t, naiveLease, o) })
 	require.True(t, safe.OK(), "%s", safe)
 	require.Positive(t, safe.Freezes)
 	require.NotEmpty(t, naive.Double, "%s", naive)
-	require.Contains(t, strings.Join(naive.Double[0].Timeline, "\n"), "FROZEN for 2.5s")
+	require.Contains(t, strings.Join(naive.Double[0].Timeline, "\n"), "FROZEN for 3s")
 }

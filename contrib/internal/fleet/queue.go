@@ -8,8 +8,8 @@ import (
 	"github.com/cardprograms/prepaid"
 )
 
-// The queues, and how slots.go waits and hands out, are a copy of the limiter of one process: modules are updated one by one,
-// so that neither can use an internal package of the other.
+// The queues, and how slots.go waits and hands out, follow the limiter of one process, internal/slots, whose slots have no owner
+// and never leave.
 const (
 	laneCall = 1 // the rank from which on requests can be spaced
 	// maxPassed is how many slots in a row may pass over a waiting lane.

@@ -142,14 +142,11 @@ func (s *State) allocate(now, lease int64, r Report) Grant {
 	if now < s.Open {
 		return g
 	}
-	sum := 0
+	sum, before := 0, 0 // before is what others lack for higher lanes
 	for lane, n := range mine.allot {
 		sum += n
-		before := 0
-		if lane > 0 {
-			before = missing[lane-1]
-		}
 		g.Granted += max(0, min(sum-r.Held-g.Granted, spare-g.Granted-before))
+		before = missing[lane]
 	}
 	g.Granted += max(0, min(r.Floor-r.Held-g.Granted, spare-g.Granted))
 	if g.Granted+r.Held >= total(r.Need) {

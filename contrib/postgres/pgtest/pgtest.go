@@ -43,8 +43,10 @@ import (
 // ErrNotInstalled is returned, wrapped in the reason, if no Postgres was found, or if the system is not Unix.
 var ErrNotInstalled = errors.New("no Postgres is installed")
 
-// startLimit bounds the start of a server, also after a crash.
-const startLimit = 60 * time.Second
+const (
+	startLimit = 60 * time.Second // of a server, also after a crash
+	closeLimit = 5 * time.Second  // of a pool
+)
 
 // Options configures a server. The zero value is ready for use.
 type Options struct {
@@ -107,7 +109,8 @@ func (s *Server) NewDatabase(tb testing.TB) string {
 	return s.address(name)
 }
 
-// NewPool creates an empty database and returns connections to it, which are closed at the end of the test. Other pools
+// NewPool creates an empty database and returns connections to it, which are closed at the end of the test, and
+// must not be in use any more then. Other pools
 // can use its pool.Config().ConnString().
 func (s *Server) NewPool(tb testing.TB) *pgxpool.Pool {
 	tb.Helper()
@@ -115,7 +118,18 @@ func (s *Server) NewPool(tb testing.TB) *pgxpool.Pool {
 	if err != nil {
 		tb.Fatalf("pgtest: %v", err)
 	}
-	tb.Cleanup(pool.Close)
+	tb.Cleanup(func() {
+		closed := make(chan struct{})
+		go func() {
+			pool.Close()
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(closeLimit):
+			tb.Error("pgtest: a connection or a transaction of the pool is still in use at the end of the test")
+		}
+	})
 	return pool
 }
 

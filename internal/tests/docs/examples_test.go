@@ -113,7 +113,7 @@ func TestEveryExampleSaysWhatItShows(t *testing.T) {
 	t.Parallel()
 	for _, directory := range []string{
 		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "hostile"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
-		filepath.Join("contrib", "vcr"), filepath.Join("contrib", "postgres", "pgtest"),
+		filepath.Join("contrib", "vcr"), filepath.Join("contrib", "postgres"), filepath.Join("contrib", "postgres", "pgtest"),
 	} {
 		paths, err := filepath.Glob(filepath.Join(directory, "*_test.go"))
 		require.NoError(t, err)

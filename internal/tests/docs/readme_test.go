@@ -21,7 +21,8 @@ func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	require.NoError(t, err)
 	seen := 0
 	documents = append(documents, "README.md", filepath.Join("prepaidtest", "README.md"),
-		filepath.Join("contrib", "otel", "README.md"), filepath.Join("contrib", "redis", "README.md"))
+		filepath.Join("contrib", "otel", "README.md"), filepath.Join("contrib", "redis", "README.md"),
+		filepath.Join("contrib", "postgres", "README.md"))
 	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		require.NoError(t, err)

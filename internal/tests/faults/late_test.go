@@ -14,7 +14,7 @@ import (
 
 // thawed is the context of a process that was frozen until after the deadline: no timer has fired yet.
 type thawed struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one
 
 	deadline time.Time
 }

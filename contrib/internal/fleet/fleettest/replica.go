@@ -99,7 +99,7 @@ func runReplica(task replicaTask, pool fleet.Pool) (*replicaResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer service.Close()
+	defer func() { _ = service.Close() }()
 	var ok, failed, longest atomic.Int64
 	var first atomic.Value
 	var group sync.WaitGroup

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A harness that is killed takes its workers with it.
+func TestKilledHarnessLeavesNoWorker(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pid")
+	harness := exec.Command(os.Args[0], "-copies", "1", "--", "sh", "-c", "echo $$ >"+file+".new; mv "+file+".new "+file+"; exec sleep 600") //nolint:gosec // this very program
+	harness.Env = append(os.Environ(), "WORKER_IS=harness", "TMPDIR="+t.TempDir())
+	require.NoError(t, harness.Start())
+	var pid string
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(file)
+		pid = strings.TrimSpace(string(text))
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	require.DirExists(t, "/proc/"+pid)
+	require.NoError(t, harness.Process.Kill())
+	require.Error(t, harness.Wait())
+	require.Eventually(t, func() bool {
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		return err != nil || strings.Contains(string(status), "State:\tZ")
+	}, 20*time.Second, 10*time.Millisecond)
+}

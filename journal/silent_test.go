@@ -1,0 +1,52 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// A run that ends with an error that says nothing of its sendings, such as one of a wrapper, of a panic or none at all, may have sent until its
+// end: the next run rests from then on, and not from what an earlier run said.
+func TestRestAfterAnErrorWithoutTimes(t *testing.T) {
+	t.Parallel()
+	params := prepaid.TransferParams{
+		RequestID: "own-1", Amount: prepaid.Cents(100), SourceReference: "a", DestinationReference: "b", DestinationAccountID: "EA2",
+	}
+	for name, err := range map[string]error{"an error of its own": errors.New("gateway: no reply"), "nothing": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule := fixedRest{}
+			start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+			e, fault := journal.NewEntry(prepaid.NewSecret("k"), "EA1", params)
+			require.NoError(t, fault)
+			run, fault := e.Begin(start, time.Time{})
+			require.NoError(t, fault)
+			e, _ = run.End(start.Add(time.Second), nil, &prepaid.CallError{
+				Outcome: prepaid.OutcomeUnknown, Attempts: 1, FirstSent: start, LastSent: start, NotBefore: start.Add(40 * time.Second),
+			})
+			require.Equal(t, journal.StateUnknown, e.State)
+
+			second := start.Add(time.Hour)
+			run, fault = e.Begin(second, time.Time{})
+			require.NoError(t, fault)
+			end := second.Add(30 * time.Second)
+			e, _ = run.End(end, nil, err)
+			require.Equal(t, journal.StateUnknown, e.State)
+			require.False(t, e.Earliest(rule, end, time.Time{}).Before(end.Add(40*time.Second)),
+				"may be sent again at %v, although it was sent until %v", e.Earliest(rule, end, time.Time{}).Format("15:04:05"), end.Format("15:04:05"))
+			third, fault := e.Begin(end.Add(time.Minute), time.Time{})
+			require.NoError(t, fault)
+			require.False(t, third.LastSent.Before(end), "LastSent for the client")
+		})
+	}
+}
+
+type fixedRest struct{ journal.Sender }
+
+func (fixedRest) NotBefore(lastSent time.Time) time.Time { return lastSent.Add(40 * time.Second) }
