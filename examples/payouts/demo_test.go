@@ -164,7 +164,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, emulated(t), 600)
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(3*time.Second, cancel)
+	time.AfterFunc(time.Second, cancel)
 	code, err := s.conclude(ctx, s.screen, &s.out, &s.errOut)
 	require.Equal(t, exitUnfinished, code)
 	require.ErrorIs(t, err, errInterrupted)
