@@ -22,7 +22,8 @@ type lease struct {
 func safeLease(call time.Duration, sender journal.Sender) lease {
 	now := time.Now()
 	wait := call / 2
-	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + max(sender.NotBefore(now).Sub(now), 0)}
+	rest := min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // after that nobody sends it
+	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + rest}
 }
 
 // claimed is a payment that this worker holds.

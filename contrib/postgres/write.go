@@ -41,6 +41,7 @@ func (r *run) finish(list []*outcome) {
 		switch {
 		case err == nil:
 			r.tell(written)
+			r.signal() // one may be due before its lease would have ended
 			if len(written) < len(list) {
 				r.overtaken(slices.DeleteFunc(list, func(o *outcome) bool { return slices.Contains(written, o) }))
 			}
@@ -196,7 +197,7 @@ func (r *run) settleOne(ctx context.Context) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, databaseLimit)
 	defer cancel()
 	var p payment
-	err = r.transaction(ctx, func(tx pgx.Tx) error {
+	err = r.transaction(ctx, true, func(tx pgx.Tx) error {
 		err := p.scan(tx.QueryRow(ctx, r.sql.hooksDue))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -213,6 +214,8 @@ func (r *run) settleOne(ctx context.Context) (found bool, err error) {
 	})
 	if spoiled, ok := errors.AsType[*errSettled](err); ok && found {
 		r.settledFailed(p.entry, spoiled.err)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit) // Settled may have used up the other
+		defer cancel()
 		_, err = r.pool.Exec(ctx, r.sql.later, p.entry.RequestID, firstWait.Microseconds(), longestWait.Microseconds())
 	}
 	if err != nil {
