@@ -107,11 +107,13 @@ func (j *Journal) run(ctx context.Context, sender Sender, e Entry, params prepai
 
 // notBegun returns the error of a run that sent nothing, because of err. at is when a payment of unknown outcome may be sent again.
 func (e Entry) notBegun(at time.Time, err error) error {
+	known := e
+	known.NotBefore = time.Time{}
 	outcome := prepaid.OutcomeNotProcessed
-	if e.NotBefore = (time.Time{}); e.State.Open() {
-		e.NotBefore, outcome = at, prepaid.OutcomeUnknown
+	if e.State.Open() {
+		known.NotBefore, outcome = at, prepaid.OutcomeUnknown
 	}
-	return e.failure(outcome, err)
+	return known.failure(outcome, err)
 }
 
 // NotBefore returns when [Journal.Transfer] and [Journal.DirectEntryOut], which wait for it, send a payment again through

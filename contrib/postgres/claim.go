@@ -30,6 +30,7 @@ type claimed struct {
 	payment
 	term  lease
 	taken time.Time // before the claim was sent
+	wall  time.Time // the same without its monotonic reading
 	idle  int       // runs in a row that settled nothing
 }
 
@@ -37,7 +38,7 @@ type claimed struct {
 // whose clock is set has a wall clock that is wrong: the later one counts.
 func (c *claimed) late() bool {
 	now := time.Now()
-	return max(now.Sub(c.taken), now.Round(0).Sub(c.taken.Round(0))) > c.term.wait
+	return max(now.Sub(c.taken), now.Round(0).Sub(c.wall)) > c.term.wait
 }
 
 // claim takes at most n payments that are due.
@@ -54,7 +55,7 @@ func (s *Store) claim(ctx context.Context, sender journal.Sender, n int) ([]*cla
 	batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds()).Query(func(rows pgx.Rows) error {
 		var err error
 		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claimed, error) {
-			c := &claimed{term: l, taken: taken}
+			c := &claimed{term: l, taken: taken, wall: taken.Round(0)}
 			var heldUntil *time.Time
 			if err := c.scan(row, &c.sealed, &c.lease, &heldUntil, &c.idle); err != nil {
 				return nil, err

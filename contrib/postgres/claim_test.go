@@ -97,11 +97,10 @@ func TestLate(t *testing.T) {
 	t.Parallel()
 	l := lease{wait: time.Minute}
 	now := time.Now()
-	require.False(t, (&claimed{term: l, taken: now}).late())
-	require.True(t, (&claimed{term: l, taken: now.Add(-time.Minute - time.Second)}).late())
-	// A suspended machine: the monotonic clock stood still, the wall clock did not. Without a monotonic reading only the
-	// wall clock is compared.
-	require.True(t, (&claimed{term: l, taken: now.Add(-2 * time.Minute).Round(0)}).late())
+	wall, before := now.Round(0), time.Minute+time.Second
+	require.False(t, (&claimed{term: l, taken: now, wall: wall}).late())
+	require.True(t, (&claimed{term: l, taken: now.Add(-before), wall: wall}).late(), "the wall clock was set back")
+	require.True(t, (&claimed{term: l, taken: now, wall: wall.Add(-before)}).late(), "the machine was suspended")
 }
 
 // The commit of a claim and of an outcome waits for the disk, even where the database has switched that off, and works with

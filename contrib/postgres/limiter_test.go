@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -210,7 +211,7 @@ func TestLimitExchangesAtOnce(t *testing.T) {
 			var group sync.WaitGroup
 			for i := range replicas {
 				group.Go(func() {
-					r := fleet.Report{ID: string(rune('a' + i)), Allowance: allowance, Lease: time.Minute, Gone: time.Hour}
+					r := fleet.Report{ID: strconv.Itoa(i), Allowance: allowance, Lease: time.Minute, Gone: time.Hour}
 					for range exchanges {
 						r.Seq++
 						if r.Need[1] = 30; r.Seq%3 == 0 {

@@ -52,7 +52,7 @@ func (m *model) next() fleet.Report {
 	}
 	i := m.random.IntN(len(m.held))
 	r := m.common
-	r.ID = string(rune('a' + i))
+	r.ID = strconv.Itoa(i)
 	m.seq[i]++
 	if r.Seq = m.seq[i]; m.often(20) {
 		r.Seq -= min(r.Seq-1, m.random.Uint64N(3))
@@ -79,7 +79,7 @@ func (m *model) next() fleet.Report {
 func (m *model) exchange(r fleet.Report) fleet.Grant {
 	g := m.state.Exchange(m.server, r)
 	if g.Granted != fleet.Void {
-		m.held[r.ID[0]-'a'] += g.Granted - g.Give
+		m.held[r.ID[0]-'0'] += g.Granted - g.Give
 	}
 	return g
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -164,16 +165,16 @@ type line struct {
 // lock.
 func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]prepaidtest.Request) []string {
 	var lines []line
-	from := make(map[*process]time.Duration)
-	until := time.Duration(0)
+	from := make(map[*process]time.Duration) // of its first request, less the time for which it may have been frozen before
+	first, until := time.Duration(math.MaxInt64), time.Duration(0)
 	for _, f := range r.flights {
 		if f.payment != n {
 			continue
 		}
 		if _, ok := from[f.process]; !ok {
-			from[f.process] = f.at
+			from[f.process] = f.at - r.options.Freeze - time.Second
 		}
-		until = max(until, f.at, f.ended)
+		first, until = min(first, f.at), max(until, f.at, f.ended)
 		lines = append(lines, r.flown(f, log)...)
 	}
 	for _, item := range moved {
@@ -183,7 +184,7 @@ func (r *run) timeline(n int, moved []prepaidtest.Transaction, log map[int64]pre
 	}
 	for _, e := range r.events {
 		began, ok := from[e.process]
-		if (ok && e.at >= began || e.process == nil) && e.at <= until+r.options.Freeze {
+		if (ok && e.at >= began || e.process == nil && e.at >= first) && e.at <= until+time.Second {
 			lines = append(lines, line{e.at, strings.TrimSpace(fmt.Sprint(nameOf(e.process), e.text))})
 		}
 	}

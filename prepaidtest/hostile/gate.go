@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type flight struct {
 	requestID prepaid.RequestID
 	fault     string
 	overlaps  bool
+	late      bool // was on its way while its process was frozen, as far as one can tell
 }
 
 // event is something else that happened.
@@ -93,58 +95,67 @@ func (r *run) decide(ctx context.Context, a prepaidtest.Arrival) prepaidtest.Fau
 	if !known {
 		return prepaidtest.Fault{} // shows in the accounts, if it pays
 	}
-	overlaps := r.running(ctx, a.RequestID)
-	next := r.arrive(through, n, a, overlaps)
+	late := through.process.justContinued() // which takes a lock that is held while events are noted
+	flown := flight{
+		process: through.process, payment: n, number: a.Number, requestID: a.RequestID, late: late, overlaps: r.running(a.RequestID, late),
+	}
+	next := r.arrive(through, flown)
 	r.act(through, next.act)
 	return next.fault
 }
 
 // running reports whether an earlier request with this ID still runs. One that is due has ended, however slow this machine is:
-// the service keeps its promise.
-func (r *run) running(ctx context.Context, id prepaid.RequestID) bool {
+// the service keeps its promise. And where either of the two was on its way while its process was frozen, the second arrives after
+// the first has ended: no lease helps against that, and nobody can freeze a process at a better moment.
+func (r *run) running(id prepaid.RequestID, late bool) bool {
+	late = late || r.anyLate(id)
 	for {
-		overlaps, due := false, false
+		overlaps, due := false, late
 		for _, other := range r.server.RunningTransfers() {
 			if other.RequestID == id {
 				overlaps, due = true, due || other.Left == 0
 			}
 		}
-		if !due || ctx.Err() != nil {
+		if !overlaps || !due {
 			return overlaps
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
+// anyLate reports whether a request with this ID was on its way while its process was frozen.
+func (r *run) anyLate(id prepaid.RequestID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.flights, func(f flight) bool { return f.requestID == id && f.late })
+}
+
 // mostArrivals is how often one payment may be sent. A worker that has waited as it should needs a tenth of it.
 const mostArrivals = 100
 
-// arrive notes a request for payment n, and returns what happens to it.
-func (r *run) arrive(through *passage, n int, a prepaidtest.Arrival, overlaps bool) step {
-	now := r.since()
+// arrive notes a request, and returns what happens to it.
+func (r *run) arrive(through *passage, flown flight) step {
+	flown.at = r.since()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastSent = time.Now()
+	n := flown.payment
 	if r.arrivals[n]++; r.arrivals[n] == mostArrivals {
 		r.end(fmt.Errorf("%s was sent %d times", r.orders.list[n].SourceReference, mostArrivals))
 	}
-	next := r.plan.at(n, r.arrivals[n])
-	through.flight = len(r.flights)
-	flown := flight{
-		process: through.process, payment: n, arrival: r.arrivals[n], number: a.Number, at: now, requestID: a.RequestID, overlaps: overlaps,
-	}
+	flown.arrival = r.arrivals[n]
+	next := r.plan.at(n, flown.arrival)
 	if next.fault != (prepaidtest.Fault{}) {
 		flown.fault = next.fault.String()
-	}
-	r.flights = append(r.flights, flown)
-	r.counts.Requests++
-	if flown.fault != "" {
 		r.counts.Faults++
 	}
+	through.flight = len(r.flights)
+	r.flights = append(r.flights, flown)
+	r.counts.Requests++
 	if loses(flown.fault) {
 		r.counts.LostResponses++
 	}
-	if overlaps {
+	if flown.overlaps {
 		r.counts.Overlaps++
 	}
 	return next

@@ -42,7 +42,7 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	reports, runs := make([]*hostile.Report, 10), make([]func(), 10)
 	for i := range runs {
 		runs[i] = func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i + 1), Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1})
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1})
 		}
 	}
 	together(runs[:5]...)
@@ -93,16 +93,20 @@ func TestEachMutationIsCaught(t *testing.T) {
 
 var longPayments = flag.Int("payments", 0, "payments of TestLongRun, which is left out without")
 
-// Three workers with a lease that is long enough, in a run of thousands of payments.
+// Three workers, thousands of payments: with a lease that is long enough, and with one that is not.
 func TestLongRun(t *testing.T) {
 	if *longPayments == 0 {
 		t.Skip("needs -payments")
 	}
-	report := run(t, correct, hostile.Options{
+	o := hostile.Options{
 		Payments: *longPayments, Copies: 3, Kills: *longPayments / 20, Freezes: *longPayments / 65, Freeze: 3 * time.Second, Timeout: 20 * time.Minute,
-	})
-	t.Log(report)
-	require.True(t, report.OK())
+	}
+	var safe, naive *hostile.Report
+	together(func() { safe = run(t, correct, o) }, func() { naive = run(t, naiveLease, o) })
+	t.Log(safe)
+	t.Log(naive)
+	require.True(t, safe.OK())
+	require.NotEmpty(t, naive.Double)
 }
 
 // journaled pays with a journal, from several goroutines.

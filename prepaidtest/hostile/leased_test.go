@@ -159,7 +159,8 @@ func leased(ctx context.Context, job hostile.Job) error {
 	var wait sync.WaitGroup
 	for i := range problems {
 		wait.Go(func() {
-			for problems[i] == nil && p.next(ctx, &problems[i]) {
+			for more := true; more; {
+				more, problems[i] = p.next(ctx)
 			}
 		})
 	}
@@ -170,40 +171,36 @@ func leased(ctx context.Context, job hostile.Job) error {
 	return p.summarize(ctx)
 }
 
-// next claims a row and pays it; false when there is none any more.
-func (p *payer) next(ctx context.Context, problem *error) bool {
+// next claims a row and pays it; false when there is none any more, or its outcome cannot be written.
+func (p *payer) next(ctx context.Context) (bool, error) {
 	claimed := time.Now()
 	var row record
 	status, err := p.ask(ctx, "claim", map[string]time.Duration{"Call": p.call, "Lease": p.lease}, &row)
 	switch {
-	case err != nil:
-		*problem = err
-		return false
-	case status == http.StatusGone:
-		return false
+	case err != nil || status == http.StatusGone:
+		return false, err
 	case status == http.StatusAccepted:
 		time.Sleep(5 * time.Millisecond)
-		return true
+		return true, nil
 	}
 	call, cancel := context.WithDeadline(ctx, claimed.Add(p.call))
 	defer cancel()
-	if p.is == naiveLease {
-		call = ctx
-	}
-	if p.is == paidEarly {
+	switch p.is {
+	case naiveLease:
+		p.judge(&row, p.pay(ctx, p.client, row))
+	case paidEarly:
 		row.State = hostile.StatePaid
-		_, *problem = p.ask(ctx, "settle", row, nil)
+		_, err = p.ask(ctx, "settle", row, nil)
 		_ = p.pay(call, p.client, row)
-		return true
-	}
-	if p.is == neverSettles {
+		return err == nil, err
+	case neverSettles:
 		_ = p.pay(call, p.client, record{N: row.N})
 		row.Due = time.Time{}
-	} else {
+	default:
 		p.judge(&row, p.pay(call, p.sender(), row))
 	}
-	_, *problem = p.ask(ctx, "settle", row, nil) // a conflict: another has it now
-	return true
+	_, err = p.ask(ctx, "settle", row, nil) // a conflict: another has it now
+	return err == nil, err
 }
 
 // sender is the client or, for those that forget, a new one for each call.

@@ -148,8 +148,10 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 		first.fault = prepaidtest.DropBeforeCommit()
 	case act == actKill && r.IntN(2) == 0:
 		return append([]step{first, {fault: refusal(r)}}, steps...)
-	case act == actKill, act == actFreeze && r.IntN(2) == 0:
+	case act == actKill:
 		first.fault = prepaidtest.Delay(held)
+	case act == actFreeze:
+		first.fault = prepaidtest.Delay(o.longest())
 	}
 	return append([]step{first}, steps...)
 }

@@ -31,6 +31,7 @@ type process struct {
 	mu     sync.Mutex // guards all below, and signals
 	ended  bool
 	frozen bool
+	thawed time.Time
 }
 
 // String is its name in a timeline.
@@ -124,6 +125,9 @@ func (p *process) signal(what string, frozen bool, do func(*exec.Cmd) error) boo
 	if p.ended || (frozen && p.frozen) || do(p.cmd) != nil {
 		return false
 	}
+	if p.frozen && !frozen {
+		p.thawed = time.Now()
+	}
 	p.frozen = frozen
 	p.run.note(event{process: p, text: what})
 	return true
@@ -157,6 +161,16 @@ func (p *process) freeze(d time.Duration) bool {
 		}
 	})
 	return true
+}
+
+// onItsWay is how long after it continues a process still sends what it was about to send when it was frozen.
+const onItsWay = 200 * time.Millisecond
+
+// justContinued reports whether what a process sends now may have been on its way while it was frozen.
+func (p *process) justContinued() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frozen || time.Since(p.thawed) < onItsWay
 }
 
 // supervise runs a copy until it ends with status 0, or ctx ends.

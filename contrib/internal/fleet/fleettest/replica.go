@@ -141,7 +141,7 @@ func startReplica(t *testing.T, task replicaTask) *replica {
 	require.NoError(t, err)
 	program, err := os.Executable()
 	require.NoError(t, err)
-	process := exec.Command(program)
+	process := exec.CommandContext(context.WithoutCancel(t.Context()), program)
 	process.Env = append(os.Environ(), replicaVariable+"="+string(text))
 	process.Stderr = os.Stderr
 	out, err := process.StdoutPipe()
