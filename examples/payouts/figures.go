@@ -24,7 +24,9 @@ func pending(s prepaidpg.Stats) int {
 	return s.Queued.Count + s.Intended.Count + s.NotSent.Count + s.Unknown.Count + s.Unsettled
 }
 
-func sameCounts(a, b prepaidpg.Stats) bool { return a.Done.Count == b.Done.Count && pending(a) == pending(b) }
+func sameCounts(a, b prepaidpg.Stats) bool {
+	return a.Done.Count == b.Done.Count && pending(a) == pending(b)
+}
 
 const (
 	watchEvery = 200 * time.Millisecond
