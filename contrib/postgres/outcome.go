@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -112,24 +113,22 @@ type settledFunc func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 // Postgres's time in Changed; another worker has taken over the others, or an earlier attempt has written them. If settled is at
 // fault, the error is an *errSettled.
 func (s *Store) record(ctx context.Context, list []*outcome, settled settledFunc) (written []*outcome, err error) {
-	batch := &pgx.Batch{}
-	collect := func(rows pgx.Rows) error {
-		written, err = matching(rows, list)
-		return err
+	queue := func(batch *pgx.Batch) {
+		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(func(rows pgx.Rows) (err error) {
+			written, err = matching(rows, list)
+			return err
+		})
 	}
 	if settled == nil || !slices.ContainsFunc(list, (*outcome).calls) {
-		batch.Queue(beginSQL)
-		batch.Queue(durable)
-		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(collect)
-		batch.Queue("commit").Exec(committed)
-		if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
+		if err := durably(ctx, s.pool, queue); err != nil {
 			return nil, failure("record", err)
 		}
 		return written, nil
 	}
 	err = s.transaction(ctx, true, func(tx pgx.Tx) error {
+		batch := &pgx.Batch{}
 		batch.Queue(durable)
-		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(collect)
+		queue(batch)
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}
@@ -150,6 +149,16 @@ func (s *Store) record(ctx context.Context, list []*outcome, settled settledFunc
 }
 
 const beginSQL = "begin isolation level read committed read write"
+
+// durably executes what queue adds to a transaction, in one round trip, and returns when its commit is durable.
+func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
+	batch := &pgx.Batch{}
+	batch.Queue(beginSQL)
+	batch.Queue(durable)
+	queue(batch)
+	batch.Queue("commit").Exec(committed)
+	return pool.SendBatch(ctx, batch).Close()
+}
 
 // committed checks the response to a commit: Postgres ends a failed transaction without an error.
 func committed(tag pgconn.CommandTag) error {
