@@ -29,12 +29,12 @@ type Stats struct {
 // statsSQL reads the payments that are open, and of those that are not only an index.
 const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from now() - min(since))::float8, 0),
 	coalesce(sum(waiting), 0), coalesce(sum(held), 0) from (
-		select state, amount, coalesce(last_sent, began, changed) as since, 0 as waiting, (sends_until > now())::integer as held
+		select state, amount, coalesce(least(began, first_sent, last_sent), changed) as since, 0 as waiting, (sends_until > now())::integer as held
 		from {s}.payments where due is not null
 		union all
 		select state, amount, null, 0, 0 from {s}.payments where due is null
 		union all
-		select null, 0, coalesce(last_sent, began, changed), 1, 0 from {s}.payments where review is not null
+		select null, 0, coalesce(least(began, first_sent, last_sent), changed), 1, 0 from {s}.payments where review is not null
 	) p group by state`
 
 // Stats returns counts, sums and ages. It reads each payment that is open, and an index of the others: call it a few times a minute.

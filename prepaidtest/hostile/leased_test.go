@@ -155,7 +155,7 @@ func leased(ctx context.Context, job hostile.Job) error {
 	if p.is == naiveLease {
 		p.lease = 100 * time.Millisecond
 	}
-	problems := make([]error, 4)
+	problems := make([]error, 8)
 	var wait sync.WaitGroup
 	for i := range problems {
 		wait.Go(func() {

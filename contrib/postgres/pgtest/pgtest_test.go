@@ -160,7 +160,7 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 				_, err := os.Stat(dir)
 				return errors.Is(err, os.ErrNotExist)
 			}, 20*time.Second, 20*time.Millisecond)
-			state, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+			state, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output() //nolint:gosec // the ID that Postgres wrote
 			require.True(t, err != nil || strings.HasPrefix(string(state), "Z"), "the server runs on: %s", state)
 		})
 	}
