@@ -143,7 +143,7 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			pgtest.Start(t, pgtest.Options{NoSync: true}) // skips
-			child := exec.Command(os.Args[0]) //nolint:gosec // this very program
+			child := exec.Command(os.Args[0])             //nolint:gosec // this very program
 			child.Env = append(os.Environ(), childVariable+"="+state)
 			output, err := child.StdoutPipe()
 			require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestKilledProgramLeavesNothing(t *testing.T) {
 				_, err := os.Stat(dir)
 				return errors.Is(err, os.ErrNotExist)
 			}, 20*time.Second, 20*time.Millisecond)
-			state, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output() //nolint:gosec // the ID that Postgres wrote
+			state, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
 			require.True(t, err != nil || strings.HasPrefix(string(state), "Z"), "the server runs on: %s", state)
 		})
 	}
