@@ -21,7 +21,7 @@ type Options struct {
 	// underscores.
 	Schema string
 	// DigestKey is the key of the digests by which a payment is recognised. Keep it as long as the payments: with
-	// another one each payment that is enqueued again is [journal.ErrChanged].
+	// another one each payment that is enqueued again is [journal.ErrChanged], and none that is stored can be sent.
 	DigestKey prepaid.Secret
 	// Seal encrypts what is sent, bank details included, see [journal.NewAEAD]. A payment that is done or withdrawn no
 	// longer has it.

@@ -54,6 +54,10 @@ func (r *run) payOne(ctx context.Context, c *claimed) *outcome {
 	if ahead := r.ahead.Load(); ahead < int64(r.workers.Claim) {
 		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
+	if err := inTime(c.entry.RequestID, now); err != nil { // as the client would say, also if the params cannot be read
+		after, _ := going.End(now, nil, err)
+		return r.end(c, after)
+	}
 	params, err := c.entry.Open(r.options.Seal, r.options.DigestKey, c.sealed)
 	if err != nil {
 		r.log.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(c.entry.RequestID)), slog.Any("error", err))

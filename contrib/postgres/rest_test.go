@@ -27,14 +27,14 @@ func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
 	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.NotMoved()) }))
 	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Retry(t.Context(), tx, id) }))
 	s.options.CallTimeout = time.Second
-	r := &run{Store: s.Store, sender: sender, calls: t.Context(), stopping: t.Context()}
+	r := &run{Store: s.Store, sender: sender, stopping: t.Context().Done()}
 	began := time.Now()
 	time.Sleep(rest / 3) // no worker was free
 	for time.Since(began) < 4*rest {
 		list, err := s.claim(t.Context(), sender, 1)
 		require.NoError(t, err)
 		for _, c := range list {
-			o := r.payOne(c)
+			o := r.payOne(t.Context(), c)
 			_, err := s.record(t.Context(), []*outcome{o}, nil)
 			require.NoError(t, err)
 			t.Logf("after %v: %s, again in %v", time.Since(began).Round(time.Millisecond), o.event, o.wait.Round(time.Millisecond))

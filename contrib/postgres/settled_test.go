@@ -72,7 +72,7 @@ func TestSettledLaterIsNotHeldUpByAnother(t *testing.T) {
 	s.exec(`update prepaid.payments set state = 'done', due = null, sealed = null, hook_due = now() - interval '1 minute' where request_id = $1`, ids[0])
 	s.exec(`update prepaid.payments set state = 'done', due = null, sealed = null, hook_due = now() where request_id = $1`, ids[1])
 	var seen []prepaid.RequestID
-	r := &run{Store: s.Store, calls: t.Context(), unsettled: make(chan struct{}, 1), workers: Workers{
+	r := &run{Store: s.Store, unsettled: make(chan struct{}, 1), workers: Workers{
 		Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
 			seen = append(seen, e.RequestID)
 			_, err := tx.Exec(ctx, "insert into books values ($1)", string(e.RequestID))
