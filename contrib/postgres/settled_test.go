@@ -22,7 +22,7 @@ func TestOutcomeIsRecordedWhateverSettledDoesToItsTransaction(t *testing.T) {
 			return err
 		},
 		"unread rows": func(ctx context.Context, tx pgx.Tx, _ journal.Entry) error {
-			_, err := tx.Query(ctx, "select 1")
+			_, err := tx.Query(ctx, "select 1") //nolint:gocritic // that is the mistake
 			return err
 		},
 		"idle in transaction": func(ctx context.Context, tx pgx.Tx, _ journal.Entry) error {
