@@ -2,7 +2,6 @@ package prepaidpg
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -120,7 +119,7 @@ func TestArchivedIsKnown(t *testing.T) {
 	for _, add := range []func(pgx.Tx, prepaid.PaymentParams) error{
 		func(tx pgx.Tx, p prepaid.PaymentParams) error { return s.Enqueue(t.Context(), tx, "float", p) },
 		func(tx pgx.Tx, p prepaid.PaymentParams) error {
-			_, err := s.EnqueueBatch(t.Context(), tx, slices.Values([]Payment{{"float", p}}))
+			_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{"float", p}))
 			return err
 		},
 	} {

@@ -65,15 +65,19 @@ const (
 
 // EnqueueBatch adds payments to tx, the caller's own transaction, as [Store.Enqueue] does for one: all of them, or none. It
 // returns how many were new; those that are known with the same params, or occur twice, are no error and have no effect. The
-// payments can be any number: it keeps 1,000 of them in memory.
+// payments can be any number: it keeps 1,000 of them in memory. An error in payments, such as a line that cannot be read, ends
+// the batch: nothing is added, and it is returned.
 //
-// Errors, none of which affects tx: a [*BatchError] with the payments to correct; those of the database, such as a deadlock
+// Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the database, such as a deadlock
 // with another batch that has the same payments in another order.
-func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq[Payment]) (added int, err error) {
+func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[Payment, error]) (added int, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
 		b := batch{Store: s, tx: tx, first: make(map[prepaid.RequestID]int, batchRows)}
 		index := 0
-		for p := range payments {
+		for p, err := range payments {
+			if err != nil {
+				return err
+			}
 			r, err := s.row(p.Account, p.Params, time.Now())
 			if err != nil {
 				b.refuse(index, r.entry.RequestID, err)

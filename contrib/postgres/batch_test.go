@@ -4,7 +4,6 @@ import (
 	"errors"
 	"iter"
 	"runtime"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -34,12 +33,23 @@ func salary(id prepaid.RequestID) prepaid.TransferParams {
 	}
 }
 
+// each has the payments of a list.
+func each(list ...Payment) iter.Seq2[Payment, error] {
+	return func(yield func(Payment, error) bool) {
+		for _, p := range list {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
 // payroll has n payments of today's run.
-func payroll(run string, n int) iter.Seq[Payment] {
+func payroll(run string, n int) iter.Seq2[Payment, error] {
 	day := prepaid.DateOf(time.Now().UTC())
-	return func(yield func(Payment) bool) {
+	return func(yield func(Payment, error) bool) {
 		for i := range n {
-			if !yield(Payment{Account: "float", Params: salary(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}) {
+			if !yield(Payment{Account: "float", Params: salary(prepaid.DeriveRequestID(day, run, strconv.Itoa(i)))}, nil) {
 				return
 			}
 		}
@@ -47,7 +57,7 @@ func payroll(run string, n int) iter.Seq[Payment] {
 }
 
 // enqueueBatch commits a batch on its own.
-func enqueueBatch(t testing.TB, s *Store, payments iter.Seq[Payment]) (added int, err error) {
+func enqueueBatch(t testing.TB, s *Store, payments iter.Seq2[Payment, error]) (added int, err error) {
 	t.Helper()
 	err = pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
 		added, err = s.EnqueueBatch(t.Context(), tx, payments)
@@ -93,7 +103,7 @@ func TestEnqueueBatch(t *testing.T) {
 	added, err = enqueueBatch(t, s, payroll("a", 2503))
 	require.NoError(t, err)
 	require.Equal(t, 3, added, "the others are known")
-	added, err = enqueueBatch(t, s, func(yield func(Payment) bool) {
+	added, err = enqueueBatch(t, s, func(yield func(Payment, error) bool) {
 		for range 2 {
 			payroll("b", 1200)(yield)
 		}
@@ -120,7 +130,10 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 		return cancelled
 	}))
 
-	list := slices.Collect(payroll("a", 1500))
+	var list []Payment
+	for p := range payroll("a", 1500) {
+		list = append(list, p)
+	}
 	day := prepaid.DateOf(time.Now().UTC())
 	bad, other, twice := salary(prepaid.DeriveRequestID(day, "bad")), salary("known"), salary("twice")
 	bad.SourceReference, bad.Amount, other.Amount = "", prepaid.Amount{}, prepaid.MustAmount("99.99")
@@ -132,7 +145,7 @@ func TestEnqueueBatchAllOrNothing(t *testing.T) {
 	list[1060] = Payment{Account: "float"}
 	list[1070].Params = &bad
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		added, err := s.EnqueueBatch(t.Context(), tx, slices.Values(list))
+		added, err := s.EnqueueBatch(t.Context(), tx, each(list...))
 		require.Zero(t, added)
 		refused, ok := errors.AsType[*BatchError](err)
 		require.True(t, ok, "%v", err)
@@ -169,8 +182,8 @@ func TestEnqueueBatchStopsReading(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
 	read := 0
-	_, err := enqueueBatch(t, s, func(yield func(Payment) bool) {
-		for yield(Payment{}) {
+	_, err := enqueueBatch(t, s, func(yield func(Payment, error) bool) {
+		for yield(Payment{}, nil) {
 			read++
 		}
 	})
@@ -208,13 +221,13 @@ func TestEnqueueBatchMemory(t *testing.T) {
 		return stats.HeapAlloc
 	}
 	before := heap()
-	added, err := enqueueBatch(t, s, func(yield func(Payment) bool) {
+	added, err := enqueueBatch(t, s, func(yield func(Payment, error) bool) {
 		i := 0
 		for p := range payroll("a", 12_000) {
 			if i++; i%5999 == 0 {
 				most = max(most, heap())
 			}
-			if !yield(p) {
+			if !yield(p, nil) {
 				return
 			}
 		}
@@ -232,7 +245,7 @@ func TestEnqueueBatchDropped(t *testing.T) {
 		create trigger dropped before insert on prepaid.payments for each row when (new.account_id = 'dropped')
 		execute function prepaid.dropped()`)
 	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, slices.Values([]Payment{{"float", transfer("a")}, {"dropped", transfer("b")}}))
+	_, err = enqueueBatch(t, s, each(Payment{"float", transfer("a")}, Payment{"dropped", transfer("b")}))
 	require.Error(t, err)
 	require.Empty(t, payments(t, s))
 }
@@ -242,8 +255,26 @@ func TestEnqueueBatchDatabaseError(t *testing.T) {
 	s := storeOf(t, newPool(t))
 	_, err := s.pool.Exec(t.Context(), "alter table prepaid.payments add check (account_id <> 'SECRET')")
 	require.NoError(t, err)
-	_, err = enqueueBatch(t, s, slices.Values([]Payment{{Account: "SECRET", Params: salary("a")}}))
+	_, err = enqueueBatch(t, s, each(Payment{Account: "SECRET", Params: salary("a")}))
 	require.ErrorContains(t, err, "prepaidpg: enqueue: ")
 	require.NotContains(t, err.Error(), "SECRET")
+	require.Empty(t, payments(t, s))
+}
+
+// A batch whose source fails is not half of a batch.
+func TestEnqueueBatchWithoutItsEnd(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, newPool(t))
+	unreadable := errors.New("line 1501 has no amount")
+	added, err := enqueueBatch(t, s, func(yield func(Payment, error) bool) {
+		for p := range payroll("a", 1500) {
+			if !yield(p, nil) {
+				return
+			}
+		}
+		yield(Payment{}, unreadable)
+	})
+	require.ErrorIs(t, err, unreadable)
+	require.Zero(t, added)
 	require.Empty(t, payments(t, s))
 }

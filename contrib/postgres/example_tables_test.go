@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,24 +25,10 @@ func ExampleMigrations() {
 
 // Request a payroll in one transaction, and report which lines to correct.
 func ExampleStore_EnqueueBatch() {
-	type salary struct {
-		Employee string
-		Amount   prepaid.Amount
-		Account  prepaid.AccountID
-	}
-	request := func(ctx context.Context, pool *pgxpool.Pool, store *prepaidpg.Store, float prepaid.AccountID, payday prepaid.Date, list []salary) error {
+	// lines has the payments of a file, and an error where it cannot be read.
+	request := func(ctx context.Context, pool *pgxpool.Pool, store *prepaidpg.Store, lines iter.Seq2[prepaidpg.Payment, error]) error {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			added, err := store.EnqueueBatch(ctx, tx, func(yield func(prepaidpg.Payment) bool) {
-				for _, s := range list {
-					params := prepaid.TransferParams{
-						RequestID: prepaid.DeriveRequestID(payday, "salary", s.Employee), Amount: s.Amount,
-						SourceReference: "SALARY", DestinationReference: "SALARY", DestinationAccountID: s.Account,
-					}
-					if !yield(prepaidpg.Payment{Account: float, Params: params}) {
-						return
-					}
-				}
-			})
+			added, err := store.EnqueueBatch(ctx, tx, lines)
 			fmt.Println(added, "new payments")
 			return err
 		})

@@ -37,12 +37,14 @@ func ExampleStore_Enqueue() {
 		Account prepaid.AccountID
 	}
 	accept := func(ctx context.Context, pool *pgxpool.Pool, store *prepaidpg.Store, float prepaid.AccountID, order order) error {
+		id := prepaid.DeriveRequestID(order.Day, "payout", order.ID)
 		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "insert into orders (id, state) values ($1, 'open')", order.ID); err != nil {
+			_, err := tx.Exec(ctx, "insert into orders (id, request_id, state) values ($1, $2, 'open')", order.ID, id)
+			if err != nil {
 				return err
 			}
 			return store.Enqueue(ctx, tx, float, prepaid.TransferParams{
-				RequestID: prepaid.DeriveRequestID(order.Day, "payout", order.ID), Amount: order.Amount,
+				RequestID: id, Amount: order.Amount,
 				SourceReference: "PAYOUT", DestinationReference: "PAYOUT", DestinationAccountID: order.Account,
 			})
 		})
@@ -56,7 +58,11 @@ func ExampleStore_Run() {
 		return store.Run(ctx, client.Accounts, prepaidpg.Workers{
 			Grace: 20 * time.Second, // less than what the system grants after SIGTERM
 			Settled: func(ctx context.Context, tx pgx.Tx, e journal.Entry) error {
-				_, err := tx.Exec(ctx, "update orders set state = $2 where request_id = $1", e.RequestID, e.State)
+				state := string(e.State)
+				if e.Review != "" {
+					state = "for a person"
+				}
+				_, err := tx.Exec(ctx, "update orders set state = $2 where request_id = $1", e.RequestID, state)
 				return err
 			},
 		})

@@ -14,7 +14,7 @@ import (
 type Stats struct {
 	// Stats are counts and sums by state. Intended are those that a worker holds or held when it died.
 	journal.Stats
-	// OldestQueued is how long ago the oldest payment that is queued or not sent was enqueued; zero if none is. Alert on it.
+	// OldestQueued is how long ago the oldest payment was enqueued that is queued, not sent or intended; zero if none is. Alert on it.
 	OldestQueued time.Duration
 	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; zero if none is. Alert on it.
 	OldestUnknown time.Duration
@@ -29,13 +29,13 @@ type Stats struct {
 // statsSQL reads the payments that are open, and of those that are not only an index.
 const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from now() - min(since))::float8, 0),
 	coalesce(sum(waiting), 0), coalesce(sum(held), 0) from (
-		select state, amount, case when state = 'unknown' then coalesce(least(began, first_sent, last_sent), changed) else enqueued end as since,
+		select state, amount, case when state = 'unknown' then coalesce(first_sent, began, last_sent, changed) else enqueued end as since,
 			0 as waiting, (sends_until > now())::integer as held
 		from {s}.payments where due is not null
 		union all
 		select state, amount, null, 0, 0 from {s}.payments where due is null
 		union all
-		select null, 0, coalesce(least(began, first_sent, last_sent), changed), 1, 0 from {s}.payments where review is not null
+		select null, 0, coalesce(first_sent, began, last_sent, changed), 1, 0 from {s}.payments where review is not null
 	) p group by state`
 
 // Stats returns counts, sums and ages. It reads each payment that is open, and an index of the others: call it a few times a minute.
@@ -69,7 +69,7 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 		}
 		*totals[*state] = journal.Total{Count: count, Sum: amount}
 		switch *state {
-		case journal.StateQueued, journal.StateNotSent:
+		case journal.StateQueued, journal.StateNotSent, journal.StateIntended:
 			stats.OldestQueued = max(stats.OldestQueued, age)
 		case journal.StateUnknown:
 			stats.OldestUnknown = max(stats.OldestUnknown, age)

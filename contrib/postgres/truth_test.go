@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -224,11 +223,11 @@ func TestBatchFaultsAreBounded(t *testing.T) {
 		other = append(other, Payment{"EA1", p})
 	}
 	require.NoError(t, s.in(func(tx pgx.Tx) error {
-		_, err := s.EnqueueBatch(t.Context(), tx, slices.Values(list))
+		_, err := s.EnqueueBatch(t.Context(), tx, each(list...))
 		return err
 	}))
 	err := s.in(func(tx pgx.Tx) error {
-		_, err := s.EnqueueBatch(t.Context(), tx, slices.Values(other))
+		_, err := s.EnqueueBatch(t.Context(), tx, each(other...))
 		return err
 	})
 	refused, ok := errors.AsType[*BatchError](err)
@@ -261,7 +260,7 @@ func TestModesOfPgx(t *testing.T) {
 			_, err = s.Stats(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, s.in(func(tx pgx.Tx) error {
-				_, err := s.EnqueueBatch(t.Context(), tx, slices.Values([]Payment{{"EA1", transfer("x")}}))
+				_, err := s.EnqueueBatch(t.Context(), tx, each(Payment{"EA1", transfer("x")}))
 				return err
 			}))
 			require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Withdraw(t.Context(), tx, transfer("x").RequestID) }))
