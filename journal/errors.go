@@ -41,7 +41,7 @@ var (
 	ErrNoParams = errors.New("journal: no sealed params")
 	// ErrKey: the params were sealed with a key that the AEAD does not have.
 	ErrKey = errors.New("journal: sealed with another key")
-	// ErrSealed: the sealed params were changed, or belong to another payment.
+	// ErrSealed: the sealed params were changed, belong to another payment, or their digest was made with another DigestKey.
 	ErrSealed = errors.New("journal: sealed params are damaged or belong to another payment")
 	// ErrNotCompacted: the file is unchanged.
 	ErrNotCompacted = errors.New("journal: not compacted")

@@ -106,7 +106,7 @@ func TestArchivedIsKnown(t *testing.T) {
 	t.Parallel()
 	s := storeOf(t, newPool(t))
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error {
-		if err := s.Enqueue(t.Context(), tx, "float", transfer("own-1")); err != nil {
+		if err := s.Enqueue(t.Context(), tx, "float", salary("own-1")); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(t.Context(), "update prepaid.payments set state = 'done', due = null, sealed = null"); err != nil {
@@ -115,7 +115,7 @@ func TestArchivedIsKnown(t *testing.T) {
 		_, err := tx.Exec(t.Context(), s.sql.archive, []string{"own-1"})
 		return err
 	}))
-	other := transfer("own-1")
+	other := salary("own-1")
 	other.Amount = prepaid.MustAmount("1.00")
 	for _, add := range []func(pgx.Tx, prepaid.PaymentParams) error{
 		func(tx pgx.Tx, p prepaid.PaymentParams) error { return s.Enqueue(t.Context(), tx, "float", p) },
@@ -124,7 +124,7 @@ func TestArchivedIsKnown(t *testing.T) {
 			return err
 		},
 	} {
-		require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, transfer("own-1")) }))
+		require.NoError(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, salary("own-1")) }))
 		require.ErrorIs(t, pgx.BeginFunc(t.Context(), s.pool, func(tx pgx.Tx) error { return add(tx, other) }), journal.ErrChanged)
 	}
 	require.Equal(t, "0", text(t, s.pool, "select count(*)::text from prepaid.payments"))

@@ -90,7 +90,7 @@ func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq[P
 		}
 		if len(b.faults) > 0 {
 			slices.SortFunc(b.faults, func(a, b BatchFault) int { return a.Index - b.Index })
-			return &BatchError{Faults: b.faults}
+			return &BatchError{Faults: b.faults[:min(len(b.faults), batchFaults)]}
 		}
 		if added = b.added; added > 0 {
 			_, err := tx.Exec(ctx, b.sql.notify)

@@ -90,17 +90,17 @@ func (x *bench) payment() prepaid.DirectEntryOutParams {
 // enqueue adds payments with their orders.
 func (x *bench) enqueue(b *testing.B, n int) {
 	b.Helper()
+	batch, orders := make([]prepaidpg.Payment, n), make([][]any, n)
+	for i := range batch {
+		p := x.payment()
+		batch[i], orders[i] = prepaidpg.Payment{Account: "EA52174568995001", Params: p}, []any{string(p.RequestID), "open"}
+	}
 	require.NoError(b, pgx.BeginFunc(b.Context(), x.pool, func(tx pgx.Tx) error {
-		for range n {
-			p := x.payment()
-			if err := x.store.Enqueue(b.Context(), tx, "EA52174568995001", p); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(b.Context(), `insert into orders values ($1, 'open')`, p.RequestID); err != nil {
-				return err
-			}
+		if _, err := x.store.EnqueueBatch(b.Context(), tx, slices.Values(batch)); err != nil {
+			return err
 		}
-		return nil
+		_, err := tx.CopyFrom(b.Context(), pgx.Identifier{"orders"}, []string{"request_id", "state"}, pgx.CopyFromRows(orders))
+		return err
 	}))
 }
 

@@ -91,7 +91,7 @@ func TestNothingPersonalInClear(t *testing.T) {
 	}
 	var printed strings.Builder
 	var mu sync.Mutex
-	print := func(values ...any) {
+	show := func(values ...any) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, value := range values {
@@ -101,9 +101,9 @@ func TestNothingPersonalInClear(t *testing.T) {
 	workers := Workers{
 		Settled: func(context.Context, pgx.Tx, journal.Entry) error { panic("CANARYNAME") },
 		Trace: Trace{
-			Sent:     func(e journal.Entry, _ time.Duration, err error) { print(e, err) },
-			Recorded: func(e journal.Entry) { print(e) },
-			Failed:   func(err error) { print(err) },
+			Sent:     func(e journal.Entry, _ time.Duration, err error) { show(e, err) },
+			Recorded: func(e journal.Entry) { show(e) },
+			Failed:   func(err error) { show(err) },
 		},
 	}
 	require.NoError(t, s.runUntil(sender, workers, func() bool {
@@ -115,20 +115,20 @@ func TestNothingPersonalInClear(t *testing.T) {
 	changed.Destination.AccountNumber = "111"
 	err = s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, "EA1", changed) })
 	require.ErrorIs(t, err, journal.ErrChanged)
-	print(err)
+	show(err)
 	broken := open
 	broken.RequestID, broken.Destination.BSB = "CANARYNOT", "271-828"
 	err = s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, "EA1", broken) })
 	require.Error(t, err)
-	print(err, store, options, workers)
+	show(err, store, options, workers)
 	options.Logger.Info("options", "store", store, "options", options)
 	s.exec("alter table prepaid.payments add constraint never check (amount < 0) not valid")
 	err = s.in(func(tx pgx.Tx) error { return s.Enqueue(t.Context(), tx, "EA1", canaryEntry("constraint")) })
 	require.Error(t, err)
-	print(err, errors.Unwrap(err))
+	show(err, errors.Unwrap(err))
 	for e, err := range s.All(t.Context()) {
 		require.NoError(t, err)
-		print(e)
+		show(e)
 	}
 	noCanary(t, "printed", printed.String())
 	noCanary(t, "log", log.b.String())

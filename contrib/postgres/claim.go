@@ -22,7 +22,8 @@ type lease struct {
 func safeLease(call time.Duration, sender journal.Sender) lease {
 	now := time.Now()
 	wait := call / 2
-	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + max(sender.NotBefore(now).Sub(now), 0)}
+	rest := min(max(sender.NotBefore(now).Sub(now), 0), journal.Window) // after that nobody sends it
+	return lease{wait: wait, call: call, sends: wait + call, whole: wait + call + rest}
 }
 
 // claimed is a payment that this worker holds.
@@ -47,26 +48,24 @@ func (s *Store) claim(ctx context.Context, sender journal.Sender, n int) ([]*cla
 	// The end of ctx does not break the connection during the commit: what was claimed would be left until the lease ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit)
 	defer cancel()
-	batch := &pgx.Batch{}
-	batch.Queue(beginSQL)
-	batch.Queue(settings)
 	taken := time.Now()
 	var list []*claimed
-	batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds()).Query(func(rows pgx.Rows) error {
-		var err error
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claimed, error) {
-			c := &claimed{term: l, taken: taken, wall: taken.Round(0)}
-			var heldUntil *time.Time
-			if err := c.scan(row, &c.sealed, &c.lease, &heldUntil, &c.idle); err != nil {
-				return nil, err
-			}
-			c.adopt(heldUntil)
-			return c, nil
+	err := durably(ctx, s.pool, func(batch *pgx.Batch) {
+		batch.Queue(planned)
+		batch.Queue(s.sql.claim, n, l.whole.Microseconds(), l.sends.Microseconds()).Query(func(rows pgx.Rows) (err error) {
+			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*claimed, error) {
+				c := &claimed{term: l, taken: taken, wall: taken.Round(0)}
+				var heldUntil *time.Time
+				if err := c.scan(row, &c.sealed, &c.lease, &heldUntil, &c.idle); err != nil {
+					return nil, err
+				}
+				c.adopt(heldUntil)
+				return c, nil
+			})
+			return err
 		})
-		return err
 	})
-	batch.Queue("commit").Exec(committed)
-	if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
+	if err != nil {
 		return nil, failure("claim", err)
 	}
 	return list, nil

@@ -101,14 +101,16 @@ func (s *Claims) Claim(ctx context.Context, messageID string, lease time.Duratio
 	c := &claim{store: s, id: messageID, token: rand.Text(), state: webhook.ClaimInFlight}
 	err := s.run(ctx, func(ctx context.Context) error {
 		var won, handled bool
-		err := s.pool.QueryRow(ctx, s.claim, c.id, c.token, lease.Microseconds()).Scan(&won, &handled)
+		err := durably(ctx, s.pool, func(batch *pgx.Batch) {
+			batch.Queue(s.claim, c.id, c.token, lease.Microseconds()).QueryRow(func(row pgx.Row) error { return row.Scan(&won, &handled) })
+		})
 		switch {
+		case err != nil:
+			return failure("claim", err)
 		case won:
 			c.state = webhook.ClaimWon
 		case handled:
 			c.state = webhook.ClaimDone
-		case err != nil:
-			return failure("claim", err)
 		}
 		return nil
 	})
@@ -174,7 +176,14 @@ func (c *claim) settle(ctx context.Context, statement string, arguments ...any) 
 		return webhook.ErrClaimLost
 	}
 	err := c.store.run(ctx, func(ctx context.Context) error {
-		return changed(c.store.pool.Exec(ctx, statement, arguments...))
+		var tag pgconn.CommandTag
+		err := durably(ctx, c.store.pool, func(batch *pgx.Batch) {
+			batch.Queue(statement, arguments...).Exec(func(result pgconn.CommandTag) error {
+				tag = result
+				return nil
+			})
+		})
+		return changed(tag, err)
 	})
 	c.settled.Store(err == nil || err == webhook.ErrClaimLost) //nolint:errorlint // the sentinel itself, of changed
 	return err

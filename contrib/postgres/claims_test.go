@@ -170,6 +170,12 @@ func TestDoneTxOfTwoHolders(t *testing.T) {
 	require.Equal(t, webhook.ErrClaimLost, holder.Release(t.Context()))
 	claimedID(t, store, "h/1", time.Minute, webhook.ClaimDone)
 
+	// Whatever the function returns after its commit, the mark stays.
+	failed := claimedID(t, store, "h/2", time.Minute, webhook.ClaimWon)
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { return store.DoneTx(t.Context(), tx, "h/2") }))
+	require.Equal(t, webhook.ErrClaimLost, failed.Release(t.Context()))
+	claimedID(t, store, "h/2", time.Minute, webhook.ClaimDone)
+
 	rolledBack := begin()
 	require.NoError(t, store.DoneTx(t.Context(), rolledBack, "h/rolled-back"))
 	require.NoError(t, rolledBack.Rollback(t.Context()))

@@ -99,7 +99,7 @@ func inTime(id prepaid.RequestID, now time.Time) error {
 // of params is for a payment that was sent without the store, with unknown outcome: it is stored as unknown.
 //
 // Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the request ID
-// carries a day more than 22 days ago or 7 days ahead, which the client would not send;
+// carries a day more than 22 days ago or 7 days ahead, which the client would not send (also if the payment is known);
 // [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a new request ID: a person must
 // decide. After an error of the database, tx is rolled back, as usual.
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {

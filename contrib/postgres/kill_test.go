@@ -1,3 +1,5 @@
+//go:build unix
+
 package prepaidpg
 
 import (
@@ -159,7 +161,7 @@ func amountOf(n int) prepaid.Amount { return prepaid.Cents(int64(100 + n)) }
 
 // start starts a worker process.
 func (k *killTest) start() *exec.Cmd {
-	worker := exec.Command(os.Args[0]) //nolint:gosec,noctx // this very program; it is killed
+	worker := exec.Command(os.Args[0]) //nolint:gosec // this very program; it is killed
 	worker.Env = append(os.Environ(), workerVariable+"="+k.setup)
 	worker.Stderr = os.Stderr
 	require.NoError(k, worker.Start())

@@ -16,7 +16,7 @@ func (r *run) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		r.failed(failure("listen", err))
+		r.failed(ctx, failure("listen", err))
 		if time.Since(began) > time.Minute {
 			failures = 0
 		}

@@ -34,7 +34,7 @@ func TestOutcomeIsEnd(t *testing.T) {
 		}
 	}
 	s := newStore(t)
-	r := &run{Store: s.Store, sender: &teller{rest: time.Minute}, calls: t.Context(), stopping: t.Context()}
+	r := &run{Store: s.Store, sender: &teller{rest: time.Minute}}
 	for _, state := range journal.States() {
 		if !state.Pending() {
 			continue

@@ -2,6 +2,7 @@ package prepaidpg
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +37,7 @@ func TestMigrations(t *testing.T) {
 	for i, m := range Migrations() {
 		require.Equal(t, i+1, m.Version)
 		require.Regexp(t, `^\d{4}_[a-z_]+\.sql$`, m.Name)
-		require.True(t, strings.HasPrefix(m.Name, "000"+string(rune('0'+m.Version))))
+		require.True(t, strings.HasPrefix(m.Name, fmt.Sprintf("%04d_", m.Version)))
 		require.NotContains(t, m.SQL, "search_path to")
 	}
 }
@@ -109,7 +110,7 @@ func TestMigrateBusyTable(t *testing.T) {
 	pool := newPool(t)
 	busy, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	defer busy.Rollback(context.WithoutCancel(t.Context()))
+	defer func() { _ = busy.Rollback(context.WithoutCancel(t.Context())) }()
 	_, err = busy.Exec(t.Context(), "select from prepaid.payments")
 	require.NoError(t, err)
 

@@ -21,12 +21,12 @@ type Options struct {
 	// underscores.
 	Schema string
 	// DigestKey is the key of the digests by which a payment is recognised. Keep it as long as the payments: with
-	// another one each payment that is enqueued again is [journal.ErrChanged].
+	// another one each payment that is enqueued again is [journal.ErrChanged], and none that is stored can be sent.
 	DigestKey prepaid.Secret
 	// Seal encrypts what is sent, bank details included, see [journal.NewAEAD]. A payment that is done or withdrawn no
 	// longer has it.
 	Seal journal.AEAD
-	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, at least 10 ms. A longer one
+	// CallTimeout bounds one call of the sender with all its attempts: 2 minutes by default, from 10 ms to 24 h. A longer one
 	// makes the lease of a payment longer, and so the time until another worker takes over from a dead one.
 	CallTimeout time.Duration
 	// Logger gets a record of each failure of the database, of a hook or of a panic, with request IDs and without personal
@@ -40,6 +40,7 @@ type Options struct {
 const (
 	defaultCallTimeout = 2 * time.Minute
 	leastCallTimeout   = 10 * time.Millisecond
+	mostCallTimeout    = 24 * time.Hour // a sum of more could overflow, and make a lease that is over at once
 )
 
 // ErrUnsafeServer: the server may lose what it has committed, because fsync or full_page_writes is off.
@@ -90,7 +91,7 @@ func (o Options) check(pool *pgxpool.Pool) error {
 	require(validSchema(o.Schema), "schema", schemaRule)
 	require(!o.DigestKey.IsZero(), "digest_key", "is required")
 	require(o.Seal != nil, "seal", "is required")
-	require(o.CallTimeout >= leastCallTimeout, "call_timeout", "must be at least 10 ms")
+	require(o.CallTimeout >= leastCallTimeout && o.CallTimeout <= mostCallTimeout, "call_timeout", "must be between 10 ms and 24 h")
 	if len(faults) > 0 {
 		return &prepaid.ValidationError{Faults: faults}
 	}

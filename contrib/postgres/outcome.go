@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/journal"
@@ -69,7 +71,8 @@ func outcomeArgs(list []*outcome) []any {
 		attempts, runs, idle   = make([]int32, n), make([]int32, n), make([]int32, n)
 		transaction, correlate = make([]*string, n), make([]*string, n)
 		code, review           = make([]*string, n), make([]*string, n)
-		began, resolved, hook  = make([]bool, n), make([]bool, n), make([]*int64, n)
+		began, resolved        = make([]bool, n), make([]bool, n)
+		hook, since            = make([]*int64, n), make([]*int64, n)
 	)
 	now := time.Now()
 	for i, o := range list {
@@ -79,12 +82,15 @@ func outcomeArgs(list []*outcome) []any {
 			wait[i] = new(o.wait.Microseconds())
 		}
 		hook[i], resolved[i] = o.hookWait(), e.Resolved
+		if o.event == eventGiveBack { // its rest does not begin again
+			since[i] = age(now, e.Changed)
+		}
 		began[i], first[i], last[i], rest[i] = !e.Began.IsZero(), age(now, e.FirstSent), age(now, e.LastSent), age(now, e.NotBefore)
 		attempts[i], runs[i], idle[i] = int32(e.Attempts), int32(e.Runs), int32(o.idle) //nolint:gosec // small
-		transaction[i], correlate[i] = orNull(string(e.TransactionID)), orNull(e.CorrelationID)
+		transaction[i], correlate[i] = storable(string(e.TransactionID)), storable(e.CorrelationID)
 		code[i], review[i] = orNull(string(e.Code)), orNull(string(e.Review))
 	}
-	return []any{id, lease, event, state, wait, first, last, rest, attempts, runs, idle, transaction, correlate, code, review, began, hook, resolved}
+	return []any{id, lease, event, state, wait, first, last, rest, attempts, runs, idle, transaction, correlate, code, review, began, hook, resolved, since}
 }
 
 // age returns how long ago t was, in microseconds, or nil for the zero time.
@@ -95,6 +101,11 @@ func age(now, t time.Time) *int64 {
 	return new(now.Sub(t).Microseconds())
 }
 
+// storable returns a text of the service as Postgres can store it, or nil if it is empty: an outcome must not be lost because of it.
+func storable(text string) *string {
+	return orNull(strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?"))
+}
+
 // settledFunc is Workers.Settled.
 type settledFunc func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 
@@ -102,24 +113,22 @@ type settledFunc func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 // Postgres's time in Changed; another worker has taken over the others, or an earlier attempt has written them. If settled is at
 // fault, the error is an *errSettled.
 func (s *Store) record(ctx context.Context, list []*outcome, settled settledFunc) (written []*outcome, err error) {
-	batch := &pgx.Batch{}
-	collect := func(rows pgx.Rows) error {
-		written, err = matching(rows, list)
-		return err
+	queue := func(batch *pgx.Batch) {
+		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(func(rows pgx.Rows) (err error) {
+			written, err = matching(rows, list)
+			return err
+		})
 	}
 	if settled == nil || !slices.ContainsFunc(list, (*outcome).calls) {
-		batch.Queue(beginSQL)
-		batch.Queue(durable)
-		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(collect)
-		batch.Queue("commit").Exec(committed)
-		if err := s.pool.SendBatch(ctx, batch).Close(); err != nil {
+		if err := durably(ctx, s.pool, queue); err != nil {
 			return nil, failure("record", err)
 		}
 		return written, nil
 	}
-	err = s.transaction(ctx, func(tx pgx.Tx) error {
+	err = s.transaction(ctx, true, func(tx pgx.Tx) error {
+		batch := &pgx.Batch{}
 		batch.Queue(durable)
-		batch.Queue(s.sql.outcome, outcomeArgs(list)...).Query(collect)
+		queue(batch)
 		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}
@@ -141,6 +150,16 @@ func (s *Store) record(ctx context.Context, list []*outcome, settled settledFunc
 
 const beginSQL = "begin isolation level read committed read write"
 
+// durably executes what queue adds to a transaction, in one round trip, and returns when its commit is durable.
+func durably(ctx context.Context, pool *pgxpool.Pool, queue func(batch *pgx.Batch)) error {
+	batch := &pgx.Batch{}
+	batch.Queue(beginSQL)
+	batch.Queue(durable)
+	queue(batch)
+	batch.Queue("commit").Exec(committed)
+	return pool.SendBatch(ctx, batch).Close()
+}
+
 // committed checks the response to a commit: Postgres ends a failed transaction without an error.
 func committed(tag pgconn.CommandTag) error {
 	if tag.String() != "COMMIT" {
@@ -149,8 +168,8 @@ func committed(tag pgconn.CommandTag) error {
 	return nil
 }
 
-// transaction commits what work does, unless that fails.
-func (s *Store) transaction(ctx context.Context, work func(tx pgx.Tx) error) error {
+// transaction commits what work does, unless that fails. settled: work calls Workers.Settled, so that a commit may fail because of it.
+func (s *Store) transaction(ctx context.Context, settled bool, work func(tx pgx.Tx) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err != nil {
 		return failure("begin", err)
@@ -164,7 +183,12 @@ func (s *Store) transaction(ctx context.Context, work func(tx pgx.Tx) error) err
 		return failure("record", err)
 	}
 	if err := tx.Commit(ctx); err != nil {
-		return failure("commit", err)
+		if !settled {
+			return failure("commit", err)
+		}
+		refused, byServer := errors.AsType[*pgconn.PgError](err) // such as a deferred constraint
+		lost := !(byServer && refused.Severity == "ERROR") && !errors.Is(err, context.DeadlineExceeded)
+		return &errSettled{err: err, lost: lost}
 	}
 	return nil
 }
@@ -248,12 +272,12 @@ func (s *Store) recorded(ctx context.Context, list []*outcome) ([]*outcome, erro
 // was recorded already, if the payment was done.
 func (s *Store) recordLate(ctx context.Context, o *outcome, settled settledFunc) (known prepaid.TransactionID, err error) {
 	e := &o.after
-	err = s.transaction(ctx, func(tx pgx.Tx) error {
+	err = s.transaction(ctx, settled != nil && !o.postponed, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, durable); err != nil {
 			return err
 		}
 		var number int64
-		err := tx.QueryRow(ctx, s.sql.late, e.RequestID, e.TransactionID, orNull(e.CorrelationID), o.hookWait()).Scan(&number)
+		err := tx.QueryRow(ctx, s.sql.late, e.RequestID, storable(string(e.TransactionID)), storable(e.CorrelationID), o.hookWait()).Scan(&number)
 		if errors.Is(err, pgx.ErrNoRows) {
 			var p payment
 			if err := p.scan(tx.QueryRow(ctx, s.sql.get, e.RequestID)); err != nil {

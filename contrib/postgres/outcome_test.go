@@ -264,7 +264,7 @@ func TestSettledFails(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 1, stats.Unsettled)
 
-			later := &run{Store: s.Store, workers: workers, calls: t.Context()}
+			later := &run{Store: s.Store, workers: workers}
 			due := func() { s.exec("update prepaid.payments set hook_due = now() where hook_due is not null") }
 			due()
 			_, err = later.settleOne(t.Context())

@@ -20,16 +20,16 @@ var (
 )
 
 // pay sends payments until there are no more.
-func (r *run) pay() {
+func (r *run) pay(ctx context.Context) {
 	for c := range r.work {
-		r.ended <- r.payOne(c) // while outcomes cannot be recorded, nothing more is sent
+		r.ended <- r.payOne(ctx, c) // while outcomes cannot be recorded, nothing more is sent
 		r.held.Add(-1)
 		r.signal()
 	}
 }
 
 // payOne sends a payment, unless something speaks against it.
-func (r *run) payOne(c *claimed) *outcome {
+func (r *run) payOne(ctx context.Context, c *claimed) *outcome {
 	now := time.Now()
 	going, err := c.entry.Begin(now, time.Time{})
 	switch {
@@ -39,7 +39,7 @@ func (r *run) payOne(c *claimed) *outcome {
 		return o
 	case err != nil: // the claim takes no other
 		return r.giveBack(c, c.entry, firstWait, err)
-	case r.stopping.Err() != nil:
+	case r.ends():
 		return r.giveBack(c, going.GiveBack(), 0, errStopping)
 	case c.late():
 		r.ahead.Store(max(r.ahead.Load()/2, 1)) // fewer will wait
@@ -54,19 +54,23 @@ func (r *run) payOne(c *claimed) *outcome {
 	if ahead := r.ahead.Load(); ahead < int64(r.workers.Claim) {
 		r.ahead.CompareAndSwap(ahead, ahead+1)
 	}
+	if err := inTime(c.entry.RequestID, now); err != nil { // as the client would say, also if the params cannot be read
+		after, _ := going.End(now, nil, err)
+		return r.end(c, after)
+	}
 	params, err := c.entry.Open(r.options.Seal, r.options.DigestKey, c.sealed)
 	if err != nil {
-		r.log.LogAttrs(r.calls, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(c.entry.RequestID)), slog.Any("error", err))
+		r.log.LogAttrs(ctx, slog.LevelError, "prepaid: a payment cannot be read", slog.String("request_id", string(c.entry.RequestID)), slog.Any("error", err))
 		o := r.giveBack(c, going.GiveBack(), backoff(firstWait, longestWait, c.idle), err)
 		o.idle = c.idle + 1
 		return o
 	}
-	ctx, cancel := context.WithDeadline(r.calls, now.Add(c.term.call))
+	call, cancel := context.WithDeadline(ctx, now.Add(c.term.call))
 	defer cancel()
 	began := time.Now()
-	result, err := r.send(ctx, going, params)
+	result, err := r.send(call, going, params)
 	took := time.Since(began)
-	r.observe(err) // of this call, whatever earlier ones say of the payment
+	r.observe(ctx, err) // of this call, whatever earlier ones say of the payment
 	after, err := going.End(time.Now(), result, err)
 	if r.workers.Trace.Sent != nil {
 		r.workers.Trace.Sent(after, took, err)
@@ -89,9 +93,9 @@ func (r *run) send(ctx context.Context, going journal.Run, params prepaid.Paymen
 }
 
 // observe presses or releases the brake.
-func (r *run) observe(err error) {
+func (r *run) observe(ctx context.Context, err error) {
 	switch {
-	case prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed && r.calls.Err() == nil:
+	case prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed && ctx.Err() == nil:
 		r.brake.press()
 	case err == nil || prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed:
 		r.brake.release()
@@ -110,7 +114,7 @@ func (r *run) end(c *claimed, after journal.Entry) *outcome {
 	}
 	o.idle = c.idle + 1
 	pause := backoff(firstWait, longestWait, c.idle)
-	pause = pause/2 + rand.N(pause/2+1)
+	pause = pause/2 + rand.N(pause/2+1) //nolint:gosec // spreads load only
 	o.wait = max(pause, time.Until(after.Earliest(r.sender, time.Now(), time.Time{})))
 	return o
 }

@@ -18,8 +18,7 @@ type run struct {
 	sender  journal.Sender
 	workers Workers
 
-	calls    context.Context // of the calls and of what is recorded
-	stopping context.Context // ends when no more is claimed
+	stopping <-chan struct{} // closed when no more is claimed
 	work     chan *claimed
 	ended    chan *outcome
 	wake     chan struct{} // something may be due, or there is room
@@ -48,7 +47,7 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	r := &run{
-		Store: s, sender: sender, workers: workers, calls: calls, stopping: ctx,
+		Store: s, sender: sender, workers: workers, stopping: ctx.Done(),
 		work: make(chan *claimed, workers.N+workers.Claim), ended: make(chan *outcome, recorders*group),
 		wake: make(chan struct{}, 1), unsettled: make(chan struct{}, 1),
 	}
@@ -62,10 +61,10 @@ func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers)
 		helpers.Go(func() { r.settleLater(ctx) })
 	}
 	for range workers.N {
-		payers.Go(r.pay)
+		payers.Go(func() { r.pay(calls) })
 	}
 	for range recorders {
-		writers.Go(r.write)
+		writers.Go(func() { r.write(calls) })
 	}
 	r.claimUntil(ctx)
 	close(r.work)
@@ -96,7 +95,7 @@ func (r *run) claimUntil(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil && err != nil:
 		case err != nil:
-			r.failed(err)
+			r.failed(ctx, err)
 			r.pauseFor(ctx, backoff(100*time.Millisecond, 5*time.Second, failures))
 			failures++
 			continue
@@ -187,8 +186,18 @@ func backoff(first, longest time.Duration, failures int) time.Duration {
 	return min(first<<min(failures, 20), longest)
 }
 
-func (r *run) failed(err error) {
-	r.log.LogAttrs(r.calls, slog.LevelWarn, "prepaid: the database of the payments failed", slog.Any("error", err))
+// ends reports whether no more is claimed.
+func (r *run) ends() bool {
+	select {
+	case <-r.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *run) failed(ctx context.Context, err error) {
+	r.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: the database of the payments failed", slog.Any("error", err))
 	if r.workers.Trace.Failed != nil {
 		r.workers.Trace.Failed(err)
 	}

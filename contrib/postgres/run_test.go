@@ -285,6 +285,6 @@ func TestRunChecks(t *testing.T) {
 	s := newStore(t)
 	err := s.Run(t.Context(), nil, Workers{N: -1, Claim: 1001, Grace: -1})
 	var invalid *prepaid.ValidationError
-	require.True(t, errors.As(err, &invalid))
+	require.ErrorAs(t, err, &invalid)
 	require.Len(t, invalid.Faults, 4)
 }

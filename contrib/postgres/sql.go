@@ -35,11 +35,11 @@ select {columns}, now(), p.sealed, p.lease, p.sends_until, p.idle from p`
 // outcomeSQL ends leases, each fenced by its number: the row is as this worker's claim left it, or it is not touched.
 const outcomeSQL = `with o as (
 	select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-		$9::integer[], $10::integer[], $11::integer[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[], $17::bigint[], $18::boolean[])
+		$9::integer[], $10::integer[], $11::integer[], $12::text[], $13::text[], $14::text[], $15::text[], $16::boolean[], $17::bigint[], $18::boolean[], $19::bigint[])
 	as o(request_id, lease, event, state, wait, first, last, rest, attempts, runs, idle, transaction_id, correlation_id, code,
-		review, began, hook, resolved)
+		review, began, hook, resolved, since)
 ), p as (
-	update {s}.payments q set state = o.state, changed = now(), sends_until = null,
+	update {s}.payments q set state = o.state, changed = now() - coalesce(o.since, 0) * interval '1 microsecond', sends_until = null,
 		due = now() + o.wait * interval '1 microsecond',
 		began = case when o.began then q.began end,
 		first_sent = coalesce(q.first_sent, now() - o.first * interval '1 microsecond'),
@@ -60,12 +60,12 @@ select request_id, lease, now() from p`
 const recordedSQL = `select p.request_id, p.lease, p.changed from {s}.payments p join unnest($1::text[], $2::bigint[]) as o(request_id, lease)
 	on p.request_id = o.request_id and p.lease = o.lease and p.sends_until is null`
 
-// lateSQL records that the money moved, whoever holds the lease: that never becomes false. It returns no row if that is known.
+// lateSQL records that the money moved, whoever holds the lease: that never becomes false. It returns no row if the service has said so before.
 const lateSQL = `with p as (
 	update {s}.payments set state = 'done', changed = now(), sends_until = null, due = null, review = null, not_before = null,
 		lease = lease + 1, transaction_id = $2, correlation_id = $3, code = null, resolved = false, sealed = null,
 		hook_due = now() + $4::bigint * interval '1 microsecond', hook_tries = 0
-	where request_id = $1 and state <> 'done' returning number, lease, state, attempts
+	where request_id = $1 and (state <> 'done' or resolved) returning number, lease, state, attempts
 ), h as (
 	insert into {s}.history (payment, lease, event, state, attempts) select number, lease, 'late', state, attempts from p
 )

@@ -22,8 +22,8 @@ type statements struct {
 const durable = `select set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on'
 	else current_setting('synchronous_commit') end, true)`
 
-// settings are for a claim: a plan that was made before the table was analysed must not read the whole table.
-const settings = durable + `, set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+// planned is for a claim: a plan that was made before the table was analysed must not read the whole table.
+const planned = `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
 	set_config('enable_sort', 'off', true)`
 
 // columns are those of an entry, in the order of payment.targets.

@@ -14,7 +14,7 @@ import (
 type Stats struct {
 	// Stats are counts and sums by state. Intended are those that a worker holds or held when it died.
 	journal.Stats
-	// OldestQueued is how long the oldest payment has been waiting for its first sending; zero if none is.
+	// OldestQueued is how long ago the oldest payment that is queued or not sent was enqueued; zero if none is. Alert on it.
 	OldestQueued time.Duration
 	// OldestUnknown is how long the oldest payment of unknown outcome has been unknown; zero if none is. Alert on it.
 	OldestUnknown time.Duration
@@ -29,12 +29,13 @@ type Stats struct {
 // statsSQL reads the payments that are open, and of those that are not only an index.
 const statsSQL = `select state, count(*), sum(amount)::text, coalesce(extract(epoch from now() - min(since))::float8, 0),
 	coalesce(sum(waiting), 0), coalesce(sum(held), 0) from (
-		select state, amount, coalesce(last_sent, began, changed) as since, 0 as waiting, (sends_until > now())::integer as held
+		select state, amount, case when state = 'unknown' then coalesce(least(began, first_sent, last_sent), changed) else enqueued end as since,
+			0 as waiting, (sends_until > now())::integer as held
 		from {s}.payments where due is not null
 		union all
 		select state, amount, null, 0, 0 from {s}.payments where due is null
 		union all
-		select null, 0, coalesce(last_sent, began, changed), 1, 0 from {s}.payments where review is not null
+		select null, 0, coalesce(least(began, first_sent, last_sent), changed), 1, 0 from {s}.payments where review is not null
 	) p group by state`
 
 // Stats returns counts, sums and ages. It reads each payment that is open, and an index of the others: call it a few times a minute.
@@ -68,8 +69,8 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 		}
 		*totals[*state] = journal.Total{Count: count, Sum: amount}
 		switch *state {
-		case journal.StateQueued:
-			stats.OldestQueued = age
+		case journal.StateQueued, journal.StateNotSent:
+			stats.OldestQueued = max(stats.OldestQueued, age)
 		case journal.StateUnknown:
 			stats.OldestUnknown = max(stats.OldestUnknown, age)
 		}

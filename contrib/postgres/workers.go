@@ -24,7 +24,7 @@ type Workers struct {
 	// Settled is called in the transaction that records an outcome, when e is done, rejected, or waits for a person
 	// ([journal.Entry].Review): write to tx what your books say of the payment. Both are committed, or neither.
 	//
-	// An outcome is recorded even if Settled fails, panics or takes longer than 10 s. The call is then repeated in a transaction of its
+	// Set it in every Run of a schema: an outcome that a Run without it records is never settled. An outcome is recorded even if Settled fails, panics or takes longer than 10 s. The call is then repeated in a transaction of its
 	// own, after a second, later after up to 5 minutes, by any worker that has Settled. What it did in a transaction
 	// that was rolled back did not happen, but anything outside tx did: only write to tx, and expect to be called again for the
 	// same outcome. A payment that a person resolved, or has retried, may be settled a second time. Resolve,

@@ -15,7 +15,7 @@ import (
 )
 
 // write records outcomes until there are no more. Those that are ready at the same time share a transaction.
-func (r *run) write() {
+func (r *run) write(ctx context.Context) {
 	list := make([]*outcome, 0, group)
 	for o := range r.ended {
 		list = append(list[:0], o)
@@ -27,43 +27,44 @@ func (r *run) write() {
 			list = append(list, more)
 		}
 		slices.SortFunc(list, func(a, b *outcome) int { return int(a.number - b.number) }) // the order in which rows are locked
-		r.finish(list)
+		r.finish(ctx, list)
 	}
 }
 
 // finish records outcomes together or, if that fails, one by one. It tries until it knows what happened to each: a database that is
 // down comes back, and nothing more is claimed meanwhile. Only if Run is to end does it give up when the leases are over.
-func (r *run) finish(list []*outcome) {
+func (r *run) finish(ctx context.Context, list []*outcome) {
 	for failures := 0; ; failures++ {
-		written, err := r.attempt(list, r.record)
+		written, err := r.attempt(ctx, list, r.record)
 		spoiled, byHook := errors.AsType[*errSettled](err)
 		_, byServer := errors.AsType[*pgconn.PgError](err)
 		switch {
 		case err == nil:
 			r.tell(written)
+			r.signal() // one may be due before its lease would have ended
 			if len(written) < len(list) {
-				r.overtaken(slices.DeleteFunc(list, func(o *outcome) bool { return slices.Contains(written, o) }))
+				r.overtaken(ctx, slices.DeleteFunc(list, func(o *outcome) bool { return slices.Contains(written, o) }))
 			}
 			return
 		case len(list) > 1 && (byHook || byServer || failures > 2):
 			for _, o := range list {
-				r.finish([]*outcome{o})
+				r.finish(ctx, []*outcome{o})
 			}
 			return
 		case byHook && !(spoiled.lost && failures < lostConnections):
-			r.settledFailed(list[0].after, spoiled.err)
+			r.settledFailed(ctx, list[0].after, spoiled.err)
 			list[0].postponed = true
-		case !r.again(list, err, failures):
+		case !r.again(ctx, list, err, failures):
 			return
 		}
 	}
 }
 
 // overtaken is for outcomes that were not written, because the row is no longer as the claim left it.
-func (r *run) overtaken(list []*outcome) {
+func (r *run) overtaken(ctx context.Context, list []*outcome) {
 	for failures := 0; ; failures++ {
 		// The connection may have broken during a commit that was carried out.
-		recorded, err := r.attempt(list, func(ctx context.Context, list []*outcome, _ settledFunc) ([]*outcome, error) {
+		recorded, err := r.attempt(ctx, list, func(ctx context.Context, list []*outcome, _ settledFunc) ([]*outcome, error) {
 			return r.recorded(ctx, list)
 		})
 		if err == nil {
@@ -71,7 +72,7 @@ func (r *run) overtaken(list []*outcome) {
 			list = slices.DeleteFunc(list, func(o *outcome) bool { return slices.Contains(recorded, o) })
 			break
 		}
-		if !r.again(list, err, failures) {
+		if !r.again(ctx, list, err, failures) {
 			return
 		}
 	}
@@ -79,22 +80,22 @@ func (r *run) overtaken(list []*outcome) {
 		if o.event != eventEnd {
 			continue
 		}
-		r.log.LogAttrs(r.calls, slog.LevelWarn, "prepaid: another worker has taken over a payment",
+		r.log.LogAttrs(ctx, slog.LevelWarn, "prepaid: another worker has taken over a payment",
 			slog.String("request_id", string(o.after.RequestID)), slog.String("state", string(o.after.State)))
 		if r.workers.Trace.Lost != nil {
 			r.workers.Trace.Lost(o.after)
 		}
 		if o.after.State == journal.StateDone {
-			r.finishLate(o)
+			r.finishLate(ctx, o)
 		}
 	}
 }
 
 // finishLate records that the money of a payment moved which another worker has taken over.
-func (r *run) finishLate(o *outcome) {
+func (r *run) finishLate(ctx context.Context, o *outcome) {
 	for failures := 0; ; failures++ {
 		var known prepaid.TransactionID
-		_, err := r.attempt([]*outcome{o}, func(ctx context.Context, _ []*outcome, settled settledFunc) (_ []*outcome, err error) {
+		_, err := r.attempt(ctx, []*outcome{o}, func(ctx context.Context, _ []*outcome, settled settledFunc) (_ []*outcome, err error) {
 			known, err = r.recordLate(ctx, o, settled)
 			return nil, err
 		})
@@ -102,7 +103,7 @@ func (r *run) finishLate(o *outcome) {
 		switch {
 		case err == nil:
 			if known != "" && known != o.after.TransactionID {
-				r.log.LogAttrs(r.calls, slog.LevelError, "prepaid: two transactions for one payment",
+				r.log.LogAttrs(ctx, slog.LevelError, "prepaid: two transactions for one payment",
 					slog.String("request_id", string(o.after.RequestID)), slog.String("transaction_id", string(o.after.TransactionID)),
 					slog.String("recorded_transaction_id", string(known)))
 				if r.workers.Trace.PaidTwice != nil {
@@ -113,26 +114,26 @@ func (r *run) finishLate(o *outcome) {
 			}
 			return
 		case byHook && !(spoiled.lost && failures < lostConnections):
-			r.settledFailed(o.after, spoiled.err)
+			r.settledFailed(ctx, o.after, spoiled.err)
 			o.postponed = true
-		case !r.again([]*outcome{o}, err, failures):
+		case !r.again(ctx, []*outcome{o}, err, failures):
 			return
 		}
 	}
 }
 
 // attempt bounds one attempt, so that a server that does not respond is given up.
-func (r *run) attempt(list []*outcome, write func(ctx context.Context, list []*outcome, settled settledFunc) ([]*outcome, error)) ([]*outcome, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.calls), databaseLimit)
+func (r *run) attempt(ctx context.Context, list []*outcome, write func(ctx context.Context, list []*outcome, settled settledFunc) ([]*outcome, error)) ([]*outcome, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit)
 	defer cancel()
 	return write(ctx, list, r.workers.Settled)
 }
 
 // again reports whether to try again, after a wait.
-func (r *run) again(list []*outcome, err error, failures int) bool {
-	r.failed(err)
+func (r *run) again(ctx context.Context, list []*outcome, err error, failures int) bool {
+	r.failed(ctx, err)
 	over := func(o *outcome) bool { return time.Since(o.taken) > o.term.whole }
-	if r.stopping.Err() != nil && !slices.ContainsFunc(list, func(o *outcome) bool { return !over(o) }) {
+	if r.ends() && !slices.ContainsFunc(list, func(o *outcome) bool { return !over(o) }) {
 		r.lost.Add(int64(len(list)))
 		return false
 	}
@@ -153,8 +154,8 @@ func (r *run) tell(list []*outcome) {
 }
 
 // settledFailed reports a failure of Settled. Its text may contain anything, so only the trace gets it.
-func (r *run) settledFailed(e journal.Entry, err error) {
-	r.log.LogAttrs(r.calls, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)))
+func (r *run) settledFailed(ctx context.Context, e journal.Entry, err error) {
+	r.log.LogAttrs(ctx, slog.LevelError, "prepaid: Settled failed; it is called again later", slog.String("request_id", string(e.RequestID)))
 	if r.workers.Trace.SettledFailed != nil {
 		r.workers.Trace.SettledFailed(e, err)
 	}
@@ -170,7 +171,7 @@ func (r *run) settleLater(ctx context.Context) {
 		found, err := r.settleOne(context.WithoutCancel(ctx))
 		switch {
 		case err != nil:
-			r.failed(err)
+			r.failed(ctx, err)
 			r.pauseFor(ctx, settlePoll)
 		case !found:
 			r.awaitUnsettled(ctx)
@@ -196,7 +197,7 @@ func (r *run) settleOne(ctx context.Context) (found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, databaseLimit)
 	defer cancel()
 	var p payment
-	err = r.transaction(ctx, func(tx pgx.Tx) error {
+	err = r.transaction(ctx, true, func(tx pgx.Tx) error {
 		err := p.scan(tx.QueryRow(ctx, r.sql.hooksDue))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -212,7 +213,9 @@ func (r *run) settleOne(ctx context.Context) (found bool, err error) {
 		return err
 	})
 	if spoiled, ok := errors.AsType[*errSettled](err); ok && found {
-		r.settledFailed(p.entry, spoiled.err)
+		r.settledFailed(ctx, p.entry, spoiled.err)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseLimit) // Settled may have used up the other
+		defer cancel()
 		_, err = r.pool.Exec(ctx, r.sql.later, p.entry.RequestID, firstWait.Microseconds(), longestWait.Microseconds())
 	}
 	if err != nil {

@@ -13,6 +13,9 @@ func (d *demo) frozenFor() time.Duration {
 	return 2*d.call + d.config.AttemptTimeout + d.config.Retry.InFlightWait
 }
 
+// patience is how long nothing may change once all orders are placed. A worker that died holds up its payments for less.
+func (d *demo) patience() time.Duration { return 2 * d.frozenFor() }
+
 // press causes the accident of a key, and reports whether there was one: nobody kills a process that is not running.
 func (d *demo) press(ctx context.Context, key byte) bool {
 	switch key {

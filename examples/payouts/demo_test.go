@@ -160,6 +160,34 @@ func (s *stage) requireDifferences(t *testing.T) {
 	require.Contains(t, differences(), "0.01 moved for order "+first)
 }
 
+// A hook that fails keeps no payment from being made, and does not go unnoticed.
+func TestHookThatFails(t *testing.T) {
+	t.Parallel()
+	service := emulated(t)
+	service.call = 500 * time.Millisecond
+	s := newStage(t, service, 10)
+	_, err := s.pool.Exec(t.Context(), "alter table postings add check (amount < 0)")
+	require.NoError(t, err)
+	code, err := s.run(t)
+	require.Equal(t, exitDifferent, code)
+	require.ErrorContains(t, err, " between orders, payments and accounts")
+	require.Contains(t, s.out.String(), "nothing has changed for 6 s: the comparison shows what is left")
+	require.Contains(t, s.out.String(), "9 payments out of the float account")
+	require.Contains(t, s.errOut.String(), "is ordered in the books, and its payment is done")
+}
+
+func TestDifferencesAreListed(t *testing.T) {
+	t.Parallel()
+	f := found{orders: 1, tally: "1 kill"}
+	f.differ("order %s was paid %s", "7", plural(2, "time"))
+	var out, errOut bytes.Buffer
+	code, err := f.print(&out, &errOut)
+	require.Equal(t, exitDifferent, code)
+	require.EqualError(t, err, "1 difference between orders, payments and accounts")
+	require.Equal(t, "difference: order 7 was paid 2 times\n", errOut.String())
+	require.NotContains(t, out.String(), "proven ")
+}
+
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, emulated(t), 600)

@@ -13,6 +13,7 @@ type figures struct {
 	shut  bool // the customers had placed all their orders before
 	away  bool // the database did not respond: the rest is older
 	rate  float64
+	since time.Time // when the statistics last changed
 }
 
 // finished reports whether every order was placed, and every payment has an outcome.
@@ -21,6 +22,10 @@ func (f *figures) finished() bool { return f.shut && !f.away && pending(f.stats)
 // pending counts the payments that have no outcome yet, and those whose outcome is not in the books yet.
 func pending(s prepaidpg.Stats) int {
 	return s.Queued.Count + s.Intended.Count + s.NotSent.Count + s.Unknown.Count + s.Unsettled
+}
+
+func sameCounts(a, b prepaidpg.Stats) bool {
+	return a.Done.Count == b.Done.Count && pending(a) == pending(b)
 }
 
 const (
@@ -43,7 +48,10 @@ func (d *demo) watch(ctx context.Context) {
 		if old := d.now.Load(); err != nil && old != nil {
 			stats = old.stats
 		}
-		f.stats, f.away = stats, err != nil
+		f.stats, f.away, f.since = stats, err != nil, time.Now()
+		if old := d.now.Load(); old != nil && sameCounts(old.stats, stats) {
+			f.since = old.since
+		}
 		looks = append(looks, look{time.Now(), stats.Done.Count})
 		looks = looks[max(0, len(looks)-rateOver):]
 		if first, last := looks[0], looks[len(looks)-1]; len(looks) > 1 {

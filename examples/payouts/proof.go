@@ -248,7 +248,8 @@ func (d *demo) accidents() string {
 		plural(int(d.tally.freezes.Load()), "freeze"), plural(int(d.tally.crashes.Load()), "crash"))
 }
 
-func (f *found) print(out, errOut io.Writer) {
+// print prints what was compared, and returns the exit status.
+func (f *found) print(out, errOut io.Writer) (int, error) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-11s "+format+"\n", append([]any{name}, args...)...)
 	}
@@ -263,9 +264,11 @@ func (f *found) print(out, errOut io.Writer) {
 	for _, difference := range f.differences {
 		fmt.Fprintln(errOut, "difference:", difference)
 	}
-	if len(f.differences) == 0 {
-		row("proven", "each order is paid once, none is left out, none that was rolled back is paid; the books agree")
+	if len(f.differences) > 0 {
+		return exitDifferent, fmt.Errorf("%s between orders, payments and accounts", plural(len(f.differences), "difference"))
 	}
+	row("proven", "each order is paid once, none is left out, none that was rolled back is paid; the books agree")
+	return exitProven, nil
 }
 
 // plural formats a number with its noun.

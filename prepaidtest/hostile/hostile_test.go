@@ -48,7 +48,7 @@ func withSeeds(t *testing.T, is mutation) []*hostile.Report {
 	reports, runs := make([]*hostile.Report, seeds), make([]func(), seeds)
 	for i := range runs {
 		runs[i] = func() {
-			reports[i] = run(t, is, hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1})
+			reports[i] = run(t, is, hostile.Options{Seed: uint64(i) + 1, Payments: 24, Faults: 0.8, Kills: -1, Freezes: -1, Refused: -1}) //nolint:gosec // at most 10
 		}
 	}
 	for some := range slices.Chunk(runs, 5) {

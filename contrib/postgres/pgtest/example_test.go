@@ -22,7 +22,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	defer server.Stop()
+	defer func() { _ = server.Stop() }()
 	connection, err := pgx.Connect(ctx, server.URL())
 	if err != nil {
 		fmt.Println(err)

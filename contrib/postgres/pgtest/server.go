@@ -226,7 +226,7 @@ func (s *Server) launch() error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()                                                                                    // the server has a copy
 	server := exec.Command(filepath.Join(s.binaries, "postgres"), "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=") //nolint:noctx // it outlives the context of its start
 	if s.options.NoSync {
 		server.Args = append(server.Args, "-c", "fsync=off")

@@ -24,6 +24,7 @@ create table payments (
 	lease          bigint not null default 0, -- number of the claim: it fences outcomes
 	due            timestamptz, -- when it may be claimed; null: settled, or a person must decide
 	sends_until    timestamptz, -- when the holder of the lease can no longer send; null: nobody holds it
+	enqueued       timestamptz not null default now(),
 	began          timestamptz, -- first intended
 	changed        timestamptz not null default now(), -- of this state
 	first_sent     timestamptz,

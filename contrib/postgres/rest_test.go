@@ -1,0 +1,78 @@
+package prepaidpg
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+)
+
+// A payment that rests is sent when its rest is over: being given back meanwhile does not begin the rest again.
+func TestGivingBackDoesNotBeginTheRestAgain(t *testing.T) {
+	t.Parallel()
+	const rest = 900 * time.Millisecond
+	s := newStore(t)
+	s.options.CallTimeout = 20 * time.Millisecond
+	id := s.add(1)[0]
+	sender := &teller{rest: rest}
+	_, err := s.claim(t.Context(), sender, 1) // its worker dies
+	require.NoError(t, err)
+	time.Sleep(rest + 100*time.Millisecond)
+	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.NotMoved()) }))
+	require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Retry(t.Context(), tx, id) }))
+	s.options.CallTimeout = time.Second
+	r := &run{Store: s.Store, sender: sender, stopping: t.Context().Done()}
+	began := time.Now()
+	time.Sleep(rest / 3) // no worker was free
+	for time.Since(began) < 4*rest {
+		list, err := s.claim(t.Context(), sender, 1)
+		require.NoError(t, err)
+		for _, c := range list {
+			o := r.payOne(t.Context(), c)
+			_, err := s.record(t.Context(), []*outcome{o}, nil)
+			require.NoError(t, err)
+			t.Logf("after %v: %s, again in %v", time.Since(began).Round(time.Millisecond), o.event, o.wait.Round(time.Millisecond))
+			if o.event == eventEnd {
+				require.Less(t, time.Since(began), 2*rest)
+				return
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("never sent")
+}
+
+// A payment that was not sent is sent again when it is due, also by an idle worker that looked while it was held.
+func TestIdleWorkerSendsAgainInTime(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.options.CallTimeout = 2 * time.Minute
+	id := s.add(1)[0]
+	var calls atomic.Int32
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	defer cancel()
+	began := time.Now()
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Run(ctx, &teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
+			if calls.Add(1) == 1 {
+				return notProcessed()
+			}
+			return nil
+		}}, Workers{N: 1})
+	}()
+	for ctx.Err() == nil && !s.are(journal.StateDone, id)() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	took := time.Since(began)
+	cancel()
+	require.NoError(t, <-done)
+	t.Log(took)
+	require.Less(t, took, 10*time.Second)
+}

@@ -1,0 +1,270 @@
+package prepaidpg
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/contrib/postgres/pgtest"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+// A payment that is sent again and again is not unknown since its last sending.
+func TestStatsOldestUnknownIsNotTheLastSending(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.add(1)
+	s.exec(`update prepaid.payments set state = 'unknown', began = now() - interval '10 hours', first_sent = now() - interval '10 hours',
+		last_sent = now() - interval '1 minute', runs = 100, due = now() + interval '1 minute'`)
+	stats, err := s.Stats(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, stats.OldestUnknown, 9*time.Hour)
+}
+
+// A payment that was claimed and given back still waits for its first sending.
+func TestStatsOldestQueuedCountsWhatWasGivenBack(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	s.exec(`update prepaid.payments set changed = now() - interval '5 hours'`)
+	var given atomic.Int32
+	require.NoError(t, s.runUntil(&teller{reply: func(context.Context, prepaid.RequestID, time.Time) error { return notProcessed() }},
+		Workers{Trace: Trace{Sent: func(journal.Entry, time.Duration, error) { given.Add(1) }}}, func() bool { return given.Load() > 0 }))
+	require.Equal(t, journal.StateNotSent, s.entry(id).State)
+	stats, err := s.Stats(t.Context())
+	require.NoError(t, err)
+	t.Logf("%+v", stats)
+	require.NotZero(t, stats.OldestQueued)
+}
+
+// What waits for a person is not archived.
+func TestArchiveKeepsWhatWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	params := transfer("reused")
+	params.RequestID = "20260901-7064-8000-8000-000000000001"
+	s.enqueueOld(params)
+	s.exec(`update prepaid.payments set state = 'rejected', review = 'reused', due = null, changed = now() - interval '60 days'`)
+	waiting := func() (n int) {
+		for _, err := range s.Waiting(t.Context()) {
+			require.NoError(t, err)
+			n++
+		}
+		return n
+	}
+	require.Equal(t, 1, waiting())
+	moved, err := s.Archive(t.Context(), time.Now().AddDate(0, 0, -40))
+	require.NoError(t, err)
+	require.Equal(t, 0, moved)
+	require.Equal(t, 1, waiting())
+}
+
+// enqueueOld adds a payment whose request ID is too old for Enqueue.
+func (s testStore) enqueueOld(params prepaid.TransferParams) {
+	id := params.RequestID
+	params.RequestID = "own-format"
+	r, err := s.row("EA1", params, time.Now())
+	require.NoError(s.t, err)
+	params.RequestID = id
+	e, err := journal.NewEntry(s.options.DigestKey, "EA1", params)
+	require.NoError(s.t, err)
+	sealed, err := e.Seal(s.options.Seal, params)
+	require.NoError(s.t, err)
+	s.exec(`insert into prepaid.payments (request_id, operation, account_id, amount, destination, params, sealed, state, due)
+		values ($1, $2, $3, $4::text::numeric, $5, decode($6, 'hex'), $7, 'queued', now())`, id, e.Operation, e.AccountID, e.Amount.String(), r.destination, e.Params, sealed)
+}
+
+// A payment that cannot be read is for a person when its request ID has become too old.
+func TestUnreadablePaymentIsForAPersonWhenTooOld(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	params := transfer("old")
+	params.RequestID = "20260901-7064-8000-8000-000000000001"
+	s.enqueueOld(params)
+	other, err := journal.NewAEAD(append(make([]byte, 31), 1))
+	require.NoError(t, err)
+	s.options.Seal = other
+	require.NoError(t, s.runUntil(&teller{}, Workers{}, s.are(journal.StateUnknown, params.RequestID)))
+	stats, err := s.Stats(t.Context())
+	require.NoError(t, err)
+	t.Logf("%+v", stats)
+	require.Equal(t, 1, stats.Waiting)
+}
+
+// An acknowledged claim survives a crash, even where synchronous_commit is off.
+func TestClaimsSurviveACrashWithoutSynchronousCommit(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t, pgtest.Options{Settings: map[string]string{"synchronous_commit": "off", "wal_writer_delay": "10s", "autovacuum": "off"}})
+	pool := server.NewPool(t)
+	require.NoError(t, Migrate(t.Context(), pool, ""))
+	claims, err := NewClaims(pool, ClaimsOptions{})
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "checkpoint")
+	require.NoError(t, err)
+	c, err := claims.Claim(t.Context(), "message-1", time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, webhook.ClaimWon, c.State())
+	require.NoError(t, c.Done(t.Context()))
+	require.NoError(t, server.Kill())
+	require.NoError(t, server.Restart(t.Context()))
+	require.EventuallyWithT(t, func(c2 *assert.CollectT) {
+		c, err = claims.Claim(context.Background(), "message-1", time.Minute)
+		require.NoError(c2, err)
+	}, 10*time.Second, 50*time.Millisecond)
+	require.Equal(t, webhook.ClaimDone, c.State(), "handled a second time otherwise")
+}
+
+// A sender that knows of no rest does not make the lease shorter than its call.
+func TestLeaseOfASenderWithoutRest(t *testing.T) {
+	t.Parallel()
+	l := safeLease(time.Minute, noRest{&teller{}})
+	require.GreaterOrEqual(t, l.whole, l.sends)
+}
+
+type noRest struct{ *teller }
+
+func (noRest) NotBefore(time.Time) time.Time { return time.Time{} }
+
+// A time limit that is meant as none does not make the lease shorter: two workers never send a payment at the same time.
+func TestCallTimeoutWithoutEnd(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.add(1)
+	options := s.options
+	options.CallTimeout = math.MaxInt64
+	endless, err := Open(t.Context(), s.pool, options)
+	if err != nil {
+		return // refused
+	}
+	var running, most atomic.Int32
+	sender := &teller{rest: time.Second, reply: func(context.Context, prepaid.RequestID, time.Time) error {
+		if n := running.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		time.Sleep(300 * time.Millisecond)
+		running.Add(-1)
+		return nil
+	}}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { _ = endless.Run(ctx, sender, Workers{}) })
+	}
+	wg.Wait()
+	t.Log(len(sender.sent), "sent,", most.Load(), "at the same time")
+	require.Len(t, sender.sent, 1)
+}
+
+// A text of the service that Postgres cannot store does not keep the outcome from being recorded.
+func TestOutcomeWithAnUnstorableText(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	sender := nulSender{&teller{}}
+	err := s.Run(ctx, sender, Workers{})
+	t.Log(err, s.entry(id).State, sender.sendings(id))
+	require.Equal(t, journal.StateDone, s.entry(id).State)
+}
+
+type nulSender struct{ *teller }
+
+func (n nulSender) Transfer(ctx context.Context, source prepaid.AccountID, params prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	result, err := n.teller.Transfer(ctx, source, params)
+	if result != nil {
+		result.CorrelationID = "a\x00b"
+	}
+	return result, err
+}
+
+// A person's transaction ID is not a second transaction of the service.
+func TestPaidTwiceIsWhatTheServiceSaid(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	id := s.add(1)[0]
+	var twice []prepaid.TransactionID
+	var once sync.Once
+	require.NoError(t, s.runUntil(&teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
+		once.Do(func() {
+			s.exec("update prepaid.payments set due = now()")
+			if err := s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.Moved("history-99")) }); err != nil {
+				t.Error(err)
+			}
+		})
+		return nil
+	}}, Workers{Trace: Trace{
+		PaidTwice: func(_ journal.Entry, known prepaid.TransactionID) { twice = append(twice, known) },
+	}}, s.are(journal.StateDone, id)))
+	require.Empty(t, twice, "reported as two transactions of the service")
+}
+
+// At most 100 faults are reported.
+func TestBatchFaultsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	var list, other []Payment
+	for i := range 500 {
+		p := transfer(string(rune('a'+i%26)) + time.Duration(i).String())
+		list = append(list, Payment{"EA1", p})
+		p.Amount = prepaid.Cents(1)
+		other = append(other, Payment{"EA1", p})
+	}
+	require.NoError(t, s.in(func(tx pgx.Tx) error {
+		_, err := s.EnqueueBatch(t.Context(), tx, slices.Values(list))
+		return err
+	}))
+	err := s.in(func(tx pgx.Tx) error {
+		_, err := s.EnqueueBatch(t.Context(), tx, slices.Values(other))
+		return err
+	})
+	refused, ok := errors.AsType[*BatchError](err)
+	require.True(t, ok)
+	require.LessOrEqual(t, len(refused.Faults), 100)
+}
+
+// Poolers that cannot keep prepared statements need other modes of pgx.
+func TestModesOfPgx(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			first := newPool(t)
+			config := first.Config()
+			config.ConnConfig.DefaultQueryExecMode = mode
+			pool, err := pgxpool.NewWithConfig(t.Context(), config)
+			require.NoError(t, err)
+			defer pool.Close()
+			s := openStore(t, pool)
+			ids := s.add(5)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			var failed error
+			sender := &teller{rest: 10 * time.Millisecond}
+			err = s.Run(ctx, sender, Workers{Settled: func(context.Context, pgx.Tx, journal.Entry) error { return nil }, Trace: Trace{Failed: func(err error) { failed = err }}})
+			t.Log(err, failed, len(sender.sent))
+			plain := openStore(t, first)
+			require.True(t, plain.are(journal.StateDone, ids...)())
+			_, err = s.Stats(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, s.in(func(tx pgx.Tx) error {
+				_, err := s.EnqueueBatch(t.Context(), tx, slices.Values([]Payment{{"EA1", transfer("x")}}))
+				return err
+			}))
+			require.NoError(t, s.in(func(tx pgx.Tx) error { return s.Withdraw(t.Context(), tx, transfer("x").RequestID) }))
+		})
+	}
+}
