@@ -79,7 +79,8 @@ func (r *run) report(unfinished string) *Report {
 	for _, item := range b.others {
 		report.Unrequested = append(report.Unrequested, Finding{Text: fmt.Sprintf("transaction %s: %s from %s, which nobody ordered", item.ID, item.Amount, item.AccountID)})
 	}
-	report.Claims = r.claims(b, log)
+	report.Careless = r.careless(b, log)
+	report.Claims = r.claims(b, log, unfinished == "")
 	if unfinished != "" {
 		report.Last = r.lastSeen(log)
 	}
@@ -111,7 +112,8 @@ func describe(p Payment) string {
 }
 
 // claims compares the summaries of the last runs with the accounts.
-func (r *run) claims(b books, log map[int64]prepaidtest.Request) (wrong []Finding) {
+func (r *run) claims(b books, log map[int64]prepaidtest.Request, finished bool) (wrong []Finding) {
+	said := make(map[prepaid.RequestID]bool) // whether any summary says more of it than unknown
 	for number := 1; number <= r.options.Copies; number++ {
 		name := fmt.Sprintf("the summary of worker %d", number)
 		text, err := os.ReadFile(r.summaryOf(number))
@@ -123,6 +125,7 @@ func (r *run) claims(b books, log map[int64]prepaidtest.Request) (wrong []Findin
 			wrong = append(wrong, Finding{Text: name + " cannot be read: " + err.Error()})
 		}
 		for _, c := range claims {
+			said[c.RequestID] = said[c.RequestID] || c.State != StateUnknown
 			n, known := r.orders.byID[c.RequestID]
 			moved, what := b.debits[n], ""
 			switch {
@@ -139,6 +142,11 @@ func (r *run) claims(b books, log map[int64]prepaidtest.Request) (wrong []Findin
 				p := r.orders.list[n]
 				wrong = append(wrong, Finding{p, describe(p) + ": " + name + " " + what, r.timeline(n, moved, log)})
 			}
+		}
+	}
+	for n, p := range r.orders.list {
+		if known, named := said[p.RequestID]; finished && named && !known {
+			wrong = append(wrong, Finding{p, describe(p) + ": is unknown to all summaries, although status 0 says that it is settled", r.timeline(n, b.debits[n], log)})
 		}
 	}
 	return wrong
@@ -260,7 +268,7 @@ func (r *run) lastSeen(log map[int64]prepaidtest.Request) []string {
 	}
 	last = append(last, texts(lines)...)
 	if r.last != nil {
-		last = append(last, fmt.Sprintf("the last lines of %s, which %s:", r.last, r.last.cmd.ProcessState))
+		last = append(last, fmt.Sprintf("the last lines of %s, which ended with %s:", r.last, r.last.cmd.ProcessState))
 		last = append(last, r.last.output.tail()...)
 	}
 	return last

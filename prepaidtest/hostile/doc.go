@@ -47,6 +47,6 @@
 //
 // # Safety
 //
-// Everything happens on loopback, with fictional data. Copies are processes of their own group: when a run ends, also by its context
-// or a panic of the test, none is left.
+// Everything happens on loopback, with fictional data. Copies are processes of their own group: when a run ends, also by its context,
+// none is left. After a panic or kill -9 of the harness, children of a worker may live on.
 package hostile

@@ -142,12 +142,16 @@ func writeLines[T any](list []T) ([]byte, error) {
 }
 
 func readLines[T any](text []byte) (list []T, err error) {
-	for number, lines := 1, bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); number++ {
+	lines, number := bufio.NewScanner(bytes.NewReader(text)), 1
+	for ; lines.Scan(); number++ {
 		var one T
 		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
 			return nil, fmt.Errorf("line %d is not the expected JSON", number)
 		}
 		list = append(list, one)
+	}
+	if lines.Err() != nil {
+		return nil, fmt.Errorf("line %d is too long", number)
 	}
 	return list, nil
 }

@@ -110,7 +110,7 @@ func order(o Options, srv *prepaidtest.Server) *orders {
 			p.DestinationAccountID = closed
 		case !o.TransfersOnly && n%3 == 2:
 			p.Operation, p.DestinationAccountID, p.BSB = DirectEntryOut, "", "062000"
-			p.Destination = &prepaid.BankAccount{BSB: "062000", AccountNumber: "12345678", AccountName: "J CITIZEN"}
+			p.Destination = &prepaid.BankAccount{BSB: "062000", AccountNumber: strconv.Itoa(12345678 + n), AccountName: "J CITIZEN"}
 		}
 		s.byID[p.RequestID], s.byAmount[p.Amount] = n, n
 		s.list = append(s.list, p)

@@ -78,7 +78,10 @@ func (o Options) faults(r *rand.Rand, kind int) (steps []step) {
 	for range 1 + r.IntN(3) {
 		fault, unknown := o.fault(r, kind)
 		steps = append(steps, step{fault: fault})
-		if unknown && r.IntN(2) == 0 {
+		if unknown && r.IntN(2) == 0 { // sometimes after one that is sent again at once, which settles nothing either
+			if passing := []prepaidtest.Fault{{}, {}, prepaidtest.TooManyRequests(0), prepaidtest.ExpireToken()}[r.IntN(4)]; passing != (prepaidtest.Fault{}) {
+				steps = append(steps, step{fault: passing})
+			}
 			steps = append(steps, step{fault: refusal(r)})
 		}
 		kind = r.IntN(kindsOfFaults)
@@ -109,9 +112,9 @@ func (o Options) fault(r *rand.Rand, kind int) (fault prepaidtest.Fault, unknown
 	case 5, 6:
 		return prepaidtest.ProxyPage(gateway).CommitAfter(held), true
 	case 7:
-		return prepaidtest.ProxyPage([]int{403, 404, 409, gateway}[r.IntN(4)]), true
+		return prepaidtest.ProxyPage([]int{200, 200, 403, 404, 409, gateway}[r.IntN(6)]), true
 	case 8:
-		return prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], ""), true
+		return prepaidtest.Respond(500, "").CommitAfter(held), true // which does not say that nothing moves
 	case 9:
 		return prepaidtest.Truncate(), true
 	case 10:
@@ -120,6 +123,8 @@ func (o Options) fault(r *rand.Rand, kind int) (fault prepaidtest.Fault, unknown
 		return prepaidtest.TooManyRequests(0), false
 	case 12:
 		return prepaidtest.ExpireToken(), false
+	case 13:
+		return prepaidtest.Respond([]int{500, 502, 503}[r.IntN(3)], ""), true
 	}
 	return prepaidtest.Delay(held), held > o.AttemptTimeout
 }
@@ -138,7 +143,8 @@ func refusal(r *rand.Rand) prepaidtest.Fault {
 }
 
 // with puts an action before the steps of a payment. Killing or freezing a copy goes with a request that runs on, or whose
-// response gets lost with it.
+// response gets lost with it. After half of the kills, whoever takes the payment over is refused, which proves nothing; after a freeze
+// that would hide a lease that is too short.
 func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	first := step{act: act}
 	switch held := o.held(r); {
@@ -147,11 +153,12 @@ func (o Options) with(r *rand.Rand, act action, steps []step) []step {
 	case act == actKill && r.IntN(3) == 0:
 		first.fault = prepaidtest.DropBeforeCommit()
 	case act == actKill && r.IntN(2) == 0:
-		return append([]step{first, {fault: refusal(r)}}, steps...)
-	case act == actKill:
 		first.fault = prepaidtest.Delay(held)
 	case act == actFreeze:
 		first.fault = prepaidtest.Delay(o.longest())
+	}
+	if act == actKill && r.IntN(2) == 0 {
+		return append([]step{first, {fault: refusal(r)}}, steps...)
 	}
 	return append([]step{first}, steps...)
 }

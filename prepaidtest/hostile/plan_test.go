@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ func TestSameSeedSamePlan(t *testing.T) {
 
 func TestPlanHasEverythingItPromises(t *testing.T) {
 	t.Parallel()
+	afterPassing, runsOn := 0, 0
 	for seed := range uint64(50) {
 		o, orders, p := planned(t, Options{Seed: seed + 1, Payments: 60, Rollbacks: 20, Refused: 7, Freezes: 4, Database: "postgres://localhost/x"})
 		require.Len(t, orders.list, 80)
@@ -53,8 +55,16 @@ func TestPlanHasEverythingItPromises(t *testing.T) {
 				kinds[strings.Fields(text)[0]]++
 				if strings.HasPrefix(text, "respond 4") { // proves nothing only after an unknown outcome
 					refusals++
-					require.Positive(t, i)
-					require.NotContains(t, []string{"too-many-requests", "expire-token"}, steps[i-1].fault.String())
+					before := slices.DeleteFunc(slices.Clone(steps[:i]), func(s step) bool {
+						return slices.Contains([]string{"too-many-requests", "expire-token"}, s.fault.String())
+					})
+					require.NotEmpty(t, before)
+					if len(before) < i {
+						afterPassing++
+					}
+				}
+				if strings.HasPrefix(text, "respond 500") && strings.Contains(text, "commit-after") {
+					runsOn++
 				}
 				if held, ok := strings.CutPrefix(text, "delay "); ok {
 					d, err := time.ParseDuration(held)
@@ -71,6 +81,8 @@ func TestPlanHasEverythingItPromises(t *testing.T) {
 		require.Positive(t, refusals)
 		require.Len(t, kinds, 10, "%v", kinds)
 	}
+	require.Positive(t, afterPassing, "what is sent again at once settles nothing")
+	require.Positive(t, runsOn, "a 500 does not say that nothing moves")
 }
 
 func TestNoFaults(t *testing.T) {

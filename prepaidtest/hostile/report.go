@@ -61,6 +61,9 @@ type Report struct {
 	Unrequested []Finding
 	// Wrong are payments to another account, or by the other operation.
 	Wrong []Finding
+	// Careless are payments whose requests break a rule, although they were not made twice this time: a repeat while an earlier
+	// request still runs, other values under the same request ID, or another bank account.
+	Careless []Finding
 	// Claims are lines of summaries that are not so.
 	Claims []Finding
 	// Unfinished says why the run ended before the copies did; empty otherwise.
@@ -76,7 +79,7 @@ func (r *Report) OK() bool { return r.Unfinished == "" && !r.MoneyWrong() }
 
 // MoneyWrong reports whether there are findings. A run that is not finished can have some as well.
 func (r *Report) MoneyWrong() bool {
-	return len(r.Double)+len(r.Missing)+len(r.Unrequested)+len(r.Wrong)+len(r.Claims) > 0
+	return len(r.Double)+len(r.Missing)+len(r.Unrequested)+len(r.Wrong)+len(r.Careless)+len(r.Claims) > 0
 }
 
 // shown is how many findings of a kind a report prints in full.
@@ -88,7 +91,7 @@ func (r *Report) String() string {
 	kinds := []struct {
 		what string
 		list []Finding
-	}{{"paid more than once", r.Double}, {"not paid", r.Missing}, {"paid without an order", r.Unrequested}, {"paid wrongly", r.Wrong}, {"reported wrongly", r.Claims}}
+	}{{"paid more than once", r.Double}, {"not paid", r.Missing}, {"paid without an order", r.Unrequested}, {"paid wrongly", r.Wrong}, {"sent wrongly", r.Careless}, {"reported wrongly", r.Claims}}
 	var wrong []string
 	for _, kind := range kinds {
 		if len(kind.list) > 0 {

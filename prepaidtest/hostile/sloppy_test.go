@@ -45,14 +45,23 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 		if p.Rollback && is != "rollbacks" {
 			continue
 		}
+		if is == "one ID" { // one client refuses it
+			if client, err = prepaid.NewClient(config); err != nil {
+				return err
+			}
+			defer client.Close()
+		}
 		state := hostile.StatePaid
-		if err := pay(ctx, client, alter(is, n, p)); err != nil {
+		if err := pay(ctx, client, alter(is, job, n)); err != nil {
 			state = hostile.StateRejected
 		}
 		claims = append(claims, hostile.Claim{RequestID: p.RequestID, State: state})
 	}
 	if is == "claims" {
 		claims[0].State, claims[1].State, claims[2].RequestID, claims[3].State = "rejected", "settled", "nobody's", "unknown"
+	}
+	if is == "long" {
+		return os.WriteFile(os.Getenv("PREPAID_HOSTILE_SUMMARY"), make([]byte, 100_000), 0o600)
 	}
 	if is == "unreadable" {
 		return os.WriteFile(os.Getenv("PREPAID_HOSTILE_SUMMARY"), []byte("{}\nx\n"), 0o600)
@@ -61,8 +70,8 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 }
 
 // alter makes another payment of one.
-func alter(is string, n int, p hostile.Payment) hostile.Payment {
-	bank := &prepaid.BankAccount{BSB: "062000", AccountNumber: "1", AccountName: "J CITIZEN"}
+func alter(is string, job hostile.Job, n int) hostile.Payment {
+	p, bank := job.Payments[n], &prepaid.BankAccount{BSB: "062000", AccountNumber: "1", AccountName: "J CITIZEN"}
 	switch {
 	case is == "amounts" && n == 1:
 		p.Amount = prepaid.Cents(99)
@@ -72,6 +81,10 @@ func alter(is string, n int, p hostile.Payment) hostile.Payment {
 		p.Operation, p.Destination, p.BSB = hostile.DirectEntryOut, bank, "062000"
 	case is == "card" && p.Operation == hostile.DirectEntryOut:
 		p.Operation, p.DestinationAccountID = hostile.Transfer, "card-1"
+	case is == "one ID" && n == 8:
+		p.RequestID = job.Payments[1].RequestID
+	case is == "another bank account" && n == 8:
+		p.Destination = bank
 	case is == "back" && n == 4:
 		p.SourceAccountID, p.DestinationAccountID, p.Amount = "card-1", "float", prepaid.Cents(50)
 	}
@@ -150,10 +163,24 @@ func TestWhatTheAccountsShow(t *testing.T) {
 			require.Contains(t, r.Unrequested[0].Text, " from card-1, which nobody ordered")
 		},
 		"claims": func(t *testing.T, r *hostile.Report) {
-			require.Len(t, r.Claims, 3)
+			require.Len(t, r.Claims, 4)
 			require.Contains(t, r.Claims[0].Text, "the summary of worker 1 says rejected, and the money moved")
 			require.Contains(t, r.Claims[1].Text, `has an unknown state, "settled"`)
 			require.Contains(t, r.Claims[2].Text, "names a payment that was not ordered: nobody's")
+			require.Contains(t, r.Claims[3].Text, "is unknown to all summaries, although status 0 says that it is settled")
+		},
+		"one ID": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Careless, 1)
+			require.Contains(t, r.Careless[0].Text, "request 2 has other values than an earlier request with the same ID")
+			require.Contains(t, r.String(), "MONEY WRONG: of 12 payments 1 sent wrongly")
+		},
+		"another bank account": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Careless, 1)
+			require.Contains(t, r.Careless[0].Text, "request 1 names another bank account")
+		},
+		"long": func(t *testing.T, r *hostile.Report) {
+			require.Len(t, r.Claims, 1)
+			require.Equal(t, "the summary of worker 1 cannot be read: line 1 is too long", r.Claims[0].Text)
 		},
 		"unreadable": func(t *testing.T, r *hostile.Report) {
 			require.Len(t, r.Claims, 1)
@@ -184,7 +211,7 @@ func TestWorkerThatNeverFinishes(t *testing.T) {
 	require.False(t, report.MoneyWrong(), "nothing is called missing yet")
 	require.Positive(t, report.Restarts)
 	require.Contains(t, report.String(), "NOT FINISHED: 12 payments, 0 of them made, none twice\nnot finished: no worker")
-	require.Regexp(t, `the last lines of worker 1\.\d+, which exit status 1:\n  line 12\n`, report.String())
+	require.Regexp(t, `the last lines of worker 1\.\d+, which ended with exit status 1:\n  line 12\n`, report.String())
 	require.NotContains(t, report.String(), "line 10\n")
 	require.Contains(t, log.String(), "worker 1.1: line 0\n")
 	require.Contains(t, log.String(), "worker 1.1: "+strings.Repeat("x", 1000)+"\nworker 1.1: "+strings.Repeat("x", 500)+"\n")
