@@ -68,8 +68,8 @@ const (
 // payments can be any number: it keeps 1,000 of them in memory. An error in payments, such as a line that cannot be read, ends
 // the batch: nothing is added, and it is returned.
 //
-// Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the database, such as a deadlock
-// with another batch that has the same payments in another order.
+// Errors, none of which affects tx: a [*BatchError] with the payments to correct; the first error in payments; those of the
+// database, such as a deadlock with another batch that has the same payments in another order.
 func (s *Store) EnqueueBatch(ctx context.Context, tx pgx.Tx, payments iter.Seq2[Payment, error]) (added int, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { // a savepoint
 		b := batch{Store: s, tx: tx, first: make(map[prepaid.RequestID]int, batchRows)}

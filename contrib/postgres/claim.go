@@ -35,8 +35,8 @@ type claimed struct {
 	idle  int       // runs in a row that settled nothing
 }
 
-// late reports whether too much of the lease is over to send. A machine that was suspended has a monotonic clock that stood still, and one
-// whose clock is set has a wall clock that is wrong: the later one counts.
+// late reports whether too much of the lease is over to send. A machine that was suspended has a monotonic clock that stood
+// still, and one whose clock is set has a wall clock that is wrong: the later one counts.
 func (c *claimed) late() bool {
 	now := time.Now()
 	return max(now.Sub(c.taken), now.Round(0).Sub(c.wall)) > c.term.wait

@@ -90,18 +90,18 @@ func inTime(id prepaid.RequestID, now time.Time) error {
 	return nil
 }
 
-// Enqueue adds a payment to tx, the caller's own transaction: if it is committed, the payment will be sent once by the workers of any
-// [Store.Run]; if it is rolled back, nothing was requested. params are a [prepaid.TransferParams] or a
+// Enqueue adds a payment to tx, the caller's own transaction: if it is committed, the payment will be sent once by the
+// workers of any [Store.Run]; if it is rolled back, nothing was requested. params are a [prepaid.TransferParams] or a
 // [prepaid.DirectEntryOutParams], as values, and are encrypted with Options.Seal.
 //
 // The same payment again has no effect, whatever its state: one that was rejected is due again only after [Store.Retry]. If
 // another transaction adds a payment under the same request ID at the same moment, Enqueue waits for its end. LastSent
 // of params is for a payment that was sent without the store, with unknown outcome: it is stored as unknown.
 //
-// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the request ID
-// carries a day more than 22 days ago or 7 days ahead, which the client would not send (also if the payment is known);
-// [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a new request ID: a person must
-// decide. After an error of the database, tx is rolled back, as usual.
+// Errors, none of which affects tx: a [*prepaid.ValidationError] of account or params; [prepaid.ErrRequestIDExpired] if the
+// request ID carries a day more than 22 days ago or 7 days ahead, which the client would not send (also if the payment is
+// known); [*journal.ChangedError] if the request ID is known with another account or other params. Then do not pay under a
+// new request ID: a person must decide. After an error of the database, tx is rolled back, as usual.
 func (s *Store) Enqueue(ctx context.Context, tx pgx.Tx, account prepaid.AccountID, params prepaid.PaymentParams) error {
 	r, err := s.row(account, params, time.Now())
 	if err != nil {

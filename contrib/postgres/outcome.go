@@ -101,7 +101,8 @@ func age(now, t time.Time) *int64 {
 	return new(now.Sub(t).Microseconds())
 }
 
-// storable returns a text of the service as Postgres can store it, or nil if it is empty: an outcome must not be lost because of it.
+// storable returns a text of the service as Postgres can store it, or nil if it is empty: an outcome must not be lost
+// because of it.
 func storable(text string) *string {
 	return orNull(strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?"))
 }
@@ -168,7 +169,8 @@ func committed(tag pgconn.CommandTag) error {
 	return nil
 }
 
-// transaction commits what work does, unless that fails. settled: work calls Workers.Settled, so that a commit may fail because of it.
+// transaction commits what work does, unless that fails. settled: work calls Workers.Settled, so that a commit may fail
+// because of it.
 func (s *Store) transaction(ctx context.Context, settled bool, work func(tx pgx.Tx) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err != nil {
@@ -251,7 +253,8 @@ func (settledTx) Commit(context.Context) error { return errNotYours }
 // Rollback fails.
 func (settledTx) Rollback(context.Context) error { return errNotYours }
 
-// recorded returns those of list that an attempt to write them has written, although it failed: the connection broke during the commit.
+// recorded returns those of list that an attempt to write them has written, although it failed: the connection broke during
+// the commit.
 func (s *Store) recorded(ctx context.Context, list []*outcome) ([]*outcome, error) {
 	id, lease := make([]string, len(list)), make([]int64, len(list))
 	for i, o := range list {

@@ -30,15 +30,15 @@ type run struct {
 	lost      atomic.Int64 // outcomes that could not be recorded
 }
 
-// Run sends the payments that are due, until ctx ends, and returns when its calls have ended, what they found is recorded, and
-// what was not sent is given back: within Workers.Grace, if the database works. Call it in as many processes as you like, also of different versions.
-// sender is client.Accounts of a [prepaid.Client].
+// Run sends the payments that are due, until ctx ends, and returns when its calls have ended, what they found is recorded,
+// and what was not sent is given back: within Workers.Grace, if the database works. Call it in as many processes as you
+// like, also of different versions. sender is client.Accounts of a [prepaid.Client].
 //
 // Failures of the database or of the service do not end Run: it tries again, at longer and longer intervals. See Options.Logger and
 // Workers.Trace.
 //
-// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded] if an outcome could not be recorded before the end:
-// the payment's outcome is then unknown, and it is sent again under its request ID when the lease has ended.
+// Errors: a [*prepaid.ValidationError] of workers, at once; [journal.ErrNotRecorded] if an outcome could not be recorded
+// before the end: the payment's outcome is then unknown, and it is sent again under its request ID when the lease has ended.
 func (s *Store) Run(ctx context.Context, sender journal.Sender, workers Workers) error {
 	if err := workers.check(sender); err != nil {
 		return fmt.Errorf("prepaidpg: %w", err)

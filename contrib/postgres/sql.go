@@ -60,7 +60,8 @@ select request_id, lease, now() from p`
 const recordedSQL = `select p.request_id, p.lease, p.changed from {s}.payments p join unnest($1::text[], $2::bigint[]) as o(request_id, lease)
 	on p.request_id = o.request_id and p.lease = o.lease and p.sends_until is null`
 
-// lateSQL records that the money moved, whoever holds the lease: that never becomes false. It returns no row if the service has said so before.
+// lateSQL records that the money moved, whoever holds the lease: that never becomes false. It returns no row if the service
+// has said so before.
 const lateSQL = `with p as (
 	update {s}.payments set state = 'done', changed = now(), sends_until = null, due = null, review = null, not_before = null,
 		lease = lease + 1, transaction_id = $2, correlation_id = $3, code = null, resolved = false, sealed = null,

@@ -24,14 +24,15 @@ type Workers struct {
 	// Settled is called in the transaction that records an outcome, when e is done, rejected, or waits for a person
 	// ([journal.Entry].Review): write to tx what your books say of the payment. Both are committed, or neither.
 	//
-	// Set it in every Run of a schema: an outcome that a Run without it records is never settled. An outcome is recorded even if Settled fails, panics or takes longer than 10 s. The call is then repeated in a transaction of its
-	// own, after a second, later after up to 5 minutes, by any worker that has Settled. What it did in a transaction
-	// that was rolled back did not happen, but anything outside tx did: only write to tx, and expect to be called again for the
-	// same outcome. A payment that a person resolved, or has retried, may be settled a second time. Resolve,
-	// Withdraw and Retry do not call it: write to the books in the transaction that you pass to them.
+	// Set it in every Run of a schema: an outcome that a Run without it records is never settled. An outcome is recorded
+	// even if Settled fails, panics or takes longer than 10 s. The call is then repeated in a transaction of its own, after
+	// a second, later after up to 5 minutes, by any worker that has Settled. What it did in a transaction that was rolled
+	// back did not happen, but anything outside tx did: only write to tx, and expect to be called again for the same
+	// outcome. A payment that a person resolved, or has retried, may be settled a second time. Resolve, Withdraw and Retry
+	// do not call it: write to the books in the transaction that you pass to them.
 	//
-	// Several outcomes share one transaction. If two workers lock rows of yours in different order, Postgres ends one of the transactions,
-	// and the outcomes are recorded one by one.
+	// Several outcomes share one transaction. If two workers lock rows of yours in different order, Postgres ends one of the
+	// transactions, and the outcomes are recorded one by one.
 	Settled func(ctx context.Context, tx pgx.Tx, e journal.Entry) error
 	// Trace observes.
 	Trace Trace
@@ -48,8 +49,8 @@ type Trace struct {
 	Recorded func(e journal.Entry)
 	// GivenBack is called for a payment that was claimed and not sent; why says what prevented it.
 	GivenBack func(id prepaid.RequestID, why error)
-	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was recorded nevertheless;
-	// otherwise the outcome is dropped, since the other worker will know more.
+	// Lost is called if another worker had taken over before an outcome was recorded. If the payment is done, that was
+	// recorded nevertheless; otherwise the outcome is dropped, since the other worker will know more.
 	Lost func(e journal.Entry)
 	// PaidTwice is called if the service reported two different transactions for one payment: known is the one
 	// that was recorded first. It must never happen; a person must look.
