@@ -16,8 +16,8 @@
 // A claimed payment belongs to its worker for 1.5 times [Options].CallTimeout plus AttemptTimeout and InFlightWait of its
 // client: 3 minutes and 40 seconds with the defaults. Nothing can make that shorter. The worker sends a payment only in the
 // first half CallTimeout, so that the call and what the service still does after it are over before the lease is. Otherwise
-// it gives the payment back. The client compares the deadline of the call with the clock again just before it sends, after
-// it has waited for token and limiter. When a worker dies, the next one takes its payments after the lease, as unknown
+// it gives the payment back. The client compares the deadline of the call with the clock again before it writes, when
+// it has token, slot and connection. When a worker dies, the next one takes its payments after the lease, as unknown
 // outcomes: under the same request ID, with LastSent set to the last moment at which the dead worker can have sent.
 //
 // Only Postgres's clock decides. A worker counts from a moment before it asked for the payment, on its monotonic clock and

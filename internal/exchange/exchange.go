@@ -15,12 +15,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 var (
@@ -183,6 +185,12 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	if shared {
 		x.seen.Or(seenHTTP2)
 	}
+	// A process that was frozen while it connected: the timer of the context may not have fired yet.
+	if deadline, ok := x.request.Context().Deadline(); ok && !time.Now().Before(deadline) {
+		x.seen.Or(seenConnected)
+		x.refuse(info.Conn, shared, context.DeadlineExceeded)
+		return
+	}
 	if first := x.seen.Or(seenConnected)&seenConnected == 0; first && !info.Reused && !shared {
 		x.seen.Or(seenNew)
 		return
@@ -193,9 +201,14 @@ func (x *Exchange) gotConn(info httptrace.GotConnInfo) {
 	if x.wrapped && x.has(seenNew) {
 		cause = errSecondConnection
 	}
+	x.refuse(info.Conn, shared, cause)
+}
+
+// refuse ends the exchange before anything is written to conn.
+func (x *Exchange) refuse(conn net.Conn, shared bool, cause error) {
 	x.timer.cancel(cause) // HTTP/2 checks the context before it writes
 	if !shared {
-		_ = info.Conn.Close() // HTTP/1.1 writes before it checks
+		_ = conn.Close() // HTTP/1.1 writes before it checks
 	}
 }
 
@@ -235,7 +248,7 @@ func describe(ctx context.Context, sent bool, err error) error {
 		err = wrapped.Err
 	}
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, ErrTimeout), errors.Is(cause, ErrRepeated):
+	case errors.Is(cause, ErrTimeout), errors.Is(cause, ErrRepeated), errors.Is(cause, context.DeadlineExceeded):
 		return cause
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -2,6 +2,9 @@ package faults
 
 import (
 	"context"
+	"net"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/cardprograms/prepaid"
 	"github.com/cardprograms/prepaid/internal/tests/harness"
+	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
 // thawed is the context of a process that was frozen until after the deadline: no timer has fired yet.
@@ -74,5 +78,39 @@ func TestNothingLeavesAfterTheDeadline(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// Nothing is written to a connection that was made after the deadline.
+func TestNothingIsWrittenAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	srv := prepaidtest.NewServer(t)
+	from, to := srv.AddAccount(prepaidtest.SeedAccount{Balance: "100.00"}), srv.AddAccount(prepaidtest.SeedAccount{})
+	for name, late := range map[string]bool{"in time": false, "late": true} {
+		var frozen atomic.Bool
+		config, transport := srv.Config(), prepaid.NewTransport()
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if frozen.Load() {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return new(net.Dialer).DialContext(context.WithoutCancel(ctx), network, address)
+		}
+		config.Transport, config.Retry.MaxAttempts = transport, 1
+		client := harness.NewClient(t, config)
+		_, err := client.Check(t.Context()) // it has a token
+		require.NoError(t, err)
+		transport.CloseIdleConnections()
+		frozen.Store(late)
+		params := harness.ValidTransfer()
+		params.RequestID, params.DestinationAccountID, params.Amount = prepaid.RequestID(name), to, prepaid.Cents(100)
+		_, err = client.Accounts.Transfer(thawed{t.Context(), time.Now().Add(200 * time.Millisecond)}, from, params)
+		arrived := slices.ContainsFunc(srv.Requests(), func(r prepaidtest.Request) bool { return r.RequestID == params.RequestID })
+		require.Equal(t, !late, arrived, name)
+		if late {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.Equal(t, prepaid.OutcomeUnknown, prepaid.OutcomeOf(err))
+		} else {
+			require.NoError(t, err)
+		}
 	}
 }
