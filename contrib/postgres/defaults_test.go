@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -56,13 +57,11 @@ func TestUnusualDefaults(t *testing.T) {
 	first := newPool(t)
 	config := first.Config()
 	config.MaxConns = 1
-	for name, value := range map[string]string{
+	maps.Copy(config.ConnConfig.RuntimeParams, map[string]string{
 		"default_transaction_isolation": "serializable", "statement_timeout": "3000", "lock_timeout": "1000", "idle_session_timeout": "700",
 		"idle_in_transaction_session_timeout": "3000", "synchronous_commit": "off", "TimeZone": "America/St_Johns", "DateStyle": "German",
 		"IntervalStyle": "iso_8601", "search_path": "pg_catalog", "standard_conforming_strings": "on", "bytea_output": "escape", "extra_float_digits": "0",
-	} {
-		config.ConnConfig.RuntimeParams[name] = value
-	}
+	})
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	defer pool.Close()

@@ -26,13 +26,14 @@ func disburser(ctx context.Context, job hostile.Job) error {
 	}
 	file := filepath.Join(job.Dir, "payments.csv")
 	ids := make(map[string]prepaid.RequestID)
-	rows := columns + "\n"
+	var rows strings.Builder
+	rows.WriteString(columns + "\n")
 	for n, p := range job.Payments {
 		key := fmt.Sprint("row-", n)
-		rows += row(key, p.DestinationAccountID, p.Amount.String()) + "\n"
+		rows.WriteString(row(key, p.DestinationAccountID, p.Amount.String()) + "\n")
 		ids[key] = p.RequestID
 	}
-	if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
 		return err
 	}
 	s := settings{config: config, booking: 20 * time.Millisecond, grace: time.Minute}
