@@ -199,8 +199,13 @@ func TestPaidTwiceIsWhatTheServiceSaid(t *testing.T) {
 	var once sync.Once
 	require.NoError(t, s.runUntil(&teller{reply: func(context.Context, prepaid.RequestID, time.Time) error {
 		once.Do(func() {
-			s.exec("update prepaid.payments set due = now()")
-			if err := s.in(func(tx pgx.Tx) error { return s.Resolve(t.Context(), tx, id, journal.Moved("history-99")) }); err != nil {
+			err := s.in(func(tx pgx.Tx) error { // together, or a worker claims it again in between
+				if _, err := tx.Exec(t.Context(), "update prepaid.payments set due = now()"); err != nil {
+					return err
+				}
+				return s.Resolve(t.Context(), tx, id, journal.Moved("history-99"))
+			})
+			if err != nil {
 				t.Error(err)
 			}
 		})
