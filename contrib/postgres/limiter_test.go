@@ -24,7 +24,8 @@ type limitBackend struct {
 	pool   *pgxpool.Pool
 }
 
-// newLimitBackend starts a server of one test, which may kill it.
+// newLimitBackend starts a server of one test, which may kill it. The tests of the limiter run one after the other: they measure
+// rates in real time, which tests with processes next to them would slow down.
 func newLimitBackend(t *testing.T) fleettest.Backend {
 	t.Helper()
 	server := pgtest.Start(t, pgtest.Options{})
@@ -91,7 +92,6 @@ func awayLimit(t *testing.T) fleet.Pool {
 }
 
 func TestLimit(t *testing.T) {
-	t.Parallel()
 	s := newLimitBackend(t)
 	for name, check := range fleettest.Cases() {
 		t.Run(name, func(t *testing.T) {
@@ -102,64 +102,52 @@ func TestLimit(t *testing.T) {
 }
 
 func TestLimiterHandsOverWhatIsNotNeeded(t *testing.T) {
-	t.Parallel()
 	fleettest.HandsOverWhatIsNotNeeded(t, newLimitBackend(t))
 }
 
 func TestLimiterClose(t *testing.T) {
-	t.Parallel()
 	fleettest.Close(t, newLimitBackend(t))
 }
 
 func TestLimiterCloseWithoutPostgres(t *testing.T) {
-	t.Parallel()
 	fleettest.CloseWithoutStore(t, awayLimit(t))
 }
 
 func TestLimiterWithoutPostgresFromTheStart(t *testing.T) {
-	t.Parallel()
 	fleettest.StartWithoutStore(t, awayLimit(t))
 }
 
 func TestLimiterPostgresHangs(t *testing.T) {
-	t.Parallel()
 	fleettest.StoreHangs(t, newLimitBackend(t))
 }
 
 func TestLimiterPausesTheOthers(t *testing.T) {
-	t.Parallel()
 	fleettest.PausesTheOthers(t, newLimitBackend(t))
 }
 
 func TestLimiterAsksInBlocks(t *testing.T) {
-	t.Parallel()
 	fleettest.AsksInBlocks(t, newLimitBackend(t))
 }
 
 func TestLimitHoldsWhateverHappensToPostgres(t *testing.T) {
-	t.Parallel()
 	fleettest.LimitHolds(t, newLimitBackend(t))
 }
 
 func TestReplicasShareTheLimitInPostgres(t *testing.T) {
-	t.Parallel()
 	fleettest.ReplicasShareTheLimit(t, newLimitBackend(t))
 }
 
 func TestPostgresKilledUnderReplicas(t *testing.T) {
-	t.Parallel()
 	fleettest.StoreKilledInTheMiddle(t, newLimitBackend(t))
 }
 
 func TestReplicaKilledInTheMiddle(t *testing.T) {
-	t.Parallel()
 	fleettest.ReplicaKilledInTheMiddle(t, newLimitBackend(t))
 }
 
 func TestMoneyNextToReads(t *testing.T) { fleettest.MoneyNextToReads(t, newLimitBackend(t)) }
 
 func TestLimiterRefusesOptions(t *testing.T) {
-	t.Parallel()
 	_, err := NewLimiter(nil, LimiterOptions{
 		Schema: "A", Name: "a b", Replicas: -1, Allowance: -1, Window: -1, Lease: -1, Timeout: -1, MaxPause: -1,
 	})
@@ -170,7 +158,6 @@ func TestLimiterRefusesOptions(t *testing.T) {
 
 // What partners construct is the limiter that the other tests are about, with their options.
 func TestLimiter(t *testing.T) {
-	t.Parallel()
 	pool := newPool(t)
 	limitBackend{shared, pool}.Used(t, "limit")
 	changed := make(chan LimiterStatus, 8)
@@ -195,7 +182,6 @@ func TestLimiter(t *testing.T) {
 
 // Exchanges at the same moment never grant a slot twice, under any isolation of the pool's transactions, and none is lost.
 func TestLimitExchangesAtOnce(t *testing.T) {
-	t.Parallel()
 	for _, isolation := range []string{"read committed", "serializable"} {
 		t.Run(isolation, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +231,6 @@ func TestLimitExchangesAtOnce(t *testing.T) {
 // A backend that is killed has Postgres recover without a restart. It may forget the last exchanges, and grants nothing until
 // it has heard from all replicas.
 func TestLimitAfterARecovery(t *testing.T) {
-	t.Parallel()
 	s := newLimitBackend(t).(limitBackend)
 	s.Used(t, "limit")
 	l := s.Open(t, "limit")
