@@ -49,7 +49,7 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 			if client, err = prepaid.NewClient(config); err != nil {
 				return err
 			}
-			defer client.Close()
+			defer client.Close() //nolint:revive // the process is about to end
 		}
 		state := hostile.StatePaid
 		if err := pay(ctx, client, alter(is, job, n)); err != nil {

@@ -24,7 +24,7 @@ func HandsOverWhatIsNotNeeded(t *testing.T, s Backend) {
 		use(t, one)
 	}
 	require.Greater(t, one.Status().Slots, 20) // on a busy machine some have rested, and are used again
-	for range 40 { // not before those of one have rested
+	for range 40 {                             // not before those of one have rested
 		use(t, two)
 	}
 	require.Eventually(t, func() bool { return one.Status().Slots == 0 }, 2*time.Second, 5*time.Millisecond)
