@@ -45,11 +45,10 @@ func sloppy(ctx context.Context, job hostile.Job) error {
 		if p.Rollback && is != "rollbacks" {
 			continue
 		}
-		if is == "one ID" { // one client refuses it
+		if is == "one ID" { // one client refuses it; the process closes them
 			if client, err = prepaid.NewClient(config); err != nil {
 				return err
 			}
-			defer client.Close() //nolint:revive // the process is about to end
 		}
 		state := hostile.StatePaid
 		if err := pay(ctx, client, alter(is, job, n)); err != nil {
