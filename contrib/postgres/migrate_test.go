@@ -135,6 +135,7 @@ func TestMigrateAfterAnotherTool(t *testing.T) {
 	t.Parallel()
 	psql, err := exec.LookPath("psql")
 	if err != nil {
+		require.NotEqual(t, "required", os.Getenv("PREPAID_POSTGRES"), "psql is not installed")
 		t.Skip("psql is not installed")
 	}
 	pool := emptyPool(t)

@@ -3,6 +3,8 @@ package prepaidpg
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -303,4 +305,24 @@ func TestSettledIsCalledLater(t *testing.T) {
 	}))
 	require.EqualValues(t, 2, calls.Load())
 	require.Equal(t, journal.StateDone, s.entry(id).State)
+}
+
+// A writer that sees what another one takes does not keep its own outcomes until the next payment has ended.
+func TestWritersDoNotWaitForMore(t *testing.T) {
+	t.Parallel()
+	for range 20_000 {
+		ended := make(chan *outcome, 1)
+		ended <- &outcome{}
+		var writers sync.WaitGroup
+		var ready atomic.Int32
+		for range 2 {
+			writers.Go(func() {
+				for ready.Add(1); ready.Load() < 2; { // they look at the same moment
+					runtime.Gosched()
+				}
+				waiting(ended, nil)
+			})
+		}
+		writers.Wait()
+	}
 }

@@ -18,17 +18,26 @@ import (
 func (r *run) write(ctx context.Context) {
 	list := make([]*outcome, 0, group)
 	for o := range r.ended {
-		list = append(list[:0], o)
-		for len(list) < group && len(r.ended) > 0 {
-			more, ok := <-r.ended
-			if !ok {
-				break
-			}
-			list = append(list, more)
-		}
+		list = waiting(r.ended, append(list[:0], o))
 		slices.SortFunc(list, func(a, b *outcome) int { return int(a.number - b.number) }) // the order in which rows are locked
 		r.finish(ctx, list)
 	}
+}
+
+// waiting adds to list what has ended by now, up to a group. It does not wait: another writer may take what it has seen.
+func waiting(ended <-chan *outcome, list []*outcome) []*outcome {
+	for len(list) < group {
+		select {
+		case o, ok := <-ended:
+			if !ok {
+				return list
+			}
+			list = append(list, o)
+		default:
+			return list
+		}
+	}
+	return list
 }
 
 // finish records outcomes together or, if that fails, one by one. It tries until it knows what happened to each: a database that is

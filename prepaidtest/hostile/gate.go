@@ -38,7 +38,7 @@ type move struct {
 	by   time.Duration
 }
 
-// passage is what a request takes through the emulator: who has sent it, and what decide wants done when it is answered.
+// passage is what a request takes through the emulator: who has sent it, and what decide wants done with its response.
 type passage struct {
 	process *process
 	flight  int // index; -1 for none
