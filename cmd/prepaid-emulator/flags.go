@@ -43,6 +43,7 @@ type settings struct {
 	startAt         time.Time
 	frozenClock     bool
 	deterministic   *uint64
+	openapi         bool
 	version         bool
 }
 

@@ -50,6 +50,7 @@ func (s *settings) flags() *flag.FlagSet {
 		}
 		return nil
 	})
+	f.BoolVar(&s.openapi, "openapi", false, "print the service as an OpenAPI 3.1 document, with the other flags' effect on it, and stop")
 	f.BoolVar(&s.version, "version", false, "print the version and stop")
 	return f
 }

@@ -42,7 +42,11 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 		fmt.Fprintln(out, "prepaid-emulator", version())
 		return exitOK
 	}
-	if err := serve(ctx, s, out, problems); err != nil {
+	do := serve
+	if s.openapi {
+		do = describe
+	}
+	if err := do(ctx, s, out, problems); err != nil {
 		fmt.Fprintln(problems, "prepaid-emulator:", err)
 		return exitFault
 	}
@@ -92,6 +96,19 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		return fmt.Errorf("it did not stop cleanly: %w", err)
 	}
 	return nil
+}
+
+// describe prints the OpenAPI document.
+func describe(_ context.Context, s *settings, out, problems io.Writer) error {
+	options, err := s.options(problems)
+	if err != nil {
+		return err
+	}
+	text, err := prepaidtest.OpenAPI(options...)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
