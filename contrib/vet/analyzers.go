@@ -5,12 +5,14 @@ package prepaidvet
 import (
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
 )
 
 // Analyzers returns all rules, each with a section in the README of this module.
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
+		amount.Analyzer,
 		outcome.Analyzer,
 	}
 }
