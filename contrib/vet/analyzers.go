@@ -7,6 +7,7 @@ import (
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 )
 
 // Analyzers returns all rules, each with a section in the README of this module.
@@ -14,5 +15,6 @@ func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		amount.Analyzer,
 		outcome.Analyzer,
+		secret.Analyzer,
 	}
 }
