@@ -51,9 +51,12 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 			}
 		case *ssa.Call:
 			if instr == w.start {
+				if !w.another() { // the same payment again settles the first call
+					return false
+				}
 				held = slices.DeleteFunc(slices.Clone(held), func(v ssa.Value) bool { return v == w.call.Value(w.call.Err) })
 				if len(held) == 0 {
-					return w.another()
+					return true
 				}
 				continue
 			}
@@ -102,7 +105,7 @@ func (w *walk) enter(from, to *ssa.BasicBlock, held []ssa.Value) bool {
 		}
 	}
 	if len(after) == 0 {
-		return w.another()
+		return true
 	}
 	next := slices.SortedFunc(maps.Keys(after), func(a, b ssa.Value) int { return int(a.Pos()) - int(b.Pos()) })
 	for _, before := range w.seen[to] {
