@@ -47,7 +47,7 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 	switch ref := ref.(type) {
 	case *ssa.DebugRef, *ssa.MakeClosure: // see variable
 	case *ssa.BinOp:
-		if !comparesWithNil(ref) {
+		if !ComparesWithNil(ref) {
 			f.fate.Used = true
 		}
 	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract:
@@ -159,8 +159,8 @@ func wraps(result types.Type) bool {
 	return false
 }
 
-// comparesWithNil reports whether an operation only compares a value with nil.
-func comparesWithNil(op *ssa.BinOp) bool {
+// ComparesWithNil reports whether an operation only compares a value with nil.
+func ComparesWithNil(op *ssa.BinOp) bool {
 	if op.Op != token.EQL && op.Op != token.NEQ {
 		return false
 	}

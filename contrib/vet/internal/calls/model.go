@@ -153,6 +153,20 @@ func (m *Model) result(t types.Type) bool {
 	return ok || slices.Contains(m.Results, typeName(t))
 }
 
+// VerdictsOf are the fields and methods of a result that say whether something was done, nil if an error says it.
+func (m *Model) VerdictsOf(t types.Type) []string { return m.Verdicts[typeName(t)] }
+
+// Owns reports whether t is a type of the SDK, or a pointer to one.
+func (m *Model) Owns(t types.Type) bool {
+	name := typeName(t)
+	return name != "" && slices.Contains(m.Packages, name[:strings.LastIndex(name, ".")])
+}
+
+// OwnsPackage reports whether a package is of the SDK.
+func (m *Model) OwnsPackage(pkg *types.Package) bool {
+	return pkg != nil && slices.Contains(m.Packages, path(pkg))
+}
+
 // typeName is the name of a named type or a pointer to one, with the import path, or "".
 func typeName(t types.Type) string {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {

@@ -62,7 +62,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 		o.follow(v.X, field)
 		return
 	case *ssa.Field:
-		if field == "" && o.stored(v.X, fieldName(v.X.Type(), v.Field)) {
+		if field == "" && o.stored(v.X, FieldName(v.X.Type(), v.Field)) {
 			return
 		}
 	case *ssa.UnOp:
@@ -99,7 +99,7 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 		return
 	case *ssa.FieldAddr:
 		if local, ok := address.X.(*ssa.Alloc); ok && field == "" {
-			o.variable(local, fieldName(address.X.Type(), address.Field), address)
+			o.variable(local, FieldName(address.X.Type(), address.Field), address)
 			return
 		}
 		o.found = append(o.found, place{address, field})
@@ -127,7 +127,7 @@ func (o *origins) variable(local *ssa.Alloc, field string, whole ssa.Value) {
 				o.follow(ref.Val, field)
 			}
 		case *ssa.FieldAddr:
-			if field == "" || fieldName(local.Type(), ref.Field) != field {
+			if field == "" || FieldName(local.Type(), ref.Field) != field {
 				continue
 			}
 			for _, ref := range *ref.Referrers() {
@@ -163,8 +163,8 @@ func captured(v *ssa.FreeVar) ssa.Value {
 	return nil
 }
 
-// fieldName is the name of a field of a struct, or of the struct that a pointer points to.
-func fieldName(t types.Type, index int) string {
+// FieldName is the name of a field of a struct, or of the struct that a pointer points to.
+func FieldName(t types.Type, index int) string {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
 	}

@@ -46,7 +46,7 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 				continue
 			}
 		case *ssa.BinOp:
-			if comparesWithNil(instr) {
+			if ComparesWithNil(instr) {
 				continue
 			}
 		case *ssa.Call:
@@ -120,7 +120,7 @@ func (w *walk) enter(from, to *ssa.BasicBlock, held []ssa.Value) bool {
 // impossible reports whether a branch cannot be taken after an error.
 func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) bool {
 	op, ok := condition.(*ssa.BinOp)
-	if !ok || !comparesWithNil(op) {
+	if !ok || !ComparesWithNil(op) {
 		return false
 	}
 	value := op.X

@@ -174,12 +174,12 @@ func parameter(fn *ssa.Function, at place) Source {
 		if field != "" {
 			return Source{Param: None}
 		}
-		value, field = v.X, fieldName(v.X.Type(), v.Field)
+		value, field = v.X, FieldName(v.X.Type(), v.Field)
 	case *ssa.Field:
 		if field != "" {
 			return Source{Param: None}
 		}
-		value, field = v.X, fieldName(v.X.Type(), v.Field)
+		value, field = v.X, FieldName(v.X.Type(), v.Field)
 	}
 	skip := 0
 	if fn.Signature.Recv() != nil {
