@@ -6,6 +6,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 )
@@ -14,6 +16,8 @@ import (
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		amount.Analyzer,
+		funding.Analyzer,
+		iterator.Analyzer,
 		outcome.Analyzer,
 		secret.Analyzer,
 	}
