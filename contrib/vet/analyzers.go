@@ -9,6 +9,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/retry"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 )
 
@@ -19,6 +20,7 @@ func Analyzers() []*analysis.Analyzer {
 		funding.Analyzer,
 		iterator.Analyzer,
 		outcome.Analyzer,
+		retry.Analyzer,
 		secret.Analyzer,
 	}
 }
