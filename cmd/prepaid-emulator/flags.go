@@ -44,6 +44,7 @@ type settings struct {
 	frozenClock     bool
 	deterministic   *uint64
 	checkHealth     bool
+	openapi         bool
 	version         bool
 }
 

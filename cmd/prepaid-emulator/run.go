@@ -43,6 +43,8 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 		return exitOK
 	case s.checkHealth:
 		err = s.health(ctx)
+	case s.openapi:
+		err = describe(ctx, s, out, problems)
 	default:
 		err = serve(ctx, s, out, problems)
 	}
@@ -96,6 +98,19 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		return fmt.Errorf("it did not stop cleanly: %w", err)
 	}
 	return nil
+}
+
+// describe prints the OpenAPI document.
+func describe(_ context.Context, s *settings, out, problems io.Writer) error {
+	options, err := s.options(problems)
+	if err != nil {
+		return err
+	}
+	text, err := prepaidtest.OpenAPI(options...)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
