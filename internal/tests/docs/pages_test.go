@@ -16,6 +16,7 @@ import (
 // docs/operations.md has a row for each operation of the table, with its request and its safety class.
 func TestOperationsPage(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	page, err := os.ReadFile(filepath.Join("docs", "operations.md"))
 	require.NoError(t, err)
 	operations := tree.Operations(t)
@@ -28,6 +29,7 @@ func TestOperationsPage(t *testing.T) {
 // The README can be read in five minutes.
 func TestREADMEIsShort(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(text), 8000)
@@ -36,6 +38,7 @@ func TestREADMEIsShort(t *testing.T) {
 // The files that CONTRIBUTING.md and DESIGN.md send readers to exist.
 func TestDocumentFilesExist(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	known := make(map[string]bool)
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		known[filepath.Base(path)] = true
