@@ -153,7 +153,7 @@ func reachable(base string) string {
 	if err != nil {
 		return base
 	}
-	if ip := net.ParseIP(parsed.Hostname()); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(parsed.Hostname()); parsed.Hostname() == "" || ip.IsUnspecified() {
 		parsed.Host = net.JoinHostPort("127.0.0.1", parsed.Port())
 	}
 	return parsed.String()
