@@ -56,6 +56,7 @@ func TestTour(t *testing.T) {
 	card := regexp.MustCompile(`emp-1  (EA\d{14})`).FindStringSubmatch(shown)
 	require.Len(t, card, 2, shown)
 	picture("tour-account.png", "accounts/"+card[1], `[aria-labelledby="history"]`)
+	picture("tour-requests.png", "accounts/"+card[1], `[aria-labelledby="asked"]`)
 }
 
 // session runs commands that name the default address.
