@@ -1,0 +1,16 @@
+// Package prepaidvet has analyzers that find mistakes with money in programs that use the SDK. Run them with the program
+// cmd/prepaidvet, as a plugin of golangci-lint (package plugin), or in a driver of your own.
+package prepaidvet
+
+import (
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
+)
+
+// Analyzers returns all rules, each with a section in the README of this module.
+func Analyzers() []*analysis.Analyzer {
+	return []*analysis.Analyzer{
+		outcome.Analyzer,
+	}
+}
