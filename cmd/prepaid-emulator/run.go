@@ -41,12 +41,14 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 	case s.version:
 		fmt.Fprintln(out, "prepaid-emulator", version())
 		return exitOK
+	case s.checkHealth:
+		err = s.health(ctx)
+	case s.openapi:
+		err = describe(ctx, s, out, problems)
+	default:
+		err = serve(ctx, s, out, problems)
 	}
-	do := serve
-	if s.openapi {
-		do = describe
-	}
-	if err := do(ctx, s, out, problems); err != nil {
+	if err != nil {
 		fmt.Fprintln(problems, "prepaid-emulator:", err)
 		return exitFault
 	}
@@ -88,7 +90,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	shown.Attach(server)
 	s.greet(out, server, goesOn)
 	if s.allowRemote {
-		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data")
+		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data; the default credentials are public")
 	}
 	<-ctx.Done()
 	fmt.Fprintln(out, "stopping")

@@ -14,6 +14,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// shownRows of a report are printed: that of a real program may have millions.
+const shownRows = 6
+
 func (q *quickstart) report(ctx context.Context) {
 	q.title("Run a report and stream its rows")
 	if q.template == "" {
@@ -33,12 +36,13 @@ func (q *quickstart) report(ctx context.Context) {
 				q.fail(err)
 				return
 			}
-			rows++
-			fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
+			if rows++; rows <= shownRows {
+				fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
+			}
 		}
 	})
 	total, _ := report.TotalRecords()
-	q.say("%d rows read, including the header row; the service counted %d records", rows, total)
+	q.say("%d rows read, including the header row, the first %d shown; the service counted %d records", rows, min(rows, shownRows), total)
 }
 
 func (q *quickstart) changePIN(ctx context.Context) {
@@ -142,7 +146,7 @@ func (q *quickstart) hook(ctx context.Context) {
 func (q *quickstart) lostResponse(ctx context.Context) {
 	q.title("Lose the response to a transfer: the outcome is unknown, and resolved without paying twice")
 	if q.emulator == nil {
-		q.say("skipped: only the emulator can drop the connection")
+		q.say("skipped: only the emulator inside this process can drop the connection")
 		return
 	}
 	from, to := q.cards[0], q.cards[len(q.cards)-1]

@@ -1,0 +1,160 @@
+// Package calls is what the rules of prepaidvet stand on: it finds the money calls of a package, of the SDK itself, of
+// interfaces that have its methods, and of functions of the program, also in other packages, that pass a payment on.
+package calls
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+)
+
+// Analyzer finds the calls of this SDK. Its result is a [*Result].
+var Analyzer = New(Prepaid())
+
+// New is Analyzer for another model.
+func New(model *Model) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name: "prepaidcalls",
+		Doc:  "find calls that move money (used by the rules of prepaidvet)",
+		Run: func(pass *analysis.Pass) (any, error) {
+			return find(pass, model), nil
+		},
+		ResultType: reflect.TypeFor[*Result](),
+		FactTypes:  []analysis.Fact{new(user), new(wrapper)},
+	}
+}
+
+// On returns the rule for calls of another base analyzer than [Analyzer].
+func On(rule, base *analysis.Analyzer) *analysis.Analyzer {
+	moved := *rule
+	moved.Requires = slices.Clone(rule.Requires)
+	for i, required := range moved.Requires {
+		if required.ResultType == base.ResultType {
+			moved.Requires[i] = base
+		} else {
+			moved.Requires[i] = On(required, base)
+		}
+	}
+	return &moved
+}
+
+// Of returns the result of the base analyzer that a rule requires.
+func Of(pass *analysis.Pass) *Result {
+	for _, result := range pass.ResultOf {
+		if calls, ok := result.(*Result); ok {
+			return calls
+		}
+	}
+	return &Result{}
+}
+
+// user is the fact of a package that imports the SDK, directly or not.
+type user struct{}
+
+func (*user) AFact()         {}
+func (*user) String() string { return "uses the SDK" }
+
+// wrapper is the fact of a function that is a money call because it makes one, for its caller, and returns its error.
+type wrapper struct{ Func }
+
+func (*wrapper) AFact()           {}
+func (w *wrapper) String() string { return "wraps " + w.Name }
+
+// Result is what is known of a package.
+type Result struct {
+	Model *Model
+	// SSA is nil if the package does not use the SDK: then there is nothing to do.
+	SSA *ssa.Package
+	// Funcs are the functions of the source with their literals, in source order.
+	Funcs []*ssa.Function
+	// Calls are the money calls, in source order.
+	Calls []*Call
+
+	pass     *analysis.Pass
+	wrappers map[*ssa.Function]Func
+	exprs    map[token.Pos]*ast.CallExpr // by their left parentheses
+	ignored  map[line]ignore
+}
+
+func find(pass *analysis.Pass, model *Model) *Result {
+	r := &Result{Model: model, pass: pass}
+	if !r.inUse() {
+		return r
+	}
+	r.build()
+	r.ignores()
+	r.wrap()
+	for _, fn := range r.Funcs {
+		r.Calls = append(r.Calls, r.in(fn)...)
+	}
+	return r
+}
+
+// inUse reports whether the package is of the SDK, or imports it, directly or not.
+func (r *Result) inUse() bool {
+	pkg := r.pass.Pkg
+	used := slices.Contains(r.Model.Packages, path(pkg))
+	for _, imported := range pkg.Imports() {
+		if used {
+			break
+		}
+		used = slices.Contains(r.Model.Packages, path(imported)) || r.pass.ImportPackageFact(imported, new(user))
+	}
+	if used {
+		r.pass.ExportPackageFact(new(user))
+	}
+	return used
+}
+
+// build makes the SSA form of the package. The analyzer buildssa does it for every package, the standard library included.
+func (r *Result) build() {
+	prog := ssa.NewProgram(r.pass.Fset, ssa.BuilderMode(0))
+	prog.SetNoReturn(noReturn)
+	for _, imported := range r.pass.Pkg.Imports() {
+		prog.CreatePackage(imported, nil, nil, true)
+	}
+	r.SSA = prog.CreatePackage(r.pass.Pkg, r.pass.Files, r.pass.TypesInfo, false)
+	r.SSA.Build()
+
+	r.exprs = map[token.Pos]*ast.CallExpr{}
+	var add func(*ssa.Function)
+	add = func(fn *ssa.Function) {
+		r.Funcs = append(r.Funcs, fn)
+		for _, literal := range fn.AnonFuncs {
+			add(literal)
+		}
+	}
+	add(r.SSA.Func("init")) // with the literals of package variables
+	for _, file := range r.pass.Files {
+		for _, decl := range file.Decls {
+			if decl, ok := decl.(*ast.FuncDecl); ok {
+				if object, ok := r.pass.TypesInfo.Defs[decl.Name].(*types.Func); ok {
+					add(prog.FuncValue(object))
+				}
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				r.exprs[call.Lparen] = call
+			}
+			return true
+		})
+	}
+}
+
+// noReturn are the functions that end the program or the goroutine.
+func noReturn(fn *types.Func) bool {
+	switch fn.FullName() {
+	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln",
+		"(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln", "runtime.Goexit",
+		"(*testing.common).FailNow", "(*testing.common).Fatal", "(*testing.common).Fatalf", "(*testing.common).Skip",
+		"(*testing.common).SkipNow", "(*testing.common).Skipf":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,245 @@
+package calls
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Call is a money call in the source.
+type Call struct {
+	Func
+	// Instr is a *ssa.Call, *ssa.Go or *ssa.Defer.
+	Instr ssa.CallInstruction
+	// Expr is the call in the source, nil for one that the compiler adds.
+	Expr *ast.CallExpr
+	// In is the function that makes the call, perhaps a literal.
+	In *ssa.Function
+	// Callee is the function or method, nil if it is a value of function type.
+	Callee *types.Func
+	// Wrapper is false for a call of the SDK itself, or of an interface in its place.
+	Wrapper bool
+}
+
+// Pos is where to report the call.
+func (c *Call) Pos() token.Pos {
+	if c.Expr != nil {
+		return c.Expr.Pos()
+	}
+	return c.Instr.Pos()
+}
+
+// Arg is the argument for a parameter, nil for [None]. The receiver does not count.
+func (c *Call) Arg(param int) ssa.Value { return arg(c.Instr.Common(), param) }
+
+func arg(common *ssa.CallCommon, param int) ssa.Value {
+	i := param + len(common.Args) - common.Signature().Params().Len()
+	if !common.IsInvoke() && common.Signature().Recv() == nil && common.StaticCallee() != nil {
+		i = param + len(common.Args) - declared(common).Params().Len()
+	}
+	if param < 0 || i < 0 || i >= len(common.Args) {
+		return nil
+	}
+	return common.Args[i]
+}
+
+// declared is the signature of the function itself, without the receiver: a method expression has it as a parameter.
+func declared(common *ssa.CallCommon) *types.Signature {
+	if object := Callee(common); object != nil {
+		return object.Signature()
+	}
+	return common.Signature()
+}
+
+// Value is the result of an index, nil if nothing uses it: it is assigned to _, or all results are dropped ("go", "defer").
+func (c *Call) Value(result int) ssa.Value {
+	value := c.Instr.Value()
+	if value == nil || result < 0 {
+		return nil
+	}
+	if c.Instr.Common().Signature().Results().Len() == 1 {
+		if len(*value.Referrers()) == 0 {
+			return nil
+		}
+		return value
+	}
+	for _, ref := range *value.Referrers() {
+		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == result && len(*extract.Referrers()) > 0 {
+			return extract
+		}
+	}
+	return nil
+}
+
+// Keys are the values that the request ID of the call may have, as far as the function shows: constants, results of calls,
+// parameters. It is empty if the call has none.
+func (c *Call) Keys() []ssa.Value {
+	value := c.Arg(c.Key.Param)
+	if value == nil {
+		return nil
+	}
+	return Origins(value, c.Key.Field)
+}
+
+// Callee is the declared function or method that is called, nil for a literal or a value of function type. An instance of a
+// generic function is that function.
+func Callee(common *ssa.CallCommon) *types.Func {
+	if common.IsInvoke() {
+		return common.Method.Origin()
+	}
+	fn := common.StaticCallee()
+	if fn == nil {
+		return nil
+	}
+	if fn.Origin() != nil {
+		fn = fn.Origin()
+	}
+	object, _ := fn.Object().(*types.Func)
+	if object == nil {
+		return nil
+	}
+	return object.Origin()
+}
+
+// Calls reports whether the function of a call is one of these, by [types.Func.FullName].
+func Calls(common *ssa.CallCommon, names []string) bool {
+	callee := Callee(common)
+	return callee != nil && slices.Contains(names, fullName(callee))
+}
+
+// fullName is FullName without what the go command adds to the paths of packages that are built for a test.
+func fullName(fn *types.Func) string {
+	name := fn.FullName()
+	if i := strings.Index(name, " ["); i >= 0 {
+		if j := strings.Index(name[i:], "]"); j >= 0 {
+			return name[:i] + name[i+j+1:]
+		}
+	}
+	return name
+}
+
+// in finds the money calls of a function, without those of its literals.
+func (r *Result) in(fn *ssa.Function) []*Call {
+	var found []*Call
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			if instr, ok := instr.(ssa.CallInstruction); ok {
+				if call := r.call(fn, instr); call != nil {
+					found = append(found, call)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// Find returns the money call that an instruction is, also in a function that the compiler adds, or nil.
+func (r *Result) Find(instr ssa.CallInstruction) *Call {
+	for _, call := range r.Calls {
+		if call.Instr == instr {
+			return call
+		}
+	}
+	return r.call(instr.Parent(), instr)
+}
+
+// Expr is a call in the source, nil for one that the compiler adds.
+func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
+
+func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
+	common := instr.Common()
+	call := &Call{Instr: instr, In: in, Expr: r.exprs[common.Pos()], Callee: Callee(common)}
+	var ok bool
+	if call.Callee != nil {
+		if call.Func, ok = r.Model.Money[fullName(call.Callee)]; ok {
+			return call
+		}
+	}
+	if fn := common.StaticCallee(); fn != nil {
+		if call.Func, ok = r.summary(fn); ok {
+			call.Wrapper = true
+			return call
+		}
+		return nil
+	}
+	if call.Func, ok = r.bySignature(common); ok {
+		return call
+	}
+	return nil
+}
+
+// summary is what is known of a function with a body, here or in another package.
+func (r *Result) summary(fn *ssa.Function) (Func, bool) {
+	if fn.Origin() != nil {
+		fn = fn.Origin()
+	}
+	if f, ok := r.wrappers[fn]; ok {
+		return f, true
+	}
+	object, ok := fn.Object().(*types.Func)
+	if !ok {
+		return Func{}, false
+	}
+	if here := r.SSA.Prog.FuncValue(object.Origin()); here != nil { // fn may be made for a method value of it
+		if f, ok := r.wrappers[here]; ok {
+			return f, true
+		}
+	}
+	fact := new(wrapper)
+	ok = r.pass.ImportObjectFact(object.Origin(), fact)
+	return fact.Func, ok
+}
+
+// bySignature finds money calls through interfaces and values of function type.
+func (r *Result) bySignature(common *ssa.CallCommon) (Func, bool) {
+	signature := common.Signature()
+	results := signature.Results()
+	if results.Len() == 0 || !isError(results.At(results.Len()-1).Type()) {
+		return Func{}, false
+	}
+	var f Func
+	found, ctx := false, false
+	for i := range signature.Params().Len() {
+		t := signature.Params().At(i).Type()
+		ctx = ctx || Named(t, "context.Context")
+		if described, ok := r.Model.Params[typeName(t)]; ok && !found {
+			f, found = described, true
+			f.Params = i
+			if f.Key.Param != None || f.Key.Field != "" {
+				f.Key.Param = i
+			}
+		}
+	}
+	if !found || !ctx {
+		return Func{}, false
+	}
+	f.Err, f.Result = results.Len()-1, None
+	for i := range results.Len() {
+		if r.Model.result(results.At(i).Type()) {
+			f.Result = i
+		}
+	}
+	f.Name = "a function value"
+	verb := false
+	if common.IsInvoke() {
+		f.Name = common.Method.Name()
+		if named := typeBase(common.Value.Type()); named != "" {
+			f.Name = named + "." + f.Name
+		}
+		verb = slices.ContainsFunc(r.Model.Verbs, func(v string) bool {
+			return strings.HasPrefix(strings.ToLower(common.Method.Name()), strings.ToLower(v))
+		})
+	}
+	return f, verb || f.Result != None
+}
+
+func typeBase(t types.Type) string {
+	name := typeName(t)
+	return name[strings.LastIndex(name, ".")+1:]
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }

@@ -1,0 +1,189 @@
+package calls
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// Kind says what a call does with money.
+type Kind uint8
+
+const (
+	// Keyed moves money under a request ID: it can be sent again with the same one.
+	Keyed Kind = 1 + iota
+	// Unkeyed moves money without a request ID: to send it again may move the money twice.
+	Unkeyed
+	// Creation creates an account, also with an initial load: to send it again may create a second one.
+	Creation
+	// Record stores an order to pay, or what a person decided about a payment. It sends nothing.
+	Record
+)
+
+// Sends reports whether a call of this kind sends a request to the service.
+func (k Kind) Sends() bool { return k != Record }
+
+// None is the index of a parameter or result that does not exist.
+const None = -1
+
+// Source is a value in the arguments of a call: parameter Param, not counting the receiver, or its field Field, if that
+// is not empty. With a Param of None there is no such value.
+type Source struct {
+	Param int
+	Field string
+}
+
+// Func is a function that is a money call.
+type Func struct {
+	Kind Kind
+	// Name is for messages, without the package: "Accounts.Transfer".
+	Name string
+	// Params is the index of the parameter with the params, not counting the receiver, or None.
+	Params int
+	// Key is where the request ID is. Its Param is None if the call has none, or if the function makes it itself.
+	Key Source
+	// Err and Result are the indices of the error and of what is reported next to it, or None.
+	Err, Result int
+	// Recorded means that the function itself records the error that it returns.
+	Recorded bool
+}
+
+// Model describes an SDK. Names of functions are those of [types.Func.FullName], names of types begin with the import path.
+type Model struct {
+	// Packages are the import paths of the SDK. Packages that import none of them, directly or not, are not looked at.
+	Packages []string
+	// Money are the money calls of the SDK.
+	Money map[string]Func
+	// Params are the types of params that only money calls take, and describes such a call. An interface method that takes a
+	// context and such params, and returns an error, is a money call if it returns one of Results as well, or if its name
+	// begins with one of Verbs.
+	Params  map[string]Func
+	Results []string
+	Verbs   []string
+	// Verdicts are the types of results that must be looked at, since they may say that nothing was done, with the fields
+	// and methods that tell.
+	Verdicts map[string][]string
+	// Fresh make another request ID each time.
+	Fresh []string
+	// Derived make the same request ID each time.
+	Derived []string
+	// ID is the type of a request ID.
+	ID string
+	// Clients make a client.
+	Clients []string
+	// Reveal return the text of a secret first.
+	Reveal []string
+	// Amount is the type of an amount.
+	Amount string
+	// Guide is the address of the page that explains each rule under its name.
+	Guide string
+}
+
+const sdk = "github.com/cardprograms/prepaid"
+
+// Prepaid is the model of this SDK.
+func Prepaid() *Model {
+	const (
+		accounts = "(*" + sdk + ".AccountsService)."
+		funding  = "(*" + sdk + ".FundingService)."
+		journals = "(*" + sdk + "/journal.Journal)."
+		store    = "(*" + sdk + "/contrib/postgres.Store)."
+	)
+	keyed := func(name string, params int) Func {
+		return Func{Kind: Keyed, Name: name, Params: params, Key: Source{params, "RequestID"}, Err: 1, Result: 0}
+	}
+	unkeyed := func(kind Kind, name string, params int) Func {
+		return Func{Kind: kind, Name: name, Params: params, Key: Source{None, ""}, Err: 1, Result: 0}
+	}
+	record := func(name string, params int) Func {
+		return Func{Kind: Record, Name: name, Params: params, Key: Source{None, ""}, Err: 0, Result: None}
+	}
+	ordered := record("Store.Enqueue", 3)
+	ordered.Key = Source{3, "RequestID"}
+	batch := record("Store.EnqueueBatch", 2)
+	batch.Err, batch.Result = 1, 0
+	return &Model{
+		Packages: []string{sdk, sdk + "/journal", sdk + "/contrib/postgres"},
+		Money: map[string]Func{
+			accounts + "Transfer":            keyed("Accounts.Transfer", 2),
+			accounts + "DirectEntryOut":      keyed("Accounts.DirectEntryOut", 2),
+			journals + "Transfer":            keyed("Journal.Transfer", 3),
+			journals + "DirectEntryOut":      keyed("Journal.DirectEntryOut", 3),
+			"(" + sdk + "/journal.Run).Send": keyed("Run.Send", 2),
+			funding + "Redeem":               unkeyed(Unkeyed, "Funding.Redeem", 1),
+			funding + "Reverse":              unkeyed(Unkeyed, "Funding.Reverse", 1),
+			funding + "Refund":               unkeyed(Unkeyed, "Funding.Refund", 1),
+			accounts + "Create":              unkeyed(Creation, "Accounts.Create", 1),
+			accounts + "Issue":               unkeyed(Creation, "Accounts.Issue", 1),
+			store + "Enqueue":                ordered,
+			store + "EnqueueBatch":           batch,
+			store + "Resolve":                record("Store.Resolve", None),
+			store + "Retry":                  record("Store.Retry", None),
+			store + "Withdraw":               record("Store.Withdraw", None),
+			journals + "Resolve":             record("Journal.Resolve", None),
+			journals + "Retry":               record("Journal.Retry", None),
+			journals + "Withdraw":            record("Journal.Withdraw", None),
+		},
+		Params: map[string]Func{
+			sdk + ".TransferParams":       keyed("", None),
+			sdk + ".DirectEntryOutParams": keyed("", None),
+			sdk + ".PaymentParams":        keyed("", None),
+			sdk + ".RedeemFundingParams":  unkeyed(Unkeyed, "", None),
+			sdk + ".ReverseFundingParams": unkeyed(Unkeyed, "", None),
+			sdk + ".RefundFundingParams":  unkeyed(Unkeyed, "", None),
+			sdk + ".CreateAccountParams":  unkeyed(Creation, "", None),
+			sdk + ".IssueParams":          unkeyed(Creation, "", None),
+		},
+		Results:  []string{sdk + ".TransferResult", sdk + ".FundingResult", sdk + ".TransactionID", sdk + ".Issued"},
+		Verbs:    []string{"Transfer", "DirectEntry", "Pay", "Send", "Redeem", "Refund", "Reverse", "Move", "Load"},
+		Verdicts: map[string][]string{sdk + ".FundingResult": {"Outcome", "Approved"}},
+		Fresh:    []string{sdk + ".NewRequestID"},
+		Derived:  []string{sdk + ".DeriveRequestID"},
+		ID:       sdk + ".RequestID",
+		Clients:  []string{sdk + ".NewClient"},
+		Reveal:   []string{"(" + sdk + ".Secret).Reveal", "(" + sdk + ".EphemeralKey).Bytes", "(*" + sdk + ".Client).Token"},
+		Amount:   sdk + ".Amount",
+		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
+	}
+}
+
+// result reports whether t is a result of money calls.
+func (m *Model) result(t types.Type) bool {
+	_, ok := m.Verdicts[typeName(t)]
+	return ok || slices.Contains(m.Results, typeName(t))
+}
+
+// VerdictsOf are the fields and methods of a result that say whether something was done, nil if an error says it.
+func (m *Model) VerdictsOf(t types.Type) []string { return m.Verdicts[typeName(t)] }
+
+// Owns reports whether t is a type of the SDK, or a pointer to one.
+func (m *Model) Owns(t types.Type) bool {
+	name := typeName(t)
+	return name != "" && slices.Contains(m.Packages, name[:strings.LastIndex(name, ".")])
+}
+
+// OwnsPackage reports whether a package is of the SDK.
+func (m *Model) OwnsPackage(pkg *types.Package) bool {
+	return pkg != nil && slices.Contains(m.Packages, path(pkg))
+}
+
+// typeName is the name of a named type or a pointer to one, with the import path, or "".
+func typeName(t types.Type) string {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return ""
+	}
+	return path(named.Obj().Pkg()) + "." + named.Obj().Name()
+}
+
+// path is the import path of a package without what the go command adds for the variants that tests are built of.
+func path(pkg *types.Package) string {
+	before, _, _ := strings.Cut(pkg.Path(), " ")
+	return before
+}
+
+// Named reports whether t is the type of this name, or a pointer to it.
+func Named(t types.Type, name string) bool { return name != "" && typeName(t) == name }

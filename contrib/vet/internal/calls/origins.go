@@ -1,0 +1,175 @@
+package calls
+
+import (
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Origins follows a value back through assignments, conversions, branches and local variables, and with a field, into what was
+// stored in that field of it. What it ends at are parameters, calls, constants, fields of what came from elsewhere
+// (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
+func Origins(value ssa.Value, field string) []ssa.Value {
+	var values []ssa.Value
+	for _, found := range places(value, field) {
+		values = append(values, found.value)
+	}
+	return values
+}
+
+// places is Origins with the field that is meant of each, "" for the value itself.
+func places(value ssa.Value, field string) []place {
+	o := origins{seen: map[place]bool{}}
+	o.follow(value, field)
+	return o.found
+}
+
+type place struct {
+	value ssa.Value
+	field string
+}
+
+type origins struct {
+	seen  map[place]bool
+	found []place
+}
+
+func (o *origins) follow(value ssa.Value, field string) {
+	if value == nil || o.seen[place{value, field}] {
+		return
+	}
+	o.seen[place{value, field}] = true
+	switch v := value.(type) {
+	case *ssa.Phi:
+		for _, edge := range v.Edges {
+			o.follow(edge, field)
+		}
+		return
+	case *ssa.ChangeType:
+		o.follow(v.X, field)
+		return
+	case *ssa.Convert:
+		o.follow(v.X, field)
+		return
+	case *ssa.MakeInterface:
+		o.follow(v.X, field)
+		return
+	case *ssa.ChangeInterface:
+		o.follow(v.X, field)
+		return
+	case *ssa.TypeAssert:
+		o.follow(v.X, field)
+		return
+	case *ssa.Field:
+		if field == "" && o.stored(v.X, FieldName(v.X.Type(), v.Field)) {
+			return
+		}
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			o.load(v, field)
+			return
+		}
+	case *ssa.Alloc: // its address: params that are passed as a pointer
+		if field != "" {
+			o.variable(v, field, v)
+			return
+		}
+	}
+	o.found = append(o.found, place{value, field})
+}
+
+// stored follows a field of a value, if it ends at something else than the value itself.
+func (o *origins) stored(of ssa.Value, field string) bool {
+	inner := origins{seen: o.seen}
+	inner.follow(of, field)
+	for _, found := range inner.found {
+		if found.value == of {
+			return false
+		}
+	}
+	o.found = append(o.found, inner.found...)
+	return len(inner.found) > 0
+}
+
+func (o *origins) load(v *ssa.UnOp, field string) {
+	switch address := v.X.(type) {
+	case *ssa.Alloc:
+		o.variable(address, field, v)
+		return
+	case *ssa.FieldAddr:
+		if local, ok := address.X.(*ssa.Alloc); ok && field == "" {
+			o.variable(local, FieldName(address.X.Type(), address.Field), address)
+			return
+		}
+		o.found = append(o.found, place{address, field})
+		return
+	case *ssa.FreeVar:
+		if outer := captured(address); outer != nil {
+			if local, ok := outer.(*ssa.Alloc); ok {
+				o.variable(local, field, v)
+				return
+			}
+			o.follow(outer, field)
+			return
+		}
+	}
+	o.found = append(o.found, place{v, field})
+}
+
+// variable follows what is stored in a variable of the function, or in its field. If nothing is, the origin is whole.
+func (o *origins) variable(local *ssa.Alloc, field string, whole ssa.Value) {
+	before := len(o.found)
+	for _, ref := range *local.Referrers() {
+		switch ref := ref.(type) {
+		case *ssa.Store:
+			if ref.Addr == local {
+				o.follow(ref.Val, field)
+			}
+		case *ssa.FieldAddr:
+			if field == "" || FieldName(local.Type(), ref.Field) != field {
+				continue
+			}
+			for _, ref := range *ref.Referrers() {
+				if store, ok := ref.(*ssa.Store); ok {
+					o.follow(store.Val, "")
+				}
+			}
+		}
+	}
+	if len(o.found) == before {
+		o.found = append(o.found, place{whole, field})
+	}
+}
+
+// captured is what a literal's variable of the enclosing function is there.
+func captured(v *ssa.FreeVar) ssa.Value {
+	fn := v.Parent()
+	if fn.Parent() == nil {
+		return nil
+	}
+	for i, free := range fn.FreeVars {
+		if free != v {
+			continue
+		}
+		for _, block := range fn.Parent().Blocks {
+			for _, instr := range block.Instrs {
+				if closure, ok := instr.(*ssa.MakeClosure); ok && closure.Fn == fn {
+					return closure.Bindings[i]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// FieldName is the name of a field of a struct, or of the struct that a pointer points to.
+func FieldName(t types.Type, index int) string {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if s, ok := t.Underlying().(*types.Struct); ok && index < s.NumFields() {
+		return s.Field(index).Name()
+	}
+	return ""
+}

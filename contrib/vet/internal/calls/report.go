@@ -1,0 +1,74 @@
+package calls
+
+import (
+	"go/token"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+const directive = "//prepaidvet:ignore"
+
+type line struct {
+	file string
+	line int
+}
+
+// ignore is a comment that suppresses a report of its line or the next one.
+type ignore struct {
+	pos          token.Pos
+	rule, reason string
+}
+
+// Report reports what a rule found, with the address of the guide. Tests are not reported: the money in them is fictional. A
+// comment "//prepaidvet:ignore RULE REASON" on the line or the line above suppresses the report; without a reason it is
+// reported as well.
+func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
+	position := pass.Fset.Position(d.Pos)
+	if strings.HasSuffix(position.Filename, "_test.go") {
+		return
+	}
+	rule := pass.Analyzer.Name
+	d.Category = rule
+	d.URL = r.Model.Guide + "#" + rule
+	d.Message += ": " + d.URL
+	for _, at := range []int{position.Line, position.Line - 1} {
+		found, ok := r.ignored[line{position.Filename, at}]
+		if !ok || found.rule != rule {
+			continue
+		}
+		if found.reason != "" {
+			return
+		}
+		pass.Report(analysis.Diagnostic{
+			Pos: found.pos, Category: rule, URL: d.URL,
+			Message: "give a reason after " + directive + " " + rule + ", without one it suppresses nothing: " + d.URL,
+		})
+	}
+	pass.Report(d)
+}
+
+// Reportf is Report of a message at a position.
+func (r *Result) Reportf(pass *analysis.Pass, pos token.Pos, message string) {
+	r.Report(pass, analysis.Diagnostic{Pos: pos, Message: message})
+}
+
+// ignores reads the comments that suppress. It is done before the rules run, since they run at the same time.
+func (r *Result) ignores() {
+	r.ignored = map[line]ignore{}
+	for _, file := range r.pass.Files {
+		for _, group := range file.Comments {
+			for _, comment := range group.List {
+				rest, ok := strings.CutPrefix(comment.Text, directive+" ")
+				if !ok {
+					continue
+				}
+				rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
+				position := r.pass.Fset.Position(comment.Pos())
+				// A test of this package may have its expectation in the same comment.
+				reason, _, _ = strings.Cut(reason, "// want")
+				r.ignored[line{position.Filename, position.Line}] = ignore{comment.Pos(), rule, strings.TrimSpace(reason)}
+			}
+		}
+	}
+}
