@@ -6,6 +6,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/client"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/deadline"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
@@ -18,6 +19,7 @@ import (
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		amount.Analyzer,
+		client.Analyzer,
 		deadline.Analyzer,
 		funding.Analyzer,
 		iterator.Analyzer,
