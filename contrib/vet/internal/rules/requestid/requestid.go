@@ -63,7 +63,7 @@ func run(pass *analysis.Pass) (any, error) {
 	r := &rule{pass: pass, calls: calls.Of(pass), outcomes: map[string]string{}}
 	r.funcs = r.calls.Funcs
 	if r.calls.SSA == nil {
-		return nil, nil
+		r.funcs = r.helpers()
 	}
 	r.readOutcomes()
 	r.relevant()
@@ -156,9 +156,14 @@ func (r *rule) starts(instr ssa.CallInstruction) bool {
 	if callee == nil {
 		return false
 	}
-	path := pathOf(callee)
-	return contains(randomly, path) || contains(randomly, version.ReplaceAllString(path, "")) || path == "time" && callee.Name() == "Now" ||
+	return fresh(callee) ||
 		calls.Calls(instr.Common(), r.calls.Model.Fresh) || r.pass.ImportObjectFact(callee, new(sender)) || r.pass.ImportObjectFact(callee, new(madeBy))
+}
+
+// fresh reports whether a function may return another value each time.
+func fresh(callee *types.Func) bool {
+	path := pathOf(callee)
+	return isRandom(path) || path == "time" && callee.Name() == "Now"
 }
 
 // pair are two sendings, one after the other.
