@@ -77,7 +77,7 @@ func faultySeeds() map[string]faultySeed {
 		`"scope":[]`:                         "scope must name at least one company",
 		`"scope":[42,9]`:                     "scope[1] is not a company of the document or the server",
 		`"scope":["sekret"]`:                 "scope[0] must be an integer",
-		`"filter_spec":"sekret"`:             "filter_spec is not a known filter",
+		`"filter_spec":"sekret"`:             "filter_spec must be a known filter",
 		`"enabled":"sekret"`:                 "enabled must be true or false",
 		`"reliability_mode":"sekret"`:        "reliability_mode must be one of none, store_undeliverable",
 		`"hmac_key_id":"sek;ret"`:            "hmac_key_id must have 1 to 64 ASCII letters, digits and symbols, no semicolon",

@@ -23,6 +23,12 @@ func TestSignalsEndTheProgram(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		p, command, lines := begin(t, binary)
 		require.Equal(t, 200, p.call("GET", "accounts/"+ada, "").status)
+		health := func() ([]byte, error) {
+			return exec.CommandContext(t.Context(), binary, "-health", "-listen", strings.Trim(strings.TrimPrefix(p.page, "http://"), "/")).CombinedOutput()
+		}
+		printed, err := health()
+		require.NoError(t, err, string(printed))
+		require.Empty(t, printed)
 		require.NoError(t, command.Process.Signal(signal))
 		var rest strings.Builder
 		for lines.Scan() {
@@ -30,6 +36,8 @@ func TestSignalsEndTheProgram(t *testing.T) {
 		}
 		require.NoError(t, command.Wait(), "exit code 0")
 		require.Contains(t, rest.String(), "stopping")
+		printed, err = health()
+		require.ErrorContains(t, err, "exit status 1", string(printed))
 	}
 }
 

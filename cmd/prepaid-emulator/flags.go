@@ -43,6 +43,8 @@ type settings struct {
 	startAt         time.Time
 	frozenClock     bool
 	deterministic   *uint64
+	checkHealth     bool
+	openapi         bool
 	version         bool
 }
 
@@ -120,7 +122,7 @@ func (s *settings) check() error {
 	if _, _, err := net.SplitHostPort(s.listen); err != nil {
 		return errors.New("-listen must be host:port, for example 127.0.0.1:8480")
 	}
-	if !page.IsLoopback(s.listen) && !s.allowRemote {
+	if !page.IsLoopback(s.listen) && !s.allowRemote && !s.checkHealth {
 		return errors.New("-listen is not a loopback address: anyone who reaches it can use the emulator and see its page. Add -allow-remote if you want that")
 	}
 	if !slices.Contains([]string{"text", "json", "off"}, s.log) {

@@ -50,6 +50,8 @@ func (s *settings) flags() *flag.FlagSet {
 		}
 		return nil
 	})
+	f.BoolVar(&s.checkHealth, "health", false, "ask the emulator at -listen whether it serves, and stop: with status 0 if it does, else with 1 and the reason")
+	f.BoolVar(&s.openapi, "openapi", false, "print the service as an OpenAPI 3.1 document, with the other flags' effect on it, and stop")
 	f.BoolVar(&s.version, "version", false, "print the version and stop")
 	return f
 }
@@ -111,6 +113,7 @@ Examples:
   prepaid-emulator -allow-http-hooks -hook-retries 1s,10s,1m -hook-fault 'lose-response x2'
   prepaid-emulator -listen 127.0.0.1:0 -log json 2>requests.log
 
-The exit status is 0 after SIGINT (Ctrl+C) or SIGTERM, 1 if it cannot start, and 2 for invalid flags.
+The exit status is 0 after SIGINT (Ctrl+C) or SIGTERM, 1 if it cannot start or if
+-health finds no emulator, and 2 for invalid flags.
 `)
 }

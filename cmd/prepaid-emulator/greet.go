@@ -66,6 +66,7 @@ func (s *settings) greet(out io.Writer, server *prepaidtest.Server, goesOn bool)
 			export("PREPAID_COMPANY_ID", company.ID.String())
 			export("PREPAID_PROGRAM_CLIENT_ID", company.ClientID)
 			export("PREPAID_FLOAT_ACCOUNT", string(float))
+			export("PREPAID_REPORT_TEMPLATE", prepaidtest.DailySettlement)
 		}
 	}
 	fmt.Fprint(out, "\nCtrl+C stops it.\n")
@@ -152,7 +153,7 @@ func reachable(base string) string {
 	if err != nil {
 		return base
 	}
-	if ip := net.ParseIP(parsed.Hostname()); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(parsed.Hostname()); parsed.Hostname() == "" || ip.IsUnspecified() {
 		parsed.Host = net.JoinHostPort("127.0.0.1", parsed.Port())
 	}
 	return parsed.String()

@@ -24,7 +24,7 @@ func exported(t *testing.T, greeting string) map[string]string {
 	}
 	for _, name := range []string{
 		"PREPAID_BASE_URL", "PREPAID_VENDOR", "PREPAID_ENVIRONMENT", "PREPAID_CLIENT_ID", "PREPAID_CLIENT_SECRET", "PREPAID_SHOW_DESCRIPTIONS",
-		"PREPAID_COMPANY_ID", "PREPAID_PROGRAM_CLIENT_ID", "PREPAID_FLOAT_ACCOUNT",
+		"PREPAID_COMPANY_ID", "PREPAID_PROGRAM_CLIENT_ID", "PREPAID_FLOAT_ACCOUNT", "PREPAID_REPORT_TEMPLATE",
 	} {
 		t.Setenv(name, found[name])
 	}
@@ -46,7 +46,7 @@ func fromEnv(t *testing.T) *prepaid.Client {
 func TestGreetingIsAnEnvironment(t *testing.T) {
 	p := launch(t, "-log", "off")
 	found := exported(t, p.out.String())
-	require.Len(t, found, 9)
+	require.Len(t, found, 10)
 	client := fromEnv(t)
 	account, err := client.Accounts.Get(t.Context(), prepaid.AccountID(found["PREPAID_FLOAT_ACCOUNT"]))
 	require.NoError(t, err)

@@ -41,8 +41,14 @@ func run(ctx context.Context, arguments []string, environment func(string) (stri
 	case s.version:
 		fmt.Fprintln(out, "prepaid-emulator", version())
 		return exitOK
+	case s.checkHealth:
+		err = s.health(ctx)
+	case s.openapi:
+		err = describe(ctx, s, out, problems)
+	default:
+		err = serve(ctx, s, out, problems)
 	}
-	if err := serve(ctx, s, out, problems); err != nil {
+	if err != nil {
 		fmt.Fprintln(problems, "prepaid-emulator:", err)
 		return exitFault
 	}
@@ -84,7 +90,7 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 	shown.Attach(server)
 	s.greet(out, server, goesOn)
 	if s.allowRemote {
-		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data")
+		fmt.Fprintln(problems, "prepaid-emulator: WARNING: with -allow-remote anyone who reaches this address can use the emulator, see its page and change its data; the default credentials are public")
 	}
 	<-ctx.Done()
 	fmt.Fprintln(out, "stopping")
@@ -92,6 +98,19 @@ func serve(ctx context.Context, s *settings, out, problems io.Writer) error {
 		return fmt.Errorf("it did not stop cleanly: %w", err)
 	}
 	return nil
+}
+
+// describe prints the OpenAPI document.
+func describe(_ context.Context, s *settings, out, problems io.Writer) error {
+	options, err := s.options(problems)
+	if err != nil {
+		return err
+	}
+	text, err := prepaidtest.OpenAPI(options...)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {

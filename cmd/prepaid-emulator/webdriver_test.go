@@ -235,9 +235,28 @@ func (b *browser) console() []string {
 
 func (b *browser) screenshot() []byte {
 	b.t.Helper()
+	return b.picture("/screenshot")
+}
+
+// pictureOf is an element with some space around it.
+func (b *browser) pictureOf(selector string) []byte {
+	b.t.Helper()
+	element := b.find(selector)
+	b.call(http.MethodPost, "/execute/sync", map[string]any{
+		"script": `arguments[0].style.padding = "12px"`,
+		"args":   []any{map[string]string{elementKey: element}},
+	}, nil)
+	return b.picture("/element/" + element + "/screenshot")
+}
+
+func (b *browser) picture(path string) []byte {
+	b.t.Helper()
 	var text string
-	b.call(http.MethodGet, "/screenshot", nil, &text)
+	b.call(http.MethodGet, path, nil, &text)
 	picture, err := base64.StdEncoding.DecodeString(text)
 	require.NoError(b.t, err)
 	return picture
 }
+
+// elementKey marks the ID of an element in the protocol.
+const elementKey = "element-6066-11e4-a52e-4f735466cecf"

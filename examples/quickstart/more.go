@@ -142,7 +142,7 @@ func (q *quickstart) hook(ctx context.Context) {
 func (q *quickstart) lostResponse(ctx context.Context) {
 	q.title("Lose the response to a transfer: the outcome is unknown, and resolved without paying twice")
 	if q.emulator == nil {
-		q.say("skipped: only the emulator can drop the connection")
+		q.say("skipped: only the emulator inside this process can drop the connection")
 		return
 	}
 	from, to := q.cards[0], q.cards[len(q.cards)-1]

@@ -30,8 +30,8 @@ func (in *createInput) bind(b *wire.Reader) {
 	b.Integer("company_id", &in.companyID).Required()
 	b.LoadAmount("initial_load_amount", &in.load).Required()
 	b.Object("registration", in.registration.Bind).Required()
-	b.String("name_on_card", &in.nameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
-	b.String("client_account_key", &in.key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.String("name_on_card", &in.nameOnCard).Min(2).Max(19).Form(wire.NameOnCard())
+	b.String("client_account_key", &in.key).Max(255).Form(wire.PrintableASCII())
 	b.String("display_name", &in.displayName).Max(100)
 	b.String("initiating_user_id", &in.initiatingUser)
 	b.Boolean("is_plastic_enabled", &in.plastic)
@@ -41,15 +41,9 @@ func (in *createInput) bind(b *wire.Reader) {
 	b.DateTime("account_expiry", &in.accountExpiry)
 	b.DateTime("gift_card_expiry", &in.giftExpiry)
 	b.String("corresponding_account_id", &in.corresponding)
-	holder := b.Integer("card_holder_type", &in.holderType)
-	if holder.Usable && in.holderType != 1 && in.holderType != 2 {
-		holder.Fault("must be 1 or 2")
-	}
+	b.Integer("card_holder_type", &in.holderType).Between(1, 2, "must be 1 or 2")
 	b.String("request_type", &in.requestType).OneOf("new", "replace")
-	replaced := b.String("account_id_to_replace", &in.accountToReplace)
-	if in.requestType == "replace" {
-		replaced.Required()
-	}
+	b.String("account_id_to_replace", &in.accountToReplace).RequiredWhen(in.requestType == "replace", "when request_type is replace")
 }
 
 // BindPortal reads portal_identifier; nil when it is absent.
@@ -116,7 +110,7 @@ func (s *Accounts) Update(c *exchange.Call) exchange.Response {
 		portal                           *ledger.Portal
 	}
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+		b.String("client_account_key", &in.key).Seen(&in.hasKey).Max(255).Form(wire.PrintableASCII())
 		b.String("display_name", &in.displayName).Seen(&in.hasDisplayName).Max(100)
 		b.String("initiating_user_id", &in.initiatingUser)
 		b.Object("registration", in.registration.Bind).Required()

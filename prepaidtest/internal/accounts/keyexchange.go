@@ -46,8 +46,8 @@ func (s *KeyExchange) Exchange(c *exchange.Call) exchange.Response {
 	var application, key, ephemeral string
 	var faults wire.Faults
 	if refusal := c.BindBodyInto(&faults, func(b *wire.Reader) {
-		b.String("application_id", &application).Required().Form(wire.IsUUID, "must be a UUID")
-		b.String("key_id", &key).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("application_id", &application).Required().Form(wire.UUID())
+		b.String("key_id", &key).Required().Form(wire.UUID())
 		b.String("ephemeral_key", &ephemeral).Required()
 	}); refusal != nil {
 		return *refusal

@@ -57,25 +57,24 @@ type walletBody struct {
 func (s *Accounts) ProvisionWallet(c *exchange.Call) exchange.Response {
 	provider := c.Params[1]
 	certified := provider == s.with.WalletWithCertificates
-	if !certified && !slices.Contains(s.with.OtherWallets, provider) {
-		return c.Refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
-	}
 	var in struct {
 		reference, initiatingUser, nonce, signature string
 		certificates                                []string
 	}
 	if refusal := c.BindBody(func(b *wire.Reader) {
-		b.String("token_unique_reference", &in.reference).Form(ledger.IsTokenReference, "must have 48 characters")
+		b.String("token_unique_reference", &in.reference).Form(ledger.TokenReference())
 		b.String("initiating_user_id", &in.initiatingUser)
-		nonce, signature := b.String("nonce", &in.nonce), b.String("nonce_signature", &in.signature)
-		certificates := b.Strings("certificates", &in.certificates)
-		if certified {
-			nonce.Required().Min(1)
-			signature.Required().Min(1)
-			certificates.Required().Limit(len(in.certificates) > 0, "must have at least one element")
-		}
+		const notEmpty = "must not be empty for that wallet"
+		const when = "for the wallet that uses it, and ignored by the others"
+		full := func(ok bool) bool { return !certified || ok }
+		b.String("nonce", &in.nonce).RequiredWhen(certified, when).Limit(full(in.nonce != ""), notEmpty)
+		b.String("nonce_signature", &in.signature).RequiredWhen(certified, when).Limit(full(in.signature != ""), notEmpty)
+		b.Strings("certificates", &in.certificates).RequiredWhen(certified, when).Limit(full(len(in.certificates) > 0), notEmpty)
 	}); refusal != nil {
 		return *refusal
+	}
+	if !certified && !slices.Contains(s.with.OtherWallets, provider) {
+		return c.Refuse(http.StatusNotFound, "unsupported_provider", "the wallet provider is not supported")
 	}
 	l := s.ledger.Lock()
 	defer l.Unlock()

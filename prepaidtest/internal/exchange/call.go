@@ -33,10 +33,15 @@ type Call struct {
 	At      time.Time // server's clock on arrival
 	Cached  int64     // responses of transfers cached before arrival
 
+	Description *Description // what the operation reads goes there, and the operation ends; nil to carry it out
+
 	Readable bool // body was read as a JSON object
 	Late     bool // body did not come in time
 	Replayed bool // response is the one kept for an earlier request
 }
+
+// Description is what an operation reads: members of the body or parameters of the query, nil without either.
+type Description struct{ Body, Query *wire.Schema }
 
 // JSON responds with a value as JSON.
 func (c *Call) JSON(status int, value any) Response {
@@ -96,6 +101,10 @@ func (c *Call) BindBody(bind func(*wire.Reader)) *Response {
 
 // BindBodyInto leaves faults of single members to the caller, for operations that have a code for each.
 func (c *Call) BindBodyInto(faults *wire.Faults, bind func(*wire.Reader)) *Response {
+	if c.Description != nil {
+		c.Description.Body = wire.DescribeObject(bind)
+		return new(Response)
+	}
 	if !c.Form.Lenient && !c.HasMediaType(c.Form.MediaType) {
 		return new(c.Unusable("Content-Type must be " + c.Form.MediaType))
 	}
@@ -122,6 +131,10 @@ func (c *Call) HasMediaType(want string) bool {
 
 // BindQuery reads the query. It returns a refusal, or nil when all is well.
 func (c *Call) BindQuery(bind func(*wire.Query)) *Response {
+	if c.Description != nil {
+		c.Description.Query = wire.DescribeQuery(bind)
+		return new(Response)
+	}
 	values, err := url.ParseQuery(c.Request.URL.RawQuery)
 	if err != nil {
 		return new(c.Unusable("the query cannot be read"))

@@ -59,14 +59,14 @@ type fundingInput struct {
 }
 
 func (in *fundingInput) bind(b *wire.Reader) {
-	b.Decimal("amount", &in.amount, false).Required().Limit(in.amount >= 0, "must not be negative")
+	b.Decimal("amount", &in.amount, false).Required().NotNegative()
 	b.String("account_id", &in.account).Required()
 	b.String("merchant_name_location", &in.nameLocation).Required()
 	b.Integer("originating_transaction", &in.originating).Required()
-	b.String("currency", &in.currency).Required().Form(isNumericCurrency, "must be an ISO 4217 numeric code")
+	b.String("currency", &in.currency).Required().Form(wire.CurrencyNumber())
 	b.String("card_acceptor_id", &in.acceptor).Required()
 	b.String("correlation_id", &in.correlation).Required()
-	b.String("merchant_category", &in.category).Required().Form(wire.IsFourDigits, "must have four digits")
+	b.String("merchant_category", &in.category).Required().Form(wire.FourDigits())
 	b.String("terminal_id", &in.terminal).Required()
 	b.String("acquirer_id", &in.acquirer).Required()
 }
@@ -77,8 +77,6 @@ func (in *fundingInput) entry(code ledger.Code, amount wire.Money) ledger.Entry 
 		Merchant: ledger.Merchant{Acceptor: in.acceptor, Terminal: in.terminal, Acquirer: in.acquirer, Category: in.category},
 	}
 }
-
-func isNumericCurrency(text string) bool { return len(text) == 3 && wire.IsDigits(text) }
 
 // Redeem handles POST /funding/redemptions. It is approved when the account exists, is active and holds the
 // amount. funding_exception is the caller's statement about the proxy card and decides nothing here.

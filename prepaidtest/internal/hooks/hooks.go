@@ -159,15 +159,15 @@ func (s *Hooks) BindMembers(b *wire.Reader, config *Config) { s.bindMembers(b, c
 func (s *Hooks) bindMembers(b *wire.Reader, config *Config, whole bool) (sent hookSent) {
 	var scope []int64
 	members := []wire.Value{
-		b.String("uri", &config.URI).Form(s.isHookURI, "must be a valid HTTPS URI").Seen(&sent.uri),
+		b.String("uri", &config.URI).Form(wire.Form{Holds: s.isHookURI, Rule: "must be a valid HTTPS URI", Format: "uri"}).Seen(&sent.uri),
 		b.Integers("scope", &scope).Seen(&sent.scope),
-		b.String("filter_spec", &config.Filter).Form(s.isFilter, "is not a known filter"),
+		b.String("filter_spec", &config.Filter).Form(wire.Form{Holds: s.isFilter, Rule: "must be a known filter"}),
 		b.Boolean("enabled", &config.Enabled).Seen(&sent.enabled),
 		b.String("reliability_mode", &config.Reliability).OneOf(reliabilityNone, reliabilityStore),
-		b.String("hmac_key_id", &config.KeyID).Form(isKeyID, "must have 1 to 64 ASCII letters, digits and symbols, no semicolon"),
-		b.String("hmac_key_secret", &config.secret).Form(isKeySecret, "must have exactly 64 hex characters"),
+		b.String("hmac_key_id", &config.KeyID).Form(keyID()),
+		b.String("hmac_key_secret", &config.secret).Form(keySecret()),
 	}
-	members[1].Limit(len(scope) > 0, "must name at least one company")
+	members[1].NotEmpty("must name at least one company")
 	if sent.scope {
 		config.Scope = scope
 	}
@@ -233,12 +233,12 @@ func (s *Hooks) Update(c *exchange.Call) exchange.Response {
 		config = h.Config
 	}
 	v.RUnlock()
-	if h == nil {
-		return hookNotFound(c)
-	}
 	sent, refusal := s.bindHook(c, &config, false)
 	if refusal != nil {
 		return *refusal
+	}
+	if h == nil {
+		return hookNotFound(c)
 	}
 	if sent.scope && !s.mayWatch(config.Scope) {
 		return c.Refuse(http.StatusBadRequest, "invalid_scope", "the caller cannot access a company of the scope")
@@ -294,7 +294,7 @@ func (s *Hooks) DismissUndeliverable(c *exchange.Call) exchange.Response {
 	var named []string
 	var found wire.Faults
 	if refusal := c.BindBodyInto(&found, func(b *wire.Reader) {
-		b.Strings("message_ids", &named).Required().Limit(len(named) > 0, "must have at least one id")
+		b.Strings("message_ids", &named).Required().NotEmpty("must have at least one id")
 	}); refusal != nil {
 		return *refusal
 	}
@@ -347,6 +347,18 @@ func isKeyID(text string) bool {
 		}
 	}
 	return len(text) >= 1 && len(text) <= 64
+}
+
+// keyID is the form of hmac_key_id.
+func keyID() wire.Form {
+	return wire.Form{
+		Holds: isKeyID, Rule: "must have 1 to 64 ASCII letters, digits and symbols, no semicolon", Pattern: "^[!-:<-~]{1,64}$",
+	}
+}
+
+// keySecret is the form of hmac_key_secret.
+func keySecret() wire.Form {
+	return wire.Form{Holds: isKeySecret, Rule: "must have exactly 64 hex characters", Pattern: "^[0-9A-Fa-f]{64}$"}
 }
 
 func isKeySecret(text string) bool {

@@ -7,8 +7,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
 )
 
-// Code is the four-digit type of a history item. The reference names those up to 1141 and 2950; the others
-// are this emulator's own.
+// Code is the four-digit type of a history item.
 type Code string
 
 const (
@@ -20,13 +19,25 @@ const (
 	CodeClearingReversal   Code = "1125"
 	CodeATMCash            Code = "1141"
 	CodeLoad               Code = "2950"
-	CodeCardToCard         Code = "2951" // own
-	CodeDirectEntryOut     Code = "2960" // own
-	CodeFundingRedemption  Code = "3010" // own
-	CodeFundingReversal    Code = "3011" // own
-	CodeFundingRefund      Code = "3012" // own
-	CodeAdjustment         Code = "3900" // own; Adjust
+	CodeCardToCard         Code = "2951"
+	CodeDirectEntryOut     Code = "2960"
+	CodeFundingRedemption  Code = "3010"
+	CodeFundingReversal    Code = "3011"
+	CodeFundingRefund      Code = "3012"
+	CodeAdjustment         Code = "3900" // Adjust
 )
+
+// ReferenceCodes are the types that the reference names.
+func ReferenceCodes() []Code {
+	return []Code{
+		CodeClearing, CodePOSCredit, CodeClearingCreditBack, CodePurchase, CodePurchaseReversal, CodeClearingReversal, CodeATMCash, CodeLoad,
+	}
+}
+
+// OwnCodes are the types of this emulator's own.
+func OwnCodes() []Code {
+	return []Code{CodeCardToCard, CodeDirectEntryOut, CodeFundingRedemption, CodeFundingReversal, CodeFundingRefund, CodeAdjustment}
+}
 
 // Describe returns the description of a type.
 func (t Code) Describe() string {

@@ -86,7 +86,7 @@ func (p *Personal) Bind(b *wire.Reader) {
 	if b.DateTime("date_of_birth", &at).Required().Usable {
 		p.DateOfBirth = wire.DateTime(at).String()
 	}
-	b.String("email_address", &p.EmailAddress).Form(wire.IsEmail, "must be an e-mail address")
+	b.String("email_address", &p.EmailAddress).Form(wire.Email())
 	b.String("driver_licence_number", &p.DriverLicenceNumber).Max(30)
 	passport := new(Passport)
 	if b.Object("passport", passport.bind).Usable {
@@ -102,12 +102,12 @@ func (a *Address) bind(b *wire.Reader, primary bool) {
 	}
 	b.String("city", &a.City).Max(50)
 	state := b.String("state", &a.State).Max(6)
-	country := b.String("country", &a.Country).Form(wire.Letters(2), "must be an ISO 3166 alpha-2 code")
+	country := b.String("country", &a.Country).Form(wire.Country2())
 	if primary {
 		state.Required()
 		country.Required()
 	}
-	b.String("postcode", &a.Postcode).Max(30).Form(wire.IsAlphanumeric, "must be alphanumeric")
+	b.String("postcode", &a.Postcode).Max(30).Form(wire.Alphanumeric())
 }
 
 func (p *Passport) bind(b *wire.Reader) {
@@ -117,7 +117,7 @@ func (p *Passport) bind(b *wire.Reader) {
 	if expiry.Limit(at.After(b.Now), "must be later than the current time").Usable {
 		p.Expiry = wire.DateTime(at).String()
 	}
-	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Letters(3), "must be an ISO 3166 alpha-3 code")
+	b.String("passport_issuing_country", &p.IssuingCountry).Required().Form(wire.Country3())
 }
 
 // Bind reads a portal identifier.

@@ -66,18 +66,18 @@ func (t *WalletToken) Bind(b *wire.Reader) {
 	b.String("provisioning_status_code", &t.ProvisioningStatusCode).OneOf(ProvisioningStatuses()...)
 	b.Strings("suspenders", &t.Suspenders)
 	dateTime("current_status_date_time", &t.CurrentStatusDateTime)
-	b.String("current_status_code", &t.CurrentStatusCode).OneOf("unknown", "unmapped", "active", "suspended", "deleted")
+	b.String("current_status_code", &t.CurrentStatusCode).OneOf(TokenStatuses()...)
 	b.String("current_status_description", &t.CurrentStatusDescription).Min(1)
 	b.String("correlation_id", &t.CorrelationID)
 	dateTime("activation_code_expiration_date_time", &t.ActivationCodeExpirationDateTime)
 	b.String("final_tokenization_decision", &t.FinalTokenizationDecision).OneOf(TokenizationDecisions()...)
 	dateTime("token_activated_date_time", &t.TokenActivatedDateTime)
 	dateTime("digitization_request_date_time", &t.DigitizationRequestDateTime)
-	b.String("account_pan_sequence_number", &t.AccountPANSequenceNumber).Form(isSequenceNumber, "must be from 000 to 099")
-	b.String("expiration_date", &t.ExpirationDate).Form(isMonthYear, "must have the form mmyy")
-	b.String("token_suffix", &t.TokenSuffix).Form(wire.IsFourDigits, "must have four digits")
+	b.String("account_pan_sequence_number", &t.AccountPANSequenceNumber).Form(SequenceNumber())
+	b.String("expiration_date", &t.ExpirationDate).Form(MonthYear())
+	b.String("token_suffix", &t.TokenSuffix).Form(wire.FourDigits())
 	b.String("primary_account_number_unique_reference", &t.PrimaryAccountNumberUniqueReference)
-	b.String("token_unique_reference", &t.TokenUniqueReference).Form(IsTokenReference, "must have 48 characters")
+	b.String("token_unique_reference", &t.TokenUniqueReference).Form(TokenReference())
 	b.Boolean("token_deleted_from_consumer_app", &t.TokenDeletedFromConsumerApp)
 }
 
@@ -90,6 +90,21 @@ func (d *WalletDevice) bind(b *wire.Reader) {
 
 func isSequenceNumber(text string) bool {
 	return len(text) == 3 && text[0] == '0' && wire.IsDigits(text)
+}
+
+// SequenceNumber is the form of account_pan_sequence_number.
+func SequenceNumber() wire.Form {
+	return wire.Form{Holds: isSequenceNumber, Rule: "must be from 000 to 099", Pattern: "^0[0-9]{2}$"}
+}
+
+// MonthYear is the form of expiration_date.
+func MonthYear() wire.Form {
+	return wire.Form{Holds: isMonthYear, Rule: "must have the form mmyy", Pattern: "^(0[1-9]|1[0-2])[0-9]{2}$"}
+}
+
+// TokenReference is the form of token_unique_reference.
+func TokenReference() wire.Form {
+	return wire.Form{Holds: IsTokenReference, Rule: "must have 48 characters", Pattern: `^[\s\S]{48}$`}
 }
 
 func isMonthYear(text string) bool {
@@ -116,6 +131,11 @@ func ProvisioningStatuses() []string {
 		"unknown", "token_being_prepared", "awaiting_cardholder_tc_acceptance", "token_being_delivered", "awaiting_activation", "success",
 		"failed",
 	}
+}
+
+// TokenStatuses are the values of current_status_code.
+func TokenStatuses() []string {
+	return []string{"unknown", "unmapped", "active", "suspended", "deleted"}
 }
 
 // TokenizationDecisions are the values of final_tokenization_decision.

@@ -81,21 +81,20 @@ type envelope struct {
 }
 
 func (e *envelope) bind(b *wire.Reader) {
-	for name, into := range map[string]*[]byte{"encrypted_data": &e.data, "encrypted_key": &e.key, "iv": &e.iv} {
-		var text string
-		v := b.String(name, &text).Required()
-		if !v.Usable {
-			continue
-		}
-		var err error
-		if *into, err = hex.DecodeString(text); err != nil {
-			v.Fault("must be hex")
-		}
-	}
+	bindHex(b, "encrypted_data", &e.data)
 	b.String("public_key_fingerprint", &e.fingerprint).Required()
+	bindHex(b, "encrypted_key", &e.key)
 	// The reference speaks of a default when the hash is not specified.
 	e.hash = "SHA256"
 	b.String("oaep_hashing_algorithm", &e.hash).OneOf("SHA256", "SHA512")
+	bindHex(b, "iv", &e.iv)
+}
+
+func bindHex(b *wire.Reader, name string, into *[]byte) {
+	var text string
+	if b.String(name, &text).Required().Form(wire.Hex()).Usable {
+		*into, _ = hex.DecodeString(text) // on a lenient server what is no hex does not open
+	}
 }
 
 // open undoes the envelope; its errors name the part that is wrong.

@@ -117,7 +117,7 @@ func (s *PINs) sealedPIN(c *exchange.Call, use func(l ledger.Locked, id string, 
 	if refusal := c.BindBody(func(b *wire.Reader) {
 		b.String("device_id", &device).Required()
 		b.String("ip_address", &address).Required()
-		b.String("operation_id", &id).Required().Form(wire.IsUUID, "must be a UUID")
+		b.String("operation_id", &id).Required().Form(wire.UUID())
 		sealed.bind(b)
 	}); refusal != nil {
 		return *refusal

@@ -44,13 +44,8 @@ func (s *Policies) changePolicy(c *exchange.Call, bind func(*wire.Reader), apply
 func (s *Policies) ChangeCategories(c *exchange.Call) exchange.Response {
 	var add, remove []int64
 	return s.changePolicy(c, func(b *wire.Reader) {
-		within := func(codes []int64) bool {
-			return !slices.ContainsFunc(codes, func(code int64) bool { return code < 0 || code > 9999 })
-		}
-		added := b.Integers("add", &add)
-		added.Limit(within(add), "must have codes of four digits")
-		removed := b.Integers("remove", &remove)
-		removed.Limit(within(remove), "must have codes of four digits")
+		b.Integers("add", &add).Between(0, 9999, "must have codes of four digits")
+		b.Integers("remove", &remove).Between(0, 9999, "must have codes of four digits")
 	}, func(p *Policy) {
 		p.AddCategories(add)
 		p.Categories = slices.DeleteFunc(slices.Clone(p.Categories), func(code int64) bool { return slices.Contains(remove, code) })

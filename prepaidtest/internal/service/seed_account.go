@@ -34,7 +34,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	b.Integer("company_id", &add.CompanyID)
 	var balance wire.Money
 	sum := b.Decimal("balance", &balance, true)
-	b.String("client_account_key", &add.Key).Max(255).Form(wire.IsPrintableASCII, "must be ASCII from 0x20 to 0x7E")
+	b.String("client_account_key", &add.Key).Max(255).Form(wire.PrintableASCII())
 	b.String("status", &add.Status).OneOf(ledger.AccountStatuses()...)
 	b.String("product_type", &add.ProductType).OneOf(productTypes()...)
 	b.String("account_type", &add.AccountType).OneOf("proxy", "ledger")
@@ -44,7 +44,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	b.DateTime("plastic_expiry", &add.PlasticExpiry)
 	b.DateTime("account_expiry", &add.AccountExpiry)
 	b.String("display_name", &add.DisplayName).Max(100)
-	b.String("name_on_card", &add.NameOnCard).Min(2).Max(19).Form(wire.IsNameOnCard, "may have 0-9, A-Z, hyphen, slash and full stop")
+	b.String("name_on_card", &add.NameOnCard).Min(2).Max(19).Form(wire.NameOnCard())
 	personal := new(ledger.Personal)
 	if b.Object("personal", personal.Bind).Usable {
 		add.Personal = personal
@@ -54,8 +54,7 @@ func (d *seedDocument) bindAccount(b *wire.Reader) {
 	b.String("mdes_config_id", &add.MDESConfigID).Max(10)
 	b.String("corresponding_account_id", &add.CorrespondingAccountID).Min(1)
 	var holder int64
-	v := b.Integer("card_holder_type", &holder)
-	v.Limit(holder == 1 || holder == 2, "must be 1 or 2")
+	b.Integer("card_holder_type", &holder).Between(1, 2, "must be 1 or 2")
 	add.CardholderType = int(holder)
 	history := b.Objects("transactions", add.bindItem)
 	b.Objects("wallet_tokens", func(b *wire.Reader) {
@@ -116,7 +115,7 @@ func (s *Service) putSeedAccount(l ledger.Locked, add seedAccount) {
 func (add *seedAccount) bindItem(b *wire.Reader) {
 	var next seedItem
 	var code string
-	b.String("type", &code).Required().Form(wire.IsFourDigits, "must have four digits")
+	b.String("type", &code).Required().Form(wire.FourDigits())
 	next.Code = ledger.Code(code)
 	b.Decimal("amount", &next.Amount, true).Required()
 	fee := b.Decimal("fee_amount", &next.Fee, true)
@@ -130,6 +129,6 @@ func (add *seedAccount) bindItem(b *wire.Reader) {
 	b.String("card_acceptor_id", &next.Merchant.Acceptor)
 	b.String("terminal_id", &next.Merchant.Terminal)
 	b.String("acquirer_id", &next.Merchant.Acquirer)
-	b.String("merchant_category_code", &next.Merchant.Category).Form(wire.IsFourDigits, "must have four digits")
+	b.String("merchant_category_code", &next.Merchant.Category).Form(wire.FourDigits())
 	add.history = append(add.history, next)
 }

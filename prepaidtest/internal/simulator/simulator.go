@@ -113,7 +113,7 @@ func (in *Input) bind(operation string) func(*wire.Reader) {
 		b.String("acquirer_id", &in.Merchant.Acquirer)
 		b.String("merchant_id", &in.Merchant.Acceptor)
 		b.String("terminal_id", &in.Merchant.Terminal)
-		b.String("mcc", &in.Merchant.Category).Form(wire.IsFourDigits, "must have four digits")
+		b.String("mcc", &in.Merchant.Category).Form(wire.FourDigits())
 		if !isLater(operation) {
 			b.String("bank_name", &ignored)
 			b.String("location", &in.Location)

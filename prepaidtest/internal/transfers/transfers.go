@@ -222,8 +222,8 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 		b.String("source_reference", &in.sourceReference).Required().Max(75)
 		b.String("destination_reference", &in.destinationReference).Required().Max(75)
 		b.Object("destination_account_info", func(b *wire.Reader) {
-			b.String("bsb", &in.bankBSB).Required().Form(isBSB, "must have six digits")
-			b.String("account_number", &in.accountNumber).Required().Form(wire.IsDigits, "may have digits only")
+			b.String("bsb", &in.bankBSB).Required().Form(wire.BSB())
+			b.String("account_number", &in.accountNumber).Required().Form(wire.OnlyDigits())
 			b.String("account_name", &in.accountName).Required()
 		}).Required()
 		b.String("bsb", &in.bsb).Required()
@@ -250,5 +250,3 @@ func (s *Transfers) DirectEntryOut(c *exchange.Call) exchange.Response {
 		return out.ID, nil
 	})
 }
-
-func isBSB(text string) bool { return len(text) == 6 && wire.IsDigits(text) }

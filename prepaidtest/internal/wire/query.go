@@ -14,6 +14,15 @@ type Query struct {
 	Values  url.Values
 	Faults  *Faults
 	Lenient bool
+	schema  *Schema // what DescribeQuery fills in; nothing is read then
+}
+
+// describe adds a parameter to the description; nil when the query is read.
+func (q *Query) describe(name string) *Schema {
+	if q.schema == nil {
+		return nil
+	}
+	return q.schema.property(name, []string{"string"})
 }
 
 func (q *Query) take(name string) (string, bool) {
@@ -39,10 +48,18 @@ func (q *Query) Finish() {
 }
 
 // String reads an optional text.
-func (q *Query) String(name string, into *string) { *into, _ = q.take(name) }
+func (q *Query) String(name string, into *string) {
+	q.describe(name)
+	*into, _ = q.take(name)
+}
 
 // RequiredString reads a text that must not be empty.
 func (q *Query) RequiredString(name string, into *string) {
+	if q.schema != nil {
+		q.describe(name).MinLength = 1
+		q.schema.Required = append(q.schema.Required, name)
+		return
+	}
 	var present bool
 	if *into, present = q.take(name); !present || *into == "" {
 		q.Faults.Add(name, "is required")
@@ -51,6 +68,10 @@ func (q *Query) RequiredString(name string, into *string) {
 
 // OneOf reads an optional word.
 func (q *Query) OneOf(name string, into *string, words []string) {
+	if q.schema != nil {
+		q.describe(name).Enum = words
+		return
+	}
 	q.String(name, into)
 	if *into != "" && !slices.Contains(words, *into) {
 		q.Faults.Add(name, "must be one of "+strings.Join(words, ", "))
@@ -59,12 +80,18 @@ func (q *Query) OneOf(name string, into *string, words []string) {
 
 // Flag is on with any value that is not blank (section 1, optional field groups).
 func (q *Query) Flag(name string, into *bool) {
+	q.describe(name).note("On with any value that is not blank.")
 	value, _ := q.take(name)
 	*into = strings.TrimSpace(value) != ""
 }
 
 // RequiredBoolean reads true or false.
 func (q *Query) RequiredBoolean(name string, into *bool) {
+	if q.schema != nil {
+		q.describe(name).Type = Types{"boolean"}
+		q.schema.Required = append(q.schema.Required, name)
+		return
+	}
 	value, present := q.take(name)
 	switch {
 	case !present && !q.Lenient:
@@ -78,6 +105,7 @@ func (q *Query) RequiredBoolean(name string, into *bool) {
 
 // DateTime reads an optional date-time.
 func (q *Query) DateTime(name string, into *time.Time) {
+	q.describe(name).dateTime()
 	value, present := q.take(name)
 	if !present {
 		return
@@ -91,6 +119,11 @@ func (q *Query) DateTime(name string, into *time.Time) {
 
 // Paging reads page_number and page_size.
 func (q *Query) Paging(into *PageRequest) {
+	if q.schema != nil {
+		q.describe("page_number").Pattern = "^0*[1-9][0-9]*$"
+		q.describe("page_size").Pattern = "^-?[0-9]+$"
+		return
+	}
 	var numbered bool
 	if into.number, numbered = q.count("page_number"); numbered && into.number < 1 {
 		q.Faults.Add("page_number", "must be at least 1")

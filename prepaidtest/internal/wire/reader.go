@@ -20,6 +20,7 @@ type Reader struct {
 	Now      time.Time
 	Document bool     // written by a person: a document, not a request
 	asked    []string // members of a document
+	schema   *Schema  // what DescribeObject fills in; nothing is read then
 }
 
 // Value is a member just read, for the checks that follow.
@@ -30,9 +31,16 @@ type Value struct {
 	Usable  bool // present and of the right type
 	text    string
 	amount  Money
+	count   int // elements of an array
+	number  int64
+	numbers []int64 // of an array
+	schema  *Schema // of DescribeObject
 }
 
-func (b *Reader) take(name string) (json.RawMessage, Value) {
+func (b *Reader) take(name string, types ...string) (json.RawMessage, Value) {
+	if b.schema != nil {
+		return nil, Value{binder: b, field: name, schema: b.schema.property(name, types)}
+	}
 	raw, present := b.Members[name]
 	delete(b.Members, name)
 	if b.Document {
@@ -61,7 +69,7 @@ func (b *Reader) Finish() {
 
 // String reads a string.
 func (b *Reader) String(name string, into *string) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "string")
 	if !v.Present {
 		return v
 	}
@@ -74,7 +82,7 @@ func (b *Reader) String(name string, into *string) Value {
 
 // Boolean reads true or false.
 func (b *Reader) Boolean(name string, into *bool) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "boolean")
 	if !v.Present {
 		return v
 	}
@@ -87,7 +95,8 @@ func (b *Reader) Boolean(name string, into *bool) Value {
 
 // Integer reads a JSON number without fraction and exponent.
 func (b *Reader) Integer(name string, into *int64) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "integer")
+	v.schema.formatted("int64")
 	if !v.Present {
 		return v
 	}
@@ -95,13 +104,17 @@ func (b *Reader) Integer(name string, into *int64) Value {
 	if err != nil {
 		return v.Fault("must be an integer")
 	}
-	*into, v.Usable = number, true
+	*into, v.number, v.Usable = number, number, true
 	return v
 }
 
 // Decimal reads a JSON number; with quoted, a string that holds one as well.
 func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "number")
+	v.schema.note("At most four decimals.")
+	if quoted {
+		v.schema.quoted()
+	}
 	if !v.Present {
 		return v
 	}
@@ -120,7 +133,9 @@ func (b *Reader) Decimal(name string, into *Money, quoted bool) Value {
 // LoadAmount reads initial_load_amount. Its octal and hexadecimal forms are no JSON numbers: they come as strings, as
 // which any form is taken, or bare, when quoteLoadAmount has quoted them.
 func (b *Reader) LoadAmount(name string, into *Money) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "number")
+	v.schema.note("At most four decimals.")
+	v.schema.least(0)
 	if !v.Present {
 		return v
 	}
@@ -140,6 +155,7 @@ func (b *Reader) LoadAmount(name string, into *Money) Value {
 func (b *Reader) DateTime(name string, into *time.Time) Value {
 	var text string
 	v := b.String(name, &text)
+	v.schema.dateTime()
 	if !v.Usable {
 		return v
 	}
@@ -153,7 +169,10 @@ func (b *Reader) DateTime(name string, into *time.Time) Value {
 
 // Object reads a nested object with its own members.
 func (b *Reader) Object(name string, bind func(*Reader)) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "object")
+	if v.schema != nil {
+		bind(&Reader{schema: v.schema})
+	}
 	if !v.Present {
 		return v
 	}
@@ -177,7 +196,7 @@ func (v Value) nested(raw json.RawMessage, path string, bind func(*Reader)) Valu
 
 // list reads an array and hands each element on with its path.
 func (b *Reader) list(name string, element func(v Value, raw json.RawMessage, path string)) Value {
-	raw, v := b.take(name)
+	raw, v := b.take(name, "array")
 	if !v.Present {
 		return v
 	}
@@ -189,18 +208,22 @@ func (b *Reader) list(name string, element func(v Value, raw json.RawMessage, pa
 	for i, raw := range elements {
 		element(v, raw, v.field+"["+strconv.Itoa(i)+"]")
 	}
-	v.Usable = len(b.Faults.Found) == before
+	v.Usable, v.count = len(b.Faults.Found) == before, len(elements)
 	return v
 }
 
 // Objects reads an array of objects.
 func (b *Reader) Objects(name string, bind func(*Reader)) Value {
-	return b.list(name, func(v Value, raw json.RawMessage, path string) { v.nested(raw, path, bind) })
+	v := b.list(name, func(v Value, raw json.RawMessage, path string) { v.nested(raw, path, bind) })
+	if v.schema != nil {
+		v.schema.Items = DescribeObject(bind)
+	}
+	return v
 }
 
 // Integers reads an array of integers.
 func (b *Reader) Integers(name string, into *[]int64) Value {
-	return b.list(name, func(v Value, raw json.RawMessage, path string) {
+	v := b.list(name, func(v Value, raw json.RawMessage, path string) {
 		number, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil {
 			v.binder.Faults.Add(path, "must be an integer")
@@ -208,11 +231,16 @@ func (b *Reader) Integers(name string, into *[]int64) Value {
 		}
 		*into = append(*into, number)
 	})
+	if v.schema != nil {
+		v.schema.Items = &Schema{Type: Types{"integer"}, Format: "int64"}
+	}
+	v.numbers = *into
+	return v
 }
 
 // Strings reads an array of strings.
 func (b *Reader) Strings(name string, into *[]string) Value {
-	return b.list(name, func(v Value, raw json.RawMessage, path string) {
+	v := b.list(name, func(v Value, raw json.RawMessage, path string) {
 		var text string
 		if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
 			v.binder.Faults.Add(path, "must be a string")
@@ -220,6 +248,10 @@ func (b *Reader) Strings(name string, into *[]string) Value {
 		}
 		*into = append(*into, text)
 	})
+	if v.schema != nil {
+		v.schema.Items = &Schema{Type: Types{"string"}}
+	}
+	return v
 }
 
 // Fault says which rule the value breaks.
@@ -231,6 +263,13 @@ func (v Value) Fault(rule string) Value {
 
 // Limit faults a usable value that breaks a limit; a lenient server knows no limits.
 func (v Value) Limit(ok bool, rule string) Value {
+	if v.schema != nil {
+		v.schema.note("It " + rule + ".")
+	}
+	return v.limit(ok, rule)
+}
+
+func (v Value) limit(ok bool, rule string) Value {
 	if !v.Usable || ok || v.binder.Lenient {
 		return v
 	}
@@ -239,8 +278,23 @@ func (v Value) Limit(ok bool, rule string) Value {
 
 // Required faults an absent member.
 func (v Value) Required() Value {
+	if v.schema != nil {
+		v.binder.schema.Required = append(v.binder.schema.Required, v.field)
+		return v
+	}
 	if !v.Present {
 		return v.Fault("is required")
+	}
+	return v
+}
+
+// RequiredWhen faults an absent member if a condition holds, which when describes.
+func (v Value) RequiredWhen(holds bool, when string) Value {
+	if v.schema != nil {
+		v.schema.note("Required " + when + ".")
+	}
+	if holds {
+		return v.Required()
 	}
 	return v
 }
@@ -253,16 +307,25 @@ func (v Value) Seen(into *bool) Value {
 
 // Max limits a string in code points.
 func (v Value) Max(n int) Value {
-	return v.Limit(utf8.RuneCountInString(v.text) <= n, "has more than "+strconv.Itoa(n)+" characters")
+	if v.schema != nil {
+		v.schema.MaxLength = n
+	}
+	return v.limit(utf8.RuneCountInString(v.text) <= n, "has more than "+strconv.Itoa(n)+" characters")
 }
 
 // Min is a least number of code points.
 func (v Value) Min(n int) Value {
-	return v.Limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
+	if v.schema != nil {
+		v.schema.MinLength = n
+	}
+	return v.limit(utf8.RuneCountInString(v.text) >= n, "has fewer than "+strconv.Itoa(n)+" characters")
 }
 
 // OneOf holds on a lenient server too: an unknown word cannot be carried out.
 func (v Value) OneOf(words ...string) Value {
+	if v.schema != nil {
+		v.schema.Enum = words
+	}
 	if v.Usable && !slices.Contains(words, v.text) {
 		return v.Fault("must be one of " + strings.Join(words, ", "))
 	}
@@ -270,12 +333,42 @@ func (v Value) OneOf(words ...string) Value {
 }
 
 // Form faults a text that is not of a form.
-func (v Value) Form(ok func(string) bool, rule string) Value {
-	return v.Limit(!v.Usable || ok(v.text), rule)
+func (v Value) Form(form Form) Value {
+	v.schema.formed(form)
+	return v.limit(!v.Usable || form.Holds(v.text), form.Rule)
+}
+
+// NotEmpty faults an array without elements.
+func (v Value) NotEmpty(rule string) Value {
+	if v.schema != nil {
+		v.schema.MinItems = 1
+	}
+	return v.limit(v.count > 0, rule)
+}
+
+// Between faults an integer, or one of an array, outside of a range.
+func (v Value) Between(least, most int64, rule string) Value {
+	if limited := v.schema; limited != nil {
+		if limited.Items != nil {
+			limited = limited.Items
+		}
+		limited.Minimum, limited.Maximum = &least, &most
+	}
+	outside := func(n int64) bool { return n < least || n > most }
+	return v.limit(!slices.ContainsFunc(v.numbers, outside) && (v.numbers != nil || !outside(v.number)), rule)
+}
+
+// NotNegative faults an amount below zero.
+func (v Value) NotNegative() Value {
+	v.schema.least(0)
+	return v.limit(v.amount >= 0, "must not be negative")
 }
 
 // Positive holds on a lenient server too: a negative transfer would take money the wrong way.
 func (v Value) Positive() Value {
+	if v.schema != nil {
+		v.schema.ExclusiveMinimum = new(int64)
+	}
 	if v.Usable && v.amount <= 0 {
 		return v.Fault("must be positive")
 	}

@@ -18,26 +18,72 @@ func IsDigits(text string) bool {
 // IsFourDigits reports whether a text has four digits, as types and categories have.
 func IsFourDigits(text string) bool { return len(text) == 4 && IsDigits(text) }
 
-// IsEmail reports whether a text has the form of an e-mail address.
-func IsEmail(text string) bool {
+// Form is a rule for texts: the check, its words, and the same as a pattern or format of JSON Schema.
+type Form struct {
+	Holds   func(string) bool
+	Rule    string
+	Pattern string // of both ECMA 262 and Go; empty when a pattern cannot say it
+	Format  string
+}
+
+// FourDigits is the form of transaction types and merchant categories.
+func FourDigits() Form {
+	return Form{Holds: IsFourDigits, Rule: "must have four digits", Pattern: "^[0-9]{4}$"}
+}
+
+// CurrencyNumber is the form of a numeric currency code.
+func CurrencyNumber() Form {
+	return Form{Holds: isThreeDigits, Rule: "must be an ISO 4217 numeric code", Pattern: "^[0-9]{3}$"}
+}
+
+func isThreeDigits(text string) bool { return len(text) == 3 && IsDigits(text) }
+
+// BSB is the form of a bank's branch number.
+func BSB() Form { return Form{Holds: isBSB, Rule: "must have six digits", Pattern: "^[0-9]{6}$"} }
+
+func isBSB(text string) bool { return len(text) == 6 && IsDigits(text) }
+
+// OnlyDigits allows any number of digits but none.
+func OnlyDigits() Form {
+	return Form{Holds: IsDigits, Rule: "may have digits only", Pattern: "^[0-9]+$"}
+}
+
+// Email is the form of an e-mail address.
+func Email() Form { return Form{Holds: isEmail, Rule: "must be an e-mail address", Format: "email"} }
+
+func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
 	return err == nil && parsed.Address == text
 }
 
-// Letters checks for n capital letters.
-func Letters(n int) func(string) bool {
-	return func(text string) bool {
-		for _, c := range []byte(text) {
-			if c < 'A' || c > 'Z' {
-				return false
-			}
-		}
-		return len(text) == n
-	}
+// Country2 is the form of a two-letter country code.
+func Country2() Form {
+	return Form{Holds: isTwoLetters, Rule: "must be an ISO 3166 alpha-2 code", Pattern: "^[A-Z]{2}$"}
 }
 
-// IsAlphanumeric reports whether a text has ASCII letters and digits only.
-func IsAlphanumeric(text string) bool {
+// Country3 is the form of a three-letter country code.
+func Country3() Form {
+	return Form{Holds: isThreeLetters, Rule: "must be an ISO 3166 alpha-3 code", Pattern: "^[A-Z]{3}$"}
+}
+
+func isTwoLetters(text string) bool   { return len(text) == 2 && isCapitals(text) }
+func isThreeLetters(text string) bool { return len(text) == 3 && isCapitals(text) }
+
+func isCapitals(text string) bool {
+	for _, c := range []byte(text) {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+// Alphanumeric allows ASCII letters and digits only.
+func Alphanumeric() Form {
+	return Form{Holds: isAlphanumeric, Rule: "must be alphanumeric", Pattern: "^[0-9A-Za-z]*$"}
+}
+
+func isAlphanumeric(text string) bool {
 	for _, c := range []byte(text) {
 		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
 			return false
@@ -46,8 +92,12 @@ func IsAlphanumeric(text string) bool {
 	return true
 }
 
-// IsPrintableASCII holds for 0x20 to 0x7E.
-func IsPrintableASCII(text string) bool {
+// PrintableASCII allows 0x20 to 0x7E.
+func PrintableASCII() Form {
+	return Form{Holds: isPrintableASCII, Rule: "must be ASCII from 0x20 to 0x7E", Pattern: "^[ -~]*$"}
+}
+
+func isPrintableASCII(text string) bool {
 	for _, c := range []byte(text) {
 		if c < 0x20 || c > 0x7e {
 			return false
@@ -56,14 +106,38 @@ func IsPrintableASCII(text string) bool {
 	return true
 }
 
-// IsNameOnCard reports whether a text can be printed on a card.
-func IsNameOnCard(text string) bool {
+// NameOnCard allows what can be printed on a card.
+func NameOnCard() Form {
+	return Form{Holds: isNameOnCard, Rule: "may have 0-9, A-Z, hyphen, slash and full stop", Pattern: "^[0-9A-Z./-]*$"}
+}
+
+func isNameOnCard(text string) bool {
 	for _, c := range []byte(text) {
 		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && c != '-' && c != '/' && c != '.' {
 			return false
 		}
 	}
 	return true
+}
+
+// Hex allows bytes in hex.
+func Hex() Form { return Form{Holds: isHex, Rule: "must be hex", Pattern: "^([0-9A-Fa-f]{2})*$"} }
+
+func isHex(text string) bool {
+	for _, c := range []byte(text) {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'F') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(text)%2 == 0
+}
+
+// UUID is the 8-4-4-4-12 form.
+func UUID() Form {
+	return Form{
+		Holds: IsUUID, Rule: "must be a UUID", Format: "uuid",
+		Pattern: "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$",
+	}
 }
 
 // IsUUID checks the 8-4-4-4-12 form.

@@ -216,7 +216,7 @@ func (r *Result) bySignature(common *ssa.CallCommon) (Func, bool) {
 	}
 	f.Err, f.Result = results.Len()-1, None
 	for i := range results.Len() {
-		if slices.Contains(r.Model.Results, typeName(results.At(i).Type())) {
+		if r.Model.result(results.At(i).Type()) {
 			f.Result = i
 		}
 	}

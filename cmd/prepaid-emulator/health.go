@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// healthTimeout is how long a running emulator may take to respond to -health.
+const healthTimeout = 2 * time.Second
+
+// health returns nil if an emulator serves at -listen. It asks for the clock, which needs no token and is not in the request log,
+// and uses neither a proxy nor a redirect: the response must be that of this address.
+func (s *settings) health(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, reachable("http://"+s.listen)+"/clock", http.NoBody)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("no response from %s: %w", request.URL.Host, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s responded with status %d", request.URL.Host, response.StatusCode)
+	}
+	var clock struct {
+		Now time.Time `json:"now"`
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, 1<<10)).Decode(&clock); err != nil || clock.Now.IsZero() {
+		return errors.New(request.URL.Host + " is not an emulator")
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/transcript"
+)
+
+// What docs/tour.md shows of this program is what it prints.
+func TestTour(t *testing.T) {
+	t.Parallel()
+	shown := transcript.Session(t, nil, "go run ./examples/quickstart")
+	transcript.Require(t, "docs/tour.md", "quickstart", before(t, shown, 6)+"\n...\n"+since(t, shown, 12, "\nNext,"), transcript.Stable)
+	transcript.Require(t, "docs/tour.md", "lost-response", since(t, shown, 11, "\n12."), transcript.Stable)
+}
+
+// before is everything above a step.
+func before(t *testing.T, shown string, step int) string {
+	t.Helper()
+	above, _, ok := strings.Cut(shown, fmt.Sprintf("\n%2d. ", step))
+	require.True(t, ok, shown)
+	return above
+}
+
+// since is a step and what follows, up to a text.
+func since(t *testing.T, shown string, step int, end string) string {
+	t.Helper()
+	_, below, ok := strings.Cut(shown, fmt.Sprintf("\n%2d. ", step))
+	require.True(t, ok, shown)
+	below, _, ok = strings.Cut(below, end)
+	require.True(t, ok, shown)
+	return fmt.Sprintf("%2d. ", step) + below
+}

@@ -1,0 +1,80 @@
+// Package transcript keeps a document true that shows what programs print and how pages look: tests run the commands of the
+// document again and compare. With -update they write what differs into the document.
+package transcript
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+var update = flag.Bool("update", false, "write what differs into the document; one package at a time (-p 1)")
+
+// Updating reports whether the test writes the document.
+func Updating() bool { return *update }
+
+// Session runs commands one after the other in a shell at the root of the repository. It returns what a terminal would show:
+// each command after "$ ", and what it prints. Of the environment's PREPAID_ variables the commands see only those given.
+func Session(t testing.TB, environment []string, commands ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("NOT CHECKED: the commands of the document need sh")
+	}
+	var script strings.Builder
+	for _, command := range commands {
+		script.WriteString("printf '%s\n' '$ " + strings.ReplaceAll(command, "'", `'\''`) + "'\n" + command + "\n")
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script.String())
+	shell.Dir = tree.Root(t)
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "PREPAID_") {
+			shell.Env = append(shell.Env, variable)
+		}
+	}
+	shell.Env = append(shell.Env, environment...)
+	shown, err := shell.CombinedOutput()
+	require.NoError(t, err, string(shown))
+	return string(shown)
+}
+
+// Require requires that the block "```console NAME" of a document is text, apart from what same takes away: usually Stable.
+func Require(t testing.TB, document, name, text string, same func(string) string) {
+	t.Helper()
+	path := filepath.Join(tree.Root(t), document)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := regexp.MustCompile("(?s)\n```console " + name + "\n(.*?)```\n").FindSubmatchIndex(whole)
+	require.NotNil(t, at, "%s has no block %s", document, name)
+	shown := string(whole[at[2]:at[3]])
+	if *update && same(shown) != same(text) {
+		require.NoError(t, os.WriteFile(path, []byte(string(whole[:at[2]])+text+string(whole[at[3]:])), 0o600))
+		return
+	}
+	require.Equal(t, same(shown), same(text), "%s, block %s: if the new text is right, make tour writes it", document, name)
+}
+
+// Stable takes away what differs between two runs: IDs, addresses, times, durations, and what a connection ended with.
+func Stable(text string) string {
+	for _, one := range []struct{ varying, stable string }{
+		{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "ID"},
+		{`\b[0-9a-f]{16}…`, "ID"},
+		{`\bEA\d{14}\b`, "EAID"},
+		{`\b127\.0\.0\.1:\d+`, "ADDRESS"},
+		{`\b\d{4}-\d{2}-\d{2}\b`, "DAY"},
+		{`\b\d{2}:\d{2}(:\d{2})?\b`, "TIME"},
+		{`\b\d{1,2} [JFMASOND][a-z]{2}\b`, "DAY"},
+		{`<?\b\d+(\.\d+)? ?(ms|s)\b`, "DURATION"},
+		{`(no complete response \(headers\): ).*`, "${1}CAUSE"},
+	} {
+		text = regexp.MustCompile(one.varying).ReplaceAllString(text, one.stable)
+	}
+	return text
+}

@@ -1,0 +1,335 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/ledger"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
+)
+
+// field is a member of a response.
+type field struct {
+	name     string
+	schema   *wire.Schema
+	required bool
+}
+
+func must(name string, schema *wire.Schema, about string) field {
+	schema.Description = about
+	return field{name, schema, true}
+}
+
+func may(name string, schema *wire.Schema, about string) field {
+	schema.Description = about
+	return field{name, schema, false}
+}
+
+// object is a response's object, with its section of the reference.
+func object(section, about string, fields ...field) *wire.Schema {
+	made := &wire.Schema{Type: wire.Types{"object"}, Description: about, Reference: section}
+	for _, f := range fields {
+		made.Properties.Put(f.name, f.schema)
+		if f.required {
+			made.Required = append(made.Required, f.name)
+		}
+	}
+	return made
+}
+
+func text() *wire.Schema { return &wire.Schema{Type: wire.Types{"string"}} }
+func word(values ...string) *wire.Schema {
+	return &wire.Schema{Type: wire.Types{"string"}, Enum: values}
+}
+func form(pattern string) *wire.Schema {
+	return &wire.Schema{Type: wire.Types{"string"}, Pattern: pattern}
+}
+func uuid() *wire.Schema                          { return &wire.Schema{Type: wire.Types{"string"}, Format: "uuid"} }
+func dateTime() *wire.Schema                      { return &wire.Schema{Type: wire.Types{"string"}, Format: "date-time"} }
+func number() *wire.Schema                        { return &wire.Schema{Type: wire.Types{"number"}} }
+func integer() *wire.Schema                       { return &wire.Schema{Type: wire.Types{"integer"}, Format: "int64"} }
+func boolean() *wire.Schema                       { return &wire.Schema{Type: wire.Types{"boolean"}} }
+func array(of *wire.Schema) *wire.Schema          { return &wire.Schema{Type: wire.Types{"array"}, Items: of} }
+func ref(name string) *wire.Schema                { return &wire.Schema{Ref: "#/components/schemas/" + name} }
+func own(s *wire.Schema, why string) *wire.Schema { s.Emulator = why; return s }
+func orNull(s *wire.Schema) *wire.Schema          { s.Type = append(s.Type, "null"); return s }
+
+func productTypes() []string { return []string{"reloadable", "gift", "loyalty"} }
+
+// responseSchemas are the bodies of responses, in the order of section 2.
+func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
+	var all wire.Ordered[*wire.Schema]
+	all.Put("Error", object("7", "The body of every error, and of the 204 of a report that is still processing.",
+		must("error", text(), "Machine-readable code. x-error-codes of the response lists those known; there may be more."),
+		may("error_description", text(), "For people."),
+	))
+	all.Put("Token", object("2.1", "",
+		must("access_token", text(), ""),
+		must("token_type", word("bearer"), ""),
+		must("expires_in", integer(), "Seconds until the token expires."),
+	))
+	all = append(all, accountSchemas()...)
+	all = append(all, historySchema(with), walletSchema(), provisioningSchema())
+	all = append(all, policySchemas()...)
+	all.Put("Report", object("2.11", "",
+		must("reportdata", text(), "CSV text."),
+		must("totalrecords", integer(), "Number of records."),
+	))
+	all.Put("FundingOutcome", object("2.12", "",
+		must("outcome", word("approved", "declined"), ""),
+		may("transaction_id", integer(), "Present only when approved."),
+	))
+	all = append(all, moneySchemas(with)...)
+	all = append(all, hookSchemas(with)...)
+	return append(all, simulationSchemas()...)
+}
+
+func accountSchemas() wire.Ordered[*wire.Schema] {
+	reduced := func() []field {
+		return []field{
+			must("balance", number(), "Balance of the account."),
+			must("card_number", text(), "Masked card number."),
+			must("company_id", integer(), "Owning company (program)."),
+			must("external_account_id", text(), "External reference."),
+			must("plastic_expiry", dateTime(), "Expiry of the plastic, in UTC."),
+			must("product_type", word(productTypes()...), ""),
+			must("status", word(ledger.AccountStatuses()...), "See section 3.1."),
+			must("is_plastic_enabled", boolean(), ""),
+		}
+	}
+	created := func() []field {
+		return append(reduced(),
+			may("first_transaction_occurred_at", dateTime(), "First event that changed the balance: transaction, transfer or fee. In UTC."),
+			may("last_transaction_occurred_at", dateTime(), "Last event that changed the balance. In UTC."))
+	}
+	group := func(flag string) string { return "Only with " + flag + "." }
+	single := func(flag string) string { return "Only with " + flag + ", for a single account." }
+	var all wire.Ordered[*wire.Schema]
+	all.Put("Account", object("2.2", "A card account.", append(created(),
+		must("account_id", text(), "External Account Id (EAID)."),
+		must("account_expiry", dateTime(), "Expiry of the account, in UTC."),
+		must("account_type", word("proxy", "ledger"), "Proxy card, or ledger of salary packaging (benefit)."),
+		may("display_name", text(), "Name given by the client; in salary packaging employer and benefit."),
+		may("name_on_card", text(), "Name engraved on the card."),
+		may("is_compliant", own(boolean(), "Always true."), ""),
+		may("client_id", text(), "Of the program."),
+		may("client_account_key", &wire.Schema{Type: wire.Types{"string"}, MaxLength: 255}, "Key of salary packaging."),
+		may("portal_identifier", ref("PortalIdentifier"), ""),
+		may("personal", ref("Personal"), group("with_personal")),
+		may("free_text", ref("FreeText"), group("with_freetext")),
+		may("bpay_biller_code", text(), group("with_bpay")),
+		may("bpay_reference_number", text(), group("with_bpay")),
+		may("direct_entry_bsb", text(), group("with_directentry")),
+		may("direct_entry_account_number", text(), group("with_directentry")),
+		may("mdes_config_id", text(), "Configuration of the wallet token service. "+single("with_tokeninfo")),
+		may("corresponding_account_id", text(), single("with_correspondingaccountid")),
+		may("card_holder_type", valued(integer(), cardholderTypes()), single("with_cardholdertype")),
+	)...))
+	all.Put("CreatedAccount", object("2.2", "The account as its creation returns it.", created()...))
+	all.Put("AccountStatus", object("2.2", "The account as GET /accounts/{id}/status returns it.", reduced()...))
+	free := wire.DescribeObject(new(ledger.FreeText).Bind)
+	free.Reference = "2.6"
+	for _, f := range free.Properties {
+		free.Required = append(free.Required, f.Name)
+	}
+	all.Put("FreeText", free)
+	return all
+}
+
+func valued(s *wire.Schema, values wire.Ordered[string]) *wire.Schema {
+	s.Values = values
+	return s
+}
+
+func cardholderTypes() wire.Ordered[string] {
+	return wire.Ordered[string]{{Name: "1", Value: "primary"}, {Name: "2", Value: "secondary"}}
+}
+
+func historySchema(with Options) wire.Member[*wire.Schema] {
+	currency := func() *wire.Schema { return form("^[A-Z]{3}$") }
+	var codes wire.Ordered[string]
+	for _, code := range ledger.ReferenceCodes() {
+		codes.Put(string(code), code.Describe())
+	}
+	others := make([]string, 0, len(ledger.OwnCodes()))
+	for _, code := range ledger.OwnCodes() {
+		others = append(others, string(code)+" "+code.Describe())
+	}
+	kind := own(valued(form(wire.FourDigits().Pattern), codes), "Also "+strings.Join(others, ", ")+".")
+	category := own(form(wire.FourDigits().Pattern), "0000 without a merchant; a setting.")
+	if with.EmptyCategory {
+		category.Pattern = "^([0-9]{4})?$"
+	}
+	const alphabetic = "ISO 4217 alphabetic code, currently only AUD."
+	return wire.Member[*wire.Schema]{Name: "Transaction", Value: object("2.8", "An item of an account's history.",
+		must("id", text(), "Of the transaction."),
+		must("parent_id", own(text(), "Empty without a parent."), "Of the parent transaction, if any."),
+		must("account_id", text(), "EAID of the account."),
+		must("type", kind, "Four-digit type code."),
+		must("type_description", text(), ""),
+		must("amount", number(), "Base value of the transaction."),
+		must("amount_currency", currency(), alphabetic),
+		must("fee_amount", number(), "Fees applied."),
+		must("fee_amount_currency", currency(), alphabetic),
+		must("running_balance_amount", number(), "Balance after the transaction."),
+		must("running_balance_amount_currency", currency(), alphabetic),
+		must("occurred_at", dateTime(), "In UTC."),
+		must("card_acceptor_id", own(text(), "Empty without a merchant."), "Merchant."),
+		must("terminal_id", own(text(), "Empty without a merchant."), "Terminal."),
+		must("acquirer_id", own(text(), "Empty without a merchant."), "Acquirer."),
+		must("merchant_category_code", category, "Four-digit ISO 18245 code."),
+		must("reference", text(), "Reference data."),
+	)}
+}
+
+// walletSchema is the description of a token in a seed file, with what the reference requires.
+func walletSchema() wire.Member[*wire.Schema] {
+	token := wire.DescribeObject(new(ledger.WalletToken).Bind)
+	token.Description, token.Reference = "A card in a mobile wallet.", "2.9"
+	token.Required = list{
+		"storage_technology", "device", "last_comment_id", "token_type", "token_requestor_id", "token_assurance_level",
+		"current_status_date_time", "current_status_code", "current_status_description", "account_pan_sequence_number", "expiration_date",
+		"token_unique_reference", "token_deleted_from_consumer_app",
+	}
+	for name, about := range map[string]string{
+		"token_assurance_level": "0 means not authenticated, any other authenticated.",
+		"expiration_date":       "Month and year: mmyy.",
+		"token_suffix":          "Last four digits.",
+		"device":                "Its device_id may be masked, and is listed twice in the reference.",
+	} {
+		token.Properties.Get(name).Description = about
+	}
+	return wire.Member[*wire.Schema]{Name: "WalletToken", Value: token}
+}
+
+func provisioningSchema() wire.Member[*wire.Schema] {
+	const elsewhere, certified = "Required for two of the wallets.", "Required for the wallet that uses it."
+	return wire.Member[*wire.Schema]{Name: "WalletProvisioning", Value: object("4.4", "What a wallet needs to hold the card.",
+		must("pan_last_four", form(wire.FourDigits().Pattern), ""),
+		must("provider", own(text(), "mastercard; a setting."), "Card network: one of two, which the reference does not name."),
+		must("pruduct_type", word(productTypes()...), "The name is spelled as the reference spells it."),
+		must("registration", ref("WalletPersonal"), ""),
+		may("issuer_initiated_digitization_data", text(), elsewhere),
+		may("activation_data", text(), certified),
+		may("encrypted_pass_data", text(), certified),
+		may("ephemeral_public_key", text(), certified),
+	)}
+}
+
+func policySchemas() wire.Ordered[*wire.Schema] {
+	section := "2.10"
+	head := func(lists ...field) []field {
+		return append([]field{
+			must("default_action", word("allow", "deny"), "What is not listed: allow for an open loop and deny for a closed one by default."),
+			must("description", text(), ""),
+		}, lists...)
+	}
+	terminals := func(f func(string, *wire.Schema, string) field) field {
+		return f("terminals", array(ref("PolicyTerminal")), "")
+	}
+	categories := func(f func(string, *wire.Schema, string) field) field {
+		return f("categories", array(ref("PolicyCategory")), "")
+	}
+	merchants := func(f func(string, *wire.Schema, string) field) field {
+		return f("merchants", array(ref("PolicyMerchant")), "")
+	}
+	ruleType := func() field { return must("rule_type", word("must_allow", "must_block"), "") }
+	var all wire.Ordered[*wire.Schema]
+	all.Put("MerchantCategory", object(section, "", must("code", integer(), "Of ISO 18245."), must("description", text(), "")))
+	all.Put("Policy", object(section, "", head(terminals(may), categories(may), merchants(may))...))
+	all.Put("PolicyCategories", object(section, "", head(categories(must))...))
+	all.Put("PolicyMerchants", object(section, "", head(merchants(must))...))
+	all.Put("PolicyTerminals", object(section, "", head(terminals(must))...))
+	all.Put("PolicyCategory", object(section, "", must("merchant_category_code", form(wire.FourDigits().Pattern), "")))
+	all.Put("PolicyMerchant", object(section, "",
+		must("acquirer_id", integer(), ""), must("card_acceptor_id", text(), ""), must("description", text(), ""),
+		must("id", integer(), "Internal identifier of the merchant."),
+	))
+	all.Put("PolicyTerminal", object(section, "",
+		must("acquirer_id", integer(), ""), must("card_acceptor_id", text(), ""), must("terminal_id", text(), ""),
+		may("card_acceptor_name_location", text(), ""), may("description", text(), ""),
+		must("id", integer(), "Internal identifier of the terminal."),
+	))
+	all.Put("Restrictions", object(section, "The ruleset that the policy replaces.",
+		must("type", word("open", "close"), "Open allows by default, close denies by default."),
+		must("terminal_rules", array(ref("RestrictionTerminal")), ""),
+		must("category_rules", array(ref("RestrictionCategory")), ""),
+	))
+	all.Get("Restrictions").Deprecated = true
+	all.Put("RestrictionTerminal", object(section, "",
+		ruleType(), must("acquirer", text(), ""), must("acceptor", text(), ""), must("terminal", text(), "")))
+	all.Put("RestrictionCategory", object(section, "", ruleType(), must("category_code", text(), "")))
+	return all
+}
+
+func moneySchemas(with Options) wire.Ordered[*wire.Schema] {
+	empty := own(&wire.Schema{Type: wire.Types{"integer", "string", "null"}, Pattern: "^$"}, `Empty is "", and by a setting null, absent or 0.`)
+	correlation := func() field { return must("correlation_id", text(), "") }
+	const about = "The result of a transfer that was made, or that failed."
+	var all wire.Ordered[*wire.Schema]
+	all.Put("Transfer", object("4.4", about, may("transaction_id", empty, "Empty if the transfer failed."), correlation()))
+	if with.EmptyIDs {
+		all.Put("DirectEntryOut", all.Get("Transfer"))
+	} else {
+		all.Put("DirectEntryOut", object("4.4", "A direct entry that was made.", must("transaction_id", integer(), ""), correlation()))
+	}
+	all.Put("PINOperation", own(object("4.7", "",
+		must("operation_id", uuid(), "For the steps that follow."),
+		must("status", word("initiated", "validated", "executed"), ""),
+	), "The reference shows no response of the PIN operations."))
+	all.Put("PINSecret", object("4.7", "The text that is encrypted into encrypted_data: JSON, AES-128 in CBC mode with PKCS#7 padding.",
+		must("otp", text(), "One-time password that the cardholder received."),
+		must("pin", text(), "The new PIN."),
+	))
+	return all
+}
+
+func simulationSchemas() wire.Ordered[*wire.Schema] {
+	reference := must("transaction_reference", text(), "")
+	authorisation := must("authorization_id", text(), "For the requests that follow.")
+	success, message := must("success", boolean(), ""), must("message", text(), "")
+	own(success.schema, "A transaction that is declined, or an account that cannot be used, is 200 with false.")
+	var all wire.Ordered[*wire.Schema]
+	all.Put("SimulatedTransaction", object("2.15", "", reference, authorisation, success, message))
+	all.Put("SimulatedChange", object("2.15", "", authorisation, success, message))
+	all.Put("SimulatedClearing", object("2.15", "", success, message))
+	return all
+}
+
+func hookSchemas(with Options) wire.Ordered[*wire.Schema] {
+	var all wire.Ordered[*wire.Schema]
+	all.Put("Hook", object("2.13", "A webhook. Its secret is never returned.",
+		must("id", uuid(), ""),
+		must("uri", text(), "HTTPS address that receives the messages."),
+		must("scope", array(integer()), "Companies that are monitored."),
+		must("filter_spec", text(), "Filter; * matches everything. The grammar of others is not shown."),
+		must("enabled", boolean(), "A disabled webhook receives no messages, and stores none that are undeliverable."),
+		must("reliability_mode", word("none", "store_undeliverable"), ""),
+		must("last_undeliverable", orNull(text()), "Latest undeliverable message that is not dismissed; null without one, and unless the mode is store_undeliverable."),
+		must("last_undeliverable_timestamp", orNull(dateTime()), "Of that message, with the same nulls."),
+		must("hmac_key_id", text(), "Of the current HMAC key."),
+	))
+	filter := all.Get("Hook").Properties.Get("filter_spec")
+	filter.Values = wire.Ordered[string]{{Name: "*", Value: "every transaction"}}
+	all.Put("CreatedHook", object("4.8", "", must("id", uuid(), "")))
+	kind := own(valued(text(), wire.Ordered[string]{{Name: "transaction", Value: "a transaction of a company in the scope that passes the filter"}}),
+		with.PingType+" for a ping, "+with.AlertType+" for an undeliverable alert; both are settings.")
+	const payload = "The payload beyond the envelope is not shown by the reference."
+	all.Put("Message", object("2.14", "A webhook message (section 6), also one that is undeliverable.",
+		must("id", uuid(), ""),
+		must("hook_id", uuid(), ""),
+		must("timestamp", dateTime(), "In UTC."),
+		must("type", kind, ""),
+		may("company_id", own(integer(), payload), "Of a transaction."),
+		may("transaction", own(ref("Transaction"), payload), "Of a transaction."),
+	))
+	return all
+}
+
+// clonePersonal is a registration with the two members that a wallet needs.
+func clonePersonal(personal *wire.Schema) *wire.Schema {
+	made := *personal
+	made.Required = append(slices.Clone(personal.Required), "sex", "email_address")
+	made.Description = "A registration with sex and email_address."
+	return &made
+}

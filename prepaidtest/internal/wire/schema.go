@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Schema is a JSON Schema, in the words of OpenAPI 3.1.
+type Schema struct {
+	Ref              string           `json:"$ref,omitzero"`
+	Type             Types            `json:"type,omitzero"`
+	Description      string           `json:"description,omitzero"`
+	Reference        string           `json:"x-reference,omitzero"` // section of the reference
+	Emulator         string           `json:"x-emulator,omitzero"`  // what the reference leaves open, and the emulator's choice
+	Deprecated       bool             `json:"deprecated,omitzero"`
+	Format           string           `json:"format,omitzero"`
+	Pattern          string           `json:"pattern,omitzero"`
+	Enum             []string         `json:"enum,omitzero"`
+	Values           Ordered[string]  `json:"x-values,omitzero"` // known values, of which there may be more, with their meaning
+	Minimum          *int64           `json:"minimum,omitzero"`
+	Maximum          *int64           `json:"maximum,omitzero"`
+	ExclusiveMinimum *int64           `json:"exclusiveMinimum,omitzero"`
+	MinLength        int              `json:"minLength,omitzero"`
+	MaxLength        int              `json:"maxLength,omitzero"`
+	MinItems         int              `json:"minItems,omitzero"`
+	Items            *Schema          `json:"items,omitzero"`
+	Required         []string         `json:"required,omitzero"`
+	Properties       Ordered[*Schema] `json:"properties,omitzero"`
+}
+
+// Types are the types that a value may have; one is written without brackets.
+type Types []string
+
+// MarshalJSON implements json.Marshaler.
+func (t Types) MarshalJSON() ([]byte, error) {
+	if len(t) == 1 {
+		return json.Marshal(t[0])
+	}
+	return json.Marshal([]string(t))
+}
+
+// Ordered is a JSON object whose members keep their order.
+type Ordered[V any] []Member[V]
+
+// Member is a member of an object.
+type Member[V any] struct {
+	Name  string
+	Value V
+}
+
+// Put adds a member.
+func (o *Ordered[V]) Put(name string, value V) { *o = append(*o, Member[V]{name, value}) }
+
+// Get returns a member, or the zero value without one.
+func (o Ordered[V]) Get(name string) (value V) {
+	for _, member := range o {
+		if member.Name == name {
+			return member.Value
+		}
+	}
+	return value
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o Ordered[V]) MarshalJSON() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	text.WriteByte('{')
+	for i, member := range o {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		if err := encoder.Encode(member.Name); err != nil {
+			return nil, err
+		}
+		text.WriteByte(':')
+		if err := encoder.Encode(member.Value); err != nil {
+			return nil, err
+		}
+	}
+	text.WriteByte('}')
+	return text.Bytes(), nil
+}
+
+// DescribeObject returns what bind reads, without reading anything. A bind whose members depend on values describes those that
+// it reads without any.
+func DescribeObject(bind func(*Reader)) *Schema {
+	schema := &Schema{Type: Types{"object"}}
+	bind(&Reader{schema: schema})
+	return schema
+}
+
+// DescribeQuery returns the parameters that bind reads as the properties of an object, without reading anything.
+func DescribeQuery(bind func(*Query)) *Schema {
+	schema := &Schema{Type: Types{"object"}}
+	bind(&Query{schema: schema})
+	return schema
+}
+
+func (s *Schema) property(name string, types []string) *Schema {
+	made := &Schema{Type: types}
+	s.Properties.Put(name, made)
+	return made
+}
+
+// The methods below do nothing on nil: then a value is read and not described.
+
+// note adds a sentence to the description.
+func (s *Schema) note(sentence string) {
+	if s == nil {
+		return
+	}
+	if s.Description != "" {
+		s.Description += " "
+	}
+	s.Description += sentence
+}
+
+func (s *Schema) formatted(format string) {
+	if s != nil {
+		s.Format = format
+	}
+}
+
+func (s *Schema) dateTime() {
+	s.formatted("date-time")
+	s.note("In UTC.")
+}
+
+// quoted allows the number as a string, too.
+func (s *Schema) quoted() {
+	if s != nil {
+		s.Type, s.Pattern = append(s.Type, "string"), `^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`
+	}
+}
+
+func (s *Schema) least(n int64) {
+	if s != nil {
+		s.Minimum = &n
+	}
+}
+
+func (s *Schema) formed(form Form) {
+	if s == nil {
+		return
+	}
+	s.Pattern, s.Format = form.Pattern, form.Format
+	if form.Pattern == "" {
+		s.note("It " + form.Rule + ".")
+	}
+}

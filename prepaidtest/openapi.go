@@ -1,0 +1,37 @@
+package prepaidtest
+
+import (
+	"slices"
+
+	"github.com/cardprograms/prepaid/prepaidtest/internal/openapi"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
+)
+
+// version is the SDK's version.
+const version = "0.1.0"
+
+// OpenAPI returns the service as a server with these options understands it: an OpenAPI 3.1 document in JSON, indented and
+// always in the same order. Clients in other languages can be generated from it; the reference stays the contract. What the
+// reference leaves open, and the emulator has chosen, is in members named x-emulator.
+//
+// Parameters and bodies are described by the code that checks them, and all responses of the emulator in this project's tests
+// are compared with the document. The options that change it are Vendor, WalletProviders, WebhookSignature, MessageTypes,
+// BadTokenOnReportStart, NoCompanySearchPaging, EmptyIDForFailedDirectEntry and CategoryWithoutMerchant. It fails when an option
+// is out of its range.
+func OpenAPI(options ...Option) ([]byte, error) {
+	settings, err := newSettings(options)
+	if err != nil {
+		return nil, err
+	}
+	return settings.openAPI()
+}
+
+func (s *settings) openAPI() ([]byte, error) {
+	return openapi.Text(openapi.Options{
+		Routes: service.New(s.service(nil, nil)).Routes(), MediaType: s.mediaType(), Version: version,
+		Wallets:     slices.Concat([]string{s.walletWithCertificates}, s.otherWallets),
+		BadOnReport: s.badTokenOnReport, EmptyIDs: s.emptyDirectEntry, NoPaging: s.noCompanyPaging,
+		PingType: s.webhooks.pingType, AlertType: s.webhooks.alertType,
+		Signature: s.webhooks.signature.Header, SignatureKey: s.webhooks.signature.KeyIDHeader, EmptyCategory: s.noCategory == "",
+	})
+}
