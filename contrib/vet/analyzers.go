@@ -8,6 +8,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/requestid"
 )
 
 // Analyzers returns all rules, each with a section in the README of this module.
@@ -16,5 +17,6 @@ func Analyzers() []*analysis.Analyzer {
 		funding.Analyzer,
 		iterator.Analyzer,
 		outcome.Analyzer,
+		requestid.Analyzer,
 	}
 }

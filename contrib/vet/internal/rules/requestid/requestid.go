@@ -79,7 +79,9 @@ func run(pass *analysis.Pass) (any, error) {
 			all.add(w.found)
 		}
 	}
-	r.report(all)
+	if !r.inSDK(pass.Pkg) { // which makes IDs
+		r.report(all)
+	}
 	return nil, nil
 }
 
@@ -318,6 +320,9 @@ func makesID(f *findings, results *types.Tuple, id string) *madeBy {
 // ofFact is the result of a function of another package.
 func (w *walk) ofFact(fact *madeBy, callee *types.Func, instr ssa.CallInstruction, result value, st *state) value {
 	fresh := w.made(fact.Kind, callee, instr, st)
+	if fresh.parts != nil {
+		fresh = fresh.parts[0]
+	}
 	if fact.Field != "" {
 		whole := result
 		whole.age, whole.source = result.age, nil
