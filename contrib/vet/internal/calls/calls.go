@@ -25,7 +25,7 @@ func New(model *Model) *analysis.Analyzer {
 			return find(pass, model), nil
 		},
 		ResultType: reflect.TypeFor[*Result](),
-		FactTypes:  []analysis.Fact{new(uses), new(wrapper)},
+		FactTypes:  []analysis.Fact{new(user), new(wrapper)},
 	}
 }
 
@@ -53,11 +53,11 @@ func Of(pass *analysis.Pass) *Result {
 	return &Result{}
 }
 
-// uses is the fact of a package that imports the SDK, directly or not.
-type uses struct{}
+// user is the fact of a package that imports the SDK, directly or not.
+type user struct{}
 
-func (*uses) AFact()         {}
-func (*uses) String() string { return "uses the SDK" }
+func (*user) AFact()         {}
+func (*user) String() string { return "uses the SDK" }
 
 // wrapper is the fact of a function that is a money call because it makes one, for its caller, and returns its error.
 type wrapper struct{ Func }
@@ -103,10 +103,10 @@ func (r *Result) inUse() bool {
 		if used {
 			break
 		}
-		used = slices.Contains(r.Model.Packages, path(imported)) || r.pass.ImportPackageFact(imported, new(uses))
+		used = slices.Contains(r.Model.Packages, path(imported)) || r.pass.ImportPackageFact(imported, new(user))
 	}
 	if used {
-		r.pass.ExportPackageFact(new(uses))
+		r.pass.ExportPackageFact(new(user))
 	}
 	return used
 }

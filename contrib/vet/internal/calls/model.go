@@ -2,6 +2,7 @@ package calls
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -70,7 +71,7 @@ type Model struct {
 	ID string
 	// Clients make a client.
 	Clients []string
-	// Reveal returns the text of a secret.
+	// Reveal return the text of a secret first.
 	Reveal []string
 	// Amount is the type of an amount.
 	Amount string
@@ -86,7 +87,6 @@ func Prepaid() *Model {
 		accounts = "(*" + sdk + ".AccountsService)."
 		funding  = "(*" + sdk + ".FundingService)."
 		journals = "(*" + sdk + "/journal.Journal)."
-		entries  = "(" + sdk + "/journal.Entry)."
 		store    = "(*" + sdk + "/contrib/postgres.Store)."
 	)
 	keyed := func(name string, params int) Func {
@@ -123,7 +123,6 @@ func Prepaid() *Model {
 			journals + "Resolve":             record("Journal.Resolve", None),
 			journals + "Retry":               record("Journal.Retry", None),
 			journals + "Withdraw":            record("Journal.Withdraw", None),
-			entries + "NeedsPerson":          record("Entry.NeedsPerson", None),
 		},
 		Params: map[string]Func{
 			sdk + ".TransferParams":       keyed("", None),
@@ -142,10 +141,30 @@ func Prepaid() *Model {
 		Derived:  []string{sdk + ".DeriveRequestID"},
 		ID:       sdk + ".RequestID",
 		Clients:  []string{sdk + ".NewClient"},
-		Reveal:   []string{"(" + sdk + ".Secret).Reveal"},
+		Reveal:   []string{"(" + sdk + ".Secret).Reveal", "(" + sdk + ".EphemeralKey).Bytes", "(*" + sdk + ".Client).Token"},
 		Amount:   sdk + ".Amount",
 		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
 	}
+}
+
+// result reports whether t is a result of money calls.
+func (m *Model) result(t types.Type) bool {
+	_, ok := m.Verdicts[typeName(t)]
+	return ok || slices.Contains(m.Results, typeName(t))
+}
+
+// VerdictsOf are the fields and methods of a result that say whether something was done, nil if an error says it.
+func (m *Model) VerdictsOf(t types.Type) []string { return m.Verdicts[typeName(t)] }
+
+// Owns reports whether t is a type of the SDK, or a pointer to one.
+func (m *Model) Owns(t types.Type) bool {
+	name := typeName(t)
+	return name != "" && slices.Contains(m.Packages, name[:strings.LastIndex(name, ".")])
+}
+
+// OwnsPackage reports whether a package is of the SDK.
+func (m *Model) OwnsPackage(pkg *types.Package) bool {
+	return pkg != nil && slices.Contains(m.Packages, path(pkg))
 }
 
 // typeName is the name of a named type or a pointer to one, with the import path, or "".

@@ -11,6 +11,15 @@ import (
 // stored in that field of it. What it ends at are parameters, calls, constants, fields of what came from elsewhere
 // (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
 func Origins(value ssa.Value, field string) []ssa.Value {
+	var values []ssa.Value
+	for _, found := range places(value, field) {
+		values = append(values, found.value)
+	}
+	return values
+}
+
+// places is Origins with the field that is meant of each, "" for the value itself.
+func places(value ssa.Value, field string) []place {
 	o := origins{seen: map[place]bool{}}
 	o.follow(value, field)
 	return o.found
@@ -23,7 +32,7 @@ type place struct {
 
 type origins struct {
 	seen  map[place]bool
-	found []ssa.Value
+	found []place
 }
 
 func (o *origins) follow(value ssa.Value, field string) {
@@ -53,7 +62,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 		o.follow(v.X, field)
 		return
 	case *ssa.Field:
-		if field == "" && o.stored(v.X, fieldName(v.X.Type(), v.Field)) {
+		if field == "" && o.stored(v.X, FieldName(v.X.Type(), v.Field)) {
 			return
 		}
 	case *ssa.UnOp:
@@ -67,7 +76,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 			return
 		}
 	}
-	o.found = append(o.found, value)
+	o.found = append(o.found, place{value, field})
 }
 
 // stored follows a field of a value, if it ends at something else than the value itself.
@@ -75,7 +84,7 @@ func (o *origins) stored(of ssa.Value, field string) bool {
 	inner := origins{seen: o.seen}
 	inner.follow(of, field)
 	for _, found := range inner.found {
-		if found == of {
+		if found.value == of {
 			return false
 		}
 	}
@@ -90,10 +99,10 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 		return
 	case *ssa.FieldAddr:
 		if local, ok := address.X.(*ssa.Alloc); ok && field == "" {
-			o.variable(local, fieldName(address.X.Type(), address.Field), address)
+			o.variable(local, FieldName(address.X.Type(), address.Field), address)
 			return
 		}
-		o.found = append(o.found, address)
+		o.found = append(o.found, place{address, field})
 		return
 	case *ssa.FreeVar:
 		if outer := captured(address); outer != nil {
@@ -105,7 +114,7 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 			return
 		}
 	}
-	o.found = append(o.found, v)
+	o.found = append(o.found, place{v, field})
 }
 
 // variable follows what is stored in a variable of the function, or in its field. If nothing is, the origin is whole.
@@ -118,7 +127,7 @@ func (o *origins) variable(local *ssa.Alloc, field string, whole ssa.Value) {
 				o.follow(ref.Val, field)
 			}
 		case *ssa.FieldAddr:
-			if field == "" || fieldName(local.Type(), ref.Field) != field {
+			if field == "" || FieldName(local.Type(), ref.Field) != field {
 				continue
 			}
 			for _, ref := range *ref.Referrers() {
@@ -129,7 +138,7 @@ func (o *origins) variable(local *ssa.Alloc, field string, whole ssa.Value) {
 		}
 	}
 	if len(o.found) == before {
-		o.found = append(o.found, whole)
+		o.found = append(o.found, place{whole, field})
 	}
 }
 
@@ -154,8 +163,8 @@ func captured(v *ssa.FreeVar) ssa.Value {
 	return nil
 }
 
-// fieldName is the name of a field of a struct, or of the struct that a pointer points to.
-func fieldName(t types.Type, index int) string {
+// FieldName is the name of a field of a struct, or of the struct that a pointer points to.
+func FieldName(t types.Type, index int) string {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
 	}

@@ -1,8 +1,194 @@
 package calls
 
-import "golang.org/x/tools/go/ssa"
+import (
+	"go/types"
 
-// wrap finds the functions that are money calls for their callers.
+	"golang.org/x/tools/go/ssa"
+)
+
+// wrap finds the functions that are money calls for their callers: they pay what they are given, and return the error.
 func (r *Result) wrap() {
 	r.wrappers = map[*ssa.Function]Func{}
+	for found := true; found; { // a wrapper of a wrapper that is declared later needs another round
+		found = false
+		for _, fn := range r.Funcs {
+			if _, known := r.wrappers[fn]; known {
+				continue
+			}
+			f, ok := r.wrapped(fn)
+			if !ok {
+				continue
+			}
+			found = true
+			r.wrappers[fn] = f
+			if object, ok := fn.Object().(*types.Func); ok && object.Pkg() == r.pass.Pkg {
+				r.pass.ExportObjectFact(object, &wrapper{f})
+			}
+		}
+	}
+}
+
+func (r *Result) wrapped(fn *ssa.Function) (Func, bool) {
+	if object, ok := fn.Object().(*types.Func); ok {
+		if _, known := r.Model.Money[fullName(object)]; known {
+			return Func{}, false
+		}
+	}
+	results := fn.Signature.Results()
+	for _, call := range r.in(fn) {
+		value := call.Value(call.Err)
+		if value == nil || !isGiven(fn, call) {
+			continue
+		}
+		fate := FateOf(value)
+		if len(fate.Returned) == 0 {
+			continue
+		}
+		f := Func{
+			Kind: call.Kind, Name: name(fn), Params: None, Key: keyOf(fn, call),
+			Err: fate.Returned[0], Result: None, Recorded: fate.Recorded || call.Recorded,
+		}
+		for i := range results.Len() {
+			if r.Model.result(results.At(i).Type()) {
+				f.Result = i
+			}
+		}
+		for i := range fn.Signature.Params().Len() {
+			if _, ok := r.Model.Params[typeName(fn.Signature.Params().At(i).Type())]; ok {
+				f.Params = i
+			}
+		}
+		return f, true
+	}
+	return Func{}, false
+}
+
+// name is how messages name a function.
+func name(fn *ssa.Function) string {
+	if fn.Parent() != nil {
+		return "the function literal"
+	}
+	if receiver := fn.Signature.Recv(); receiver != nil {
+		return typeBase(receiver.Type()) + "." + fn.Name()
+	}
+	return fn.Name()
+}
+
+// isGiven reports whether a function makes the call for what it is given: a parameter, or a field of its receiver. A literal is
+// part of the function around it, and makes each call for that.
+func isGiven(fn *ssa.Function, call *Call) bool {
+	if fn.Parent() != nil {
+		return true
+	}
+	g := given{fn: fn, seen: map[ssa.Value]bool{}}
+	if call.Params == None && call.Key.Param == None {
+		for _, a := range call.Instr.Common().Args {
+			if g.from(a) {
+				return true
+			}
+		}
+		return false
+	}
+	return g.from(call.Arg(call.Params)) || g.from(call.Arg(call.Key.Param))
+}
+
+type given struct {
+	fn   *ssa.Function
+	seen map[ssa.Value]bool
+}
+
+func (g *given) from(value ssa.Value) bool {
+	if value == nil || g.seen[value] {
+		return false
+	}
+	g.seen[value] = true
+	switch v := value.(type) {
+	case *ssa.Parameter:
+		return !Named(v.Type(), "context.Context") && (g.fn.Signature.Recv() == nil || v != g.fn.Params[0])
+	case *ssa.FieldAddr:
+		if g.receiver(v.X) || g.from(v.X) {
+			return true
+		}
+	case *ssa.Field:
+		if g.receiver(v.X) {
+			return true
+		}
+	case *ssa.Alloc:
+		for _, ref := range *v.Referrers() {
+			if g.written(ref) {
+				return true
+			}
+		}
+	}
+	if instr, ok := value.(ssa.Instruction); ok {
+		for _, operand := range instr.Operands(nil) {
+			if *operand != nil && g.from(*operand) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// written looks at what an instruction stores in a variable or a part of it.
+func (g *given) written(ref ssa.Instruction) bool {
+	switch ref := ref.(type) {
+	case *ssa.Store:
+		return g.from(ref.Val)
+	case *ssa.FieldAddr, *ssa.IndexAddr:
+		for _, ref := range *ref.(ssa.Value).Referrers() {
+			if store, ok := ref.(*ssa.Store); ok && g.from(store.Val) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g *given) receiver(value ssa.Value) bool {
+	return g.fn.Signature.Recv() != nil && value == g.fn.Params[0]
+}
+
+// keyOf is the parameter that has the request ID of the call.
+func keyOf(fn *ssa.Function, call *Call) Source {
+	none := Source{Param: None}
+	found := none
+	if call.Key.Param == None {
+		return none
+	}
+	for i, at := range places(call.Arg(call.Key.Param), call.Key.Field) {
+		source := parameter(fn, at)
+		if source.Param == None || i > 0 && source != found {
+			return none
+		}
+		found = source
+	}
+	return found
+}
+
+// parameter is where a value is in the parameters of the function.
+func parameter(fn *ssa.Function, at place) Source {
+	value, field := at.value, at.field
+	switch v := value.(type) {
+	case *ssa.FieldAddr:
+		if field != "" {
+			return Source{Param: None}
+		}
+		value, field = v.X, FieldName(v.X.Type(), v.Field)
+	case *ssa.Field:
+		if field != "" {
+			return Source{Param: None}
+		}
+		value, field = v.X, FieldName(v.X.Type(), v.Field)
+	}
+	skip := 0
+	if fn.Signature.Recv() != nil {
+		skip = 1
+	}
+	for i, p := range fn.Params {
+		if p == value && i >= skip {
+			return Source{i - skip, field}
+		}
+	}
+	return Source{Param: None}
 }

@@ -1,0 +1,173 @@
+package calls
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Fate is what a function does with an error, on any path.
+type Fate struct {
+	// Returned are the results through which it returns the error, or one that wraps it.
+	Returned []int
+	// Used means that something gets it: a caller, a function, a variable that is read, a channel. To be compared with nil is
+	// not enough.
+	Used bool
+	// Recorded means that somebody else than the caller gets it: not only functions that make another error of it, and those
+	// that ask what it is.
+	Recorded bool
+}
+
+// FateOf follows an error. A log counts as a record: the text of the SDK's errors has the operation and the
+// outcome.
+func FateOf(err ssa.Value) Fate {
+	f := fates{seen: map[ssa.Value]bool{}}
+	f.follow(err)
+	return f.fate
+}
+
+type fates struct {
+	seen map[ssa.Value]bool
+	fate Fate
+}
+
+func (f *fates) follow(value ssa.Value) {
+	if value == nil || f.seen[value] || value.Referrers() == nil {
+		return
+	}
+	f.seen[value] = true
+	for _, ref := range *value.Referrers() {
+		f.use(value, ref)
+	}
+}
+
+func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
+	switch ref := ref.(type) {
+	case *ssa.DebugRef, *ssa.MakeClosure: // see variable
+	case *ssa.BinOp:
+		if !ComparesWithNil(ref) {
+			f.fate.Used = true
+		}
+	case *ssa.Phi, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Slice, *ssa.Extract:
+		f.follow(ref.(ssa.Value))
+	case *ssa.Return:
+		f.fate.Used = true
+		for i, result := range ref.Results {
+			if result == value && isError(result.Type()) && !slices.Contains(f.fate.Returned, i) {
+				f.fate.Returned = append(f.fate.Returned, i)
+			}
+		}
+	case *ssa.Store:
+		if ref.Val == value {
+			f.stored(ref.Addr)
+		}
+	case *ssa.UnOp:
+		f.follow(ref)
+	case *ssa.TypeAssert:
+		f.fate.Used = true
+	case ssa.CallInstruction:
+		f.passed(value, ref)
+	case *ssa.FieldAddr, *ssa.IndexAddr:
+		// A part of a variable that has it; the parts that are read matter, and those that are written do not.
+		f.reads(ref.(ssa.Value))
+	default:
+		f.fate.Used, f.fate.Recorded = true, true
+	}
+}
+
+func (f *fates) reads(address ssa.Value) {
+	for _, ref := range *address.Referrers() {
+		if load, ok := ref.(*ssa.UnOp); ok {
+			f.follow(load)
+		}
+	}
+}
+
+// stored follows what is read of the variable that has it.
+func (f *fates) stored(address ssa.Value) {
+	switch a := address.(type) {
+	case *ssa.FieldAddr:
+		f.stored(a.X)
+		return
+	case *ssa.IndexAddr:
+		f.stored(a.X)
+		return
+	case *ssa.Alloc:
+		f.variable(a)
+		return
+	case *ssa.FreeVar:
+		if outer, ok := captured(a).(*ssa.Alloc); ok {
+			f.variable(outer)
+			return
+		}
+	}
+	f.fate.Used, f.fate.Recorded = true, true
+}
+
+func (f *fates) variable(local *ssa.Alloc) {
+	f.follow(local)
+	for _, ref := range *local.Referrers() {
+		closure, ok := ref.(*ssa.MakeClosure)
+		if !ok {
+			continue
+		}
+		for i, bound := range closure.Bindings {
+			if fn, ok := closure.Fn.(*ssa.Function); ok && bound == local {
+				f.follow(fn.FreeVars[i])
+			}
+		}
+	}
+}
+
+// passed is for a call that gets it. A function that takes an error and returns one is taken to wrap it.
+func (f *fates) passed(value ssa.Value, call ssa.CallInstruction) {
+	f.fate.Used = true
+	result := call.Value()
+	asks := Calls(call.Common(), asking)
+	switch {
+	case result == nil:
+		f.fate.Recorded = true
+	case asks:
+	case wraps(result.Type()):
+		f.follow(result)
+	case call.Common().IsInvoke() && call.Common().Value == value: // Error: its text
+		f.follow(result)
+	default:
+		f.fate.Recorded = true
+	}
+}
+
+// asking are the functions that ask what an error is, without keeping it.
+var asking = []string{
+	sdk + ".OutcomeOf", sdk + ".ProvesNotApplied", sdk + ".NotSent",
+	"errors.Is", "errors.As", "errors.AsType", "errors.Unwrap",
+}
+
+// wraps reports whether a result has an error.
+func wraps(result types.Type) bool {
+	tuple, ok := result.(*types.Tuple)
+	if !ok {
+		return isError(result)
+	}
+	for v := range tuple.Variables() {
+		if isError(v.Type()) {
+			return true
+		}
+	}
+	return false
+}
+
+// ComparesWithNil reports whether an operation only compares a value with nil.
+func ComparesWithNil(op *ssa.BinOp) bool {
+	if op.Op != token.EQL && op.Op != token.NEQ {
+		return false
+	}
+	return isNil(op.X) || isNil(op.Y)
+}
+
+func isNil(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.IsNil()
+}

@@ -1,0 +1,86 @@
+// Package funding is the rule that the result of a funding call is asked for its verdict.
+package funding
+
+import (
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// Analyzer is the rule.
+var Analyzer = &analysis.Analyzer{
+	Name:     "funding",
+	Doc:      "report funding calls whose result is not asked whether they were approved",
+	URL:      calls.Prepaid().Guide + "#funding",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run:      run,
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	found := calls.Of(pass)
+	for _, call := range found.Calls {
+		if call.Result == calls.None || call.Value(call.Err) == nil { // without its error: the rule outcome
+			continue
+		}
+		verdicts := found.Model.VerdictsOf(call.Instr.Common().Signature().Results().At(call.Result).Type())
+		if verdicts == nil {
+			continue
+		}
+		asked := asked{verdicts: verdicts, seen: map[ssa.Value]bool{}}
+		switch value := call.Value(call.Result); {
+		case value == nil:
+			found.Reportf(pass, call.Pos(), "the result of "+call.Name+" is dropped: "+consequence)
+		case !asked.any(value):
+			found.Reportf(pass, call.Pos(), "the result of "+call.Name+" is never asked for its outcome: "+consequence)
+		}
+	}
+	return nil, nil
+}
+
+const consequence = "a nil error is no approval, so a decline passes for money that moved"
+
+// asked looks for something that reads the verdict of a result, or passes the result on.
+type asked struct {
+	verdicts []string
+	seen     map[ssa.Value]bool
+}
+
+func (a *asked) any(value ssa.Value) bool {
+	if a.seen[value] || value.Referrers() == nil {
+		return false
+	}
+	a.seen[value] = true
+	return slices.ContainsFunc(*value.Referrers(), func(ref ssa.Instruction) bool { return a.asks(value, ref) })
+}
+
+func (a *asked) asks(value ssa.Value, ref ssa.Instruction) bool {
+	switch ref := ref.(type) {
+	case *ssa.DebugRef:
+		return false
+	case *ssa.BinOp:
+		return !calls.ComparesWithNil(ref)
+	case *ssa.Phi:
+		return a.any(ref)
+	case *ssa.FieldAddr:
+		return slices.Contains(a.verdicts, calls.FieldName(ref.X.Type(), ref.Field))
+	case *ssa.Call:
+		callee := calls.Callee(ref.Common())
+		ownMethod := callee != nil && callee.Signature().Recv() != nil && len(ref.Call.Args) > 0 && ref.Call.Args[0] == value
+		return !ownMethod || slices.Contains(a.verdicts, callee.Name())
+	case *ssa.Store:
+		if local, ok := ref.Addr.(*ssa.Alloc); ok && ref.Val == value {
+			return slices.ContainsFunc(*local.Referrers(), func(ref ssa.Instruction) bool {
+				load, ok := ref.(*ssa.UnOp)
+				if !ok { // a literal has it
+					store, ok := ref.(*ssa.Store)
+					return !ok || store.Addr != local
+				}
+				return a.any(load)
+			})
+		}
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+// Package iterator is the rule that the error of an iterator is looked at.
+package iterator
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// Analyzer is the rule.
+var Analyzer = &analysis.Analyzer{
+	Name:     "iterator",
+	Doc:      "report loops over a list of the service that ignore its error",
+	URL:      calls.Prepaid().Guide + "#iterator",
+	Requires: []*analysis.Analyzer{calls.Analyzer},
+	Run:      run,
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	found := calls.Of(pass)
+	if found.SSA == nil {
+		return nil, nil
+	}
+	for cursor := range inspector.New(pass.Files).Root().Preorder((*ast.RangeStmt)(nil)) {
+		loop, ok := cursor.Node().(*ast.RangeStmt)
+		if !ok || !list(pass, found, loop.X) {
+			continue
+		}
+		id, named := loop.Value.(*ast.Ident)
+		switch {
+		case loop.Value == nil, named && id.Name == "_":
+			found.Reportf(pass, loop.Pos(), "the loop has no variable for the error of the list: "+consequence)
+		case named && ignored(pass, loop, pass.TypesInfo.ObjectOf(id)):
+			found.Reportf(pass, loop.Value.Pos(), "the error of the list ends the loop and is forgotten: "+consequence)
+		}
+	}
+	return nil, nil
+}
+
+const consequence = "half a list passes for the whole, and what is missing for what never happened"
+
+// list reports whether an expression is an iterator over values and an error that the SDK makes, or over values of the SDK.
+func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
+	signature, ok := pass.TypesInfo.TypeOf(x).Underlying().(*types.Signature)
+	if !ok || signature.Params().Len() != 1 {
+		return false
+	}
+	yield, ok := signature.Params().At(0).Type().Underlying().(*types.Signature)
+	if !ok || yield.Params().Len() != 2 || !types.Identical(yield.Params().At(1).Type(), types.Universe.Lookup("error").Type()) {
+		return false
+	}
+	if found.Model.Owns(yield.Params().At(0).Type()) {
+		return true
+	}
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	selector, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok && found.Model.OwnsPackage(pass.TypesInfo.ObjectOf(selector.Sel).Pkg())
+}
+
+// ignored reports whether an error is used for nothing but to leave the loop, or to skip what it came with.
+func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bool {
+	result := true
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IfStmt:
+			if n.Init == nil && n.Else == nil && onlyCompared(pass, n.Cond, variable) && leaves(n.Body) {
+				return false
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.ASSIGN && len(n.Lhs) == 1 && blank(n.Lhs[0]) && is(pass, n.Rhs[0], variable) {
+				return false
+			}
+		case *ast.Ident:
+			if pass.TypesInfo.ObjectOf(n) == variable {
+				result = false
+			}
+		}
+		return result
+	})
+	return result && loop.Tok == token.DEFINE
+}
+
+// onlyCompared reports whether a condition is that the error is not nil.
+func onlyCompared(pass *analysis.Pass, condition ast.Expr, variable types.Object) bool {
+	compared, ok := ast.Unparen(condition).(*ast.BinaryExpr)
+	if !ok || compared.Op != token.NEQ {
+		return false
+	}
+	value, ok := pass.TypesInfo.Types[compared.Y]
+	return ok && value.IsNil() && is(pass, compared.X, variable)
+}
+
+// leaves reports whether a block does nothing but leave the loop or go to its next round.
+func leaves(body *ast.BlockStmt) bool {
+	if len(body.List) != 1 {
+		return false
+	}
+	_, ok := body.List[0].(*ast.BranchStmt)
+	return ok
+}
+
+func is(pass *analysis.Pass, x ast.Expr, variable types.Object) bool {
+	id, ok := ast.Unparen(x).(*ast.Ident)
+	return ok && pass.TypesInfo.ObjectOf(id) == variable
+}
+
+func blank(x ast.Expr) bool {
+	id, ok := x.(*ast.Ident)
+	return ok && id.Name == "_"
+}

@@ -1,0 +1,560 @@
+package requestid
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// A walk follows the paths of a function from its start, through the functions and literals of the package that it calls. On each
+// path it stops twice: at a sending, after which it goes on as if the sending had succeeded, and as if its outcome were unknown; and
+// at the next sending, which is judged.
+type walk struct {
+	*rule
+	root  *ssa.Function
+	steps int
+	seen  map[string]bool
+	found *findings
+}
+
+// maxSteps is how many blocks a walk follows. A function with more paths is not judged.
+const maxSteps = 8000
+
+// state is what changes along a path.
+type state struct {
+	cells   map[string]value // memory, by address
+	phase   phase
+	first   *sending // nil in phase 0
+	failed  bool
+	guarded bool
+	runs    int // sendings before the first one, on this path
+}
+
+func (st *state) clone() *state {
+	c := *st
+	c.cells = maps.Clone(st.cells)
+	return &c
+}
+
+// frame is a function that is being followed.
+type frame struct {
+	fn     *ssa.Function
+	env    map[ssa.Value]value
+	defers []*ssa.Defer
+	caller *frame
+	at     ssa.Instruction // the call in the caller
+	key    string
+}
+
+func (f *frame) clone() *frame {
+	c := *f
+	c.env, c.defers = maps.Clone(f.env), slices.Clone(f.defers)
+	return &c
+}
+
+func (f *frame) depth(of *ssa.Function) (all, same int) {
+	for ; f != nil; f = f.caller {
+		all++
+		if f.fn == of {
+			same++
+		}
+	}
+	return all, same
+}
+
+// outer is the instruction of the root that is being executed.
+func (f *frame) outer(instr ssa.Instruction) ssa.Instruction {
+	for ; f.caller != nil; f = f.caller {
+		instr = f.at
+	}
+	return instr
+}
+
+// then goes on after a function or an instruction.
+type then func(st *state, result value)
+
+func (w *walk) start(fn *ssa.Function) {
+	fr := &frame{fn: fn, env: map[ssa.Value]value{}, key: "root"}
+	st := &state{cells: map[string]value{}}
+	w.block(fr, fn.Blocks[0], nil, st, func(st *state, result value) { w.end(st, result) })
+}
+
+func (w *walk) block(fr *frame, b, from *ssa.BasicBlock, st *state, k then) {
+	if w.steps++; w.steps > maxSteps {
+		return
+	}
+	if from != nil {
+		w.phis(fr, b, from, st)
+	}
+	if len(b.Preds) > 1 {
+		for v := range fr.env {
+			if instr, ok := v.(ssa.Instruction); ok && instr.Block() != nil && !instr.Block().Dominates(b) {
+				delete(fr.env, v)
+			}
+		}
+		key := w.stateKey(fr, b, st)
+		if w.seen[key] {
+			return
+		}
+		w.seen[key] = true
+	}
+	w.instrs(fr, b, 0, st, k)
+}
+
+func (w *walk) stateKey(fr *frame, b *ssa.BasicBlock, st *state) string {
+	var s strings.Builder
+	fmt.Fprint(&s, fr.key, "/", b.Index, st.phase, st.failed, st.guarded, len(fr.defers))
+	if st.first != nil {
+		s.WriteString(st.first.key())
+	}
+	lines := make([]string, 0, len(fr.env)+len(st.cells))
+	for v, known := range fr.env {
+		lines = append(lines, v.Name()+"="+known.key())
+	}
+	for at, known := range st.cells {
+		lines = append(lines, at+":"+known.key())
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		s.WriteString("\n" + line)
+	}
+	sum := sha256.Sum256([]byte(s.String()))
+	return string(sum[:])
+}
+
+func (w *walk) phis(fr *frame, b, from *ssa.BasicBlock, st *state) {
+	edge := slices.Index(b.Preds, from)
+	merged := map[ssa.Value]value{}
+	for _, instr := range b.Instrs {
+		phi, ok := instr.(*ssa.Phi)
+		if !ok {
+			break
+		}
+		merged[phi] = widen(fr.env[phi], w.value(fr, phi.Edges[edge], st), local(phi), st)
+	}
+	maps.Copy(fr.env, merged)
+}
+
+// widen ends the names of a variable that each round of a loop makes from its last value. It may be about another payment.
+func widen(last, next value, name string, st *state) value {
+	if last.name != "" && next.name != last.name && strings.Contains(next.name, last.name) {
+		next.name = name + "{}"
+		if next.ageIn(st.phase) != counted {
+			next.age, next.phase, next.source = other, st.phase, nil
+		}
+	}
+	return next
+}
+
+func (w *walk) instrs(fr *frame, b *ssa.BasicBlock, from int, st *state, k then) {
+	for i := from; i < len(b.Instrs); i++ {
+		switch instr := b.Instrs[i].(type) {
+		case *ssa.Phi, *ssa.DebugRef:
+		case *ssa.If:
+			w.branch(fr, b, instr, st, k)
+			return
+		case *ssa.Jump:
+			w.block(fr, b.Succs[0], b, st, k)
+			return
+		case *ssa.Return:
+			var result value
+			if len(instr.Results) == 1 {
+				result = w.value(fr, instr.Results[0], st)
+			} else {
+				for _, r := range instr.Results {
+					result.parts = append(result.parts, w.value(fr, r, st))
+				}
+			}
+			k(st, result)
+			return
+		case *ssa.Panic:
+			return
+		case *ssa.Defer:
+			fr.defers = append(fr.defers, instr)
+		case *ssa.RunDefers:
+			w.unwind(fr, st, func(fr *frame, st *state) { w.instrs(fr, b, i+1, st, k) })
+			return
+		case *ssa.Go:
+			w.call(fr, instr, st, func(st *state, _ value) { w.instrs(fr.clone(), b, i+1, st.clone(), k) })
+			return
+		case *ssa.Call:
+			w.call(fr, instr, st, func(st *state, result value) {
+				next := fr.clone()
+				next.env[instr] = result
+				w.instrs(next, b, i+1, st.clone(), k)
+			})
+			return
+		case *ssa.Select:
+			w.selects(fr, instr, st, func(st *state, result value) {
+				next := fr.clone()
+				next.env[instr] = result
+				w.instrs(next, b, i+1, st.clone(), k)
+			})
+			return
+		case *ssa.Store:
+			w.store(fr, instr, st)
+		case *ssa.MapUpdate:
+			w.keep(w.value(fr, instr.Key, st), instr.Key, st)
+			w.keep(w.value(fr, instr.Value, st), instr.Value, st)
+		case *ssa.Send:
+			sent := w.value(fr, instr.X, st)
+			w.keep(sent, instr.X, st)
+			st.cells["<-"+w.value(fr, instr.Chan, st).name] = sent
+		case ssa.Value:
+			fr.env[instr] = w.eval(fr, instr, st)
+		}
+	}
+}
+
+// unwind runs the deferred functions.
+func (w *walk) unwind(fr *frame, st *state, k func(*frame, *state)) {
+	if len(fr.defers) == 0 {
+		k(fr, st)
+		return
+	}
+	next := fr.clone()
+	last := next.defers[len(next.defers)-1]
+	next.defers = next.defers[:len(next.defers)-1]
+	w.call(next, last, st, func(st *state, _ value) { w.unwind(next.clone(), st.clone(), k) })
+}
+
+func (w *walk) branch(fr *frame, b *ssa.BasicBlock, instr *ssa.If, st *state, k then) {
+	cond := w.value(fr, instr.Cond, st)
+	switch {
+	case cond.known == isTrue:
+		w.block(fr, b.Succs[0], b, st, k)
+		return
+	case cond.known == isFalse:
+		w.block(fr, b.Succs[1], b, st, k)
+		return
+	case cond.verdict && st.failed: // what is not known may be the proof that nothing moved
+		return
+	}
+	st.guarded = st.guarded || cond.guard && cond.phase == st.phase
+	w.block(fr.clone(), b.Succs[0], b, st.clone(), k)
+	w.block(fr, b.Succs[1], b, st, k)
+}
+
+// value is what is known of an operand.
+func (w *walk) value(fr *frame, v ssa.Value, st *state) value {
+	if known, ok := fr.env[v]; ok {
+		return known
+	}
+	switch v := v.(type) {
+	case *ssa.Const:
+		known := value{name: "const " + v.String()}
+		switch {
+		case v.IsNil():
+			known.known = isNil
+		case v.Value == nil:
+		case v.Value.Kind() == constant.Bool:
+			known.known = isFalse
+			if constant.BoolVal(v.Value) {
+				known.known = isTrue
+			}
+		case v.Value.Kind() == constant.String:
+			known.known = notNil
+			if constant.StringVal(v.Value) == "" {
+				known.known = isNil
+			}
+		}
+		return known
+	case *ssa.Function:
+		return value{known: notNil, name: v.String(), closure: v}
+	case *ssa.Global:
+		return value{known: notNil, name: v.String()}
+	}
+	return value{name: local(v)}
+}
+
+// local is the name of a value of a function.
+func local(v ssa.Value) string {
+	if v.Parent() == nil {
+		return v.Name()
+	}
+	return v.Parent().String() + ":" + v.Name()
+}
+
+// address is the name of what an address points to.
+func (w *walk) address(fr *frame, v ssa.Value, st *state) string { return "*" + w.value(fr, v, st).name }
+
+func (w *walk) store(fr *frame, instr *ssa.Store, st *state) {
+	at := w.address(fr, instr.Addr, st)
+	stored := w.value(fr, instr.Val, st)
+	if !w.ofParams(instr.Addr) {
+		w.keep(stored, instr.Val, st)
+	}
+	last := st.cells[at]
+	forget(st, at)
+	delete(st.cells, "!"+at)
+	stored = widen(last, stored, at, st)
+	fields := stored.fields
+	stored.fields = nil
+	st.cells[at] = stored
+	for path, f := range fields {
+		st.cells[at+path] = f
+	}
+}
+
+// forget drops what is known of the memory at an address and of the fields there.
+func forget(st *state, at string) {
+	for cell := range st.cells {
+		if cell == at || strings.HasPrefix(cell, at+".") || strings.HasPrefix(cell, at+"[") {
+			delete(st.cells, cell)
+		}
+	}
+}
+
+// clobber means that what an address points to was changed somewhere else.
+func clobber(st *state, at string) {
+	forget(st, at)
+	st.cells["!"+at] = value{age: other, phase: st.phase}
+}
+
+func (w *walk) load(fr *frame, addr ssa.Value, st *state) value {
+	base := w.value(fr, addr, st)
+	at := "*" + base.name
+	loaded, ok := st.cells[at]
+	if !ok {
+		loaded = value{name: at, age: base.age, phase: base.phase, source: base.source, guard: base.guard}
+		for whole := at; whole != ""; whole = parent(whole) {
+			if c, ok := st.cells["!"+whole]; ok && loaded.ageIn(st.phase) != other {
+				loaded.age, loaded.phase = c.age, c.phase
+			}
+			if c, ok := st.cells[whole]; ok && whole != at { // a struct was stored as a whole
+				loaded = c.field(at[len(whole):], st.phase)
+				break
+			}
+		}
+		if base.failure && strings.HasSuffix(at, ".Outcome") {
+			loaded.known = outcomeUnknown
+		}
+		if base.failure && strings.HasSuffix(at, ".Status") {
+			loaded.known = serverError
+		}
+	}
+	for cell, f := range st.cells {
+		if path, ok := strings.CutPrefix(cell, at+"."); ok {
+			if loaded.fields == nil {
+				loaded.fields = map[string]value{}
+			} else {
+				loaded.fields = maps.Clone(loaded.fields)
+			}
+			loaded.fields["."+path] = f
+		}
+	}
+	return loaded
+}
+
+// parent is the address of the struct of a field.
+func parent(at string) string {
+	i := strings.LastIndexAny(at, ".[")
+	if i < 0 || strings.ContainsAny(at[i:], ":/)") {
+		return ""
+	}
+	return at[:i]
+}
+
+// ofParams reports whether an address is in a local variable of the params of payments, or is one of plain type.
+func (w *walk) ofParams(addr ssa.Value) bool {
+	switch addr := addr.(type) {
+	case *ssa.Alloc:
+		return true
+	case *ssa.FreeVar:
+		return true
+	case *ssa.IndexAddr: // the array of variadic arguments
+		_, ok := addr.X.(*ssa.Alloc)
+		return ok
+	case *ssa.FieldAddr:
+		return w.isParams(addr.X.Type()) && w.ofParams(addr.X)
+	}
+	return false
+}
+
+func (w *walk) isParams(t types.Type) bool {
+	for name := range w.calls.Model.Params {
+		if calls.Named(t, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// eval is the value of an instruction that is not a call.
+func (w *walk) eval(fr *frame, instr ssa.Value, st *state) value {
+	get := func(v ssa.Value) value { return w.value(fr, v, st) }
+	p, name := st.phase, local(instr)
+	switch v := instr.(type) {
+	case *ssa.Alloc:
+		at := value{known: notNil, name: frameName(fr) + name}
+		forget(st, "*"+at.name)
+		delete(st.cells, "!*"+at.name)
+		st.cells["*"+at.name] = zero(v.Type().Underlying().(*types.Pointer).Elem())
+		return at
+	case *ssa.MakeClosure:
+		closure := value{known: notNil, name: name, closure: v.Fn.(*ssa.Function)}
+		for _, b := range v.Bindings {
+			closure.bound = append(closure.bound, get(b))
+		}
+		return closure
+	case *ssa.MakeChan:
+		delete(st.cells, "<-"+name)
+		return value{known: notNil, name: name}
+	case *ssa.MakeInterface:
+		made := get(v.X)
+		if _, ok := v.X.Type().Underlying().(*types.Pointer); ok {
+			made.points = []string{"*" + made.name}
+		} else {
+			made.known = notNil
+		}
+		return made
+	case *ssa.ChangeInterface:
+		return get(v.X)
+	case *ssa.ChangeType:
+		return w.conversion(fr, v, v.X, get(v.X), st)
+	case *ssa.Convert:
+		return w.conversion(fr, v, v.X, get(v.X), st)
+	case *ssa.FieldAddr:
+		base := get(v.X)
+		return value{
+			known: notNil, age: base.age, phase: base.phase, source: base.source, name: base.name + fieldName(v.X.Type(), v.Field),
+			guard: base.guard, failure: base.failure,
+		}
+	case *ssa.Field:
+		return get(v.X).field(fieldName(v.X.Type(), v.Field), p)
+	case *ssa.IndexAddr:
+		return element(get(v.X), get(v.Index), p)
+	case *ssa.Index:
+		return element(get(v.X), get(v.Index), p)
+	case *ssa.Lookup:
+		return element(get(v.X), get(v.Index), p)
+	case *ssa.Extract:
+		return part(get(v.Tuple), v.Index, name, p)
+	case *ssa.Next, *ssa.Range:
+		return value{age: other, phase: p, name: name}
+	case *ssa.TypeAssert:
+		return w.asserted(v, get(v.X), name, p)
+	case *ssa.UnOp:
+		switch v.Op {
+		case token.MUL:
+			return w.load(fr, v.X, st)
+		case token.ARROW:
+			received, ok := st.cells["<-"+get(v.X).name]
+			if !ok {
+				received = value{age: other, phase: p, name: name}
+			}
+			if v.CommaOk {
+				return value{parts: []value{received, {}}}
+			}
+			return received
+		case token.NOT:
+			negated := get(v.X)
+			switch negated.known {
+			case isTrue:
+				negated.known = isFalse
+			case isFalse:
+				negated.known = isTrue
+			}
+			return negated
+		}
+		return join(p, name, get(v.X))
+	case *ssa.BinOp:
+		return w.binary(fr, v, st)
+	case *ssa.Slice:
+		if array, ok := v.X.(*ssa.Alloc); ok {
+			return listed(get(array), name, st)
+		}
+	}
+	var of []value
+	for _, operand := range instr.(ssa.Instruction).Operands(nil) {
+		if *operand != nil {
+			of = append(of, get(*operand))
+		}
+	}
+	return join(p, fmt.Sprintf("%T(%s)", instr, names(of)), of...)
+}
+
+// frameName distinguishes the variables of a function that calls itself.
+func frameName(fr *frame) string {
+	_, again := fr.depth(fr.fn)
+	return strings.Repeat("^", again-1)
+}
+
+func zero(t types.Type) value {
+	v := value{name: "zero"}
+	switch t := t.Underlying().(type) {
+	case *types.Basic:
+		if t.Info()&types.IsString != 0 {
+			v.known = isNil
+		}
+		if t.Info()&types.IsBoolean != 0 {
+			v.known = isFalse
+		}
+	case *types.Interface, *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature:
+		v.known = isNil
+	}
+	return v
+}
+
+// element is an element of a list or map: of another payment if the index counts.
+func element(of, index value, p phase) value {
+	v := join(p, of.name+"["+index.name+"]", of, index)
+	if index.ageIn(p) == counted {
+		v.age = other
+	}
+	return v
+}
+
+// listed is a list of arguments.
+func listed(array value, name string, st *state) value {
+	var of []value
+	var points []string
+	names := ""
+	for _, cell := range slices.Sorted(maps.Keys(st.cells)) {
+		if strings.HasPrefix(cell, "*"+array.name+"[") {
+			of = append(of, st.cells[cell])
+			points = append(points, st.cells[cell].points...)
+			names += st.cells[cell].name + ","
+		}
+	}
+	list := join(st.phase, name, of...)
+	list.name, list.points = "["+names+"]", points
+	return list
+}
+
+func part(of value, index int, name string, p phase) value {
+	if index < len(of.parts) {
+		found := of.parts[index]
+		if found.name == "" {
+			found.name = name
+		}
+		return found
+	}
+	of.name = name
+	of.known = anything
+	return of
+}
+
+func (w *walk) selects(fr *frame, instr *ssa.Select, st *state, k then) {
+	result := value{parts: []value{{}, {}}}
+	for _, s := range instr.States {
+		if s.Dir != types.RecvOnly {
+			continue
+		}
+		received, ok := st.cells["<-"+w.value(fr, s.Chan, st).name]
+		if !ok {
+			received = value{age: other, phase: st.phase}
+		}
+		result.parts = append(result.parts, received)
+	}
+	k(st, result)
+}
