@@ -6,9 +6,12 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/client"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/deadline"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/requestid"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/retry"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 )
@@ -17,9 +20,12 @@ import (
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		amount.Analyzer,
+		client.Analyzer,
+		deadline.Analyzer,
 		funding.Analyzer,
 		iterator.Analyzer,
 		outcome.Analyzer,
+		requestid.Analyzer,
 		retry.Analyzer,
 		secret.Analyzer,
 	}
