@@ -1,7 +1,7 @@
 # Short names for the steps of .ci/run, which says what each does. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint bench fuzz examples emulator ci nightly layout race vet docs api api-renew licences vulns size mutants
+.PHONY: help test lint bench fuzz examples emulator ci nightly layout race vet docs api api-renew licences vulns size mutants tour
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ vet: ## gofmt, go vet, go fix, go.mod
 
 docs: ## every public name is documented, the tables in docs/ are complete
 	@bash .ci/run docs traces
+
+tour: ## the transcripts and pictures of docs/tour.md, where they have changed
+	@bash .ci/run tour
 
 api: ## the public API against the listing in api/
 	@bash .ci/run api

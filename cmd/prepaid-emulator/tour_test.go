@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -24,11 +25,10 @@ func TestTour(t *testing.T) {
 	greeting := "$ go run ./cmd/prepaid-emulator -log off\n" + p.out.String()
 	transcript.Require(t, tour, "emulator", p.asInTheDocument(greeting), transcript.Stable)
 
-	picture, held := camera(t, p)
-	const arm = `curl -s -H 'Accept: application/json' -d 'operation=POST /accounts/{id}/transfer' -d 'fault=proxy-page 502 commit-after HELD' -w '\n' http://127.0.0.1:8480/faults`
-	token := regexp.MustCompile(`(?m)^  (TOKEN=.*)$`).FindStringSubmatch(greeting)
-	require.Len(t, token, 2)
-	transcript.Require(t, tour, "naive", p.session(nil, strings.Replace(arm, "HELD", held, 1), token[1],
+	picture := camera(t, p)
+	const arm = `curl -s -d 'operation=POST /accounts/{id}/transfer' -d 'fault=proxy-page 502 commit-after HELD' http://127.0.0.1:8480/faults`
+	p.call("GET", "accounts/"+ada, "") // has a token afterwards
+	transcript.Require(t, tour, "naive", p.session([]string{"TOKEN=" + p.token}, strings.Replace(arm, "HELD", "4s", 1),
 		`curl -sS --retry 1 --retry-delay 1 -w '\n' -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/vnd.vendor+json' \
     -d '{"request_id": "lunch-1", "amount": 25.50, "destination_account_id": "EA10000000000002", "transaction_type": 1,
          "source_reference": "lunch", "destination_reference": "lunch"}' \
@@ -37,7 +37,7 @@ func TestTour(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(p.transfers(), `"running":[]`) }, 30*time.Second, 50*time.Millisecond)
 	picture("tour-paid-twice.png", "transfers", `section[aria-labelledby="twice"]`)
 	transcript.Require(t, tour, "naive-balance", p.session(nil,
-		`curl -s -H 'Accept: application/json' -w '\n' http://127.0.0.1:8480/accounts/EA10000000000001`), transcript.Stable)
+		`curl -s -H 'Accept: application/json' http://127.0.0.1:8480/accounts/EA10000000000001`), transcript.Stable)
 
 	var environment []string
 	for _, variable := range regexp.MustCompile(`(?m)^  export (\w+)='(.*)'$`).FindAllStringSubmatch(greeting, -1) {
@@ -55,7 +55,8 @@ func TestTour(t *testing.T) {
 	picture("tour-paid-once.png", "requests?text="+repeated[1], `[aria-label="Requests"]`)
 	card := regexp.MustCompile(`emp-1  (EA\d{14})`).FindStringSubmatch(shown)
 	require.Len(t, card, 2, shown)
-	picture("tour-account.png", "accounts/"+card[1], `.columns > div`)
+	picture("tour-account.png", "accounts/"+card[1], `[aria-labelledby="history"]`)
+	picture("tour-requests.png", "accounts/"+card[1], `[aria-labelledby="asked"]`)
 }
 
 // session runs commands that name the default address.
@@ -78,18 +79,20 @@ func (p *program) transfers() string {
 	return p.send("GET", p.page+"transfers", "", map[string][]string{"Accept": {"application/json"}}).body
 }
 
-// camera returns what compares a picture in docs/ with an element of a page, and how long a transfer has to be held for it. Without
-// a browser there is nothing to compare.
-func camera(t *testing.T, p *program) (picture func(file, path, selector string), held string) {
+// camera returns what compares a picture in docs/ with an element of a page, where there is a browser.
+func camera(t *testing.T, p *program) func(file, path, selector string) {
 	t.Helper()
 	if _, err := exec.LookPath("chromedriver"); testing.Short() || err != nil && os.Getenv("PREPAID_BROWSER") != "required" {
-		return func(string, string, string) { t.Log("NOT CHECKED: the pictures, in a short run or without chromedriver") }, "2s"
+		return func(string, string, string) {
+			t.Log("NOT CHECKED: the pictures, in a short run or without chromedriver")
+		}
 	}
 	b := startBrowser(t).open(t, browserForm{noJavaScript: true}) // or the page changes while it is compared
+	b.call(http.MethodPost, "/window/rect", map[string]any{"width": 1200, "height": 2000}, nil)
 	return func(file, path, selector string) {
 		t.Helper()
 		b.visit(p.page + path)
 		shown := b.text(selector)
 		transcript.Picture(t, "docs/"+file, shown, func() []byte { return b.pictureOf(selector) })
-	}, "6s"
+	}
 }

@@ -5,18 +5,24 @@ package prepaidvet
 import (
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/requestid"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/retry"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 )
 
 // Analyzers returns all rules, each with a section in the README of this module.
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
+		amount.Analyzer,
 		funding.Analyzer,
 		iterator.Analyzer,
 		outcome.Analyzer,
 		requestid.Analyzer,
+		retry.Analyzer,
+		secret.Analyzer,
 	}
 }

@@ -207,6 +207,7 @@ func (d *demo) run(ctx context.Context, screen *screen) (err error) {
 		unwatch()
 		err = errors.Join(err, d.stop(kill))
 	}()
+	d.event("started: %s, %s, web, %d workers", d.postgres, d.service, len(d.workers))
 	for _, p := range d.processes() {
 		d.work.Go(func() {
 			if err := p.run(running); err != nil {

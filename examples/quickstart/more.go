@@ -14,6 +14,9 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest"
 )
 
+// shownRows of a report are printed: that of a real program may have millions.
+const shownRows = 6
+
 func (q *quickstart) report(ctx context.Context) {
 	q.title("Run a report and stream its rows")
 	if q.template == "" {
@@ -33,12 +36,13 @@ func (q *quickstart) report(ctx context.Context) {
 				q.fail(err)
 				return
 			}
-			rows++
-			fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
+			if rows++; rows <= shownRows {
+				fmt.Fprintln(w, "    "+strings.Join(row, "\t"))
+			}
 		}
 	})
 	total, _ := report.TotalRecords()
-	q.say("%d rows read, including the header row; the service counted %d records", rows, total)
+	q.say("%d rows read, including the header row, the first %d shown; the service counted %d records", rows, min(rows, shownRows), total)
 }
 
 func (q *quickstart) changePIN(ctx context.Context) {

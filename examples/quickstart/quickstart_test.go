@@ -29,13 +29,14 @@ func TestMainJob(t *testing.T) {
 	require.Zero(t, code, out+errOut)
 	require.Empty(t, errOut)
 	for _, want := range []string{
-		"emp-3", "approved", "declined (Declined by policy)", "13 rows read, including the header row; the service counted 12 records", "PIN of emp-1 changed",
+		"emp-3", "approved", "declined (Declined by policy)", "13 rows read, including the header row, the first 6 shown; the service counted 12 records", "PIN of emp-1 changed",
 		"signature valid", "first try: prepaid: Accounts.Transfer: outcome unknown", "search the history: seen",
 		"1 movement with request ID", "adds up", "All done.", "PREPAID_ENVIRONMENT=test",
 	} {
 		require.Contains(t, out, want)
 	}
 	require.Equal(t, 4, strings.Count(out, "  adds up"))
+	require.Equal(t, 5, strings.Count(out, "AUD  "), "rows of the report below its header")
 	require.NotContains(t, out, "FAILED")
 	for _, private := range []string{"4821", "Ada", "ada@example.com", "+61400000001", "1990-05-01", "emulator-secret"} {
 		require.NotContains(t, out, private)

@@ -1,6 +1,6 @@
 // Command apicheck compares the public API of the module, and of those nested in it, with the committed listing.
 //
-//	apicheck [-renew] listings changelog module...
+//	apicheck [-renew] listings changelog [module...]
 //
 // Listings is a directory with one text file per package, one line per name, like Go's own api directory. Each module
 // is a directory with a go.mod; its programs and internal packages are skipped.
@@ -8,7 +8,7 @@
 // A line that is missing from the code is an incompatible change, a line that is missing from the listing an addition.
 // Both fail, so that no change of the API goes unnoticed. With -renew the listings are rewritten; an incompatible
 // change is then also written to broken.txt in the same directory, and fails until the latest section of the changelog
-// names it in backquotes. A release empties broken.txt.
+// names it in backquotes. A release empties broken.txt. Without modules only that is checked.
 package main
 
 import (
@@ -29,8 +29,8 @@ func run(ctx context.Context, arguments []string, out, problems io.Writer) int {
 	if flags.Parse(arguments) != nil {
 		return 2
 	}
-	if flags.NArg() < 3 {
-		fmt.Fprintln(problems, "apicheck: name the directory of listings, the changelog and at least one module")
+	if flags.NArg() < 2 || *renew && flags.NArg() == 2 {
+		fmt.Fprintln(problems, "apicheck: name the directory of listings, the changelog and the modules")
 		return 2
 	}
 	faults, err := check(ctx, flags.Arg(0), flags.Arg(1), flags.Args()[2:], *renew)
@@ -62,6 +62,7 @@ func check(ctx context.Context, directory, changelog string, modules []string, r
 	d := compare(before, now)
 	var faults []string
 	switch {
+	case len(modules) == 0:
 	case !renew:
 		faults = d.faults()
 	default:

@@ -186,3 +186,17 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	require.Equal(t, 2, run(t.Context(), arguments, &out, &problems))
 	require.Contains(t, problems.String(), "torn.txt does not start with a package")
 }
+
+func TestWithoutModulesOnlyTheChangelogIsChecked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.write("api/broken.txt", "package host.example/owner/sdk\nmethod (Client) Put(int) error\n")
+	var out, problems bytes.Buffer
+	arguments := []string{filepath.Join(b.root, "api"), filepath.Join(b.root, "CHANGELOG.md")}
+	require.Equal(t, 1, run(t.Context(), arguments, &out, &problems))
+	require.Contains(t, out.String(), "does not name `Client.Put`")
+	b.write("CHANGELOG.md", "## 0.2.0, unreleased\n\n- `Client.Put` is gone.\n")
+	out.Reset()
+	require.Equal(t, 0, run(t.Context(), arguments, &out, &problems), out.String())
+	require.Equal(t, 2, run(t.Context(), append([]string{"-renew"}, arguments...), &out, &problems), "nothing is renewed from nothing")
+}

@@ -23,6 +23,7 @@ import (
 // 44 operations.
 func TestEveryMethodHasAnExample(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	shown := methodsWithOutput(packageWithExamples(t, "."))
 
 	client := reflect.TypeFor[*prepaid.Client]()
@@ -55,6 +56,7 @@ func TestEveryMethodHasAnExample(t *testing.T) {
 // does not count either.
 func TestExamplesWithoutOutputDoNotCount(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	require.Equal(t, map[string]bool{"S.A": true, "S.D": true}, methodsWithOutput(documentation(t, map[string]string{
 		"s.go": "package s\n\ntype S struct{}\n\nfunc (S) A() {}\nfunc (S) B() {}\nfunc (S) C() {}\nfunc (S) D() {}\n",
 		"s_test.go": "package s_test\n\n" +
@@ -91,6 +93,7 @@ func methodsWithOutput(page *doc.Package) map[string]bool {
 // Each function of the packages that partners import has a running example: its own, or one of the type that it makes.
 func TestEveryFunctionHasAnExample(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	for _, directory := range []string{".", "webhook", "journal", filepath.Join("prepaidtest", "conformance")} {
 		page := packageWithExamples(t, directory)
 		for _, function := range page.Funcs {
@@ -111,6 +114,7 @@ func TestEveryFunctionHasAnExample(t *testing.T) {
 // Each example says in a sentence what it shows.
 func TestEveryExampleSaysWhatItShows(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	for _, directory := range []string{
 		".", "webhook", "journal", "prepaidtest", filepath.Join("prepaidtest", "hostile"), filepath.Join("contrib", "otel"), filepath.Join("contrib", "redis"),
 		filepath.Join("contrib", "vcr"), filepath.Join("contrib", "postgres"), filepath.Join("contrib", "postgres", "pgtest"),

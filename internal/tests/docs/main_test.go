@@ -1,16 +1,19 @@
 package docs
 
 import (
-	"log"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
-// TestMain has the tests read the tree from its root.
-func TestMain(m *testing.M) {
-	if err := os.Chdir(filepath.Join("..", "..", "..")); err != nil {
-		log.Fatal(err)
-	}
-	m.Run()
+var chdir = sync.OnceValue(func() error { return os.Chdir(filepath.Join("..", "..", "..")) })
+
+// atRoot has the tests read the tree from its root. TestMain is too early for it: go test would not see which files are read, and
+// would report an old result after a document has changed.
+func atRoot(t *testing.T) {
+	t.Helper()
+	require.NoError(t, chdir())
 }

@@ -89,19 +89,20 @@ func members(of ast.Expr, found func(name string)) {
 // A Go name that a guide puts in code type exists: prepaid.Config, Config.Retry, client.Accounts.Issue, OutcomeUnknown.
 func TestDocumentNamesExist(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	names := publicNames(t)
 	for _, foreign := range []string{"AccessToken", "ExpiresIn", "ReadHeaderTimeout", "PosCredit"} { // of others, and of the wire
 		names[foreign] = true
 	}
 	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))
 	require.NoError(t, err)
-	span := regexp.MustCompile("`([^`\\n]+)`")
 	fenced := regexp.MustCompile("(?s)```.*?```")
 	checked, unknown := 0, []string(nil)
-	for _, document := range append(documents, "README.md") {
+	for _, document := range append(documents, "README.md", "AGENTS.md") {
 		text, err := os.ReadFile(document)
 		require.NoError(t, err)
-		for _, found := range span.FindAllStringSubmatch(fenced.ReplaceAllString(string(text), ""), -1) {
+		page, _, _ := strings.Cut(string(text), inventedNames)
+		for _, found := range codeSpan.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
 			name, ok := goName(found[1])
 			if !ok {
 				continue
@@ -121,7 +122,7 @@ func TestDocumentNamesExist(t *testing.T) {
 
 // ownName is a name of ours: one of another package, such as errors.Is, is not looked for.
 var ownName = regexp.MustCompile(
-	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?[A-Z]\w*[a-z]\w*(\.[A-Z]\w*)*$`)
+	`^((prepaid|prepaidotel|webhook|journal|prepaidtest|conformance|prepaidredis|prepaidpg|pgtest|store|client|config|srv|server|params)\.)?([A-Z]\w*[a-z]\w*|PIN)(\.[A-Z]\w*)*$`)
 
 // goName returns what a piece of code names, if it is a public Go name and nothing else: a call's arguments, a pointer's
 // star and a leading variable are left out.

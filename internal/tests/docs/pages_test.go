@@ -16,6 +16,7 @@ import (
 // docs/operations.md has a row for each operation of the table, with its request and its safety class.
 func TestOperationsPage(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	page, err := os.ReadFile(filepath.Join("docs", "operations.md"))
 	require.NoError(t, err)
 	operations := tree.Operations(t)
@@ -28,6 +29,7 @@ func TestOperationsPage(t *testing.T) {
 // The README can be read in five minutes.
 func TestREADMEIsShort(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(text), 8000)
@@ -36,6 +38,7 @@ func TestREADMEIsShort(t *testing.T) {
 // The files that CONTRIBUTING.md and DESIGN.md send readers to exist.
 func TestDocumentFilesExist(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	known := make(map[string]bool)
 	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		known[filepath.Base(path)] = true
@@ -50,5 +53,27 @@ func TestDocumentFilesExist(t *testing.T) {
 		for _, file := range names {
 			require.True(t, known[file], "%s names %s", document, file)
 		}
+	}
+}
+
+// A test makes each transcript and each picture of the tour.
+func TestTourIsMadeByTests(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("docs", "tour.md"))
+	require.NoError(t, err)
+	code := compiledCode(t)
+	made := regexp.MustCompile("(?m)^```console (\\S*)$|^!\\[.*\\]\\((\\S+\\.png)\\)$").FindAllStringSubmatch(string(page), -1)
+	require.Greater(t, len(made), 8)
+	for _, one := range made {
+		require.Contains(t, code, `"`+one[1]+one[2]+`",`)
+	}
+	fences := regexp.MustCompile("(?m)^```(\\S*)").FindAllStringSubmatch(string(page), -1)
+	for i := 0; i < len(fences); i += 2 {
+		require.Contains(t, []string{"console", "go"}, fences[i][1], "other blocks are made by nobody")
+	}
+	pictures, err := filepath.Glob(filepath.Join("docs", "tour-*.png"))
+	require.NoError(t, err)
+	for _, picture := range pictures {
+		require.Contains(t, string(page), "]("+filepath.Base(picture)+")")
 	}
 }

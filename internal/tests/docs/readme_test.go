@@ -15,6 +15,7 @@ import (
 // tests that run. Indentation and comments do not count.
 func TestDocumentCodeIsCompiledCode(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	code := compiledCode(t)
 	fenced := regexp.MustCompile("(?s)```go\n(.*?)```")
 	documents, err := filepath.Glob(filepath.Join("docs", "*.md"))
@@ -45,6 +46,7 @@ func TestDocumentCodeIsCompiledCode(t *testing.T) {
 // A block that no file has is reported, wherever it stands.
 func TestDocumentCodeThatIsNotCompiledIsFound(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	code := compiledCode(t)
 	require.True(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\n    case prepaid.OutcomeApplied:\n"))
 	require.False(t, hasCode(code, "switch prepaid.OutcomeOf(err) {\ncase prepaid."+"OutcomeMaybe:\n"))
@@ -95,6 +97,7 @@ func plainLines(text string) string {
 // Every relative link of the documents leads somewhere.
 func TestDocumentLinks(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	var documents []string
 	for _, pattern := range []string{"*.md", filepath.Join("*", "*.md"), filepath.Join("*", "*", "*.md")} {
 		found, err := filepath.Glob(pattern)

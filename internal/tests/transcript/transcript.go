@@ -71,7 +71,8 @@ func Stable(text string) string {
 		{`\b\d{4}-\d{2}-\d{2}\b`, "DAY"},
 		{`\b\d{2}:\d{2}(:\d{2})?\b`, "TIME"},
 		{`\b\d{1,2} [JFMASOND][a-z]{2}\b`, "DAY"},
-		{`<?\b\d+(\.\d+)? ?(ms|s)\b`, "DURATION"},
+		{`<?\b\d+ (ms|s)\b`, "DURATION"},
+		{`(clock skew )\S+`, "${1}DURATION"},
 		{`(no complete response \(headers\): ).*`, "${1}CAUSE"},
 	} {
 		text = regexp.MustCompile(one.varying).ReplaceAllString(text, one.stable)

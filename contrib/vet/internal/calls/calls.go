@@ -3,6 +3,7 @@
 package calls
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -62,8 +63,15 @@ func (*user) String() string { return "uses the SDK" }
 // wrapper is the fact of a function that is a money call because it makes one, for its caller, and returns its error.
 type wrapper struct{ Func }
 
-func (*wrapper) AFact()           {}
-func (w *wrapper) String() string { return "wraps " + w.Name }
+func (*wrapper) AFact() {}
+
+func (w *wrapper) String() string {
+	recorded := ""
+	if w.Recorded {
+		recorded = ", recorded"
+	}
+	return fmt.Sprintf("kind %d, key %d %q, error %d, result %d%s", w.Kind, w.Key.Param, w.Key.Field, w.Err, w.Result, recorded)
+}
 
 // Result is what is known of a package.
 type Result struct {

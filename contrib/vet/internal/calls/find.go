@@ -137,15 +137,18 @@ func (r *Result) in(fn *ssa.Function) []*Call {
 	return found
 }
 
-// Find returns the money call that an instruction is, or nil.
+// Find returns the money call that an instruction is, also in a function that the compiler adds, or nil.
 func (r *Result) Find(instr ssa.CallInstruction) *Call {
 	for _, call := range r.Calls {
 		if call.Instr == instr {
 			return call
 		}
 	}
-	return nil
+	return r.call(instr.Parent(), instr)
 }
+
+// Expr is a call in the source, nil for one that the compiler adds.
+func (r *Result) Expr(instr ssa.CallInstruction) *ast.CallExpr { return r.exprs[instr.Common().Pos()] }
 
 func (r *Result) call(in *ssa.Function, instr ssa.CallInstruction) *Call {
 	common := instr.Common()

@@ -71,7 +71,7 @@ type Model struct {
 	ID string
 	// Clients make a client.
 	Clients []string
-	// Reveal returns the text of a secret.
+	// Reveal return the text of a secret first.
 	Reveal []string
 	// Amount is the type of an amount.
 	Amount string
@@ -141,7 +141,7 @@ func Prepaid() *Model {
 		Derived:  []string{sdk + ".DeriveRequestID"},
 		ID:       sdk + ".RequestID",
 		Clients:  []string{sdk + ".NewClient"},
-		Reveal:   []string{"(" + sdk + ".Secret).Reveal"},
+		Reveal:   []string{"(" + sdk + ".Secret).Reveal", "(" + sdk + ".EphemeralKey).Bytes", "(*" + sdk + ".Client).Token"},
 		Amount:   sdk + ".Amount",
 		Guide:    "https://github.com/cardprograms/prepaid/blob/main/contrib/vet/README.md",
 	}

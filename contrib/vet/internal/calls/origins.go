@@ -3,12 +3,13 @@ package calls
 import (
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
 
-// Origins follows a value back through assignments, conversions, branches and local variables, and with a field, into what was
-// stored in that field of it. What it ends at are parameters, calls, constants, fields of what came from elsewhere
+// Origins follows a value back through assignments, conversions, branches and local variables, and with a field ("RequestID",
+// "Params.RequestID"), into what was stored in that field of it. What it ends at are parameters, calls, constants, fields of what came from elsewhere
 // (*ssa.Field, or *ssa.FieldAddr) and variables of an enclosing function.
 func Origins(value ssa.Value, field string) []ssa.Value {
 	var values []ssa.Value
@@ -62,7 +63,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 		o.follow(v.X, field)
 		return
 	case *ssa.Field:
-		if field == "" && o.stored(v.X, FieldName(v.X.Type(), v.Field)) {
+		if o.stored(v.X, join(FieldName(v.X.Type(), v.Field), field)) {
 			return
 		}
 	case *ssa.UnOp:
@@ -72,7 +73,7 @@ func (o *origins) follow(value ssa.Value, field string) {
 		}
 	case *ssa.Alloc: // its address: params that are passed as a pointer
 		if field != "" {
-			o.variable(v, field, v)
+			o.variable(v, field, place{v, field})
 			return
 		}
 	}
@@ -95,11 +96,15 @@ func (o *origins) stored(of ssa.Value, field string) bool {
 func (o *origins) load(v *ssa.UnOp, field string) {
 	switch address := v.X.(type) {
 	case *ssa.Alloc:
-		o.variable(address, field, v)
+		o.variable(address, field, place{v, field})
 		return
 	case *ssa.FieldAddr:
-		if local, ok := address.X.(*ssa.Alloc); ok && field == "" {
-			o.variable(local, FieldName(address.X.Type(), address.Field), address)
+		root, path := fieldsOf(address)
+		if outer, ok := root.(*ssa.FreeVar); ok {
+			root = captured(outer)
+		}
+		if local, ok := root.(*ssa.Alloc); ok {
+			o.variable(local, join(path, field), place{address, field})
 			return
 		}
 		o.found = append(o.found, place{address, field})
@@ -107,7 +112,7 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 	case *ssa.FreeVar:
 		if outer := captured(address); outer != nil {
 			if local, ok := outer.(*ssa.Alloc); ok {
-				o.variable(local, field, v)
+				o.variable(local, field, place{v, field})
 				return
 			}
 			o.follow(outer, field)
@@ -118,28 +123,45 @@ func (o *origins) load(v *ssa.UnOp, field string) {
 }
 
 // variable follows what is stored in a variable of the function, or in its field. If nothing is, the origin is whole.
-func (o *origins) variable(local *ssa.Alloc, field string, whole ssa.Value) {
+func (o *origins) variable(local *ssa.Alloc, field string, whole place) {
 	before := len(o.found)
-	for _, ref := range *local.Referrers() {
+	o.stores(local, field)
+	if len(o.found) == before {
+		o.found = append(o.found, whole)
+	}
+}
+
+func (o *origins) stores(address ssa.Value, field string) {
+	for _, ref := range *address.Referrers() {
 		switch ref := ref.(type) {
 		case *ssa.Store:
-			if ref.Addr == local {
+			if ref.Addr == address {
 				o.follow(ref.Val, field)
 			}
 		case *ssa.FieldAddr:
-			if field == "" || FieldName(local.Type(), ref.Field) != field {
-				continue
-			}
-			for _, ref := range *ref.Referrers() {
-				if store, ok := ref.(*ssa.Store); ok {
-					o.follow(store.Val, "")
-				}
+			first, rest, _ := strings.Cut(field, ".")
+			if field != "" && FieldName(address.Type(), ref.Field) == first {
+				o.stores(ref, rest)
 			}
 		}
 	}
-	if len(o.found) == before {
-		o.found = append(o.found, place{whole, field})
+}
+
+// fieldsOf is the variable, or the pointer, whose field an address is, and the name of the field: "Params.RequestID".
+func fieldsOf(address *ssa.FieldAddr) (root ssa.Value, path string) {
+	path = FieldName(address.X.Type(), address.Field)
+	if outer, ok := address.X.(*ssa.FieldAddr); ok {
+		root, before := fieldsOf(outer)
+		return root, join(before, path)
 	}
+	return address.X, path
+}
+
+func join(path, field string) string {
+	if path == "" || field == "" {
+		return path + field
+	}
+	return path + "." + field
 }
 
 // captured is what a literal's variable of the enclosing function is there.

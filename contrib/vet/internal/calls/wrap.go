@@ -171,15 +171,10 @@ func parameter(fn *ssa.Function, at place) Source {
 	value, field := at.value, at.field
 	switch v := value.(type) {
 	case *ssa.FieldAddr:
-		if field != "" {
-			return Source{Param: None}
-		}
-		value, field = v.X, FieldName(v.X.Type(), v.Field)
+		root, path := fieldsOf(v)
+		value, field = root, join(path, field)
 	case *ssa.Field:
-		if field != "" {
-			return Source{Param: None}
-		}
-		value, field = v.X, FieldName(v.X.Type(), v.Field)
+		value, field = v.X, join(FieldName(v.X.Type(), v.Field), field)
 	}
 	skip := 0
 	if fn.Signature.Recv() != nil {

@@ -10,13 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
 )
 
 // Run checks the packages of testdata/src, which can import the stubs of this package's testdata, against their "want" comments
 // and, if there are any, their .golden files with the suggested fixes applied.
-func Run(t *testing.T, rule *analysis.Analyzer, packages ...string) {
+func Run(t *testing.T, rule *analysis.Analyzer, patterns ...string) {
 	t.Helper()
-	analysistest.RunWithSuggestedFixes(t, Tree(t), rule, packages...)
+	analysistest.RunWithSuggestedFixes(t, Tree(t), rule, patterns...)
 }
 
 // Tree is a directory that has the rule's testdata and the stubs.
@@ -25,8 +27,28 @@ func Tree(t *testing.T) string {
 	_, here, _, ok := runtime.Caller(0)
 	require.True(t, ok)
 	tree := t.TempDir()
-	for _, part := range []string{filepath.Join(filepath.Dir(here), "testdata"), "testdata"} {
-		require.NoError(t, os.CopyFS(tree, os.DirFS(part)))
+	require.NoError(t, os.CopyFS(tree, os.DirFS(filepath.Join(filepath.Dir(here), "testdata"))))
+	if _, err := os.Stat("testdata"); err == nil {
+		require.NoError(t, os.CopyFS(tree, os.DirFS("testdata")))
 	}
 	return tree
+}
+
+// Analyze runs rules over packages of a tree. There is an action for each rule and package.
+func Analyze(t *testing.T, tree string, rules []*analysis.Analyzer, patterns ...string) []*checker.Action {
+	t.Helper()
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.LoadAllSyntax | packages.NeedModule,
+		Dir:  tree,
+		Env:  append(os.Environ(), "GOPATH="+tree, "GO111MODULE=off", "GOWORK=off", "GOPROXY=off"),
+	}, patterns...)
+	require.NoError(t, err)
+	require.Zero(t, packages.PrintErrors(loaded))
+	graph, err := checker.Analyze(rules, loaded, nil)
+	require.NoError(t, err)
+	require.Len(t, graph.Roots, len(rules)*len(patterns))
+	for _, action := range graph.Roots {
+		require.NoError(t, action.Err)
+	}
+	return graph.Roots
 }

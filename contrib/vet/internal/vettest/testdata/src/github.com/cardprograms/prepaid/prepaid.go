@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"golang.org/x/oauth2"
 )
 
 type (
@@ -125,10 +127,18 @@ type Client struct {
 	Simulation *SimulationService
 }
 
-func NewClient(Config) (*Client, error)                   { return nil, nil }
-func (*Client) With(Overrides) (*Client, error)           { return nil, nil }
-func (*Client) Close() error                              { return nil }
-func (*Client) Do(context.Context, RawRequest, any) error { return nil }
+func NewClient(Config) (*Client, error)                      { return nil, nil }
+func (*Client) With(Overrides) (*Client, error)              { return nil, nil }
+func (*Client) Close() error                                 { return nil }
+func (*Client) Check(context.Context) (*CheckResult, error)  { return nil, nil }
+func (*Client) Token(context.Context) (*oauth2.Token, error) { return nil, nil }
+func (*Client) Do(context.Context, RawRequest, any) error    { return nil }
+
+type CheckResult struct{ TokenLifetime time.Duration }
+
+type EphemeralKey struct{ secret Secret }
+
+func (EphemeralKey) Bytes() []byte { return nil }
 
 type RawRequest struct{ Method, Path string }
 

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+// builder builds the emulator of one version with "go install", in directories of its own.
+type builder struct {
+	version string
+	work    string            // of this run
+	sums    map[string]string // of go.sum, by "path version"
+	proxies string
+	goroot  string
+}
+
+// binary is the emulator for one system.
+type binary struct {
+	target
+	version string
+	content []byte
+	info    *debug.BuildInfo
+}
+
+// newBuilder reads the source. Whatever it writes is below work.
+func newBuilder(ctx context.Context, root, version, work string) (*builder, error) {
+	b := &builder{version: version, work: work, sums: make(map[string]string)}
+	// Fills the module cache, which then serves the dependencies; the checksums are those of go.sum.
+	download := exec.CommandContext(ctx, "go", "mod", "download")
+	download.Dir = root
+	if _, err := output(download); err != nil {
+		return nil, err
+	}
+	var environment struct{ GOMODCACHE, GOPROXY, GOROOT string }
+	printed, err := output(exec.CommandContext(ctx, "go", "env", "-json", "GOMODCACHE", "GOPROXY", "GOROOT"))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(printed, &environment); err != nil {
+		return nil, err
+	}
+	b.goroot = environment.GOROOT
+	own := filepath.Join(work, "proxy")
+	b.proxies = strings.Join([]string{fileURL(own), fileURL(filepath.Join(environment.GOMODCACHE, "cache", "download")), environment.GOPROXY}, ",")
+	text, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 {
+			b.sums[fields[0]+" "+fields[1]] = fields[2]
+		}
+	}
+	return b, publish(ctx, root, version, own)
+}
+
+// fileURL returns the address of a directory, which on Windows begins with a drive.
+func fileURL(directory string) string {
+	return "file:///" + strings.TrimPrefix(filepath.ToSlash(directory), "/")
+}
+
+// modules is where the sources of a build are.
+func (b *builder) modules() string { return filepath.Join(b.work, "modules") }
+
+// build builds for one system what
+//
+//	CGO_ENABLED=0 GOOS=... GOARCH=... go install -trimpath -ldflags='-s -w' github.com/cardprograms/prepaid/cmd/prepaid-emulator@VERSION
+//
+// builds anywhere with the same version of Go. The build ID stays: it is a hash of what is built, and macOS derives from it the
+// identifier without which it does not start a program.
+func (b *builder) build(ctx context.Context, t target) (*binary, error) {
+	path := filepath.Join(b.work, "go")
+	command := exec.CommandContext(ctx, "go", "install", "-trimpath", "-ldflags=-s -w", modulePath+"/cmd/"+program+"@"+b.version)
+	command.Dir = b.work
+	command.Env = append(os.Environ(), "GOENV=off", "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOEXPERIMENT=", "GOFIPS140=off",
+		"CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOPATH="+path, "GOBIN=", "GOMODCACHE="+b.modules(), "GOPROXY="+b.proxies, "GOPRIVATE=", "GONOPROXY=", "GOSUMDB=off")
+	if _, err := output(command); err != nil {
+		return nil, fmt.Errorf("%s: %w", t, err)
+	}
+	file, err := installed(filepath.Join(path, "bin"), t)
+	if err != nil {
+		return nil, err
+	}
+	info, err := buildinfo.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range info.Deps {
+		if sum := b.sums[m.Path+" "+m.Version]; m.Replace != nil || sum == "" || sum != m.Sum {
+			return nil, fmt.Errorf("%s: %s %s is not what go.sum has", t, m.Path, m.Version)
+		}
+	}
+	content, err := os.ReadFile(file)
+	return &binary{t, b.version, content, info}, err
+}
+
+// installed finds the program, which "go install" puts into a directory of its system unless that is this one.
+func installed(bin string, t target) (string, error) {
+	name := program
+	if t.os == "windows" {
+		name += ".exe"
+	}
+	for _, file := range []string{filepath.Join(bin, t.os+"_"+t.arch, name), filepath.Join(bin, name)} {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file, nil
+		}
+	}
+	return "", errors.New(t.String() + ": go install left no program")
+}

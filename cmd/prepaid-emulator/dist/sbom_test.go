@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/google/licenseclassifier/v2/assets"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+)
+
+// An SBOM is valid CycloneDX, describes the very program of the archive, and lists what that says it was built of.
+func TestSBOM(t *testing.T) {
+	t.Parallel()
+	m := release(t)
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(schemas(t))
+	schema, err := compiler.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
+	require.NoError(t, err)
+	for _, one := range m.targets {
+		text := m.read(t, one.os+"_"+one.arch+".cdx.json")
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		require.NoError(t, err)
+		require.NoError(t, schema.Validate(document))
+
+		var bom cdx.BOM
+		require.NoError(t, cdx.NewBOMDecoder(bytes.NewReader(text), cdx.BOMFileFormatJSON).Decode(&bom))
+		content := m.programOf(t, one)
+		require.Equal(t, []cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sha256.Sum256(content))}}, *bom.Metadata.Component.Hashes)
+		require.Equal(t, fmt.Sprintf("pkg:golang/%s@%s?goos=%s&goarch=%s#cmd/%s", modulePath, m.version, one.os, one.arch, program), bom.Metadata.Component.PackageURL)
+
+		info, err := buildinfo.Read(bytes.NewReader(content))
+		require.NoError(t, err)
+		want := []string{"std " + info.GoVersion + " -"}
+		for _, part := range append(info.Deps, &info.Main) {
+			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(part.Sum, "h1:"))
+			require.NoError(t, err)
+			want = append(want, part.Path+" "+part.Version+" "+hex.EncodeToString(sum))
+		}
+		var got []string
+		licences := make(map[string]string)
+		for _, component := range *bom.Components {
+			sum := "-"
+			if component.Hashes != nil {
+				sum = (*component.Hashes)[0].Value
+			}
+			got = append(got, component.Name+" "+component.Version+" "+sum)
+			licences[component.Name] = (*component.Licenses)[0].License.ID
+		}
+		require.ElementsMatch(t, want, got)
+		require.Equal(t, []string{"Apache-2.0", "MPL-2.0", "MIT", "BSD-3-Clause", "BSD-3-Clause"}, []string{
+			licences[modulePath], licences["github.com/hashicorp/go-retryablehttp"], licences["github.com/govalues/decimal"],
+			licences["golang.org/x/oauth2"], licences["std"],
+		})
+	}
+}
+
+// schemas loads the schemas of CycloneDX from its module, one of which has another name there.
+func schemas(t *testing.T) jsonschema.URLLoader {
+	t.Helper()
+	directory, err := output(exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
+	require.NoError(t, err)
+	return loader(func(url string) (any, error) {
+		name := strings.Replace(path.Base(url), "jsf-0.82.schema.json", "jsf-0.82.schemax.json", 1)
+		file, err := os.Open(filepath.Join(strings.TrimSpace(string(directory)), "schema", name))
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return jsonschema.UnmarshalJSON(file)
+	})
+}
+
+type loader func(url string) (any, error)
+
+func (l loader) Load(url string) (any, error) { return l(url) }
+
+// A part without a licence, with one that nobody knows, or with two ends the release.
+func TestLicenceIsNotKnown(t *testing.T) {
+	t.Parallel()
+	mit, err := assets.ReadLicenseFile("License/MIT/pristine.txt")
+	require.NoError(t, err)
+	isc, err := assets.ReadLicenseFile("License/ISC/pristine.txt")
+	require.NoError(t, err)
+	for _, texts := range []map[string]string{
+		{},
+		{"LICENSE": "You may look, but not touch."},
+		{"LICENSE": string(mit), "COPYING.txt": string(isc)},
+	} {
+		b := &builder{work: t.TempDir()}
+		directory := filepath.Join(b.modules(), "example.com", "main@v1.0.0")
+		require.NoError(t, os.MkdirAll(directory, 0o755))
+		for name, text := range texts {
+			require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
+		}
+		info := &buildinfo.BuildInfo{}
+		info.Main.Path, info.Main.Version = "example.com/main", "v1.0.0"
+		_, err := b.parts(info)
+		require.ErrorContains(t, err, "example.com/main: its licence is not one that is known")
+	}
+}

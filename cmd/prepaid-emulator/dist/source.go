@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+const modulePath = "github.com/cardprograms/prepaid"
+
+// sourceVersion returns the version that the source says it is, as one that comes before it.
+func sourceVersion(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "call.go"))
+	if err != nil {
+		return "", err
+	}
+	found := regexp.MustCompile(`(?m)^const version = "(.+)"$`).FindSubmatch(text)
+	if found == nil {
+		return "", errors.New("call.go names no version")
+	}
+	return "v" + string(found[1]) + "-dev", nil
+}
+
+// publish writes the module as a Go module proxy serves it, so that "go install" builds the emulator from it exactly as it does
+// from a public proxy.
+func publish(ctx context.Context, root, version, proxy string) error {
+	files, err := sourceFiles(ctx, root)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	if err := zip.Create(&packed, module.Version{Path: modulePath, Version: version}, files); err != nil {
+		return err
+	}
+	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	directory := filepath.Join(proxy, filepath.FromSlash(modulePath), "@v")
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	for name, content := range map[string][]byte{
+		"list": []byte(version + "\n"), version + ".info": fmt.Appendf(nil, `{"Version":%q}`, version), version + ".mod": gomod, version + ".zip": packed.Bytes(),
+	} {
+		if err := os.WriteFile(filepath.Join(directory, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourceFiles lists what git has or would add. In a clean tree these are the files of its commit, which a public proxy packs.
+func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
+	command := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	command.Dir = root
+	listed, err := output(command)
+	if err != nil {
+		return nil, err
+	}
+	var files []zip.File
+	for name := range bytes.SplitSeq(bytes.TrimSuffix(listed, []byte{0}), []byte{0}) {
+		file := sourceFile{root, string(name)}
+		if _, err := file.Lstat(); errors.Is(err, fs.ErrNotExist) { // deleted, and not yet committed
+			continue
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+type sourceFile struct{ root, name string }
+
+func (f sourceFile) Path() string                 { return f.name }
+func (f sourceFile) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(f.root, f.name)) }
+func (f sourceFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(f.root, f.name)) }
+
+// output runs a command and returns what it prints.
+func output(command *exec.Cmd) ([]byte, error) {
+	var problems bytes.Buffer
+	command.Stderr = &problems
+	printed, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", command.Args[0], command.Args[1], err, bytes.TrimSpace(problems.Bytes()))
+	}
+	return printed, nil
+}

@@ -1,0 +1,6 @@
+// Package unused does not use the SDK.
+package unused
+
+func Charge() error { return nil }
+
+func both() error { return Charge() }

@@ -1,0 +1,258 @@
+package amount
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+var compares = map[token.Token]bool{token.EQL: true, token.NEQ: true, token.LSS: true, token.LEQ: true, token.GTR: true, token.GEQ: true}
+
+// tracer follows values back to floats and amounts.
+type tracer struct {
+	pass    *analysis.Pass
+	found   *calls.Result
+	results map[*ssa.Function]*result // without those that are being made
+}
+
+// result is what is known of the first result of a function of this package.
+func (t *tracer) result(fn *ssa.Function) *result {
+	if r, ok := t.results[fn]; ok {
+		return r
+	}
+	r := new(result)
+	t.results[fn] = r
+	for _, block := range fn.Blocks {
+		ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
+		if !ok || len(ret.Results) == 0 {
+			continue
+		}
+		value := ret.Results[0]
+		switch {
+		case basic(value.Type(), types.IsFloat):
+			m := t.money(value, map[ssa.Value]bool{})
+			r.Money, r.Computed = r.Money || m.Money, r.Computed || m.Computed
+		case basic(value.Type(), types.IsString|types.IsInteger):
+			r.Rounded = r.Rounded || t.rounded(value, map[ssa.Value]bool{})
+		}
+	}
+	return r
+}
+
+// of is what is known of the result of a call.
+func (t *tracer) of(call *ssa.Call) *result {
+	if fn := call.Common().StaticCallee(); fn != nil && fn.Blocks != nil {
+		return t.result(fn)
+	}
+	r := new(result)
+	if callee := calls.Callee(call.Common()); callee != nil {
+		t.pass.ImportObjectFact(callee, r)
+	}
+	return r
+}
+
+// rounded reports whether a number or text is, or was, a float that is not a constant and not random.
+func (t *tracer) rounded(v ssa.Value, seen map[ssa.Value]bool) bool {
+	if v == nil || seen[v] {
+		return false
+	}
+	seen[v] = true
+	if _, constant := v.(*ssa.Const); constant {
+		return false
+	}
+	if basic(v.Type(), types.IsFloat) {
+		return !random(v, map[ssa.Value]bool{})
+	}
+	switch v := v.(type) {
+	case *ssa.Phi:
+		return t.any(v.Edges, seen)
+	case *ssa.Extract:
+		return v.Index == 0 && t.rounded(v.Tuple, seen)
+	case *ssa.Convert:
+		return t.rounded(v.X, seen)
+	case *ssa.ChangeType:
+		return t.rounded(v.X, seen)
+	case *ssa.MakeInterface:
+		return t.rounded(v.X, seen)
+	case *ssa.BinOp: // of integers, or "+" of texts
+		return !compares[v.Op] && (t.rounded(v.X, seen) || t.rounded(v.Y, seen))
+	case *ssa.UnOp:
+		return v.Op == token.MUL && t.any(stored(v.X), seen)
+	case *ssa.Slice:
+		return t.any(elements(v.X), seen)
+	case *ssa.Call:
+		callee := calls.Callee(v.Common())
+		switch name := fullName(callee); {
+		case formats[name]:
+			return t.any(v.Common().Args, seen)
+		case strings.HasPrefix(name, "strings.") && basic(v.Type(), types.IsString):
+			return t.rounded(v.Common().Args[0], seen)
+		}
+		return t.of(v).Rounded
+	}
+	return false
+}
+
+func (t *tracer) any(values []ssa.Value, seen map[ssa.Value]bool) bool {
+	for _, v := range values {
+		if t.rounded(v, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// formats are functions that make text of their arguments.
+var formats = map[string]bool{
+	"fmt.Sprint": true, "fmt.Sprintf": true, "fmt.Append": true, "fmt.Appendf": true, "strconv.FormatFloat": true, "strconv.AppendFloat": true,
+	"strconv.FormatInt": true, "strconv.Itoa": true,
+}
+
+// random reports whether a float is made of a random one: such money is fictional.
+func random(v ssa.Value, seen map[ssa.Value]bool) bool {
+	if seen[v] {
+		return false
+	}
+	seen[v] = true
+	if call, ok := v.(*ssa.Call); ok {
+		if callee := calls.Callee(call.Common()); callee != nil && callee.Pkg() != nil && strings.HasPrefix(callee.Pkg().Path(), "math/rand") {
+			return true
+		}
+	}
+	instr, ok := v.(ssa.Instruction)
+	if !ok || !basic(v.Type(), types.IsNumeric) {
+		return false
+	}
+	for _, operand := range instr.Operands(nil) {
+		if *operand != nil && random(*operand, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// money follows a float back to an amount.
+func (t *tracer) money(v ssa.Value, seen map[ssa.Value]bool) (r result) {
+	if v == nil || seen[v] {
+		return r
+	}
+	seen[v] = true
+	join := func(values ...ssa.Value) {
+		for _, v := range values {
+			of := t.money(v, seen)
+			r.Money, r.Computed = r.Money || of.Money, r.Computed || of.Computed
+		}
+	}
+	switch v := v.(type) {
+	case *ssa.Phi:
+		join(v.Edges...)
+	case *ssa.Extract:
+		if v.Index == 0 {
+			join(v.Tuple)
+		}
+	case *ssa.Convert:
+		join(v.X)
+	case *ssa.MakeInterface:
+		join(v.X)
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			join(stored(v.X)...)
+		} else {
+			join(v.X)
+		}
+	case *ssa.BinOp:
+		r = t.arithmetic(v, seen)
+	case *ssa.Call:
+		callee := calls.Callee(v.Common())
+		if callee == nil {
+			return r
+		}
+		switch recv := callee.Signature().Recv(); {
+		case recv != nil && t.amount(recv.Type()):
+			r.Money = basic(v.Type(), types.IsString) || callee.Name() == "Cents"
+		case fullName(callee) == "strconv.ParseFloat", callee.Pkg() != nil && callee.Pkg().Path() == "math":
+			join(v.Common().Args...)
+		default:
+			of := t.of(v)
+			r.Money, r.Computed = of.Money, of.Computed
+		}
+	}
+	return r
+}
+
+// arithmetic: a sum, a difference and a multiple of money is money. A quotient of two is not, and one by a constant is another unit.
+func (t *tracer) arithmetic(op *ssa.BinOp, seen map[ssa.Value]bool) result {
+	x, y := t.money(op.X, seen), t.money(op.Y, seen)
+	switch op.Op {
+	case token.ADD, token.SUB, token.MUL:
+		return result{Money: x.Money || y.Money, Computed: (x.Money || y.Money) && basic(op.Type(), types.IsFloat)}
+	case token.QUO:
+		if _, constant := op.Y.(*ssa.Const); constant {
+			return x
+		}
+	}
+	return result{}
+}
+
+// stored are the values that are stored at an address of a local variable, or of a field of one.
+func stored(address ssa.Value) []ssa.Value {
+	var values []ssa.Value
+	add := func(address ssa.Value) {
+		for _, ref := range *address.Referrers() {
+			if store, ok := ref.(*ssa.Store); ok && store.Addr == address {
+				values = append(values, store.Val)
+			}
+		}
+	}
+	switch address := address.(type) {
+	case *ssa.Alloc:
+		add(address)
+	case *ssa.FieldAddr:
+		local, ok := address.X.(*ssa.Alloc)
+		if !ok {
+			return nil
+		}
+		for _, ref := range *local.Referrers() {
+			if same, ok := ref.(*ssa.FieldAddr); ok && same.Field == address.Field {
+				add(same)
+			}
+		}
+	}
+	return values
+}
+
+// elements are what is stored in the array of variable arguments.
+func elements(array ssa.Value) []ssa.Value {
+	local, ok := array.(*ssa.Alloc)
+	if !ok {
+		return nil
+	}
+	var values []ssa.Value
+	for _, ref := range *local.Referrers() {
+		if address, ok := ref.(*ssa.IndexAddr); ok {
+			for _, ref := range *address.Referrers() {
+				if store, ok := ref.(*ssa.Store); ok {
+					values = append(values, store.Val)
+				}
+			}
+		}
+	}
+	return values
+}
+
+func fullName(fn *types.Func) string {
+	if fn == nil {
+		return ""
+	}
+	return fn.FullName()
+}
+
+func basic(t types.Type, info types.BasicInfo) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&info != 0
+}

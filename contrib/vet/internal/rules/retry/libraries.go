@@ -1,0 +1,114 @@
+package retry
+
+import (
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// runners are functions and methods that run a function again until it succeeds, by the paths of their packages without the
+// major version. The function that they run is an argument.
+var runners = map[string]*regexp.Regexp{
+	"github.com/cenkalti/backoff":              regexp.MustCompile(`^Retry`),
+	"gopkg.in/cenkalti/backoff":                regexp.MustCompile(`^Retry`),
+	"github.com/avast/retry-go":                regexp.MustCompile(`^Do`),
+	"github.com/sethvargo/go-retry":            regexp.MustCompile(`^(Do|DoValue|Constant|Exponential|Fibonacci)$`),
+	"github.com/eapache/go-resiliency":         regexp.MustCompile(`^Run`),
+	"github.com/flowchartsman/retry":           regexp.MustCompile(`^Run`),
+	"github.com/matryer/try":                   regexp.MustCompile(`^Do$`),
+	"gopkg.in/matryer/try":                     regexp.MustCompile(`^Do$`),
+	"github.com/juju/retry":                    regexp.MustCompile(`^Call$`),
+	"github.com/Rican7/retry":                  regexp.MustCompile(`^Retry$`),
+	"github.com/kamilsk/retry":                 regexp.MustCompile(`^(Do|Go|Try|Retry)`),
+	"github.com/thedevsaddam/retry":            regexp.MustCompile(`^Do`),
+	"github.com/googleapis/gax-go":             regexp.MustCompile(`^Invoke$`),
+	"github.com/samber/lo":                     regexp.MustCompile(`^Attempt`),
+	"k8s.io/client-go/util/retry":              regexp.MustCompile(`^(OnError|RetryOnConflict)$`),
+	"k8s.io/apimachinery/pkg/util/wait":        regexp.MustCompile(`^(ExponentialBackoff|Poll)`), // Until and Forever run at intervals, for whatever there is to do
+	"github.com/failsafe-go/failsafe-go":       regexp.MustCompile(`^(Run|Get)`),                 // if a policy is to repeat, see repeats
+	"github.com/eapache/go-resiliency/retrier": regexp.MustCompile(`^Run`),
+}
+
+// transports are packages with an http.RoundTripper that repeats requests.
+var transports = []string{
+	"github.com/hashicorp/go-retryablehttp", "github.com/PuerkitoBio/rehttp", "github.com/failsafe-go/failsafe-go/failsafehttp",
+	"github.com/gojek/heimdall/httpclient", "github.com/ybbus/httpretry",
+}
+
+var major = regexp.MustCompile(`(/v[0-9]+|\.v[0-9]+)$`)
+
+func unversioned(path string) string { return major.ReplaceAllString(path, "") }
+
+// runs reports whether a call is of a function that runs another one again.
+func runs(common *ssa.CallCommon) bool {
+	callee := calls.Callee(common)
+	if callee == nil || callee.Pkg() == nil || !runner(callee) {
+		return false
+	}
+	return !strings.HasPrefix(callee.Pkg().Path(), failsafe) || repeats(common)
+}
+
+func runner(callee *types.Func) bool {
+	names, ok := runners[unversioned(callee.Pkg().Path())]
+	return ok && names.MatchString(callee.Name())
+}
+
+const failsafe = "github.com/failsafe-go/failsafe-go"
+
+// repeats reports whether a call of failsafe-go is made with a policy that repeats. Its other policies limit, or break a circuit.
+func repeats(common *ssa.CallCommon) bool {
+	if common.IsInvoke() { // failsafe.With(policies...).WithContext(ctx).Get(fn)
+		for _, origin := range calls.Origins(common.Value, "") {
+			if call, ok := origin.(*ssa.Call); ok && repeats(call.Common()) {
+				return true
+			}
+		}
+	}
+	for _, arg := range common.Args {
+		for _, value := range elements(arg) {
+			if named, ok := types.Unalias(value.Type()).(*types.Named); ok && slices.Contains([]string{"RetryPolicy", "HedgePolicy"}, named.Obj().Name()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// elements are the variable arguments in a slice, with the types that they had.
+func elements(v ssa.Value) []ssa.Value {
+	slice, ok := v.(*ssa.Slice)
+	if !ok {
+		return nil
+	}
+	array, ok := slice.X.(*ssa.Alloc)
+	if !ok {
+		return nil
+	}
+	var values []ssa.Value
+	for _, ref := range *array.Referrers() {
+		element, ok := ref.(*ssa.IndexAddr)
+		if !ok {
+			continue
+		}
+		for _, ref := range *element.Referrers() {
+			store, ok := ref.(*ssa.Store)
+			if !ok {
+				continue
+			}
+			switch value := store.Val.(type) {
+			case *ssa.ChangeInterface:
+				values = append(values, value.X)
+			case *ssa.MakeInterface:
+				values = append(values, value.X)
+			default:
+				values = append(values, value)
+			}
+		}
+	}
+	return values
+}

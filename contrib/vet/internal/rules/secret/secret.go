@@ -1,0 +1,168 @@
+// Package secret is the rule that the text of a secret is not printed.
+package secret
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// Analyzer is the rule.
+var Analyzer = &analysis.Analyzer{
+	Name:      "secret",
+	Doc:       "report revealed secrets that are printed, logged or put into an error",
+	URL:       calls.Prepaid().Guide + "#secret",
+	Requires:  []*analysis.Analyzer{calls.Analyzer},
+	Run:       run,
+	FactTypes: []analysis.Fact{new(flow)},
+}
+
+// flow is the fact of a function: what it does with secrets. Bits are indices, of parameters with the receiver as the first.
+type flow struct {
+	// Reveals are the results that have the text of a secret.
+	Reveals uint64
+	// Through are the parameters that are part of the first result, Prints those that are printed.
+	Through, Prints uint64
+}
+
+func (*flow) AFact() {}
+func (f *flow) String() string {
+	var does []string
+	for _, part := range []struct {
+		bits uint64
+		what string
+	}{{f.Reveals, "reveals a secret"}, {f.Through, "passes text on"}, {f.Prints, "prints text"}} {
+		if part.bits != 0 {
+			does = append(does, part.what)
+		}
+	}
+	return strings.Join(does, ", ")
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	found := calls.Of(pass)
+	if found.SSA == nil {
+		return nil, nil
+	}
+	t := &tracer{pass: pass, model: found.Model, flows: map[*ssa.Function]*flow{}}
+	reported := map[token.Pos]bool{}
+	for _, fn := range found.Funcs {
+		if object, ok := fn.Object().(*types.Func); ok && fn.Parent() == nil {
+			if f := t.flow(fn); *f != (flow{}) {
+				pass.ExportObjectFact(object, f)
+			}
+		}
+		for _, source := range t.sources(fn) {
+			for _, at := range t.follow(source.value).prints {
+				if reported[at.pos] {
+					continue
+				}
+				reported[at.pos] = true
+				found.Report(pass, analysis.Diagnostic{
+					Pos: at.pos,
+					Message: "the text of a secret (" + source.name + ") goes into " + at.into +
+						": it stays in logs, with all who can read them; print the Secret itself, which shows as [REDACTED]",
+					SuggestedFixes: unrevealed(pass, source, at),
+				})
+			}
+		}
+	}
+	return nil, nil
+}
+
+// unrevealed passes the Secret itself to a call that prints any value.
+func unrevealed(pass *analysis.Pass, from source, at print) []analysis.SuggestedFix {
+	var fixes []analysis.SuggestedFix
+	for _, file := range pass.Files {
+		if file.FileStart > at.pos || at.pos >= file.FileEnd {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || call.Lparen != from.call.Pos() || !at.any(from.call) {
+				return true
+			}
+			if method, ok := call.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Reveal" {
+				fixes = append(fixes, analysis.SuggestedFix{
+					Message:   "Print the Secret itself",
+					TextEdits: []analysis.TextEdit{{Pos: method.X.End(), End: call.End()}},
+				})
+			}
+			return true
+		})
+	}
+	return fixes
+}
+
+// source is a value with the text of a secret.
+type source struct {
+	name  string
+	value ssa.Value
+	call  *ssa.Call
+}
+
+// sources are the results of calls in fn that reveal a secret.
+func (t *tracer) sources(fn *ssa.Function) []source {
+	var found []source
+	for _, block := range fn.Blocks {
+		for _, instr := range block.Instrs {
+			call, ok := instr.(*ssa.Call)
+			if !ok {
+				continue
+			}
+			callee := calls.Callee(call.Common())
+			if callee == nil {
+				continue
+			}
+			reveals := t.of(call.Common()).Reveals
+			if calls.Calls(call.Common(), t.model.Reveal) {
+				reveals = 1
+			}
+			for i := range call.Common().Signature().Results().Len() {
+				if reveals>>i&1 == 1 {
+					if value := resultOf(call, i); value != nil {
+						found = append(found, source{name(callee), value, call})
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+func resultOf(call *ssa.Call, i int) ssa.Value {
+	if call.Common().Signature().Results().Len() == 1 {
+		return call
+	}
+	for _, ref := range *call.Referrers() {
+		if extract, ok := ref.(*ssa.Extract); ok && extract.Index == i {
+			return extract
+		}
+	}
+	return nil
+}
+
+// name is a function with its type, or its package.
+func name(fn *types.Func) string {
+	if fn == nil {
+		return "a function literal"
+	}
+	if recv := fn.Signature().Recv(); recv != nil {
+		t := recv.Type()
+		if p, ok := t.(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		if named, ok := t.(*types.Named); ok {
+			return named.Obj().Name() + "." + fn.Name()
+		}
+	} else if fn.Pkg() != nil {
+		return fn.Pkg().Name() + "." + fn.Name()
+	}
+	return fn.Name()
+}

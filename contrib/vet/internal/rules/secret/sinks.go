@@ -1,0 +1,111 @@
+package secret
+
+import (
+	"go/types"
+	"regexp"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+var (
+	// loggers are packages whose functions all log what they are given, or make a field of a log record or a span.
+	loggers = []string{
+		"log/slog", "go.uber.org/zap", "go.uber.org/zap/zapcore", "github.com/sirupsen/logrus", "github.com/rs/zerolog", "github.com/rs/zerolog/log",
+		"github.com/go-logr/logr", "github.com/hashicorp/go-hclog", "github.com/golang/glog", "k8s.io/klog", "k8s.io/klog/v2",
+		"github.com/charmbracelet/log", "github.com/apex/log", "github.com/go-kit/log", "github.com/go-kit/log/level", "go.opentelemetry.io/otel/attribute",
+	}
+	// failures are functions that make an error of what they are given.
+	failures = []string{
+		"errors.New", "fmt.Errorf", "github.com/pkg/errors.New", "github.com/pkg/errors.Errorf", "github.com/pkg/errors.Wrap", "github.com/pkg/errors.Wrapf",
+		"github.com/pkg/errors.WithMessage", "github.com/pkg/errors.WithMessagef", "golang.org/x/xerrors.New", "golang.org/x/xerrors.Errorf",
+	}
+	// texted are functions whose result has all of the text of each argument. Those that cut, hash or replace are not among them.
+	texted = []string{
+		"fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "fmt.Append", "fmt.Appendf", "fmt.Appendln", "strings.Join", "strings.TrimSpace", "strings.ToUpper",
+		"strings.ToLower", "strings.Clone", "strings.Repeat", "bytes.Clone", "bytes.TrimSpace", "strconv.Quote", "net/url.QueryEscape", "net/url.PathEscape",
+		"encoding/hex.EncodeToString", "(*encoding/base64.Encoding).EncodeToString",
+	}
+	// verb is the name of a function that logs, if its type or package is named after logs.
+	verb = regexp.MustCompile(`^(Debug|Info|Warn|Warning|Error|Fatal|Panic|Print|Log|Trace|Output)(f|ln|w|S|Context|Ctx|Depth|fContext)?$`)
+)
+
+// sink is what a call prints to, or "".
+func sink(common *ssa.CallCommon) string {
+	if builtin, ok := common.Value.(*ssa.Builtin); ok {
+		if builtin.Name() == "print" || builtin.Name() == "println" {
+			return builtin.Name()
+		}
+		return ""
+	}
+	callee := calls.Callee(common)
+	if callee == nil || callee.Pkg() == nil {
+		return ""
+	}
+	path := callee.Pkg().Path()
+	switch {
+	case calls.Calls(common, failures):
+		return "an error (" + name(callee) + ")"
+	case path == "fmt" && strings.HasPrefix(callee.Name(), "Print"):
+		return name(callee)
+	case path == "fmt" && strings.HasPrefix(callee.Name(), "Fprint") && standard(common.Args[0]):
+		return name(callee)
+	case path == "testing", path == "fmt", strings.HasPrefix(callee.Name(), "New"):
+		return ""
+	}
+	for _, logger := range loggers {
+		if path == logger {
+			return "a log (" + name(callee) + ")"
+		}
+	}
+	typ := ""
+	if recv := callee.Signature().Recv(); recv != nil {
+		typ = types.TypeString(recv.Type(), func(*types.Package) string { return "" })
+	}
+	if verb.MatchString(callee.Name()) && (strings.Contains(strings.ToLower(typ), "log") || logs.MatchString(path)) {
+		return "a log (" + name(callee) + ")"
+	}
+	return ""
+}
+
+// logs is the path of a package that logs.
+var logs = regexp.MustCompile(`(^|/)([a-z]{0,2}log|logs|logger|logging)(/v[0-9]+)?$`)
+
+// standard reports whether a writer is standard output or error.
+func standard(writer ssa.Value) bool {
+	boxed, ok := writer.(*ssa.MakeInterface)
+	if !ok {
+		return false
+	}
+	load, ok := boxed.X.(*ssa.UnOp)
+	if !ok {
+		return false
+	}
+	global, ok := load.X.(*ssa.Global)
+	return ok && global.Pkg.Pkg.Path() == "os" && (global.Name() == "Stdout" || global.Name() == "Stderr")
+}
+
+// passes reports whether the result of a call has the text of its arguments.
+func passes(common *ssa.CallCommon) bool {
+	if builtin, ok := common.Value.(*ssa.Builtin); ok {
+		return builtin.Name() == "append"
+	}
+	return calls.Calls(common, texted)
+}
+
+// writes is the writer to which a call writes its argument, or nil.
+func writes(common *ssa.CallCommon, arg int) ssa.Value {
+	callee := calls.Callee(common)
+	if callee == nil || callee.Pkg() == nil || arg == 0 {
+		return nil
+	}
+	switch path := callee.Pkg().Path(); {
+	case path == "fmt" && strings.HasPrefix(callee.Name(), "Fprint"), path == "io" && callee.Name() == "WriteString":
+		return common.Args[0]
+	case (path == "strings" || path == "bytes") && strings.HasPrefix(callee.Name(), "Write"):
+		return common.Args[0]
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+// Package assistants holds the code of docs/for-assistants.md, and runs it on the emulator. That the page has the same text is
+// checked where all documents are.
+package assistants
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/journal"
+	"github.com/cardprograms/prepaid/webhook"
+)
+
+func newClient(ctx context.Context) (*prepaid.Client, error) {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return nil, err
+	}
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if _, err := client.Check(ctx); err != nil {
+		return nil, err
+	}
+	return client, nil // main: defer client.Close()
+}
+
+func canPay(ctx context.Context, client *prepaid.Client, id prepaid.AccountID, price prepaid.Amount) (bool, error) {
+	account, err := client.Accounts.Get(ctx, id) // for account.Cardholder, add prepaid.IncludeCardholder
+	if err != nil {
+		return false, err // errors.Is(err, prepaid.ErrNotFound): there is no such account
+	}
+	return account.Status == prepaid.AccountStatusActive && account.Balance.Compare(price) >= 0, nil
+}
+
+func issue(ctx context.Context, client *prepaid.Client, key string, holder *prepaid.Cardholder, tried bool) (*prepaid.Account, error) {
+	issued, err := client.Accounts.Issue(ctx, prepaid.IssueParams{
+		ProgramClientID: "acme", // the program's client_id, from the operator
+		Account:         prepaid.CreateAccountParams{CompanyID: 42, ClientAccountKey: key, Cardholder: holder},
+		Again:           tried, // an earlier run may have begun: store that before the first
+	})
+	if err == nil {
+		return issued.Account, nil // status pre_active: activate it with SetStatus
+	}
+	if prepaid.OutcomeOf(err) != prepaid.OutcomeApplied {
+		return nil, err // run it again later, with tried
+	}
+	return client.Accounts.FindCreated(ctx, prepaid.FindCreatedParams{ // it exists: never issue it again
+		ProgramClientID: "acme", CompanyID: 42, ClientAccountKey: key, VisibleWithin: 10 * time.Minute,
+	})
+}
+
+func block(ctx context.Context, client *prepaid.Client, id prepaid.AccountID) error {
+	err := client.Accounts.SetStatus(ctx, id, prepaid.SetStatusParams{Status: prepaid.AccountStatusInactive})
+	return err // unknown: Accounts.Summary says which status it has
+}
+
+type payment struct { // a row of your database
+	From     prepaid.AccountID
+	Params   prepaid.TransferParams // stored as JSON, which omits Params.LastSent
+	LastSent time.Time              // not zero: the outcome is unknown
+	State    string
+}
+
+func newPayment(order string, day prepaid.Date, from, to prepaid.AccountID, amount prepaid.Amount) (payment, error) {
+	params := prepaid.TransferParams{
+		RequestID: prepaid.DeriveRequestID(day, "order", order),
+		Amount:    amount, DestinationAccountID: to,
+		Type:            prepaid.TransferTypeLoad, // from a float; TransferTypeCardToCard otherwise
+		SourceReference: "order " + order, DestinationReference: "order " + order,
+	}
+	return payment{From: from, Params: params, State: "new"}, params.Validate()
+}
+
+func pay(ctx context.Context, client *prepaid.Client, p *payment, lockedAt time.Time, save func(*payment) error) error {
+	if p.State == "sending" { // a process died in the call: it can have sent until this one locked the row
+		p.LastSent = lockedAt
+	}
+	p.State = "sending"
+	if err := save(p); err != nil {
+		return err // nothing was sent
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer cancel()
+	params := p.Params
+	params.LastSent, p.LastSent = p.LastSent, time.Time{}
+	_, err := client.Accounts.Transfer(ctx, p.From, params)
+	switch prepaid.OutcomeOf(err) {
+	case prepaid.OutcomeApplied:
+		p.State = "paid" // even if err is not nil
+	case prepaid.OutcomeRejected:
+		p.State = "refused" // nothing moved: fix the cause and pay again, or withdraw it for good
+	case prepaid.OutcomeNotProcessed:
+		p.State = "new" // nothing moved: a worker pays again later
+	case prepaid.OutcomeUnknown:
+		p.State = "unknown" // it may have moved: a worker pays again later
+		if call, ok := errors.AsType[*prepaid.CallError](err); ok {
+			p.LastSent = call.LastSent
+		}
+	}
+	if errors.Is(err, prepaid.ErrRequestIDReused) || errors.Is(err, prepaid.ErrRequestIDExpired) {
+		p.State = "for a person" // never pay under a new ID because of it
+	}
+	return errors.Join(err, save(p))
+}
+
+func payAll(ctx context.Context, client *prepaid.Client, path string, key prepaid.Secret, payments []payment) error {
+	j, err := journal.Open(path, journal.Options{DigestKey: key})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	for _, p := range payments { // after a crash, the whole list again
+		call, done := context.WithTimeout(ctx, 2*time.Minute)
+		_, failed := j.Transfer(call, client.Accounts, p.From, p.Params)
+		done()
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+func redeem(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFundingParams) (prepaid.TransactionID, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+	defer cancel()
+	result, err := client.Funding.Redeem(ctx, params)
+	switch outcome := prepaid.OutcomeOf(err); {
+	case err == nil && result.Approved():
+		return result.TransactionID, nil
+	case err == nil:
+		return "", errors.New("declined") // nothing moved
+	case outcome == prepaid.OutcomeRejected, outcome == prepaid.OutcomeNotProcessed:
+		return "", err // nothing moved
+	}
+	finding, lookErr := client.Accounts.FindMovement(ctx, prepaid.FindMovementParams{ // look, and never send it again
+		AccountID: params.AccountID, Amount: params.Amount, TerminalID: params.TerminalID,
+	}.Around(err))
+	if lookErr != nil {
+		return "", errors.Join(err, lookErr) // for a person: ErrNotSeen and ErrAmbiguous prove nothing
+	}
+	return finding.Transactions[0].ID, nil
+}
+
+func total(ctx context.Context, client *prepaid.Client, id prepaid.AccountID, from, before time.Time) (prepaid.Amount, error) {
+	var sum prepaid.Amount
+	for transaction, err := range client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{From: from, Before: before}) {
+		if err != nil {
+			return prepaid.Amount{}, err // what was read so far proves nothing
+		}
+		if sum, err = sum.Add(transaction.Amount); err != nil {
+			return prepaid.Amount{}, err
+		}
+	}
+	return sum, nil
+}
+
+func download(ctx context.Context, client *prepaid.Client, template string, row func(fields []string) error) error {
+	report, err := client.Reporting.Run(ctx, template, prepaid.RunReportParams{WaitForPrevious: true})
+	if err != nil {
+		return err
+	}
+	defer report.Close()
+	for fields, err := range report.Rows() {
+		if err != nil {
+			return err // incomplete: undo what its rows did
+		}
+		if err := row(fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func seal(certificate []byte, otp, pin prepaid.Secret) (*prepaid.PINEnvelope, error) {
+	key, err := prepaid.NewPINKey(certificate, prepaid.PINKeyOptions{}) // on the device
+	if err != nil {
+		return nil, err
+	}
+	return key.Seal(prepaid.PINSecret{OTP: otp, PIN: pin})
+}
+
+func changePIN(ctx context.Context, client *prepaid.Client, operation, device, address string, sealed *prepaid.PINEnvelope) error {
+	_, err := client.PIN.Execute(ctx, prepaid.SealedPINParams{ // in the backend
+		OperationID: operation, DeviceID: device, IPAddress: address, Envelope: sealed,
+	})
+	return err // unknown: the cardholder tries the card
+}
+
+type booking func(ctx context.Context, once string, m *prepaid.Message) error
+
+func receiver(key prepaid.Secret, book booking, failed func(context.Context, int, error)) (*http.Server, error) {
+	handler, err := webhook.NewHandler(webhook.Config{
+		Verifier: webhook.HMAC{ // ask the operator for the form of the signature
+			Header: "X-Signature", Encoding: webhook.EncodingHex, KeyForm: webhook.KeyDecoded,
+			Keys: webhook.StaticKeys{"2026-11": key},
+		},
+		OnTransaction: func(ctx context.Context, m *prepaid.Message) error {
+			return book(ctx, webhook.ClaimID(m), m) // insert the ID as a unique key, in the same transaction
+		},
+		OnFailure: failed, // log it: func(ctx context.Context, status int, err error)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}, nil
+}

@@ -1,0 +1,125 @@
+//go:build linux
+
+package release
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const tags = "contrib/high/v0.1.0\ncontrib/low/v0.1.0\nv0.1.0"
+
+func TestDryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.write("left", "")
+	before := r.state()
+	printed := r.releases()
+	require.Equal(t, before, r.state())
+	require.Contains(t, printed, "github.com/cardprograms/prepaid/contrib/low v0.1.0: 1 packages, 1 programs\n")
+	require.Contains(t, printed, "github.com/cardprograms/prepaid/contrib/high v0.1.0: 1 packages, 0 programs\n")
+	require.Contains(t, printed, "the README's first program: active 12.50\n")
+	require.Contains(t, printed, "Release note:\n\n\nThe first version.\n\n- `Gone` is gone.\n")
+	require.Contains(t, printed, "git push --atomic origin main v0.1.0 contrib/low/v0.1.0 contrib/high/v0.1.0\n", "in the order of what they require")
+	require.NoFileExists(t, filepath.Join(filepath.Dir(r.directory), "checks"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(r.directory), "*", "tmp.*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// A clone of CI has the last commit without a branch, and no tags.
+func TestDryRunInAShallowClone(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.write("later", "")
+	r.commit("Later")
+	shallow := r
+	shallow.directory = filepath.Join(t.TempDir(), "shallow")
+	r.git("clone", "-q", "--depth", "1", "file://"+r.directory, shallow.directory)
+	shallow.git("checkout", "-q", "--detach")
+	shallow.git("branch", "-q", "-D", "main")
+	shallow.releases("0.1.0")
+}
+
+func TestPublish(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.write("api/broken.txt", "package github.com/cardprograms/prepaid\nfunc Gone()\n")
+	require.NoError(t, os.CopyFS(filepath.Join(r.directory, "internal", "apicheck"), os.DirFS(filepath.Join(root, "internal", "apicheck"))))
+	r.commit("Something is gone")
+	began := r.git("rev-parse", "HEAD")
+	printed := r.releases("-publish", "0.1.0")
+	require.Contains(t, printed, "Tagged. To push:")
+
+	require.Empty(t, r.git("status", "--porcelain"))
+	require.Equal(t, "main", r.git("symbolic-ref", "--short", "HEAD"))
+	require.Equal(t, "Version 0.1.0 by Somebody", r.git("log", "--format=%s by %an", began+".."))
+	require.Equal(t, tags, r.git("tag", "--points-at", "HEAD"))
+	require.Contains(t, r.git("cat-file", "-p", "contrib/low/v0.1.0"), "Version 0.1.0\n-----BEGIN PGP SIGNATURE-----")
+	require.Contains(t, r.read("CHANGELOG.md"), "\n## 0.1.0, "+time.Now().UTC().Format(time.DateOnly)+"\n\nThe first version.\n")
+	require.Contains(t, r.read("call.go"), "const version = \"0.1.0\"\n")
+	require.Contains(t, r.read("contrib/high/high.go"), "const version = \"0.1.0\"\n")
+	require.Empty(t, r.read("api/broken.txt"))
+	require.Contains(t, r.read("contrib/high/go.mod"), "prepaid v0.1.0\n")
+	require.Contains(t, r.read("contrib/high/go.mod"), "low v0.1.0\n")
+	require.Contains(t, r.read("bench/go.mod"), "prepaid v0.1.0 // indirect\n")
+	require.Contains(t, r.read("bench/go.mod"), "high v0.1.0\n")
+	require.Equal(t, "release\nVersion 0.1.0\n", r.checks())
+
+	r.refuses("already tagged: contrib/high/v0.1.0 contrib/low/v0.1.0 v0.1.0", "0.1.0")
+	require.Contains(t, r.releases(), "v0.1.1 contrib/low/v0.1.1 contrib/high/v0.1.1\n", "the next, of which nothing is written yet")
+	r.retract()
+}
+
+// checks is what .ci/run was called with, and on which commit.
+func (r repository) checks() string {
+	r.t.Helper()
+	for _, setting := range r.environment {
+		if name, found := strings.CutPrefix(setting, "PREPAID_CHECKS="); found {
+			text, err := os.ReadFile(name)
+			require.NoError(r.t, err)
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// retract goes on after 0.1.0.
+func (r repository) retract() {
+	r.replace("CHANGELOG.md", "## 0.1.0, ", "## 0.1.1, unreleased\n\n## 0.1.0, ")
+	r.write("contrib/new/go.mod", "module github.com/cardprograms/prepaid/contrib/new\n\ngo 1.26.0\n")
+	r.write("contrib/new/new.go", "package new\n")
+	r.commit("A module that 0.1.0 did not have")
+	r.refuses("one line", "-retract", "0.1.0", "pays\ntwice", "0.1.1")
+	r.refuses("0.0.9 is not released", "-retract", "0.0.9", "pays twice", "0.1.1")
+	r.refuses("empty", "0.1.1")
+	r.releases("-publish", "-retract", "0.1.0", "pays twice", "0.1.1")
+	require.Contains(r.t, r.read("CHANGELOG.md"), "\n### Retracted\n\n- 0.1.0: pays twice\n\n## 0.1.0, ")
+	for _, file := range []string{"go.mod", "contrib/low/go.mod", "contrib/high/go.mod"} {
+		require.Contains(r.t, r.read(file), "\nretract v0.1.0 // pays twice\n")
+	}
+	require.NotContains(r.t, r.read("bench/go.mod")+r.read("contrib/new/go.mod"), "retract")
+	r.releases("-prove", "0.1.1")
+	r.refuses("is not listed with v0.1.0", "-prove", "0.1.0")
+}
+
+func TestNothingIsTaggedUnlessAllIs(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.git("checkout", "-q", "-b", "topic")
+	r.refuses("on main", "-publish", "0.1.0")
+	r.git("checkout", "-q", "main")
+
+	complete := r.environment
+	r.environment = append(complete, "PREPAID_CHECKS_END=BUT SKIPPED: vulns")
+	r.refuses("a step was skipped", "-publish", "0.1.0")
+	r.environment = complete
+
+	r.git("config", "--global", "gpg.program", "false")
+	r.refuses("v0.1.0 cannot be signed", "-publish", "0.1.0")
+}

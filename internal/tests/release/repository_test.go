@@ -1,0 +1,141 @@
+//go:build linux
+
+// Package release tests the script that makes a release, .ci/release, on a small repository with the same layout: a core, two
+// modules below contrib/ of which one needs the other, and a module that is never released.
+package release
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../../.."
+
+// repository is a checkout that a test may change.
+type repository struct {
+	t           *testing.T
+	directory   string
+	environment []string
+}
+
+var fileHeading = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
+
+// newRepository returns a checkout of main with one commit.
+func newRepository(t *testing.T) repository {
+	t.Helper()
+	for _, tool := range []string{"git", "bash", "tsort"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			require.Empty(t, os.Getenv("PREPAID_REQUIRE_TOOLS"), err)
+			t.Skip(err)
+		}
+	}
+	r := repository{t: t, directory: t.TempDir()}
+	home := t.TempDir()
+	r.environment = append(os.Environ(), "GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
+		"PREPAID_CHECKS="+filepath.Join(home, "checks"), "GOFLAGS=", "GOPROXY=off", "TMPDIR="+home)
+	text, err := os.ReadFile("testdata/repository.txt")
+	require.NoError(t, err)
+	headings := fileHeading.FindAllSubmatchIndex(text, -1)
+	for i, at := range headings {
+		end := len(text)
+		if i+1 < len(headings) {
+			end = headings[i+1][0]
+		}
+		r.write(string(text[at[2]:at[3]]), string(text[at[1]:end]))
+	}
+	script, err := os.ReadFile(filepath.Join(root, ".ci", "release"))
+	require.NoError(t, err)
+	r.write(".ci/release", string(script))
+	r.git("init", "-q", "-b", "main")
+	r.git("config", "--global", "user.name", "Somebody")
+	r.git("config", "--global", "user.email", "somebody@example.com")
+	r.git("config", "--global", "gpg.program", r.signer(home))
+	r.commit("Begin")
+	return r
+}
+
+// signer writes a program that signs as git expects of gpg.
+func (r repository) signer(directory string) string {
+	name := filepath.Join(directory, "signer")
+	const program = "#!/bin/sh\ncat >/dev/null\nprintf '\\n[GNUPG:] SIG_CREATED \\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n'\n"
+	require.NoError(r.t, os.WriteFile(name, []byte(program), 0o700))
+	return name
+}
+
+func (r repository) write(name, text string) {
+	r.t.Helper()
+	name = filepath.Join(r.directory, name)
+	require.NoError(r.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(r.t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+func (r repository) read(name string) string {
+	r.t.Helper()
+	text, err := os.ReadFile(filepath.Join(r.directory, name))
+	require.NoError(r.t, err)
+	return string(text)
+}
+
+// replace changes a text that the file must have.
+func (r repository) replace(name, before, after string) {
+	r.t.Helper()
+	text := r.read(name)
+	require.Contains(r.t, text, before)
+	r.write(name, strings.Replace(text, before, after, 1))
+}
+
+func (r repository) commit(message string) {
+	r.t.Helper()
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", message)
+}
+
+func (r repository) git(arguments ...string) string {
+	r.t.Helper()
+	code, printed := r.run("git", arguments...)
+	require.Equal(r.t, 0, code, printed)
+	return strings.TrimSpace(printed)
+}
+
+// state is all that a dry run must leave as it is.
+func (r repository) state() string {
+	r.t.Helper()
+	return r.git("status", "--porcelain", "--ignored") + r.git("for-each-ref") + r.git("config", "--list", "--local")
+}
+
+// run returns the exit code and everything printed.
+func (r repository) run(name string, arguments ...string) (int, string) {
+	r.t.Helper()
+	command := exec.CommandContext(r.t.Context(), name, arguments...)
+	command.Dir, command.Env = r.directory, r.environment
+	printed, err := command.CombinedOutput()
+	if command.ProcessState == nil {
+		require.NoError(r.t, err)
+	}
+	return command.ProcessState.ExitCode(), string(printed)
+}
+
+// releases runs the script, which must succeed, and returns what it prints.
+func (r repository) releases(arguments ...string) string {
+	r.t.Helper()
+	code, printed := r.run("bash", append([]string{".ci/release"}, arguments...)...)
+	require.Equal(r.t, 0, code, printed)
+	return printed
+}
+
+// refuses runs the script, which must refuse with the reason and change nothing.
+func (r repository) refuses(reason string, arguments ...string) {
+	r.t.Helper()
+	before := r.state()
+	code, printed := r.run("bash", append([]string{".ci/release"}, arguments...)...)
+	require.Equal(r.t, 3, code, printed)
+	require.Contains(r.t, printed, "REFUSED: ")
+	require.Contains(r.t, printed, reason)
+	require.Equal(r.t, before, r.state())
+}
