@@ -11,6 +11,7 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/requestid"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/retry"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/secret"
 )
@@ -24,6 +25,7 @@ func Analyzers() []*analysis.Analyzer {
 		funding.Analyzer,
 		iterator.Analyzer,
 		outcome.Analyzer,
+		requestid.Analyzer,
 		retry.Analyzer,
 		secret.Analyzer,
 	}

@@ -21,7 +21,7 @@ func (w *walk) call(fr *frame, instr ssa.CallInstruction, st *state, k then) {
 		target = w.value(fr, common.Value, st)
 	}
 	if s := w.sendingOf(fr, instr, target, args, st); s != nil {
-		w.send(fr, instr, s, st, k)
+		w.send(instr, s, args, st, k)
 		return
 	}
 	if body := bodyOf(target.closure); body != nil && w.follows(fr, body) {

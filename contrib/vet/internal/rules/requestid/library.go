@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -36,25 +37,20 @@ var logs = regexp.MustCompile(`(^|[/.-])(log|slog|zap|zerolog|logr|logrus|otel|m
 
 // retriers are libraries that call a function again, with the names of those that do.
 var retriers = map[string]*regexp.Regexp{
-	"github.com/cenkalti/backoff":             regexp.MustCompile(`^Retry`),
-	"github.com/avast/retry-go":               regexp.MustCompile(`^Do`),
-	"github.com/sethvargo/go-retry":           regexp.MustCompile(`^(Do|DoValue|Constant|Exponential|Fibonacci)$`),
-	"github.com/eapache/go-resiliency":        regexp.MustCompile(`^Run`),
-	"github.com/matryer/try":                  regexp.MustCompile(`^Do$`),
-	"github.com/Rican7/retry":                 regexp.MustCompile(`^Retry$`),
-	"github.com/flowchartsman/retry":          regexp.MustCompile(`^Run`),
-	"github.com/giantswarm/retry-go":          regexp.MustCompile(`^Do$`),
-	"github.com/samber/lo":                    regexp.MustCompile(`^Attempt`),
-	"k8s.io/client-go/util/retry":             regexp.MustCompile(`^OnError$`),
-	"github.com/sourcegraph/conc/retry":       regexp.MustCompile(`^Do`),
-	"github.com/thedevsaddam/retry":           regexp.MustCompile(`^Do`),
-	"github.com/failsafe-go/failsafe-go":      regexp.MustCompile(`^$`), // a policy may be anything
-	"github.com/hashicorp/consul/lib/retry":   regexp.MustCompile(`^$`),
-	"github.com/juju/retry":                   regexp.MustCompile(`^$`), // takes a struct
-	"github.com/cardprograms/prepaid/journal": regexp.MustCompile(`^$`),
+	"github.com/cenkalti/backoff":       regexp.MustCompile(`^Retry`),
+	"github.com/avast/retry-go":         regexp.MustCompile(`^Do`),
+	"github.com/sethvargo/go-retry":     regexp.MustCompile(`^(Do|DoValue|Constant|Exponential|Fibonacci)$`),
+	"github.com/eapache/go-resiliency":  regexp.MustCompile(`^Run`),
+	"github.com/matryer/try":            regexp.MustCompile(`^Do$`),
+	"github.com/Rican7/retry":           regexp.MustCompile(`^Retry$`),
+	"github.com/flowchartsman/retry":    regexp.MustCompile(`^Run`),
+	"github.com/giantswarm/retry-go":    regexp.MustCompile(`^Do$`),
+	"github.com/samber/lo":              regexp.MustCompile(`^Attempt`),
+	"k8s.io/client-go/util/retry":       regexp.MustCompile(`^OnError$`),
+	"github.com/sourcegraph/conc/retry": regexp.MustCompile(`^Do`),
+	"github.com/thedevsaddam/retry":     regexp.MustCompile(`^Do`),
 }
 
-// unversioned is a path without its major version.
 var version = regexp.MustCompile(`/v[0-9]+(/|$)`)
 
 func pathOf(callee *types.Func) string {
@@ -79,7 +75,7 @@ func (w *walk) repeats(callee *types.Func, common *ssa.CallCommon, args []value)
 		}
 		return 0, false, false
 	}
-	path := strings.TrimSuffix(version.ReplaceAllString(pathOf(callee), "/"), "/")
+	path := unversioned(pathOf(callee))
 	for at, names := range retriers {
 		if (path == at || strings.HasPrefix(path, at+"/")) && names.MatchString(callee.Name()) {
 			for i, arg := range args {
@@ -108,19 +104,19 @@ func (w *walk) library(fr *frame, callee *types.Func, instr ssa.CallInstruction,
 	}
 	path := pathOf(callee)
 	result := join(st.phase, callee.FullName()+"("+names(args)+")", args...)
-	switch unversioned := strings.TrimSuffix(version.ReplaceAllString(path, "/"), "/"); {
+	switch {
 	case calls.Calls(common, w.calls.Model.Fresh):
 		return w.made(maker, callee, instr, st), true
 	case w.inSDK(callee.Pkg()):
 		return w.ofSDK(callee, common, result, args, st), true
-	case path == "errors" || path == "fmt" && callee.Name() == "Errorf" || unversioned == "github.com/pkg/errors":
+	case path == "errors" || path == "fmt" && callee.Name() == "Errorf" || path == "github.com/pkg/errors":
 		return w.ofErrors(callee, common, result, args, st), true
 	case path == "time":
 		return w.ofTime(callee, instr, result, args, st), true
-	case (contains(randomly, path) || contains(randomly, unversioned)) && callee.Name() == "Read" && len(args) > 0:
+	case isRandom(path) && callee.Name() == "Read" && len(args) > 0:
 		w.fill(fr, common.Args[len(args)-1], w.made(random, callee, instr, st), st)
 		return value{name: resultName(instr)}, true
-	case contains(randomly, path) || contains(randomly, unversioned):
+	case isRandom(path):
 		if makes.MatchString(callee.Name()) && !derives.MatchString(callee.Name()) && !(callee.Signature().Recv() != nil && callee.Name() == "String") {
 			return w.made(random, callee, instr, st), true
 		}
@@ -133,7 +129,7 @@ func (w *walk) library(fr *frame, callee *types.Func, instr ssa.CallInstruction,
 		return result, true
 	case logs.MatchString(path):
 		return result, true
-	case contains(plain, path) && !strings.Contains(callee.Name(), "Scan") && !anyClosure(args):
+	case slices.Contains(plain, path) && !strings.Contains(callee.Name(), "Scan") && !anyClosure(args):
 		return result, true
 	}
 	fact := new(madeBy)
@@ -152,13 +148,13 @@ func anyClosure(args []value) bool {
 	return false
 }
 
-func contains(list []string, path string) bool {
-	for _, p := range list {
-		if p == path {
-			return true
-		}
-	}
-	return false
+func isRandom(path string) bool {
+	return slices.Contains(randomly, path) || slices.Contains(randomly, unversioned(path))
+}
+
+// unversioned is a path without its major version.
+func unversioned(path string) string {
+	return strings.TrimSuffix(version.ReplaceAllString(path, "/"), "/")
 }
 
 func names(args []value) string {

@@ -63,7 +63,7 @@ func run(pass *analysis.Pass) (any, error) {
 	r := &rule{pass: pass, calls: calls.Of(pass), outcomes: map[string]string{}}
 	r.funcs = r.calls.Funcs
 	if r.calls.SSA == nil {
-		return nil, nil
+		r.funcs = r.helpers()
 	}
 	r.readOutcomes()
 	r.relevant()
@@ -79,7 +79,9 @@ func run(pass *analysis.Pass) (any, error) {
 			all.add(w.found)
 		}
 	}
-	r.report(all)
+	if !r.inSDK(pass.Pkg) { // which makes IDs
+		r.report(all)
+	}
 	return nil, nil
 }
 
@@ -156,9 +158,14 @@ func (r *rule) starts(instr ssa.CallInstruction) bool {
 	if callee == nil {
 		return false
 	}
-	path := pathOf(callee)
-	return contains(randomly, path) || contains(randomly, version.ReplaceAllString(path, "")) || path == "time" && callee.Name() == "Now" ||
+	return fresh(callee) ||
 		calls.Calls(instr.Common(), r.calls.Model.Fresh) || r.pass.ImportObjectFact(callee, new(sender)) || r.pass.ImportObjectFact(callee, new(madeBy))
+}
+
+// fresh reports whether a function may return another value each time.
+func fresh(callee *types.Func) bool {
+	path := pathOf(callee)
+	return isRandom(path) || path == "time" && callee.Name() == "Now"
 }
 
 // pair are two sendings, one after the other.
@@ -313,6 +320,9 @@ func makesID(f *findings, results *types.Tuple, id string) *madeBy {
 // ofFact is the result of a function of another package.
 func (w *walk) ofFact(fact *madeBy, callee *types.Func, instr ssa.CallInstruction, result value, st *state) value {
 	fresh := w.made(fact.Kind, callee, instr, st)
+	if fresh.parts != nil {
+		fresh = fresh.parts[0]
+	}
 	if fact.Field != "" {
 		whole := result
 		whole.age, whole.source = result.age, nil

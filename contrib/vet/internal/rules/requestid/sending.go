@@ -74,7 +74,7 @@ func (w *walk) sendingOf(fr *frame, instr ssa.CallInstruction, target value, arg
 		}
 	}
 	if call == nil {
-		return w.parameter(fr, instr, target, args, s)
+		return w.parameter(instr, target, args, s, st)
 	}
 	if call.Kind != calls.Keyed || call.Key.Param == calls.None {
 		return nil
@@ -148,8 +148,11 @@ func fieldsOf(v ssa.Value) []string {
 }
 
 // parameter returns the sending that stands for a call of a function that the root was given: to find retry helpers.
-func (w *walk) parameter(fr *frame, instr ssa.CallInstruction, target value, args []value, s *sending) *sending {
+func (w *walk) parameter(instr ssa.CallInstruction, target value, args []value, s *sending, st *state) *sending {
 	common := instr.Common()
+	if st.first != nil && st.first.param < 0 { // of interest only in a walk from one such call to the next
+		return nil
+	}
 	if common.IsInvoke() || target.closure != nil || !returnsError(common.Value.Type()) || w.root.Parent() != nil {
 		return nil
 	}
@@ -192,7 +195,7 @@ func fullName(callee *types.Func) string {
 }
 
 // send goes on after a sending in the three ways that matter.
-func (w *walk) send(fr *frame, instr ssa.CallInstruction, s *sending, st *state, k then) {
+func (w *walk) send(instr ssa.CallInstruction, s *sending, args []value, st *state, k then) {
 	w.byTime(s, st)
 	if st.phase == 1 {
 		w.judge(s, st)
@@ -200,6 +203,8 @@ func (w *walk) send(fr *frame, instr ssa.CallInstruction, s *sending, st *state,
 	}
 	if s.param < 0 {
 		w.found.sent(s, st)
+	} else {
+		w.opaque(instr, nil, args, st)
 	}
 	unknown := value{age: other, phase: st.phase, name: resultName(instr)}
 	k(st.clone(), unknown)

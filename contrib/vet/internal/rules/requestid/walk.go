@@ -285,7 +285,9 @@ func local(v ssa.Value) string {
 }
 
 // address is the name of what an address points to.
-func (w *walk) address(fr *frame, v ssa.Value, st *state) string { return "*" + w.value(fr, v, st).name }
+func (w *walk) address(fr *frame, v ssa.Value, st *state) string {
+	return "*" + w.value(fr, v, st).name
+}
 
 func (w *walk) store(fr *frame, instr *ssa.Store, st *state) {
 	at := w.address(fr, instr.Addr, st)
