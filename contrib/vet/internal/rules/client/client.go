@@ -94,11 +94,11 @@ func (r *rule) look(fn *ssa.Function) {
 	for _, m := range r.makers(fn) {
 		switch {
 		case m.reported:
-			r.Reportf(r.pass, m.call.Pos(), m.name+" for each call of "+fn.Name()+wrong)
+			r.Reportf(r.pass, r.Pos(m.call), m.name+" for each call of "+fn.Name()+wrong)
 		case requests.Handles(fn):
-			r.Reportf(r.pass, m.call.Pos(), m.name+" for each HTTP request"+wrong)
+			r.Reportf(r.pass, r.Pos(m.call), m.name+" for each HTTP request"+wrong)
 		case r.repeated(m):
-			r.Reportf(r.pass, m.call.Pos(), m.name+" in each round of a loop, with the same settings"+wrong)
+			r.Reportf(r.pass, r.Pos(m.call), m.name+" in each round of a loop, with the same settings"+wrong)
 		}
 	}
 }
