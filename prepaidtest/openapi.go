@@ -15,7 +15,7 @@ const version = "0.1.0"
 // reference leaves open, and the emulator has chosen, is in members named x-emulator.
 //
 // Parameters and bodies are described by the code that checks them, and all responses of the emulator in this project's tests
-// are compared with the document. The options that change it are Vendor, WalletProviders, WebhookSignature, MessageTypes,
+// are compared with the document. The options that change it are Vendor, WalletProviders, WithSignature, MessageTypes,
 // BadTokenOnReportStart, NoCompanySearchPaging, EmptyIDForFailedDirectEntry and CategoryWithoutMerchant. It fails when an option
 // is out of its range.
 func OpenAPI(options ...Option) ([]byte, error) {
@@ -26,7 +26,7 @@ func OpenAPI(options ...Option) ([]byte, error) {
 	return settings.openAPI()
 }
 
-func (s *settings) openAPI() ([]byte, error) {
+func (s settings) openAPI() ([]byte, error) {
 	return openapi.Text(openapi.Options{
 		Routes: service.New(s.service(nil, nil)).Routes(), MediaType: s.mediaType(), Version: version,
 		Wallets:     slices.Concat([]string{s.walletWithCertificates}, s.otherWallets),

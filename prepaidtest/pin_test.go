@@ -73,6 +73,7 @@ func TestSpec_4_7_InitiateValidateExecute(t *testing.T) {
 	envelope := seal(t, certificate, crypto.SHA256, "SHA256", good)
 	send("validate", operation, envelope, map[string]any{"oaep_hashing_algorithm": nil}).ok() // SHA256 is the default
 	send("validate", operation, envelope, map[string]any{"device_id": "other"}).refused(400, "invalid_device")
+	send("execute", operation, envelope, map[string]any{"device_id": "other"}).refused(400, "invalid_device")
 	send("validate", "123e4567-e89b-12d3-a456-426614174000", envelope, nil).refused(400, "invalid_operation")
 	send("validate", operation, seal(t, certificate, crypto.SHA256, "SHA256", `{"otp":"x","pin":"1"}`), nil).refused(400, "invalid_otp")
 	require.Contains(t, send("validate", operation, envelope, map[string]any{"public_key_fingerprint": "00"}).refused(400, "invalid_envelope"), "public_key_fingerprint")

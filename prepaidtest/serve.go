@@ -37,6 +37,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	entry := s.arrived(c)
 	response, fault := s.respond(c, &entry, pathKnown)
 	response.At = s.service.Clock.Now()
+	if fault == nil && response.Status != http.StatusNotImplemented { // neither injected nor of AllowOnly
+		s.recorder.Add(c, &response)
+	}
 	fault.RewriteHeader(&response)
 	switch { // in the log before the caller can look, except for responses that are made while they are sent
 	case fault.TakesOver():

@@ -17,6 +17,7 @@ import (
 	"github.com/cardprograms/prepaid/prepaidtest/internal/exchange"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/faults"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/gate"
+	"github.com/cardprograms/prepaid/prepaidtest/internal/recorder"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/ring"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/service"
 	"github.com/cardprograms/prepaid/prepaidtest/internal/statefile"
@@ -41,6 +42,7 @@ type Server struct {
 	requests       *ring.Ring[Request]
 	logged         atomic.Int64    // requests in the log so far
 	file           *statefile.File // nil without WithStateFile
+	recorder       *recorder.Recorder
 
 	http  *http.Server   // nil until serving
 	front *exchange.Door // nil until serving
@@ -96,6 +98,9 @@ func newServer(tb testing.TB, options []Option) (*Server, error) {
 	s.deliveryFaults = faults.NewQueue("", settings.seed, 2, func(f faults.Delivery) faults.Schedule { return f.Schedule })
 	s.service = service.New(settings.service(s.activity, s.deliveryFaults))
 	s.routes = s.service.Routes()
+	if !settings.lenient { // the document describes a strict one
+		s.recorder = recorder.New(settings.openAPI)
+	}
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
@@ -183,7 +188,7 @@ func (s *Server) Close() error {
 	s.service.Clock.Close()
 	s.activity.Wait()
 	s.service.Hooks.Close()
-	problems = append(problems, s.file.Keep(), s.file.Close())
+	problems = append(problems, s.file.Keep(), s.file.Close(), s.recorder.Close())
 	return errors.Join(problems...)
 }
 

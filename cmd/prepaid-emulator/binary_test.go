@@ -41,6 +41,26 @@ func TestSignalsEndTheProgram(t *testing.T) {
 	}
 }
 
+// The program prints the document to standard output alone, and does not listen.
+func TestOpenAPIOfTheProgram(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "prepaid-emulator")
+	build(t, binary)
+	printed, err := exec.CommandContext(t.Context(), binary, "-openapi", "-listen", "127.0.0.1:1").CombinedOutput()
+	require.NoError(t, err, string(printed))
+	committed, err := os.ReadFile("../../api/openapi.json")
+	require.NoError(t, err)
+	require.Equal(t, string(committed), string(printed))
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full on this system")
+	}
+	command := exec.CommandContext(t.Context(), binary, "-openapi")
+	command.Stdout = full
+	require.ErrorContains(t, command.Run(), "exit status 1")
+	require.NoError(t, full.Close())
+}
+
 func build(t *testing.T, binary string) {
 	t.Helper()
 	built, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", binary, ".").CombinedOutput()

@@ -199,3 +199,20 @@ func TestFrozenClockHasNoRateLimitUnlessAsked(t *testing.T) {
 		require.Equal(t, want, last)
 	}
 }
+
+// The document follows the flags that change the service.
+func TestOpenAPIIsPrinted(t *testing.T) {
+	t.Parallel()
+	code, out, problems := once(t, nil, "-openapi")
+	require.Equal(t, []any{0, ""}, []any{code, problems})
+	committed, err := os.ReadFile("../../api/openapi.json")
+	require.NoError(t, err)
+	require.Equal(t, string(committed), out)
+	code, out, _ = once(t, map[string]string{"PREPAID_EMULATOR_VENDOR": "acme"}, "-openapi")
+	require.Equal(t, 0, code)
+	require.Contains(t, out, `"application/vnd.acme+json"`)
+	require.NotContains(t, out, "vnd.vendor")
+	code, out, problems = once(t, nil, "-openapi", "-vendor", "two words")
+	require.Equal(t, []any{1, ""}, []any{code, out})
+	require.Contains(t, problems, "Vendor: must be one word")
+}

@@ -6,6 +6,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/amount"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/client"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/deadline"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/funding"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/iterator"
 	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/outcome"
@@ -18,6 +20,8 @@ import (
 func Analyzers() []*analysis.Analyzer {
 	return []*analysis.Analyzer{
 		amount.Analyzer,
+		client.Analyzer,
+		deadline.Analyzer,
 		funding.Analyzer,
 		iterator.Analyzer,
 		outcome.Analyzer,

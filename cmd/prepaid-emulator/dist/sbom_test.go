@@ -71,7 +71,7 @@ func schemas(t *testing.T) jsonschema.URLLoader {
 	t.Helper()
 	directory, err := output(exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
 	require.NoError(t, err)
-	return loader(func(url string) (any, error) {
+	return schemaLoader(func(url string) (any, error) {
 		name := strings.Replace(path.Base(url), "jsf-0.82.schema.json", "jsf-0.82.schemax.json", 1)
 		file, err := os.Open(filepath.Join(strings.TrimSpace(string(directory)), "schema", name))
 		if err != nil {
@@ -82,9 +82,9 @@ func schemas(t *testing.T) jsonschema.URLLoader {
 	})
 }
 
-type loader func(url string) (any, error)
+type schemaLoader func(url string) (any, error)
 
-func (l loader) Load(url string) (any, error) { return l(url) }
+func (l schemaLoader) Load(url string) (any, error) { return l(url) }
 
 // A part without a licence, with one that nobody knows, or with two ends the release.
 func TestLicenceIsNotKnown(t *testing.T) {

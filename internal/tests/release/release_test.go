@@ -116,8 +116,14 @@ func TestNothingIsTaggedUnlessAllIs(t *testing.T) {
 	r.git("checkout", "-q", "main")
 
 	complete := r.environment
-	r.environment = append(complete, "PREPAID_CHECKS_END=BUT SKIPPED: vulns")
+	r.environment = append(complete, "PREPAID_CHECKS_DO=echo BUT SKIPPED: vulns")
 	r.refuses("a step was skipped", "-publish", "0.1.0")
+	r.environment = append(complete, "PREPAID_CHECKS_DO=git -C "+r.directory+" commit -q --allow-empty -m 'Meanwhile'")
+	code, printed := r.run("bash", ".ci/release", "-publish", "0.1.0")
+	require.Equal(t, 3, code, printed)
+	require.Contains(t, printed, "main has changed since")
+	require.Empty(t, r.git("tag"))
+	require.Equal(t, "Meanwhile", r.git("log", "-1", "--format=%s"))
 	r.environment = complete
 
 	r.git("config", "--global", "gpg.program", "false")

@@ -29,6 +29,9 @@ var fileHeading = regexp.MustCompile(`(?m)^-- (\S+) --\n`)
 // newRepository returns a checkout of main with one commit.
 func newRepository(t *testing.T) repository {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a script has nothing to show to the race detector")
+	}
 	for _, tool := range []string{"git", "bash", "tsort"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			require.Empty(t, os.Getenv("PREPAID_REQUIRE_TOOLS"), err)

@@ -42,20 +42,21 @@ func Session(t testing.TB, environment []string, commands ...string) string {
 	shell.Env = append(shell.Env, environment...)
 	shown, err := shell.CombinedOutput()
 	require.NoError(t, err, string(shown))
-	return string(shown)
+	return strings.ReplaceAll(string(shown), "\r\n", "\n")
 }
 
 // Require requires that the block "```console NAME" of a document is text, apart from what same takes away: usually Stable.
 func Require(t testing.TB, document, name, text string, same func(string) string) {
 	t.Helper()
 	path := filepath.Join(tree.Root(t), document)
-	whole, err := os.ReadFile(path)
+	read, err := os.ReadFile(path)
 	require.NoError(t, err)
-	at := regexp.MustCompile("(?s)\n```console " + name + "\n(.*?)```\n").FindSubmatchIndex(whole)
+	whole := strings.ReplaceAll(string(read), "\r\n", "\n") // a checkout may have added them
+	at := regexp.MustCompile("(?s)\n```console " + name + "\n(.*?)```\n").FindStringSubmatchIndex(whole)
 	require.NotNil(t, at, "%s has no block %s", document, name)
-	shown := string(whole[at[2]:at[3]])
+	shown := whole[at[2]:at[3]]
 	if *update && same(shown) != same(text) {
-		require.NoError(t, os.WriteFile(path, []byte(string(whole[:at[2]])+text+string(whole[at[3]:])), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(whole[:at[2]]+text+whole[at[3]:]), 0o600))
 		return
 	}
 	require.Equal(t, same(shown), same(text), "%s, block %s: if the new text is right, make tour writes it", document, name)

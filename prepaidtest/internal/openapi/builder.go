@@ -68,7 +68,7 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: "application/x-www-form-urlencoded", Value: &content{tokenForm()}}}}
 	case reads.Body != nil:
 		name := strings.ToUpper(about.id[:1]) + about.id[1:] + "Request"
-		reads.Body.Reference = about.section
+		reads.Body.Reference = requestSection(about.section, about.id)
 		b.put(name, reads.Body)
 		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref(name)}}}}
 	}
@@ -76,8 +76,21 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 	return made
 }
 
+// requestSection is where the reference lists the members of a request.
+func requestSection(section, id string) string {
+	switch {
+	case section == "4.6":
+		return "2.15"
+	case id == "dismissUndeliverable":
+		return "2.14"
+	case section == "4.8":
+		return "2.13"
+	}
+	return section
+}
+
 func tokenForm() *wire.Schema {
-	return object("4.1", "The client ID (client_id) and the client secret (client_secret) are in the Basic header.",
+	return object("4.1", "The `client_id` and the `client_secret` are in the Basic header.",
 		must("grant_type", word("client_credentials"), ""))
 }
 
@@ -132,14 +145,14 @@ func (b *builder) pathParameters(route *exchange.Route) []parameter {
 		case p.Name == "reportid":
 			p.Description = "As the start of the report returned it."
 		case p.Name == "companyid":
-			p.Description, p.Schema.Pattern, p.Emulator = "Company (program).", "^[0-9]+$", "The reference has a string; it must be a number."
+			p.Description, p.Schema.Pattern, p.Emulator = "Company (program).", "^[+-]?[0-9]+$", "The reference has a string; it must be a number."
 		case p.Name == "provider":
 			p.Description = "One of three wallets, by name."
 			p.Schema.Enum, p.Emulator = b.with.Wallets, "The reference does not show the names; they are a setting. The first needs nonce, nonce_signature and certificates."
 		case strings.HasPrefix(route.Template, "/policy"):
 			p.Description, p.Schema = "Program (company).", integer()
 		case strings.HasPrefix(route.Template, "/hooks"):
-			p.Description, p.Schema = "Webhook.", uuid()
+			p.Description = "Webhook, a UUID."
 		default:
 			p.Description = "EAID of the account."
 		}
@@ -168,9 +181,6 @@ func (b *builder) responses(route *exchange.Route, about described) wire.Ordered
 		all[r.status] = b.success(r)
 	}
 	refusals := about.refusals
-	if !route.Open && !slices.ContainsFunc(refusals, func(r refusal) bool { return r.status == route.BadInput }) {
-		refusals = append(refusals, unlisted(route.BadInput, "The row lists no status for input that cannot be used, such as an unknown parameter."))
-	}
 	for _, r := range refusals {
 		if r.status == route.BadInput && !slices.Contains(r.codes, "invalid_request") {
 			r.codes = append(slices.Clone(r.codes), "invalid_request")
@@ -181,7 +191,7 @@ func (b *builder) responses(route *exchange.Route, about described) wire.Ordered
 		}
 		all[r.status].Codes = codes(about.section, r.codes)
 	}
-	for _, status := range []int{401, 403, 408, 413, 429, 500} {
+	for _, status := range []int{route.BadInput, 401, 403, 408, 413, 429, 500} {
 		if all[status] == nil {
 			all[status] = &response{Ref: "#/components/responses/" + commonName(status)}
 		}
@@ -254,6 +264,8 @@ func (b *builder) commonResponses() wire.Ordered[*response] {
 		made.Emulator, made.Codes = own, codes("", list{code})
 		all.Put(commonName(status), made)
 	}
+	put(400, "The request is not valid. The description names the fields.",
+		"The row of the operation lists no status for input that cannot be used, such as an unknown parameter.", "invalid_request")
 	put(401, "The access token is missing, invalid or expired.", "The code is named for webhooks only.", "unauthorized")
 	put(403, "The address is not on the whitelist.", "Status and code are not shown.", "forbidden")
 	put(408, "The body did not arrive in time.", "Not in the reference.", "invalid_request")
@@ -267,10 +279,12 @@ func (b *builder) commonResponses() wire.Ordered[*response] {
 }
 
 func pageHeaders() wire.Ordered[*header] {
+	made := func(name, about string) wire.Member[*header] {
+		return wire.Member[*header]{Name: name, Value: &header{Description: about, Required: true, Schema: integer()}}
+	}
 	return wire.Ordered[*header]{
-		{Name: "X-PageSize", Value: &header{Description: "The page size applied, which can differ from page_size.", Schema: integer()}},
-		{Name: "X-TotalPages", Value: &header{Description: "Number of pages.", Schema: integer()}},
-		{Name: "X-TotalItems", Value: &header{Description: "Number of items.", Schema: integer()}},
+		made("X-PageSize", "The page size applied, which can differ from page_size."),
+		made("X-TotalPages", "Number of pages."), made("X-TotalItems", "Number of items."),
 	}
 }
 

@@ -112,6 +112,7 @@ type header struct {
 	Ref         string       `json:"$ref,omitzero"`
 	Description string       `json:"description,omitzero"`
 	Emulator    string       `json:"x-emulator,omitzero"`
+	Required    bool         `json:"required,omitzero"`
 	Schema      *wire.Schema `json:"schema,omitzero"`
 }
 

@@ -113,7 +113,7 @@ func requestNotes() map[string]notes {
 			"plastic_expiry":           "Effective only for a manufacturing batch that allows it.",
 			"mdes_config_id":           "Configuration of the wallet token service.",
 			"account_expiry":           "Deprecated: use gift_card_expiry.",
-			"gift_card_expiry":         "A digital gift card that is active at once must set it. Otherwise PUT /accounts/{id}/expiry can, whose shape is not described.",
+			"gift_card_expiry":         "A digital gift card that is active at once must set it. Otherwise `PUT /accounts/{id}/expiry` can, whose shape is not described.",
 			"corresponding_account_id": "EAID of the card that is replaced, for the activation portal.",
 			"card_holder_type":         "1 primary, 2 secondary.",
 			"request_type":             "Default new.",

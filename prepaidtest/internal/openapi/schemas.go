@@ -102,8 +102,8 @@ func accountSchemas() wire.Ordered[*wire.Schema] {
 			may("first_transaction_occurred_at", dateTime(), "First event that changed the balance: transaction, transfer or fee. In UTC."),
 			may("last_transaction_occurred_at", dateTime(), "Last event that changed the balance. In UTC."))
 	}
-	group := func(flag string) string { return "Only with " + flag + "." }
-	single := func(flag string) string { return "Only with " + flag + ", for a single account." }
+	group := func(flag string) string { return "Only with `" + flag + "`." }
+	single := func(flag string) string { return "Only with `" + flag + "`, for a single account." }
 	var all wire.Ordered[*wire.Schema]
 	all.Put("Account", object("2.2", "A card account.", append(created(),
 		must("account_id", text(), "External Account Id (EAID)."),

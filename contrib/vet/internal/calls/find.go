@@ -144,6 +144,9 @@ func (r *Result) Find(instr ssa.CallInstruction) *Call {
 			return call
 		}
 	}
+	if r.SSA == nil { // a rule that builds its own
+		return nil
+	}
 	return r.call(instr.Parent(), instr)
 }
 

@@ -1,0 +1,134 @@
+package client
+
+import (
+	"go/token"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+)
+
+// loops reports whether two blocks are in one loop: each can be reached from the other.
+func loops(a, b *ssa.BasicBlock) bool { return reaches(a, b) && reaches(b, a) }
+
+func reaches(from, to *ssa.BasicBlock) bool {
+	seen := map[*ssa.BasicBlock]bool{}
+	var follow func(*ssa.BasicBlock) bool
+	follow = func(block *ssa.BasicBlock) bool {
+		for _, next := range block.Succs {
+			if next == to {
+				return true
+			}
+			if !seen[next] {
+				seen[next] = true
+				if follow(next) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return follow(from)
+}
+
+// closureOf is where a literal is made, nil if it is not made in one place.
+func closureOf(fn *ssa.Function) ssa.Instruction {
+	for _, block := range fn.Parent().Blocks {
+		for _, instr := range block.Instrs {
+			for _, operand := range instr.Operands(nil) {
+				if *operand == ssa.Value(fn) {
+					return instr
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// depends reports whether a value is made of one of the parameters.
+func depends(v ssa.Value, params []*ssa.Parameter, seen map[ssa.Value]bool) bool {
+	if v == nil || seen[v] {
+		return false
+	}
+	seen[v] = true
+	if param, ok := v.(*ssa.Parameter); ok {
+		return slices.Contains(params, param)
+	}
+	return slices.ContainsFunc(parts(v), func(v ssa.Value) bool { return depends(v, params, seen) })
+}
+
+// parts are the values that a value is made of. A local variable is made of all that is stored in it.
+func parts(v ssa.Value) []ssa.Value {
+	if local, ok := v.(*ssa.Alloc); ok {
+		return contents(local)
+	}
+	instr, ok := v.(ssa.Instruction)
+	if !ok {
+		return nil
+	}
+	var values []ssa.Value
+	for _, operand := range instr.Operands(nil) {
+		if *operand != nil {
+			values = append(values, *operand)
+		}
+	}
+	return values
+}
+
+func contents(address ssa.Value) []ssa.Value {
+	var values []ssa.Value
+	for _, ref := range *address.Referrers() {
+		switch ref := ref.(type) {
+		case *ssa.Store:
+			if ref.Addr == address {
+				values = append(values, ref.Val)
+			}
+		case *ssa.FieldAddr:
+			values = append(values, contents(ref)...)
+		case *ssa.IndexAddr:
+			values = append(values, contents(ref)...)
+		}
+	}
+	return values
+}
+
+// varies reports whether a value may be another one in another round of the loop that has the block.
+func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) bool {
+	if v == nil || seen[v] {
+		return false
+	}
+	seen[v] = true
+	any := func(values []ssa.Value) bool {
+		return slices.ContainsFunc(values, func(v ssa.Value) bool { return r.varies(v, in, seen) })
+	}
+	switch v := v.(type) {
+	case *ssa.Alloc: // also one before the loop: it may be changed in it
+		return any(contents(v))
+	case *ssa.FreeVar:
+		return any(calls.Origins(v, ""))
+	}
+	instr, ok := v.(ssa.Instruction)
+	if !ok || instr.Parent() == in.Parent() && !loops(instr.Block(), in) {
+		if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
+			return any(parts(v))
+		}
+		return false
+	}
+	switch v := v.(type) {
+	case *ssa.Phi, *ssa.Next, *ssa.Lookup, *ssa.Index, *ssa.IndexAddr:
+		return true
+	case *ssa.UnOp:
+		if v.Op == token.ARROW {
+			return true
+		}
+	case *ssa.Call:
+		callee := calls.Callee(v.Common())
+		fixed := callee != nil && callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path())
+		if !fixed && (v.Common().IsInvoke() || len(v.Common().Args) > 0 || v.Common().StaticCallee() == nil) {
+			return true
+		}
+		return any(v.Common().Args)
+	}
+	return any(parts(v))
+}

@@ -1,0 +1,88 @@
+package deadline
+
+import (
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/astutil"
+)
+
+func (r *rule) report(s site, message string) {
+	r.Report(r.pass, analysis.Diagnostic{Pos: r.pos(s), Message: message, SuggestedFixes: r.fix(s)})
+}
+
+// fix gives the call a context of its own, if the file imports what that takes and the names are free.
+func (r *rule) fix(s site) []analysis.SuggestedFix {
+	call := r.Expr(s.call)
+	if call == nil || s.context == nil {
+		return nil
+	}
+	var arg ast.Expr
+	for _, a := range call.Args {
+		if made, ok := a.(*ast.CallExpr); ok && len(made.Args) == 0 && types.TypeString(r.pass.TypesInfo.TypeOf(a), nil) == "context.Context" {
+			arg = made
+		}
+	}
+	for _, file := range r.pass.Files {
+		if arg == nil || file.FileStart > call.Pos() || call.Pos() >= file.FileEnd {
+			continue
+		}
+		path, _ := astutil.PathEnclosingInterval(file, call.Pos(), call.End())
+		scope := r.pass.Pkg.Scope().Innermost(call.Pos())
+		if scope == nil {
+			return nil
+		}
+		for _, name := range []string{"ctx", "cancel"} {
+			if _, taken := scope.LookupParent(name, call.Pos()); taken != nil {
+				return nil
+			}
+		}
+		for _, name := range []string{"context", "time"} {
+			if _, found := scope.LookupParent(name, call.Pos()); found == nil {
+				return nil
+			}
+		}
+		for i, node := range path {
+			switch node.(type) {
+			case *ast.ForStmt, *ast.RangeStmt, *ast.CaseClause, *ast.CommClause:
+				return nil
+			}
+			_, ok := node.(*ast.BlockStmt)
+			if !ok || i == 0 {
+				continue
+			}
+			if i+1 >= len(path) {
+				return nil
+			}
+			switch path[i+1].(type) {
+			case *ast.FuncDecl, *ast.FuncLit:
+			default:
+				return nil
+			}
+			text := r.text(arg)
+			return []analysis.SuggestedFix{{
+				Message: "Give the call a deadline of its own",
+				TextEdits: []analysis.TextEdit{
+					{Pos: path[i-1].Pos(), End: path[i-1].Pos(), NewText: []byte("ctx, cancel := context.WithTimeout(" + text + ", 2*time.Minute)\n\tdefer cancel()\n\t")},
+					{Pos: arg.Pos(), End: arg.End(), NewText: []byte("ctx")},
+				},
+			}}
+		}
+	}
+	return nil
+}
+
+// text is the expression of a context in which the end of the request does not end the call.
+func (r *rule) text(arg ast.Expr) string {
+	call := arg.(*ast.CallExpr)
+	fun, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	text := types.ExprString(arg)
+	if fun.Sel.Name == "Context" {
+		return "context.WithoutCancel(" + text + ")"
+	}
+	return text
+}

@@ -1,0 +1,172 @@
+package deadline
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/requests"
+)
+
+// origin is where a context comes from, as far as its deadline goes: the index of a parameter, or one of the constants.
+type origin int
+
+const (
+	unknown   origin = -1 // perhaps it has a deadline
+	request   origin = -2 // an HTTP request's context: it has one if a middleware sets it
+	unbounded origin = -3 // it has none
+)
+
+func (o origin) String() string {
+	switch o {
+	case unknown:
+		return "perhaps with a deadline"
+	case request:
+		return "a request's context"
+	case unbounded:
+		return "a context without a deadline"
+	}
+	return fmt.Sprintf("the context of parameter %d", int(o))
+}
+
+var (
+	fresh = []string{"context.Background", "context.TODO", "context.WithoutCancel"}
+	// kept return a context that has the deadline of their first argument, as the result of an index.
+	kept = map[string]int{
+		"context.WithCancel": 0, "context.WithCancelCause": 0, "context.WithValue": 0, "os/signal.NotifyContext": 0,
+		"golang.org/x/sync/errgroup.WithContext": 1, "(go.opentelemetry.io/otel/trace.Tracer).Start": 0,
+	}
+	// ofRequest return the context of a request.
+	ofRequest = []string{
+		"(*net/http.Request).Context", "(*github.com/gofiber/fiber/v2.Ctx).UserContext", "(*github.com/gofiber/fiber/v2.Ctx).Context",
+		"(github.com/gofiber/fiber/v3.Ctx).Context",
+	}
+)
+
+// origin follows a context back.
+func (r *rule) origin(v ssa.Value) origin {
+	result := unknown
+	for i, from := range calls.Origins(v, "") {
+		one := r.one(from)
+		switch {
+		case i == 0:
+			result = one
+		case result == request && one == unbounded, result == unbounded && one == request:
+			result = request
+		case one != result:
+			return unknown
+		}
+	}
+	return result
+}
+
+func (r *rule) one(v ssa.Value) origin {
+	if requests.Is(v.Type()) { // *gin.Context is a context.Context
+		return request
+	}
+	result := 0
+	if extract, ok := v.(*ssa.Extract); ok {
+		v, result = extract.Tuple, extract.Index
+	}
+	switch v := v.(type) {
+	case *ssa.Parameter:
+		// A parameter of a literal is given by whatever calls it.
+		if v.Parent().Parent() == nil && calls.Named(v.Type(), "context.Context") {
+			return origin(slices.Index(v.Parent().Params, v))
+		}
+	case *ssa.Call:
+		return r.call(v, result)
+	}
+	return unknown
+}
+
+func (r *rule) call(call *ssa.Call, result int) origin {
+	common := call.Common()
+	callee := calls.Callee(common)
+	switch {
+	case callee == nil:
+		return unknown
+	case calls.Calls(common, fresh):
+		return unbounded
+	case calls.Calls(common, ofRequest):
+		return r.request(common)
+	}
+	index, keeps := kept[callee.FullName()]
+	if keeps && index == result || callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path()) {
+		if arg := contextOf(common.Args); arg != nil {
+			return r.origin(arg)
+		}
+		return unknown
+	}
+	derived := &derives{unknown}
+	if fn := common.StaticCallee(); fn != nil && fn.Blocks != nil {
+		derived = r.result(fn)
+	} else if !common.IsInvoke() {
+		r.pass.ImportObjectFact(callee, derived)
+	}
+	if derived.Context >= 0 && int(derived.Context) < len(common.Args) {
+		return r.origin(common.Args[derived.Context])
+	}
+	return derived.Context
+}
+
+// request is the context of a request: one that is a parameter, or was made of it with another context.
+func (r *rule) request(common *ssa.CallCommon) origin {
+	of := common.Value
+	if !common.IsInvoke() {
+		of = common.Args[0]
+	}
+	result := unknown
+	for _, from := range calls.Origins(of, "") {
+		switch from := from.(type) {
+		case *ssa.Parameter:
+			result = request
+		case *ssa.Call:
+			if callee := calls.Callee(from.Common()); callee != nil && (callee.Name() == "WithContext" || callee.Name() == "Clone") {
+				return r.origin(contextOf(from.Common().Args))
+			}
+			// (echo.Context).Request
+			if args := append([]ssa.Value{from.Common().Value}, from.Common().Args...); slices.ContainsFunc(args, func(v ssa.Value) bool { return requests.Is(v.Type()) }) {
+				return request
+			}
+			return unknown
+		case *ssa.FieldAddr: // gin.Context.Request
+			if requests.Is(from.X.Type()) {
+				return request
+			}
+			return unknown
+		default:
+			return unknown
+		}
+	}
+	return result
+}
+
+// result is the context that a function of this package returns first.
+func (r *rule) result(fn *ssa.Function) *derives {
+	if d, ok := r.returned[fn]; ok {
+		return d
+	}
+	d := &derives{unknown}
+	r.returned[fn] = d
+	results := fn.Signature.Results()
+	if results.Len() == 0 || !calls.Named(results.At(0).Type(), "context.Context") {
+		return d
+	}
+	from := unknown
+	for i, block := range fn.Blocks {
+		ret, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
+		if !ok {
+			continue
+		}
+		one := r.origin(ret.Results[0])
+		if one == unknown || from != unknown && one != from && i > 0 {
+			return d
+		}
+		from = one
+	}
+	d.Context = from
+	return d
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// otherAmounts are the forms of initial_load_amount that JSON Schema cannot describe: octal and hexadecimal, bare or quoted.
+var otherAmounts = regexp.MustCompile(`("initial_load_amount"\s*:\s*)(?:0[0-9xXoO][0-9A-Fa-f]*|"[0-9A-Fa-fxXoO.]*")`)
+
+// formal reports whether a description of refused input names a rule that JSON Schema can express, so that the document must
+// refuse the input, too. The others depend on the state, on the clock or on another member, and are descriptions in the document.
+func formal(description string) bool {
+	return slices.ContainsFunc(strings.Split(strings.TrimPrefix(description, "invalid fields: "), "; "), func(fault string) bool {
+		return !slices.ContainsFunc(informal(), func(rule string) bool { return strings.HasSuffix(fault, rule) })
+	})
+}
+
+func informal() []string {
+	return []string{
+		"is beyond X-TotalPages", "is no template", "is no report of the template, or no longer available", "is no company", "is no account",
+		"is not lost_or_stolen", "is more than the balance", "status must be active", "is needed to tokenise a card",
+		"account_id_to_replace is required", "must be later than the current time",
+		"certificates is required", "nonce is required", "nonce_signature is required", "must not be empty for that wallet",
+		"must be a known filter", "must be a valid HTTPS URI", // settings
+		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // another time zone
+		"must be a decimal number with at most four decimals",         // more of them
+		"must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x",
+		"must be an integer",                                          // 1.0 is one in JSON Schema
+		"is reserved and must be false",
+	}
+}
+
+// unseen are the places that no test can see.
+func unseen(place string) bool {
+	return slices.Contains([]string{
+		"code /components/responses/InternalServerError server_error", "status /components/responses/InternalServerError", // only injected
+		"status /paths/~1policy~1mccodes/get/responses/204", // there are always some
+	}, place)
+}

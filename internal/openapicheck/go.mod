@@ -1,0 +1,20 @@
+module github.com/cardprograms/prepaid/internal/openapicheck
+
+go 1.26.0
+
+require (
+	github.com/cardprograms/prepaid v0.0.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
+	golang.org/x/text v0.43.0
+)
+
+require (
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
+	github.com/govalues/decimal v0.1.36 // indirect
+	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
+	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
+	golang.org/x/oauth2 v0.37.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace github.com/cardprograms/prepaid => ../..

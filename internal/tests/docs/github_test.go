@@ -1,0 +1,243 @@
+package docs
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/cardprograms/prepaid/internal/tests/tree"
+)
+
+// readGitHub reads a file of .github into a value that has all members which we use of what GitHub documents. Any other is a fault.
+func readGitHub(t *testing.T, into any, name ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{".github"}, name...)...))
+	require.NoError(t, err)
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	require.NoError(t, decoder.Decode(into))
+}
+
+type workflow struct {
+	Name        string
+	On          map[string]any
+	Permissions map[string]string
+	Concurrency map[string]string
+	Defaults    struct{ Run struct{ Shell string } }
+	Jobs        map[string]struct {
+		Name      string
+		RunsOn    string `yaml:"runs-on"`
+		Container string
+		Timeout   int `yaml:"timeout-minutes"`
+		Strategy  struct {
+			FailFast bool `yaml:"fail-fast"`
+			Matrix   struct{ System, Go []string }
+		}
+		Steps []struct {
+			If, Uses, Run string
+			With          map[string]string
+		}
+	}
+}
+
+// The workflows run the steps of .ci/run and nothing else, with the two versions of Go that it knows, on three systems. They may only read,
+// and what they use is pinned.
+func TestWorkflowsOnlyCallTheScript(t *testing.T) {
+	t.Parallel()
+	atRoot(t)
+	script, err := os.ReadFile(filepath.Join(".ci", "run"))
+	require.NoError(t, err)
+	module, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	oldest := regexp.MustCompile(`(?m)^go (\d+\.\d+)\.0$`).FindSubmatch(module)
+	next := regexp.MustCompile(`(?m)^readonly next_go=go(\d+\.\d+)\.\d+$`).FindSubmatch(script)
+	pinned := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40}$`)
+
+	commands, versions, systems := map[string]bool{}, map[string]bool{}, []string{}
+	for _, name := range []string{"ci.yml", "nightly.yml"} {
+		var w workflow
+		readGitHub(t, &w, "workflows", name)
+		require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
+		require.NotEmpty(t, w.Concurrency["group"])
+		require.Equal(t, "bash", w.Defaults.Run.Shell, "of Windows, and of Homebrew")
+		for _, job := range w.Jobs {
+			require.Positive(t, job.Timeout)
+			systems = append(systems, job.Strategy.Matrix.System...)
+			for _, step := range job.Steps {
+				if step.Uses != "" {
+					require.Regexp(t, pinned, step.Uses)
+				} else if step.If == "" {
+					commands[step.Run] = true
+				} else {
+					require.Equal(t, []string{"runner.os == 'macOS'", "brew install bash"}, []string{step.If, step.Run})
+				}
+				for _, version := range append(job.Strategy.Matrix.Go, step.With["go-version"]) {
+					versions[version] = true
+				}
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{"bash .ci/run": true, "bash .ci/run vet test": true, "bash .ci/run nightly": true}, commands)
+	require.Equal(t, map[string]bool{
+		string(oldest[1]): true, string(next[1]): true, "${{ matrix.go }}": true, "": true,
+	}, versions)
+	for i, system := range []string{"ubuntu-", "macos-", "windows-"} {
+		require.Contains(t, systems[i], system)
+	}
+	require.Len(t, systems, 3)
+}
+
+// Dependabot looks at all modules that git knows.
+func TestDependabotKnowsTheModules(t *testing.T) {
+	t.Parallel()
+	atRoot(t)
+	var file struct {
+		Version int
+		Updates []struct {
+			Ecosystem   string `yaml:"package-ecosystem"`
+			Directory   string
+			Directories []string
+			Schedule    struct{ Interval string }
+			Ignore      []struct {
+				Dependency string `yaml:"dependency-name"`
+			}
+			Groups map[string]struct{ Patterns []string }
+		}
+	}
+	readGitHub(t, &file, "dependabot.yml")
+	require.Equal(t, 2, file.Version)
+	require.Len(t, file.Updates, 2)
+	for _, update := range file.Updates {
+		require.Contains(t, []string{"daily", "weekly", "monthly"}, update.Schedule.Interval)
+		for _, group := range update.Groups {
+			require.Equal(t, []string{"*"}, group.Patterns)
+		}
+		require.Len(t, update.Groups, 1)
+	}
+	require.Equal(t, "gomod", file.Updates[0].Ecosystem)
+	require.Equal(t, "github-actions", file.Updates[1].Ecosystem)
+	require.Equal(t, "/", file.Updates[1].Directory)
+
+	list := exec.CommandContext(t.Context(), "git", "-c", "safe.directory=*", "ls-files", "--", "go.mod", "*/go.mod", ":!*/testdata/*")
+	printed, err := list.Output()
+	require.NoError(t, err)
+	var modules []string
+	for file := range strings.FieldsSeq(string(printed)) {
+		modules = append(modules, path.Join("/", path.Dir(file)))
+	}
+	require.NotEmpty(t, modules)
+	require.ElementsMatch(t, modules, file.Updates[0].Directories)
+}
+
+type formElement struct {
+	Type       string
+	ID         string
+	Attributes struct {
+		Value, Label, Description, Placeholder string
+		Options                                []yaml.Node
+	}
+	Validations struct{ Required bool }
+}
+
+// The form asks for one of the operations and one of the outcomes, forbids personal data, and is not sent without a tick that there is none.
+func TestProblemForm(t *testing.T) {
+	t.Parallel()
+	atRoot(t)
+	var form struct {
+		Name, Description string
+		Body              []formElement
+	}
+	readGitHub(t, &form, "ISSUE_TEMPLATE", "problem.yml")
+	require.NotEmpty(t, form.Name)
+	require.NotEmpty(t, form.Description)
+	require.Equal(t, "markdown", form.Body[0].Type)
+	for _, forbidden := range []string{"names", "card", "tokens", "PINs"} {
+		require.Contains(t, form.Body[0].Attributes.Value, forbidden)
+	}
+
+	elements := map[string]formElement{}
+	for _, element := range form.Body[1:] {
+		require.NotEmpty(t, element.Attributes.Label)
+		require.NotContains(t, elements, element.ID)
+		elements[element.ID] = element
+	}
+	operations := []string{"Client.Do", "another"} // GitHub reserves "none"
+	for _, operation := range tree.Operations(t) {
+		operations = append(operations, operation.Name)
+	}
+	outcomes := []string{"no error"}
+	for _, outcome := range []prepaid.Outcome{
+		prepaid.OutcomeApplied, prepaid.OutcomeRejected, prepaid.OutcomeNotProcessed, prepaid.OutcomeUnknown,
+	} {
+		outcomes = append(outcomes, outcome.String())
+	}
+	for id, want := range map[string]struct {
+		kind    string
+		options []string
+	}{
+		"operation": {"dropdown", operations}, "outcome": {"dropdown", outcomes},
+		"correlation": {"input", nil}, "version": {"input", nil}, "problem": {"textarea", nil},
+	} {
+		element := elements[id]
+		require.Equal(t, want.kind, element.Type, id)
+		require.Equal(t, id != "correlation", element.Validations.Required, id)
+		var options []string
+		for _, option := range element.Attributes.Options {
+			options = append(options, option.Value)
+		}
+		require.ElementsMatch(t, want.options, options, id)
+		delete(elements, id)
+	}
+	require.Len(t, elements, 1)
+	tick := elements["checked"]
+	require.Equal(t, "checkboxes", tick.Type)
+	var box struct {
+		Label    string
+		Required bool
+	}
+	require.Len(t, tick.Attributes.Options, 1)
+	require.NoError(t, tick.Attributes.Options[0].Decode(&box))
+	require.True(t, box.Required)
+	require.Contains(t, box.Label, "personal data")
+}
+
+// There is no other way to open a public issue, and a vulnerability is sent elsewhere.
+func TestIssueChooser(t *testing.T) {
+	t.Parallel()
+	atRoot(t)
+	var chooser struct {
+		BlankIssues bool                                `yaml:"blank_issues_enabled"`
+		Links       []struct{ Name, URL, About string } `yaml:"contact_links"`
+	}
+	chooser.BlankIssues = true
+	readGitHub(t, &chooser, "ISSUE_TEMPLATE", "config.yml")
+	require.False(t, chooser.BlankIssues)
+	require.Len(t, chooser.Links, 1)
+	require.Equal(t, "https://github.com/cardprograms/prepaid/security/policy", chooser.Links[0].URL)
+	require.NotEmpty(t, chooser.Links[0].Name)
+	require.NotEmpty(t, chooser.Links[0].About)
+	security, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	require.Contains(t, string(security), "(../../security/advisories/new)")
+
+	entries, err := os.ReadDir(filepath.Join(".github", "ISSUE_TEMPLATE"))
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	require.Equal(t, []string{"config.yml", "problem.yml"}, names)
+
+	questions, err := os.ReadFile(filepath.Join(".github", "PULL_REQUEST_TEMPLATE.md"))
+	require.NoError(t, err)
+	require.Equal(t, 3, strings.Count(string(questions), "\n**"))
+}

@@ -1,0 +1,127 @@
+package prepaidtest
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type openAPI struct {
+	OpenAPI    string
+	Info       struct{ Version, Description string }
+	Paths      map[string]map[string]struct{ OperationID string }
+	Components struct {
+		Schemas map[string]struct {
+			Required   []string
+			Properties map[string]struct {
+				Type                 any
+				Pattern              string
+				Enum                 []string
+				MinLength, MaxLength int
+			}
+		}
+	}
+}
+
+func described(t *testing.T, options ...Option) (d openAPI, text []byte) {
+	t.Helper()
+	text, err := OpenAPI(options...)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &d))
+	return d, text
+}
+
+// The committed document shows in a review what changes for those who generate clients from it.
+func TestOpenAPIIsTheCommittedDocument(t *testing.T) {
+	t.Parallel()
+	_, text := described(t)
+	_, again := described(t)
+	require.Equal(t, string(text), string(again))
+	const name = "../api/openapi.json"
+	if os.Getenv("PREPAID_RENEW") != "" {
+		require.NoError(t, os.WriteFile(name, text, 0o600))
+	}
+	committed, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, string(committed), string(text), "if the change is intended: make api-renew")
+}
+
+func TestOpenAPIHasEveryOperation(t *testing.T) {
+	t.Parallel()
+	d, _ := described(t)
+	require.Equal(t, "3.1.0", d.OpenAPI)
+	require.Contains(t, d.Info.Description, "The reference stays the contract")
+	var names []string
+	ids := make(map[string]bool)
+	for template, item := range d.Paths {
+		for method, operation := range item {
+			names = append(names, strings.ToUpper(method)+" "+template)
+			ids[operation.OperationID] = true
+		}
+	}
+	require.ElementsMatch(t, Operations(), names)
+	require.Len(t, ids, 44)
+}
+
+func TestOpenAPIHasTheSDKsVersion(t *testing.T) {
+	t.Parallel()
+	d, _ := described(t)
+	text, err := os.ReadFile("../call.go")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\nconst version = \""+d.Info.Version+"\"\n")
+}
+
+// Names, types and limits are those of the code that reads a request.
+func TestOpenAPIDescribesWhatIsChecked(t *testing.T) {
+	t.Parallel()
+	d, _ := described(t)
+	creation := d.Components.Schemas["CreateAccountRequest"]
+	require.Equal(t, []string{"company_id", "initial_load_amount", "registration"}, creation.Required)
+	name := creation.Properties["name_on_card"]
+	require.Equal(t, []any{"string", 2, 19, "^[0-9A-Z./-]*$"}, []any{name.Type, name.MinLength, name.MaxLength, name.Pattern})
+	require.Equal(t, []string{"new", "replace"}, creation.Properties["request_type"].Enum)
+	require.Equal(t, []any{"number", "string"}, d.Components.Schemas["SimulateTransactRequest"].Properties["amount"].Type)
+	require.NotContains(t, d.Components.Schemas["SimulateTransactRequest"].Properties, "authorization_id")
+	require.Contains(t, d.Components.Schemas["SimulateClearRequest"].Properties, "authorization_id")
+}
+
+func TestOpenAPIFollowsTheOptions(t *testing.T) {
+	t.Parallel()
+	_, usual := described(t)
+	for text, option := range map[string]Option{
+		`"application/vnd.acme+json"`: Vendor("acme"), `"one"`: WalletProviders("one", "two", "three"), `"hello"`: MessageTypes("hello", "alarm"),
+		`"X-Signed"`: WithSignature(Signature{Header: "X-Signed"}), `"^([0-9]{4})?$"`: CategoryWithoutMerchant(""),
+	} {
+		require.NotContains(t, string(usual), text)
+		_, changed := described(t, option)
+		require.Contains(t, string(changed), text)
+	}
+	for _, option := range []Option{BadTokenOnReportStart(400), NoCompanySearchPaging(), EmptyIDForFailedDirectEntry()} {
+		_, changed := described(t, option)
+		require.NotEqual(t, string(usual), string(changed))
+	}
+	_, err := OpenAPI(Vendor("two words"))
+	require.ErrorContains(t, err, "Vendor: must be one word")
+}
+
+// A registration with every member, in a request and in the responses that have one.
+func TestEveryMemberOfARegistration(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	id := c.AddAccount(SeedAccount{})
+	const registration = `{"title":"Ms","first_name":"Ada","middle_name":"King","last_name":"Lovelace","sex":"F","mobile_number":"+61400000000",
+		"phone_number":"+61200000000","date_of_birth":"1990-05-01T00:00:00Z","email_address":"ada@example.com","driver_licence_number":"D1",
+		"primary_address":{"address_line1":"1","address_line2":"2","address_line3":"3","city":"Sydney","state":"NSW","country":"AU","postcode":"2000"},
+		"alternate_address":{"address_line1":"1","address_line2":"2","city":"Sydney","state":"NSW","country":"AU","postcode":"2000"},
+		"passport":{"passport_number":"P1","passport_expiry":"2090-05-01T00:00:00Z","passport_issuing_country":"AUS"}}`
+	c.do("PUT", "accounts/"+id, `{"registration":`+registration+`}`).ok()
+	got, err := json.Marshal(c.post("accounts/"+id+"/wallet/googlepay", `{}`).ok().object()["registration"])
+	require.NoError(t, err)
+	require.JSONEq(t, registration, string(got))
+	got, err = json.Marshal(c.get("accounts/" + id + "?with_personal=1").ok().object()["personal"])
+	require.NoError(t, err)
+	require.JSONEq(t, registration, string(got))
+}
