@@ -160,7 +160,7 @@ func (r *rule) report(all *findings) {
 			continue
 		}
 		done[f.from], done[f.pos] = true, true
-		r.calls.Report(r.pass, analysis.Diagnostic{Pos: f.pos, Message: f.message})
+		r.calls.Report(r.pass, analysis.Diagnostic{Pos: f.pos, Message: f.message, SuggestedFixes: r.hoist(f)})
 	}
 }
 
