@@ -118,6 +118,10 @@ func (w *walk) stateKey(fr *frame, b *ssa.BasicBlock, st *state) string {
 	}
 	lines := make([]string, 0, len(fr.env)+len(st.cells))
 	for v, known := range fr.env {
+		switch v.(type) {
+		case *ssa.FieldAddr, *ssa.Field, *ssa.IndexAddr, *ssa.MakeInterface, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.BinOp:
+			continue // they follow from other values
+		}
 		lines = append(lines, v.Name()+"="+known.key())
 	}
 	for at, known := range st.cells {
