@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"regexp"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The OpenAPI document has the pattern, and requests are checked with the function: both must say the same.
+func FuzzFormPatterns(f *testing.F) {
+	forms := []Form{
+		FourDigits(), CurrencyNumber(), BSB(), OnlyDigits(), Country2(), Country3(), Alphanumeric(), PrintableASCII(), NameOnCard(), Hex(), UUID(),
+	}
+	patterns := make([]*regexp.Regexp, len(forms))
+	for i, form := range forms {
+		patterns[i] = regexp.MustCompile(form.Pattern)
+	}
+	for _, text := range []string{
+		"", "0742", "74", "036", "062000", "AU", "AUS", "au", "2000", "A-B/C. 9", "a~ ", "\x7f", "\n", "0742\n", "é", "0aF", "0aF1", "٣٣٣",
+		"123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-42661417400", "123e4567+e89b-12d3-a456-426614174000",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) { // which JSON cannot hold
+			return
+		}
+		for i, form := range forms {
+			require.Equal(t, form.Holds(text), patterns[i].MatchString(text), "%s: %q", form.Rule, text)
+		}
+	})
+}
+
+func TestDescribing(t *testing.T) {
+	t.Parallel()
+	got := DescribeObject(func(b *Reader) {
+		var text string
+		var number int64
+		var numbers []int64
+		b.String("word", &text).Required().OneOf("a", "b")
+		b.Integer("kind", &number).Between(1, 2, "must be 1 or 2")
+		b.Integers("codes", &numbers).Between(0, 9, "must be small").NotEmpty("must have one")
+		b.String("later", &text).RequiredWhen(false, "when kind is 2").Limit(true, "must be later")
+	})
+	text := string(AppendJSON(nil, got))
+	require.Equal(t, `{"type":"object","required":["word"],"properties":{"word":{"type":"string","enum":["a","b"]},`+
+		`"kind":{"type":"integer","format":"int64","minimum":1,"maximum":2},`+
+		`"codes":{"type":"array","minItems":1,"items":{"type":"integer","format":"int64","minimum":0,"maximum":9}},`+
+		`"later":{"type":"string","description":"Required when kind is 2. It must be later."}}}`, text)
+}
