@@ -115,7 +115,8 @@ func describe(_ context.Context, s *settings, out, problems io.Writer) error {
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	const ofWindows = syscall.Errno(10048)
+	if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, ofWindows) {
 		return nil, fmt.Errorf("the port of %s is in use, perhaps by another emulator; choose another one with -listen", address)
 	}
 	return listener, err

@@ -140,7 +140,7 @@ func process(t *testing.T, srv *prepaidtest.Server, stored []byte) (p payment, s
 	t.Helper()
 	require.NoError(t, json.Unmarshal(stored, &p))
 	config := srv.Config()
-	config.AttemptTimeout, config.Retry.MaxAttempts = 100*time.Millisecond, 1
+	config.AttemptTimeout, config.Retry.MaxAttempts = time.Second, 1
 	config.Retry.MaxThrottleWait = time.Millisecond
 	client, err := prepaid.NewClient(config)
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,9 @@ func TestValidationConfigFromEnv(t *testing.T) {
 			},
 		},
 	} {
+		if runtime.GOOS == "windows" && row.want[0].Rule == "valid UTF-8" {
+			continue // its environment is UTF-16
+		}
 		setEnv(t, row.set)
 		config, err := prepaid.ConfigFromEnv()
 		require.Equal(t, prepaid.Config{}, config)

@@ -103,6 +103,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestWrongArguments(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.refuses("name the version to retract and the reason", "-retract", "0.1.0")
+	r.refuses("one version, not 0.1.0 and 0.2.0", "0.1.0", "0.2.0")
+}
+
 func (r repository) append(text string) { r.write("CHANGELOG.md", r.read("CHANGELOG.md")+text) }
 
 // breaks notes that a name is gone, which the changelog's section calls Gone.

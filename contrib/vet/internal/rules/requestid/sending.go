@@ -64,14 +64,9 @@ func (w *walk) sendingOf(fr *frame, instr ssa.CallInstruction, target value, arg
 			return s
 		}
 	}
-	call := w.calls.Find(instr)
+	call := w.find(instr)
 	if call != nil && call.Wrapper && bodyOf(common.StaticCallee()) != nil {
 		return nil // it is followed
-	}
-	if call == nil {
-		if f, ok := w.calls.Model.Money[fullName(calls.Callee(common))]; ok { // in a function that stands for a method value
-			call = &calls.Call{Func: f, Instr: instr}
-		}
 	}
 	if call == nil {
 		return w.parameter(instr, target, args, s, st)
@@ -185,13 +180,6 @@ func payload(common *ssa.CallCommon, args []value, key int) []value {
 		}
 	}
 	return list
-}
-
-func fullName(callee *types.Func) string {
-	if callee == nil {
-		return ""
-	}
-	return callee.FullName()
 }
 
 // send goes on after a sending in the three ways that matter.
