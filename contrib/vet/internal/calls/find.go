@@ -195,7 +195,7 @@ func (r *Result) summary(fn *ssa.Function) (Func, bool) {
 	if !ok {
 		return Func{}, false
 	}
-	if here := r.SSA.Prog.FuncValue(object.Origin()); here != nil { // fn may be made for a method value of it
+	if here := fn.Prog.FuncValue(object.Origin()); here != nil { // fn may be made for a method value of it
 		if f, ok := r.wrappers[here]; ok {
 			return f, true
 		}
