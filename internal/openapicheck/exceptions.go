@@ -27,7 +27,7 @@ func informal() []string {
 		"must be a date-time in UTC of the form YYYY-MM-DDThh:mm:ssZ", // another time zone
 		"must be a decimal number with at most four decimals",         // more of them
 		"must be decimal, octal with a leading 0 or 0o, or hexadecimal with a leading 0x",
-		"must be an integer",                                          // 1.0 is one in JSON Schema
+		"must be an integer", // 1.0 is one in JSON Schema
 		"is reserved and must be false",
 	}
 }

@@ -230,7 +230,7 @@ func aboutStatus(status int) string {
 	case http.StatusBadRequest:
 		return "The request is not valid. The description names the fields."
 	case http.StatusUnauthorized:
-		return "The token, or on POST /token the credentials, are not valid."
+		return "The token or the credentials are not valid, or the caller cannot access a company of the scope."
 	case http.StatusForbidden:
 		return "The caller has no permission on the company, or the address is not on the whitelist."
 	case http.StatusNotFound:

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cardprograms/prepaid/prepaidtest/internal/wire"
@@ -152,6 +153,13 @@ func (b *builder) annotate() {
 	creation := b.schemas.Get("CreateAccountRequest").Properties
 	creation.Get("account_expiry").Deprecated = true
 	creation.Get("card_holder_type").Values = cardholderTypes()
+	for _, name := range []string{"Redeem", "Reverse", "Refund"} {
+		for _, member := range b.schemas.Get(name + "FundingRequest").Properties {
+			if slices.Contains(member.Value.Type, "integer") {
+				own(member.Value, wholeNumber)
+			}
+		}
+	}
 	own(creation.Get("initial_load_amount"), "Octal and hexadecimal are also read from a string.")
 	b.schemas.Get("TransferRequest").Properties.Get("transaction_type").Values = wire.Ordered[string]{
 		{Name: "0", Value: "card to card, as any other value"}, {Name: "2950", Value: "load"},

@@ -229,7 +229,7 @@ func operations(with Options) []described {
 			about:    "An enabled webhook gets a ping first, and must respond to it with success.",
 			own:      "All members are required, since none is marked as optional.",
 			success:  []reply{{status: 201, about: "Registered.", schema: ref("CreatedHook")}},
-			refusals: []refusal{hookRefusals()},
+			refusals: []refusal{hookRefusals(), refuse(401, "unauthorized")},
 		},
 		{
 			name: "PATCH /hooks/{id}", id: "updateHook", section: "4.8", summary: "Change a webhook",

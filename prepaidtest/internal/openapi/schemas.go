@@ -54,6 +54,11 @@ func ref(name string) *wire.Schema                { return &wire.Schema{Ref: "#/
 func own(s *wire.Schema, why string) *wire.Schema { s.Emulator = why; return s }
 func orNull(s *wire.Schema) *wire.Schema          { s.Type = append(s.Type, "null"); return s }
 
+// whole is a number of the reference that is an integer by its meaning.
+func whole() *wire.Schema { return own(integer(), wholeNumber) }
+
+const wholeNumber = "An integer; the reference has a number."
+
 func productTypes() []string { return []string{"reloadable", "gift", "loyalty"} }
 
 // responseSchemas are the bodies of responses, in the order of section 2.
@@ -66,18 +71,18 @@ func responseSchemas(with Options) wire.Ordered[*wire.Schema] {
 	all.Put("Token", object("2.1", "",
 		must("access_token", text(), ""),
 		must("token_type", word("bearer"), ""),
-		must("expires_in", integer(), "Seconds until the token expires."),
+		must("expires_in", whole(), "Seconds until the token expires."),
 	))
 	all = append(all, accountSchemas()...)
 	all = append(all, historySchema(with), walletSchema(), provisioningSchema())
 	all = append(all, policySchemas()...)
 	all.Put("Report", object("2.11", "",
 		must("reportdata", text(), "CSV text."),
-		must("totalrecords", integer(), "Number of records."),
+		must("totalrecords", whole(), "Number of records."),
 	))
 	all.Put("FundingOutcome", object("2.12", "",
 		must("outcome", word("approved", "declined"), ""),
-		may("transaction_id", integer(), "Present only when approved."),
+		may("transaction_id", whole(), "Present only when approved."),
 	))
 	all = append(all, moneySchemas(with)...)
 	all = append(all, hookSchemas(with)...)
@@ -186,6 +191,9 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 func walletSchema() wire.Member[*wire.Schema] {
 	token := wire.DescribeObject(new(ledger.WalletToken).Bind)
 	token.Description, token.Reference = "A card in a mobile wallet.", "2.9"
+	for _, member := range token.Properties {
+		member.Value.MinLength = 0 // a seed leaves a text out instead
+	}
 	token.Required = list{
 		"storage_technology", "device", "last_comment_id", "token_type", "token_requestor_id", "token_assurance_level",
 		"current_status_date_time", "current_status_code", "current_status_description", "account_pan_sequence_number", "expiration_date",

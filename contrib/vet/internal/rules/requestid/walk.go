@@ -27,7 +27,7 @@ type walk struct {
 }
 
 // maxSteps is how many blocks a walk follows. A function with more paths is not judged.
-const maxSteps = 8000
+const maxSteps = 2000
 
 // state is what changes along a path.
 type state struct {

@@ -13,7 +13,7 @@ import (
 // tracer follows texts forward.
 type tracer struct {
 	pass  *analysis.Pass
-	model *calls.Model
+	found *calls.Result
 	flows map[*ssa.Function]*flow // also those that are being made
 }
 
@@ -275,12 +275,12 @@ func (f *trace) call(instr ssa.CallInstruction, v ssa.Value) {
 			continue
 		}
 		if into := sink(common); into != "" {
-			f.prints = append(f.prints, print{instr.Pos(), into, common})
+			f.prints = append(f.prints, print{f.t.found.Pos(instr), into, common})
 			return
 		}
 		known := f.t.of(common)
 		if known.Prints>>min(i, 63)&1 == 1 {
-			f.prints = append(f.prints, print{instr.Pos(), name(calls.Callee(common)) + ", which prints it", common})
+			f.prints = append(f.prints, print{f.t.found.Pos(instr), name(calls.Callee(common)) + ", which prints it", common})
 		}
 		if known.Through>>min(i, 63)&1 == 1 || passes(common) {
 			f.value(instr.Value())
