@@ -55,7 +55,7 @@ type rule struct {
 	funcs    []*ssa.Function
 	matters  map[*ssa.Function]bool // are walked
 	follow   map[*ssa.Function]bool // are followed as well
-	outcomes map[string]string // names by value
+	outcomes map[string]string      // names by value
 }
 
 func run(pass *analysis.Pass) (any, error) {

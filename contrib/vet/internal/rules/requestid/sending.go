@@ -31,11 +31,12 @@ type sending struct {
 }
 
 func (s *sending) key() string {
-	text := s.id.name
+	var text strings.Builder
+	text.WriteString(s.id.name)
 	for _, v := range s.payment {
-		text += "|" + v.identity()
+		text.WriteString("|" + v.identity())
 	}
-	return text
+	return text.String()
 }
 
 // same reports whether s is for the payment of an earlier sending.

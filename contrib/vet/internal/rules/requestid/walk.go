@@ -422,16 +422,16 @@ func element(of, index value, p phase) value {
 func listed(array value, name string, st *state) value {
 	var of []value
 	var points []string
-	names := ""
+	var names strings.Builder
 	for _, cell := range slices.Sorted(maps.Keys(st.cells)) {
 		if strings.HasPrefix(cell, "*"+array.name+"[") {
 			of = append(of, st.cells[cell])
 			points = append(points, st.cells[cell].points...)
-			names += st.cells[cell].name + ","
+			names.WriteString(st.cells[cell].name + ",")
 		}
 	}
 	list := join(st.phase, name, of...)
-	list.name, list.points = "["+names+"]", points
+	list.name, list.points = "["+names.String()+"]", points
 	return list
 }
 
