@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -140,7 +139,7 @@ func (f *fiction) clear(card *madeUpAccount, at time.Time) {
 	for _, authorised := range card.pending {
 		paid := authorised
 		if cents, _ := authorised.Cents(); f.random.IntN(20) == 0 {
-			paid = prepaid.Cents(int64(math.Round(0.9 * float64(cents))))
+			paid = prepaid.Cents((9*cents + 5) / 10)
 		}
 		f.book(card, prepaid.TransactionTypeClearingCreditBack, authorised, prepaid.Amount{}, at)
 		f.book(card, prepaid.TransactionTypeClearing, paid.Neg(), prepaid.Amount{}, at)

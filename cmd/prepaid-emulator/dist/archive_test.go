@@ -115,6 +115,22 @@ func TestLicencesGoWithTheProgram(t *testing.T) {
 	}
 }
 
+// What the Go command downloads must be what the repository was tested with.
+func TestAnotherDependencyIsRefused(t *testing.T) {
+	t.Parallel()
+	b, err := newBuilder(t.Context(), repository, release(t).version, t.TempDir())
+	require.NoError(t, err)
+	const dependency = "golang.org/x/oauth2"
+	for key := range b.sums {
+		if strings.HasPrefix(key, dependency+" ") {
+			b.sums[key] = "h1:" + strings.Repeat("A", 43) + "="
+		}
+	}
+	_, err = b.build(t.Context(), wanted()[0])
+	require.ErrorContains(t, err, dependency)
+	require.ErrorContains(t, err, "is not what go.sum has")
+}
+
 // Two checkouts, two caches, two directories to work in: the same bytes, and nothing of either in them.
 func TestReproducible(t *testing.T) {
 	m := release(t)
@@ -129,7 +145,12 @@ func TestReproducible(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, content, 0o600))
 	}
 	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", other).Run())
-	modules, err := output(exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE"))
+	for _, unused := range []string{"ignored.out", "deleted.go"} { // the one by .gitignore, the other since it was added
+		require.NoError(t, os.WriteFile(filepath.Join(other, unused), []byte("package prepaid"), 0o600))
+	}
+	require.NoError(t, exec.CommandContext(t.Context(), "git", "-C", other, "add", "deleted.go").Run())
+	require.NoError(t, os.Remove(filepath.Join(other, "deleted.go")))
+	ours, err := output(exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOCACHE", "GOROOT"))
 	require.NoError(t, err)
 	elsewhere := t.TempDir()
 	t.Setenv("GOCACHE", t.TempDir())
@@ -151,7 +172,7 @@ func TestReproducible(t *testing.T) {
 	require.NoError(t, err)
 	for _, one := range m.targets {
 		content := m.programOf(t, one)
-		for _, path := range []string{here, home + "/", elsewhere, os.Getenv("GOCACHE"), strings.TrimSpace(string(modules)), runtime.GOROOT() + "/src", "prepaid-dist-"} {
+		for _, path := range append(strings.Fields(string(ours)), here, home+"/", elsewhere, "prepaid-dist-") {
 			require.NotContains(t, string(content), path)
 		}
 	}

@@ -31,7 +31,8 @@ type made struct {
 	err                error
 }
 
-var shared = struct { //nolint:gochecknoglobals // built once for all tests, removed at their end
+// shared is built once for all tests, and removed at their end.
+var shared = struct {
 	once sync.Once
 	made made
 }{}
@@ -58,7 +59,7 @@ func release(t *testing.T) made {
 	shared.once.Do(func() {
 		m := &shared.made
 		m.targets = wanted()
-		if m.directory, m.err = os.MkdirTemp("", "prepaid-dist-test-"); m.err != nil {
+		if m.directory, m.err = os.MkdirTemp("", "prepaid-dist-test-"); m.err != nil { //nolint:usetesting // other tests use it as well
 			return
 		}
 		if m.version, m.err = sourceVersion(repository); m.err == nil {

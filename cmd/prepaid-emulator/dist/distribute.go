@@ -58,7 +58,7 @@ func distribute(ctx context.Context, root, version, to string, targets []target,
 	}
 	files = append(files, entry{name: "SHA256SUMS", content: sums(files)})
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(to, f.name), f.content, 0o644); err != nil { //nolint:gosec // for everybody to read
+		if err := os.WriteFile(filepath.Join(to, f.name), f.content, 0o644); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "%9d %s\n", len(f.content), f.name)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -160,8 +159,5 @@ func tree(below fs.FS) ([]entry, error) {
 		entries = append(entries, entry{name: path, mode: 0o644, content: content})
 		return err
 	})
-	if err == nil && len(entries) == 0 {
-		err = errors.New("an empty directory")
-	}
 	return entries, err
 }

@@ -70,7 +70,7 @@ func TestImage(t *testing.T) {
 		require.NoError(t, err)
 		system := target{one.Platform.OS, one.Platform.Architecture}
 		systems = append(systems, system)
-		require.Equal(t, system, target{file.OS, file.Architecture})
+		require.Equal(t, []string{system.os, system.arch}, []string{file.OS, file.Architecture})
 		require.Equal(t, epoch, file.Created.Time)
 		require.Equal(t, v1.Config{
 			User: "65532:65532", Entrypoint: []string{"/prepaid-emulator"}, WorkingDir: "/",
@@ -224,9 +224,9 @@ func TestDockerfileIsTranslatedCompletely(t *testing.T) {
 		"needs a shell":       "FROM scratch\nENTRYPOINT /prepaid-emulator\n",
 		"unknown instruction": "FROM scratch\nENTRYPIONT [\"/prepaid-emulator\"]\n",
 	} {
-		name := filepath.Join(t.TempDir(), "Dockerfile")
-		require.NoError(t, os.WriteFile(name, []byte(lines), 0o600))
-		_, err := dockerfileConfig(name)
+		file := filepath.Join(t.TempDir(), "Dockerfile")
+		require.NoError(t, os.WriteFile(file, []byte(lines), 0o600))
+		_, err := dockerfileConfig(file)
 		require.ErrorContains(t, err, says)
 	}
 }

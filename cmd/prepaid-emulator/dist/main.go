@@ -74,7 +74,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if *to == "" {
 		return errors.New("-out is required")
 	}
-	if err := os.MkdirAll(*to, 0o755); err != nil { //nolint:gosec // what is published is for everybody to read
+	if err := os.MkdirAll(*to, 0o755); err != nil {
 		return err
 	}
 	if entries, err := os.ReadDir(*to); err != nil || len(entries) > 0 {

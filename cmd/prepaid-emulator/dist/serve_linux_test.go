@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,7 +43,7 @@ func unpack(t *testing.T) *container {
 	}
 	m := release(t)
 	c := &container{root: t.TempDir()}
-	require.NoError(t, os.Chmod(c.root, 0o755)) //nolint:gosec // another user works in it
+	require.NoError(t, os.Chmod(c.root, 0o755))
 	for name, e := range imageFor(t, m, target{"linux", runtime.GOARCH}) {
 		to := filepath.Join(c.root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
@@ -70,7 +71,7 @@ func (c *container) process(ctx context.Context, argv ...string) *exec.Cmd {
 	gid, _ := strconv.Atoi(group)
 	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	command.Path, command.Err, command.Dir = argv[0], nil, c.config.WorkingDir
-	command.Env = append(c.config.Env, "PREPAID_EMULATOR_LISTEN="+c.listen) // as "docker run -e"
+	command.Env = append(slices.Clone(c.config.Env), "PREPAID_EMULATOR_LISTEN="+c.listen) // as "docker run -e"
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Chroot: c.root, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, //nolint:gosec // of the Dockerfile
 	}
@@ -101,7 +102,7 @@ func (c *container) start(t *testing.T, arguments ...string) string {
 func (c *container) stop(t *testing.T) {
 	t.Helper()
 	require.NoError(t, c.command.Process.Signal(syscall.SIGTERM))
-	for c.printed.Scan() { //nolint:revive // to the end
+	for c.printed.Scan() { // to the end
 	}
 	require.NoError(t, c.command.Wait(), "exit status 0")
 }

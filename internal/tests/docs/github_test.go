@@ -37,7 +37,8 @@ type workflow struct {
 		Name      string
 		RunsOn    string `yaml:"runs-on"`
 		Container string
-		Timeout   int `yaml:"timeout-minutes"`
+		Goes      string `yaml:"continue-on-error"`
+		Timeout   int    `yaml:"timeout-minutes"`
 		Strategy  struct {
 			FailFast bool `yaml:"fail-fast"`
 			Matrix   struct{ System, Go []string }

@@ -59,6 +59,7 @@ func TestDocumentFilesExist(t *testing.T) {
 // A test makes each transcript and each picture of the tour.
 func TestTourIsMadeByTests(t *testing.T) {
 	t.Parallel()
+	atRoot(t)
 	page, err := os.ReadFile(filepath.Join("docs", "tour.md"))
 	require.NoError(t, err)
 	code := compiledCode(t)

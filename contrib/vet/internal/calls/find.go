@@ -144,7 +144,18 @@ func (r *Result) Find(instr ssa.CallInstruction) *Call {
 			return call
 		}
 	}
+	if r.SSA == nil { // a rule that builds its own
+		return nil
+	}
 	return r.call(instr.Parent(), instr)
+}
+
+// Pos is where to report a call: where its expression begins.
+func (r *Result) Pos(instr ssa.CallInstruction) token.Pos {
+	if expr := r.Expr(instr); expr != nil {
+		return expr.Pos()
+	}
+	return instr.Pos()
 }
 
 // Expr is a call in the source, nil for one that the compiler adds.
@@ -184,7 +195,7 @@ func (r *Result) summary(fn *ssa.Function) (Func, bool) {
 	if !ok {
 		return Func{}, false
 	}
-	if here := r.SSA.Prog.FuncValue(object.Origin()); here != nil { // fn may be made for a method value of it
+	if here := fn.Prog.FuncValue(object.Origin()); here != nil { // fn may be made for a method value of it
 		if f, ok := r.wrappers[here]; ok {
 			return f, true
 		}

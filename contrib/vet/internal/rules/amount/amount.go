@@ -74,7 +74,7 @@ func (t *tracer) maker(instr ssa.CallInstruction) {
 	}
 	for _, arg := range common.Args {
 		if t.rounded(arg, map[ssa.Value]bool{}) {
-			t.found.Reportf(t.pass, instr.Pos(), "an amount is made of a float64, which holds most decimal fractions only approximately: "+
+			t.found.Reportf(t.pass, t.found.Pos(instr), "an amount is made of a float64, which holds most decimal fractions only approximately: "+
 				"int64(19.99*100) is 1998, and 0.1+0.2 is 0.30000000000000004; read it with ParseAmount or from JSON, and compute with the methods of Amount")
 			return
 		}
@@ -103,7 +103,6 @@ func (t *tracer) comparison(op *ssa.BinOp) {
 			"0.1+0.2 is more than 0.3; use Amount.Add, Sub, Mul and Compare")
 	}
 }
-
 
 // sorts reports whether a comparison is the result of a less function: the order of what is shown decides about no money.
 func sorts(op *ssa.BinOp) bool {

@@ -27,9 +27,9 @@ var Analyzer = &analysis.Analyzer{
 // clients is the fact of a function: what it does with clients. Bits are indices of parameters, the receiver counts.
 type clients struct {
 	// Returns: its first result is a client that it makes in each call. Drops: it makes one, calls the service with it, and keeps
-	// it nowhere. The settings come from the parameters Config.
-	Returns, Drops bool
-	Config         uint64
+	// it nowhere. The settings come from the parameters Config. Own: some are made in each call, such as a transport.
+	Returns, Drops, Own bool
+	Config              uint64
 	// Lends are the parameters, such as clients, that are not kept. Calls are those with which the service is called, and Through
 	// those that the first result has.
 	Lends, Calls, Through uint64
@@ -94,11 +94,11 @@ func (r *rule) look(fn *ssa.Function) {
 	for _, m := range r.makers(fn) {
 		switch {
 		case m.reported:
-			r.Reportf(r.pass, m.call.Pos(), m.name+" for each call of "+fn.Name()+wrong)
+			r.Reportf(r.pass, r.Pos(m.call), m.name+" for each call of "+fn.Name()+wrong)
 		case requests.Handles(fn):
-			r.Reportf(r.pass, m.call.Pos(), m.name+" for each HTTP request"+wrong)
+			r.Reportf(r.pass, r.Pos(m.call), m.name+" for each HTTP request"+wrong)
 		case r.repeated(m):
-			r.Reportf(r.pass, m.call.Pos(), m.name+" in each round of a loop, with the same settings"+wrong)
+			r.Reportf(r.pass, r.Pos(m.call), m.name+" in each round of a loop, with the same settings"+wrong)
 		}
 	}
 }
@@ -110,8 +110,8 @@ type maker struct {
 	// settings are the arguments that tell one client from another.
 	settings []ssa.Value
 	// uses are the instructions of the function that use the client.
-	uses     []ssa.Instruction
-	reported bool
+	uses          []ssa.Instruction
+	own, reported bool
 }
 
 func (r *rule) makers(fn *ssa.Function) []maker {
@@ -124,7 +124,7 @@ func (r *rule) makers(fn *ssa.Function) []maker {
 			}
 			c := r.of(call.Common())
 			if c.Drops {
-				found = append(found, maker{call: call, name: calls.Callee(call.Common()).Name() + " makes a client", settings: pick(call, c.Config), uses: []ssa.Instruction{call}})
+				found = append(found, maker{call: call, name: calls.Callee(call.Common()).Name() + " makes a client", settings: pick(call, c.Config), uses: []ssa.Instruction{call}, own: c.Own})
 				continue
 			}
 			client := r.made(call, c)
@@ -137,7 +137,7 @@ func (r *rule) makers(fn *ssa.Function) []maker {
 			}
 			m := maker{call: call, name: "a client is made", settings: call.Common().Args, uses: f.calls}
 			if c.Returns {
-				m.settings = pick(call, c.Config)
+				m.settings, m.own = pick(call, c.Config), c.Own
 			}
 			m.reported = r.serves(fn, m)
 			found = append(found, m)
@@ -213,6 +213,9 @@ func (r *rule) serves(fn *ssa.Function, m maker) bool {
 // repeated reports whether a client is made in a loop, used there, and made with the same settings again. The loop may be around
 // the literal that makes it.
 func (r *rule) repeated(m maker) bool {
+	if m.own {
+		return false
+	}
 	block, uses := m.call.Block(), m.uses
 	fn := m.call.Parent()
 	for fn.Parent() != nil && !loops(block, block) { // go func() { … }() in a loop
@@ -271,7 +274,8 @@ func (r *rule) summary(fn *ssa.Function) *clients {
 	if fn.Parent() != nil {
 		return c
 	}
-	settings := func(values []ssa.Value) {
+	settings := func(values []ssa.Value, own bool) {
+		c.Own = c.Own || own || slices.ContainsFunc(values, func(v ssa.Value) bool { return r.own(v, map[ssa.Value]bool{}) })
 		for i, param := range fn.Params {
 			if slices.ContainsFunc(values, func(v ssa.Value) bool { return depends(v, []*ssa.Parameter{param}, map[ssa.Value]bool{}) }) {
 				c.Config |= 1 << min(i, 63)
@@ -284,7 +288,7 @@ func (r *rule) summary(fn *ssa.Function) *clients {
 				if client := r.made(call, r.of(call.Common())); client != nil {
 					if f := r.fate(client); f.returned && !f.kept {
 						c.Returns = true
-						settings(call.Common().Args)
+						settings(call.Common().Args, r.of(call.Common()).Own)
 					}
 				}
 			}
@@ -294,7 +298,7 @@ func (r *rule) summary(fn *ssa.Function) *clients {
 		for _, m := range r.makers(fn) {
 			if !m.reported && !r.repeated(m) {
 				c.Drops = true
-				settings(m.settings)
+				settings(m.settings, m.own)
 			}
 		}
 	}

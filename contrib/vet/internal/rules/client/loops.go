@@ -2,6 +2,7 @@ package client
 
 import (
 	"go/token"
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -99,19 +100,19 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 		return false
 	}
 	seen[v] = true
-	any := func(values []ssa.Value) bool {
+	anyOf := func(values []ssa.Value) bool {
 		return slices.ContainsFunc(values, func(v ssa.Value) bool { return r.varies(v, in, seen) })
 	}
 	switch v := v.(type) {
 	case *ssa.Alloc: // also one before the loop: it may be changed in it
-		return any(contents(v))
+		return r.another(v) && loops(v.Block(), in) || anyOf(contents(v))
 	case *ssa.FreeVar:
-		return any(calls.Origins(v, ""))
+		return anyOf(calls.Origins(v, ""))
 	}
 	instr, ok := v.(ssa.Instruction)
 	if !ok || instr.Parent() == in.Parent() && !loops(instr.Block(), in) {
 		if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
-			return any(parts(v))
+			return anyOf(parts(v))
 		}
 		return false
 	}
@@ -123,12 +124,42 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 			return true
 		}
 	case *ssa.Call:
-		callee := calls.Callee(v.Common())
-		fixed := callee != nil && callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path())
-		if !fixed && (v.Common().IsInvoke() || len(v.Common().Args) > 0 || v.Common().StaticCallee() == nil) {
+		return !r.fixed(v.Common()) || anyOf(v.Common().Args)
+	}
+	return anyOf(parts(v))
+}
+
+// fixed reports whether a call returns the same for the same arguments, as far as its name tells: a function of the SDK, or one
+// that takes nothing, such as one that loads the settings.
+func (r *rule) fixed(common *ssa.CallCommon) bool {
+	callee := calls.Callee(common)
+	if callee != nil && callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path()) {
+		return true
+	}
+	return common.StaticCallee() != nil && len(common.Args) == 0
+}
+
+// another reports whether a variable is a new thing each time, other than settings: a transport, a server.
+func (r *rule) another(v *ssa.Alloc) bool {
+	_, composite := v.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct)
+	return composite && !r.sdkType(v.Type().Underlying().(*types.Pointer).Elem())
+}
+
+// own reports whether a value is made of a thing that is new in each call of the function, or of what an unknown call returns.
+func (r *rule) own(v ssa.Value, seen map[ssa.Value]bool) bool {
+	if v == nil || seen[v] {
+		return false
+	}
+	seen[v] = true
+	switch v := v.(type) {
+	case *ssa.Alloc:
+		if r.another(v) {
 			return true
 		}
-		return any(v.Common().Args)
+	case *ssa.Call:
+		if !r.fixed(v.Common()) {
+			return true
+		}
 	}
-	return any(parts(v))
+	return slices.ContainsFunc(parts(v), func(v ssa.Value) bool { return r.own(v, seen) })
 }

@@ -3,7 +3,6 @@ package deadline
 
 import (
 	"fmt"
-	"go/token"
 	"go/types"
 	"path/filepath"
 
@@ -117,14 +116,14 @@ func (r *rule) wait() {
 		collect := *r.pass
 		for _, s := range r.waiting {
 			collect.Report = func(d analysis.Diagnostic) { // of what is not suppressed
-				if d.Pos != r.pos(s) {
+				if d.Pos != r.Pos(s.call) {
 					r.pass.Report(d)
 					return
 				}
 				at := r.pass.Fset.Position(d.Pos)
 				sites = append(sites, fmt.Sprintf("%s at %s:%d", s.name, filepath.Base(at.Filename), at.Line))
 			}
-			r.Reportf(&collect, r.pos(s), "")
+			r.Reportf(&collect, r.Pos(s.call), "")
 		}
 		if len(sites) > 0 {
 			r.pass.ExportPackageFact(&pending{sites})
@@ -148,13 +147,6 @@ func (r *rule) wait() {
 			}
 		}
 	}
-}
-
-func (r *rule) pos(s site) token.Pos {
-	if expr := r.Expr(s.call); expr != nil {
-		return expr.Pos()
-	}
-	return s.call.Pos()
 }
 
 // sites are the money calls of a function, and its calls of functions that make one with a context of their own or of their caller.

@@ -9,7 +9,7 @@ import (
 )
 
 func (r *rule) report(s site, message string) {
-	r.Report(r.pass, analysis.Diagnostic{Pos: r.pos(s), Message: message, SuggestedFixes: r.fix(s)})
+	r.Report(r.pass, analysis.Diagnostic{Pos: r.Pos(s.call), Message: message, SuggestedFixes: r.fix(s)})
 }
 
 // fix gives the call a context of its own, if the file imports what that takes and the names are free.

@@ -60,7 +60,7 @@ func bodyOf(fn *ssa.Function) *ssa.Function {
 // follows reports whether a walk goes into a function: one that may matter, or a small one.
 func (w *walk) follows(fr *frame, fn *ssa.Function) bool {
 	all, same := fr.depth(fn)
-	return all < 8 && same < 2 && (w.matters[fn] || fn.Synthetic != "" || len(fn.Blocks) <= 8)
+	return all < 6 && same < 2 && (w.matters[fn] || w.follow[fn] || fn.Synthetic != "" || len(fn.Blocks) <= 5)
 }
 
 func (w *walk) enter(fr *frame, instr ssa.CallInstruction, fn *ssa.Function, bound, args []value, st *state, k then) {

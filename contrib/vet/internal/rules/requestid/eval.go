@@ -38,7 +38,7 @@ func (w *walk) binary(fr *frame, v *ssa.BinOp, st *state) value {
 // counts reports whether v is a variable of a loop plus or minus a constant, which the variable is next.
 func counts(v *ssa.BinOp) bool {
 	phi, ok := v.X.(*ssa.Phi)
-	if _, constant := v.Y.(*ssa.Const); !ok || !constant {
+	if _, fixed := v.Y.(*ssa.Const); !ok || !fixed {
 		return false
 	}
 	for _, edge := range phi.Edges {

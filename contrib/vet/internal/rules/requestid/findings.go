@@ -18,11 +18,9 @@ type findings struct {
 	again map[pair]*sending
 	sites map[ssa.Instruction]*site
 
-	sends, fresh       int
-	succeeds, fails    []known
-	ended              bool
-	returned           []value
-	returns, different int
+	sends, fresh    int
+	succeeds, fails []known
+	returned        []value
 
 	sources map[*source]bool
 	list    []finding
@@ -36,12 +34,12 @@ type site struct {
 }
 
 type finding struct {
-	pos, end token.Pos
-	from     token.Pos // the source, which is reported once
-	message  string
-	source   *source
-	send     *sending
-	direct   bool
+	pos     token.Pos
+	from    token.Pos // the source, which is reported once
+	message string
+	source  *source
+	send    *sending
+	direct  bool
 }
 
 func newFindings() *findings {
@@ -83,7 +81,6 @@ func (w *walk) end(st *state, result value) {
 		list = []value{result}
 	}
 	if st.phase == 0 {
-		f.returns++
 		f.returned = append(f.returned, result)
 		return
 	}
@@ -160,7 +157,7 @@ func (r *rule) report(all *findings) {
 			continue
 		}
 		done[f.from], done[f.pos] = true, true
-		r.calls.Report(r.pass, analysis.Diagnostic{Pos: f.pos, Message: f.message})
+		r.calls.Report(r.pass, analysis.Diagnostic{Pos: f.pos, Message: f.message, SuggestedFixes: r.hoist(f)})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -52,21 +53,25 @@ type rule struct {
 	pass     *analysis.Pass
 	calls    *calls.Result
 	funcs    []*ssa.Function
-	matters  map[*ssa.Function]bool
-	outcomes map[string]string // names by value
+	matters  map[*ssa.Function]bool // are walked
+	follow   map[*ssa.Function]bool // are followed as well
+	outcomes map[string]string      // names by value
 }
 
 func run(pass *analysis.Pass) (any, error) {
 	r := &rule{pass: pass, calls: calls.Of(pass), outcomes: map[string]string{}}
 	r.funcs = r.calls.Funcs
-	if r.calls.SSA == nil {
+	switch {
+	case r.inSDK(pass.Pkg): // which makes IDs, and whose functions the model has
+		return nil, nil
+	case r.calls.SSA == nil:
 		r.funcs = r.helpers()
 	}
 	r.readOutcomes()
 	r.relevant()
 	all := &findings{sources: map[*source]bool{}}
 	for _, fn := range r.funcs {
-		if !r.matters[fn] || len(fn.Blocks) == 0 {
+		if !r.matters[fn] || len(fn.Blocks) == 0 || strings.HasSuffix(pass.Fset.Position(fn.Pos()).Filename, "_test.go") {
 			continue
 		}
 		w := &walk{rule: r, root: fn, seen: map[string]bool{}, found: newFindings()}
@@ -76,9 +81,7 @@ func run(pass *analysis.Pass) (any, error) {
 			all.add(w.found)
 		}
 	}
-	if !r.inSDK(pass.Pkg) { // which makes IDs
-		r.report(all)
-	}
+	r.report(all)
 	return nil, nil
 }
 
@@ -100,50 +103,82 @@ func (r *rule) readOutcomes() {
 	}
 }
 
-// relevant finds the functions that pay, make an ID, or call such functions; that call a function which they are given; and that
-// judge an error.
+// relevant finds the functions that pay or make a request ID, with their callers, which are walked; and those that return a text which is
+// another one each time, or call a function that they were given, which are followed.
 func (r *rule) relevant() {
-	r.matters = map[*ssa.Function]bool{}
+	r.matters, r.follow = map[*ssa.Function]bool{}, map[*ssa.Function]bool{}
 	callers := map[*ssa.Function][]*ssa.Function{}
-	var next []*ssa.Function
-	mark := func(fn *ssa.Function) {
-		if !r.matters[fn] {
-			r.matters[fn] = true
-			next = append(next, fn)
-		}
-	}
+	var pays, texts []*ssa.Function
 	for _, fn := range r.funcs {
 		if fn.Parent() != nil {
 			callers[fn] = append(callers[fn], fn.Parent())
 		}
 		for _, block := range fn.Blocks {
 			for _, instr := range block.Instrs {
-				if call, ok := instr.(ssa.CallInstruction); ok && r.starts(call) {
-					mark(fn)
-				}
-				if v, ok := instr.(ssa.Value); ok && calls.Named(v.Type(), r.calls.Model.ID) {
-					mark(fn)
+				switch instr := instr.(type) {
+				case ssa.CallInstruction:
+					if r.starts(instr) {
+						pays = append(pays, fn)
+					}
+					if callee := calls.Callee(instr.Common()); callee != nil && (fresh(callee) || r.pass.ImportObjectFact(callee, new(madeBy))) {
+						texts = append(texts, fn)
+					}
+				case *ssa.ChangeType:
+					if calls.Named(instr.Type(), r.calls.Model.ID) {
+						pays = append(pays, fn)
+					}
+				case *ssa.Convert:
+					if calls.Named(instr.Type(), r.calls.Model.ID) {
+						pays = append(pays, fn)
+					}
 				}
 				for _, operand := range instr.Operands(nil) {
-					if callee, ok := (*operand).(*ssa.Function); ok && *operand != nil {
+					if callee, ok := (*operand).(*ssa.Function); ok {
 						callers[callee] = append(callers[callee], fn)
 					}
 				}
 			}
 		}
-		for _, param := range fn.Params {
-			if returnsError(param.Type()) {
-				mark(fn)
-			}
+		if slices.ContainsFunc(fn.Params, func(p *ssa.Parameter) bool { return returnsError(p.Type()) }) {
+			r.follow[fn] = true
+			r.matters[fn] = fn.Object() != nil && fn.Object().Exported()
 		}
 	}
+	spread(r.matters, pays, callers, func(*ssa.Function) bool { return true })
+	spread(r.follow, texts, callers, textual)
+	for fn := range r.follow {
+		if textual(fn) && fn.Object() != nil && fn.Object().Exported() {
+			r.matters[fn] = true
+		}
+	}
+}
+
+// spread adds functions and their callers to a set.
+func spread(set map[*ssa.Function]bool, next []*ssa.Function, callers map[*ssa.Function][]*ssa.Function, wanted func(*ssa.Function) bool) {
+	done := map[*ssa.Function]bool{}
 	for len(next) > 0 {
 		fn := next[len(next)-1]
 		next = next[:len(next)-1]
-		for _, caller := range callers[fn] {
-			mark(caller)
+		if !done[fn] && wanted(fn) {
+			done[fn], set[fn] = true, true
+			next = append(next, callers[fn]...)
 		}
 	}
+}
+
+// textual reports whether the first result of a function may be an ID.
+func textual(fn *ssa.Function) bool {
+	results := fn.Signature.Results()
+	if results.Len() == 0 {
+		return false
+	}
+	switch t := results.At(0).Type().Underlying().(type) {
+	case *types.Basic:
+		return t.Info()&types.IsString != 0
+	case *types.Array, *types.Slice, *types.Struct:
+		return true
+	}
+	return false
 }
 
 // starts reports whether a call pays or makes an ID.
@@ -155,8 +190,7 @@ func (r *rule) starts(instr ssa.CallInstruction) bool {
 	if callee == nil {
 		return false
 	}
-	return fresh(callee) ||
-		calls.Calls(instr.Common(), r.calls.Model.Fresh) || r.pass.ImportObjectFact(callee, new(sender)) || r.pass.ImportObjectFact(callee, new(madeBy))
+	return calls.Calls(instr.Common(), r.calls.Model.Fresh) || r.pass.ImportObjectFact(callee, new(sender))
 }
 
 // find returns the money call that an instruction is. There is none in a package that does not use the SDK.

@@ -31,11 +31,12 @@ type sending struct {
 }
 
 func (s *sending) key() string {
-	text := s.id.name
+	var text strings.Builder
+	text.WriteString(s.id.name)
 	for _, v := range s.payment {
-		text += "|" + v.identity()
+		text.WriteString("|" + v.identity())
 	}
-	return text
+	return text.String()
 }
 
 // same reports whether s is for the payment of an earlier sending.
@@ -152,16 +153,17 @@ func (w *walk) parameter(instr ssa.CallInstruction, target value, args []value, 
 		return nil
 	}
 	for i, param := range w.root.Params {
-		if target.name == local(param) {
-			s.param = i
-			if w.root.Signature.Recv() != nil {
-				s.param--
-			}
-			s.name, s.err = param.Name(), common.Signature().Results().Len()-1
-			s.id = value{age: made, phase: 1, source: &source{pos: instr.Pos()}}
-			s.payment = payload(common, args, -1)
-			return s
+		if target.name != local(param) {
+			continue
 		}
+		s.param = i
+		if w.root.Signature.Recv() != nil {
+			s.param--
+		}
+		s.name, s.err = param.Name(), common.Signature().Results().Len()-1
+		s.id = value{age: made, phase: 1, source: &source{pos: instr.Pos()}}
+		s.payment = payload(common, args, -1)
+		return s
 	}
 	return nil
 }
@@ -248,7 +250,7 @@ func (w *walk) judge(s *sending, st *state) {
 }
 
 // conversion notes a text that becomes a request ID.
-func (w *walk) conversion(fr *frame, v ssa.Value, x ssa.Value, of value, st *state) value {
+func (w *walk) conversion(fr *frame, v, x ssa.Value, of value, st *state) value {
 	if !calls.Named(v.Type(), w.calls.Model.ID) || calls.Named(x.Type(), w.calls.Model.ID) {
 		return of
 	}

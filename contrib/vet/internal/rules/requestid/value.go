@@ -114,17 +114,19 @@ func (v value) key() string {
 	if v.source != nil {
 		b = strconv.AppendInt(b, int64(v.source.pos), 10)
 	}
-	text := string(b) + v.identity()
+	var text strings.Builder
+	text.Write(b)
+	text.WriteString(v.identity())
 	if v.closure != nil {
-		text += v.closure.String()
+		text.WriteString(v.closure.String())
 		for _, bound := range v.bound {
-			text += "," + bound.name
+			text.WriteString("," + bound.name)
 		}
 	}
 	for _, part := range v.parts {
-		text += "(" + part.key() + ")"
+		text.WriteString("(" + part.key() + ")")
 	}
-	return text
+	return text.String()
 }
 
 // field is a field of a struct value.

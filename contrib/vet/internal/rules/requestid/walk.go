@@ -27,7 +27,7 @@ type walk struct {
 }
 
 // maxSteps is how many blocks a walk follows. A function with more paths is not judged.
-const maxSteps = 8000
+const maxSteps = 2000
 
 // state is what changes along a path.
 type state struct {
@@ -36,7 +36,6 @@ type state struct {
 	first   *sending // nil in phase 0
 	failed  bool
 	guarded bool
-	runs    int // sendings before the first one, on this path
 }
 
 func (st *state) clone() *state {
@@ -118,6 +117,10 @@ func (w *walk) stateKey(fr *frame, b *ssa.BasicBlock, st *state) string {
 	}
 	lines := make([]string, 0, len(fr.env)+len(st.cells))
 	for v, known := range fr.env {
+		switch v.(type) {
+		case *ssa.FieldAddr, *ssa.Field, *ssa.IndexAddr, *ssa.MakeInterface, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.BinOp:
+			continue // they follow from other values
+		}
 		lines = append(lines, v.Name()+"="+known.key())
 	}
 	for at, known := range st.cells {
@@ -422,16 +425,16 @@ func element(of, index value, p phase) value {
 func listed(array value, name string, st *state) value {
 	var of []value
 	var points []string
-	names := ""
+	var names strings.Builder
 	for _, cell := range slices.Sorted(maps.Keys(st.cells)) {
 		if strings.HasPrefix(cell, "*"+array.name+"[") {
 			of = append(of, st.cells[cell])
 			points = append(points, st.cells[cell].points...)
-			names += st.cells[cell].name + ","
+			names.WriteString(st.cells[cell].name + ",")
 		}
 	}
 	list := join(st.phase, name, of...)
-	list.name, list.points = "["+names+"]", points
+	list.name, list.points = "["+names.String()+"]", points
 	return list
 }
 

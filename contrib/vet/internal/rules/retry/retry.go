@@ -84,7 +84,7 @@ func (r *rule) call(instr ssa.CallInstruction) {
 	if money.Kind != calls.Keyed {
 		wrong = "after a lost response it does the same again, a second time; look for what happened first, by the outcome"
 	}
-	r.Reportf(r.pass, instr.Pos(), money.Name+" is run again by "+name+", which does not know outcomes: "+wrong)
+	r.Reportf(r.pass, r.Pos(instr), money.Name+" is run again by "+name+", which does not know outcomes: "+wrong)
 }
 
 // money is a money call that a function or one of its literals makes.

@@ -50,7 +50,7 @@ func run(pass *analysis.Pass) (any, error) {
 	if found.SSA == nil {
 		return nil, nil
 	}
-	t := &tracer{pass: pass, model: found.Model, flows: map[*ssa.Function]*flow{}}
+	t := &tracer{pass: pass, found: found, flows: map[*ssa.Function]*flow{}}
 	reported := map[token.Pos]bool{}
 	for _, fn := range found.Funcs {
 		if object, ok := fn.Object().(*types.Func); ok && fn.Parent() == nil {
@@ -77,7 +77,7 @@ func run(pass *analysis.Pass) (any, error) {
 }
 
 // unrevealed passes the Secret itself to a call that prints any value.
-func unrevealed(pass *analysis.Pass, from source, at print) []analysis.SuggestedFix {
+func unrevealed(pass *analysis.Pass, from source, at printing) []analysis.SuggestedFix {
 	var fixes []analysis.SuggestedFix
 	for _, file := range pass.Files {
 		if file.FileStart > at.pos || at.pos >= file.FileEnd {
@@ -121,7 +121,7 @@ func (t *tracer) sources(fn *ssa.Function) []source {
 				continue
 			}
 			reveals := t.of(call.Common()).Reveals
-			if calls.Calls(call.Common(), t.model.Reveal) {
+			if calls.Calls(call.Common(), t.found.Model.Reveal) {
 				reveals = 1
 			}
 			for i := range call.Common().Signature().Results().Len() {

@@ -139,3 +139,25 @@ func newServer(config prepaid.Config) (*server, error) { // want newServer:"retu
 	}
 	return &server{client: client}, nil
 }
+
+type transport struct{ sent int }
+
+func (t *transport) RoundTrip(*http.Request) (*http.Response, error) { t.sent++; return nil, nil }
+
+// Each measurement has a transport of its own.
+func measure(ctx context.Context, config prepaid.Config) int { // want measure:"makes a client for each call"
+	counted := &transport{}
+	config.Transport = counted
+	client, _ := prepaid.NewClient(config)
+	_, _ = client.Accounts.Get(ctx, "a")
+	return counted.sent
+}
+
+func measurements(ctx context.Context, config prepaid.Config) { // want measurements:"makes a client for each call"
+	for range 10 {
+		_ = measure(ctx, config)
+		config.Transport = &transport{}
+		client, _ := prepaid.NewClient(config)
+		_, _ = client.Accounts.Get(ctx, "a")
+	}
+}
