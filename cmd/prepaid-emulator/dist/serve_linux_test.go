@@ -170,6 +170,18 @@ func TestImageServesTheQuickstart(t *testing.T) {
 	require.Equal(t, uint32(65532), info.Sys().(*syscall.Stat_t).Uid)
 }
 
+// "docker run --user" takes any user, also with a state.
+func TestImageRunsAsAnyUser(t *testing.T) {
+	t.Parallel()
+	c := unpack(t)
+	c.config.User = "1000:1000"
+	c.start(t, "-state", "/state/emulator.state")
+	printed, err := c.health(t)
+	require.NoError(t, err, string(printed))
+	c.stop(t)
+	require.FileExists(t, filepath.Join(c.root, "state", "emulator.state"))
+}
+
 func get(t *testing.T, url string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
