@@ -69,7 +69,9 @@ type site struct {
 
 func run(pass *analysis.Pass) (any, error) {
 	r := &rule{Result: calls.Of(pass), pass: pass, sent: map[*ssa.Function]*sends{}, returned: map[*ssa.Function]*derives{}}
-	r.middlewares(r.SSA != nil)
+	if r.SSA != nil || !calls.Standard(pass) {
+		r.middlewares(r.SSA != nil)
+	}
 	if r.SSA == nil {
 		return nil, nil
 	}
