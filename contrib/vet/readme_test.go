@@ -20,7 +20,7 @@ var imports = []string{
 	"github.com/cardprograms/prepaid", "github.com/cardprograms/prepaid/journal",
 }
 
-var blocks = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
+var blocks = regexp.MustCompile("(?ms)^```go\n(.*?)```$")
 
 // Each rule has a section in the README, and reports its first piece of code and not the others. No other rule reports any.
 func TestReadme(t *testing.T) {

@@ -63,7 +63,7 @@ func (d *document) checkHeaders(e entry, response node, pointer string, add func
 		header, at := d.at(pointer + "/headers/" + name)
 		value := e.Header.Get(name)
 		switch {
-		case value == "" && header["required"] == true:
+		case value == "" && isRequired(header):
 			add("the header %s is missing", name)
 		case value != "":
 			if err := d.validate(at+"/schema", number(value)); err != nil {
@@ -76,6 +76,11 @@ func (d *document) checkHeaders(e entry, response node, pointer string, add func
 			add("the header %s is not in the document", name)
 		}
 	}
+}
+
+func isRequired(about node) bool {
+	required, _ := about["required"].(bool)
+	return required
 }
 
 // number is a header's text as JSON Schema sees it.
@@ -147,7 +152,7 @@ func (d *document) checkRequest(e entry, operation string, seen map[string]bool)
 			values, has, params = params[:1], true, params[1:]
 		}
 		switch {
-		case !has && parameter["required"] == true:
+		case !has && isRequired(parameter):
 			return errors.New(name + " is required")
 		case !has:
 			continue
@@ -226,9 +231,9 @@ func rule(err error) string {
 		at[i] = name
 	}
 	said := "/" + strings.Join(invalid.ErrorKind.KeywordPath(), "/")
-	switch k := invalid.ErrorKind.(type) {
-	case *kind.Required, *kind.AdditionalProperties:
-		said = k.(jsonschema.ErrorKind).LocalizedString(message.NewPrinter(language.English))
+	switch invalid.ErrorKind.(type) {
+	case *kind.Required, *kind.AdditionalProperties: // whose text has names only
+		said = invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 	}
 	return strings.Join(at, ".") + " " + said
 }

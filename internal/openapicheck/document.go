@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -29,7 +29,7 @@ func parse(text []byte) (*document, error) {
 	}
 	root, is := value.(node)
 	if !is {
-		return nil, fmt.Errorf("the document is no object")
+		return nil, errors.New("the document is no object")
 	}
 	closeObjects(root)
 	d := &document{root: root, compiler: jsonschema.NewCompiler(), schemas: make(map[string]*jsonschema.Schema)}

@@ -27,7 +27,7 @@ func newClient(ctx context.Context) (*prepaid.Client, error) {
 	if _, err := client.Check(ctx); err != nil {
 		return nil, err
 	}
-	return client, nil // main: defer client.Close()
+	return client, nil // close it at the end of main
 }
 
 func canPay(ctx context.Context, client *prepaid.Client, id prepaid.AccountID, price prepaid.Amount) (bool, error) {

@@ -74,11 +74,12 @@ func TestWorkflowsOnlyCallTheScript(t *testing.T) {
 			require.Positive(t, job.Timeout)
 			systems = append(systems, job.Strategy.Matrix.System...)
 			for _, step := range job.Steps {
-				if step.Uses != "" {
+				switch {
+				case step.Uses != "":
 					require.Regexp(t, pinned, step.Uses)
-				} else if step.If == "" {
+				case step.If == "":
 					commands[step.Run] = true
-				} else {
+				default:
 					require.Equal(t, []string{"runner.os == 'macOS'", "brew install bash"}, []string{step.If, step.Run})
 				}
 				for _, version := range append(job.Strategy.Matrix.Go, step.With["go-version"]) {

@@ -56,7 +56,7 @@ func describe(route *exchange.Route) exchange.Description {
 func (b *builder) operation(route *exchange.Route, about described) *operation {
 	reads := describe(route)
 	made := &operation{
-		ID: about.id, Tags: list{tagOf(about.section)}, Summary: about.summary, Description: about.about, Reference: about.section,
+		ID: about.id, Tags: list{sectionTags().Get(about.section)}, Summary: about.summary, Description: about.about, Reference: about.section,
 		Emulator: about.own, Deprecated: about.deprecated, Parameters: b.pathParameters(route),
 	}
 	if reads.Query != nil {

@@ -31,15 +31,7 @@ func servers() []server {
 	}
 }
 
-func tagOf(section string) string {
-	for _, t := range sectionTags() {
-		if t.Name == section {
-			return t.Value
-		}
-	}
-	return ""
-}
-
+// sectionTags are the names of the sections.
 func sectionTags() wire.Ordered[string] {
 	return wire.Ordered[string]{
 		{Name: "4.1", Value: "Token"}, {Name: "4.2", Value: "Reporting"}, {Name: "4.3", Value: "Policy"}, {Name: "4.4", Value: "Accounts"},

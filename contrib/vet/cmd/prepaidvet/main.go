@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,7 +28,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: prepaidvet [flags] packages, for example: prepaidvet ./...\nprepaidvet help lists the rules")
 		os.Exit(2)
 	case args[0] == "-version" || args[0] == "--version":
-		fmt.Println("prepaidvet", version())
+		fmt.Fprintln(os.Stdout, "prepaidvet", version())
 	case args[0] == "help" || args[0] == "-flags" || strings.HasPrefix(args[0], "-V") ||
 		strings.HasSuffix(args[len(args)-1], ".cfg"): // the go command asks what it is, or runs it for one package
 		unitchecker.Main(prepaidvet.Analyzers()...)
@@ -50,7 +51,7 @@ func vet(args []string) int {
 		fmt.Fprintln(os.Stderr, "prepaidvet:", err)
 		return 2
 	}
-	command := exec.Command("go", append([]string{"vet", "-vettool=" + self}, args...)...)
+	command := exec.CommandContext(context.Background(), "go", append([]string{"vet", "-vettool=" + self}, args...)...) //nolint:gosec // the caller's own arguments
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err = command.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -82,12 +83,7 @@ func isGiven(fn *ssa.Function, call *Call) bool {
 	}
 	g := given{fn: fn, seen: map[ssa.Value]bool{}}
 	if call.Params == None && call.Key.Param == None {
-		for _, a := range call.Instr.Common().Args {
-			if g.from(a) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(call.Instr.Common().Args, g.from)
 	}
 	return g.from(call.Arg(call.Params)) || g.from(call.Arg(call.Key.Param))
 }
@@ -114,10 +110,8 @@ func (g *given) from(value ssa.Value) bool {
 			return true
 		}
 	case *ssa.Alloc:
-		for _, ref := range *v.Referrers() {
-			if g.written(ref) {
-				return true
-			}
+		if slices.ContainsFunc(*v.Referrers(), g.written) {
+			return true
 		}
 	}
 	if instr, ok := value.(ssa.Instruction); ok {

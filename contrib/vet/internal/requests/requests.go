@@ -26,8 +26,8 @@ func Handles(fn *ssa.Function) bool {
 	for ; fn != nil; fn = fn.Parent() {
 		params := fn.Signature.Params()
 		writer, request := false, false
-		for i := range params.Len() {
-			t := params.At(i).Type()
+		for v := range params.Variables() {
+			t := v.Type()
 			if Is(t) {
 				return true
 			}

@@ -100,19 +100,19 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 		return false
 	}
 	seen[v] = true
-	any := func(values []ssa.Value) bool {
+	anyOf := func(values []ssa.Value) bool {
 		return slices.ContainsFunc(values, func(v ssa.Value) bool { return r.varies(v, in, seen) })
 	}
 	switch v := v.(type) {
 	case *ssa.Alloc: // also one before the loop: it may be changed in it
-		return r.another(v) && loops(v.Block(), in) || any(contents(v))
+		return r.another(v) && loops(v.Block(), in) || anyOf(contents(v))
 	case *ssa.FreeVar:
-		return any(calls.Origins(v, ""))
+		return anyOf(calls.Origins(v, ""))
 	}
 	instr, ok := v.(ssa.Instruction)
 	if !ok || instr.Parent() == in.Parent() && !loops(instr.Block(), in) {
 		if load, ok := v.(*ssa.UnOp); ok && load.Op == token.MUL {
-			return any(parts(v))
+			return anyOf(parts(v))
 		}
 		return false
 	}
@@ -124,9 +124,9 @@ func (r *rule) varies(v ssa.Value, in *ssa.BasicBlock, seen map[ssa.Value]bool) 
 			return true
 		}
 	case *ssa.Call:
-		return !r.fixed(v.Common()) || any(v.Common().Args)
+		return !r.fixed(v.Common()) || anyOf(v.Common().Args)
 	}
-	return any(parts(v))
+	return anyOf(parts(v))
 }
 
 // fixed reports whether a call returns the same for the same arguments, as far as its name tells: a function of the SDK, or one

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -90,21 +91,22 @@ func fix(pass *analysis.Pass, file *ast.File, call *calls.Call) []analysis.Sugge
 	if statement == nil || looped {
 		return nil
 	}
-	before := "if "
+	var before strings.Builder
+	before.WriteString("if ")
 	for i := range call.Instr.Common().Signature().Results().Len() {
 		if i > 0 {
-			before += ", "
+			before.WriteString(", ")
 		}
 		if i == call.Err {
-			before += "err"
+			before.WriteString("err")
 		} else {
-			before += "_"
+			before.WriteString("_")
 		}
 	}
 	return []analysis.SuggestedFix{{
 		Message: "return the error",
 		TextEdits: []analysis.TextEdit{
-			{Pos: statement.Pos(), End: call.Expr.Pos(), NewText: []byte(before + " := ")},
+			{Pos: statement.Pos(), End: call.Expr.Pos(), NewText: []byte(before.String() + " := ")},
 			{Pos: call.Expr.End(), End: statement.End(), NewText: []byte("; err != nil {\n" + indent(pass, statement.Pos()) + "\treturn err\n" + indent(pass, statement.Pos()) + "}")},
 		},
 	}}

@@ -62,7 +62,7 @@ const failsafe = "github.com/failsafe-go/failsafe-go"
 
 // repeats reports whether a call of failsafe-go is made with a policy that repeats. Its other policies limit, or break a circuit.
 func repeats(common *ssa.CallCommon) bool {
-	if common.IsInvoke() { // failsafe.With(policies...).WithContext(ctx).Get(fn)
+	if common.IsInvoke() { // the last step of a chain that begins with the policies
 		for _, origin := range calls.Origins(common.Value, "") {
 			if call, ok := origin.(*ssa.Call); ok && repeats(call.Common()) {
 				return true

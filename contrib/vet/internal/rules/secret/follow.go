@@ -17,15 +17,15 @@ type tracer struct {
 	flows map[*ssa.Function]*flow // also those that are being made
 }
 
-// print is a place where a text is printed.
-type print struct {
+// printing is a place where a text is printed.
+type printing struct {
 	pos    token.Pos
 	into   string
 	common *ssa.CallCommon // nil for a panic
 }
 
 // any reports whether the result of a call is, without another step, an argument of any type, and nothing else.
-func (p print) any(call *ssa.Call) bool {
+func (p printing) any(call *ssa.Call) bool {
 	if len(*call.Referrers()) != 1 {
 		return false
 	}
@@ -51,7 +51,7 @@ func (p print) any(call *ssa.Call) bool {
 }
 
 // has reports whether an address is in the array of the call's variable arguments.
-func (p print) has(address ssa.Value) bool {
+func (p printing) has(address ssa.Value) bool {
 	element, ok := address.(*ssa.IndexAddr)
 	if !ok || p.common == nil || len(p.common.Args) == 0 {
 		return false
@@ -118,7 +118,7 @@ func texts(typ types.Type) bool {
 type trace struct {
 	t        *tracer
 	seen     map[ssa.Value]bool
-	prints   []print
+	prints   []printing
 	returned uint64
 	in       *ssa.Function
 }
@@ -181,7 +181,7 @@ func (f *trace) value(v ssa.Value) {
 				}
 			}
 		case *ssa.Panic:
-			f.prints = append(f.prints, print{pos: ref.Pos(), into: "a panic"})
+			f.prints = append(f.prints, printing{pos: ref.Pos(), into: "a panic"})
 		case ssa.CallInstruction:
 			f.call(ref, v)
 		}
@@ -275,12 +275,12 @@ func (f *trace) call(instr ssa.CallInstruction, v ssa.Value) {
 			continue
 		}
 		if into := sink(common); into != "" {
-			f.prints = append(f.prints, print{f.t.found.Pos(instr), into, common})
+			f.prints = append(f.prints, printing{f.t.found.Pos(instr), into, common})
 			return
 		}
 		known := f.t.of(common)
 		if known.Prints>>min(i, 63)&1 == 1 {
-			f.prints = append(f.prints, print{f.t.found.Pos(instr), name(calls.Callee(common)) + ", which prints it", common})
+			f.prints = append(f.prints, printing{f.t.found.Pos(instr), name(calls.Callee(common)) + ", which prints it", common})
 		}
 		if known.Through>>min(i, 63)&1 == 1 || passes(common) {
 			f.value(instr.Value())

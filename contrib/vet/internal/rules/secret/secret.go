@@ -77,7 +77,7 @@ func run(pass *analysis.Pass) (any, error) {
 }
 
 // unrevealed passes the Secret itself to a call that prints any value.
-func unrevealed(pass *analysis.Pass, from source, at print) []analysis.SuggestedFix {
+func unrevealed(pass *analysis.Pass, from source, at printing) []analysis.SuggestedFix {
 	var fixes []analysis.SuggestedFix
 	for _, file := range pass.Files {
 		if file.FileStart > at.pos || at.pos >= file.FileEnd {

@@ -3,6 +3,7 @@ package secret
 import (
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -55,10 +56,8 @@ func sink(common *ssa.CallCommon) string {
 	case path == "testing", path == "fmt", strings.HasPrefix(callee.Name(), "New"):
 		return ""
 	}
-	for _, logger := range loggers {
-		if path == logger {
-			return "a log (" + name(callee) + ")"
-		}
+	if slices.Contains(loggers, path) {
+		return "a log (" + name(callee) + ")"
 	}
 	typ := ""
 	if recv := callee.Signature().Recv(); recv != nil {
