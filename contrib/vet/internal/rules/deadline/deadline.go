@@ -162,8 +162,8 @@ func (r *rule) sites(fn *ssa.Function) []site {
 			}
 			common := call.Common()
 			if money := r.Find(call); money != nil && !money.Wrapper {
-				if money.Kind.Sends() {
-					found = append(found, site{call, money.Name, contextOf(common.Args)})
+				if ctx := contextOf(common.Args); ctx != nil && money.Kind.Sends() {
+					found = append(found, site{call, money.Name, ctx})
 				}
 				continue
 			}
