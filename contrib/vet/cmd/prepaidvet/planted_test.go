@@ -42,18 +42,19 @@ func TestPlanted(t *testing.T) {
 	module := t.TempDir()
 	require.NoError(t, os.CopyFS(module, os.DirFS(filepath.Join("testdata", "planted"))))
 	wanted, missed := marks(t, module)
-	goMod := "module planted\n\ngo 1.26.0\n\nrequire github.com/cardprograms/prepaid v0.0.0\n\nreplace github.com/cardprograms/prepaid => " + root(t) + "\n"
+	var goMod strings.Builder
+	goMod.WriteString("module planted\n\ngo 1.26.0\n\nrequire github.com/cardprograms/prepaid v0.0.0\n\nreplace github.com/cardprograms/prepaid => " + root(t) + "\n")
 	for stub, directory := range stubs {
 		name, _, _ := strings.Cut(stub, " ")
 		at := filepath.Join(module, "stubs", filepath.FromSlash(name))
 		require.NoError(t, os.CopyFS(at, os.DirFS(directory)))
 		require.NoError(t, os.WriteFile(filepath.Join(at, "go.mod"), []byte("module "+name+"\n\ngo 1.26.0\n"), 0o644))
-		goMod += "\nrequire " + stub + "\n\nreplace " + name + " => ./stubs/" + name + "\n"
+		goMod.WriteString("\nrequire " + stub + "\n\nreplace " + name + " => ./stubs/" + name + "\n")
 	}
 	sums, err := os.ReadFile(filepath.Join(root(t), "go.sum"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(module, "go.sum"), sums, 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte(goMod), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte(goMod.String()), 0o644))
 
 	printed, status := run(t, module, build(t), "./...")
 	require.Equal(t, 1, status, printed)
@@ -82,7 +83,7 @@ func marks(t *testing.T, module string) (wanted, missed []mistake) {
 			if found == nil {
 				continue
 			}
-			for _, rule := range strings.Fields(found[2]) {
+			for rule := range strings.FieldsSeq(found[2]) {
 				m := mistake{file, i + 1, rule}
 				if found[1] == "missed" {
 					missed = append(missed, m)
@@ -154,10 +155,11 @@ func table(wanted, missed []mistake) string {
 	for _, m := range missed {
 		of(m).missed++
 	}
-	text := "| Rule | Found | Forms of code | Not seen |\n|---|---|---|---|\n"
+	var text strings.Builder
+	text.WriteString("| Rule | Found | Forms of code | Not seen |\n|---|---|---|---|\n")
 	for _, rule := range slices.Sorted(maps.Keys(rows)) {
 		r := rows[rule]
-		text += fmt.Sprintf("| %s | %d | %d | %d |\n", rule, r.found, len(r.forms), r.missed)
+		fmt.Fprintf(&text, "| %s | %d | %d | %d |\n", rule, r.found, len(r.forms), r.missed)
 	}
-	return text
+	return text.String()
 }
