@@ -32,7 +32,7 @@ func newRepository(t *testing.T) repository {
 	if testing.Short() {
 		t.Skip("a script has nothing to show to the race detector")
 	}
-	for _, tool := range []string{"git", "bash", "tsort"} {
+	for _, tool := range []string{"git", "bash", "tsort", "script"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			require.Empty(t, os.Getenv("PREPAID_REQUIRE_TOOLS"), err)
 			t.Skip(err)
