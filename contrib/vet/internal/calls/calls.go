@@ -9,6 +9,7 @@ import (
 	"go/types"
 	"reflect"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -52,6 +53,12 @@ func Of(pass *analysis.Pass) *Result {
 		}
 	}
 	return &Result{}
+}
+
+// Standard reports whether a package is of the standard library. It makes no payments, and rules know its functions by name.
+func Standard(pass *analysis.Pass) bool {
+	first, _, _ := strings.Cut(pass.Pkg.Path(), "/")
+	return (pass.Module == nil || pass.Module.Path == "") && !strings.Contains(first, ".")
 }
 
 // user is the fact of a package that imports the SDK, directly or not.

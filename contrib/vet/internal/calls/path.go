@@ -73,6 +73,9 @@ func (w *walk) through(block *ssa.BasicBlock, from int, held []ssa.Value) bool {
 			return false
 		}
 	}
+	if condition, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok && w.tells(condition.Cond, 0) {
+		return false
+	}
 	for i, next := range block.Succs {
 		if condition, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok && w.impossible(condition.Cond, i == 0, held) {
 			continue
@@ -129,6 +132,22 @@ func (w *walk) impossible(condition ssa.Value, taken bool, held []ssa.Value) boo
 	}
 	isNil := taken == (op.Op == token.EQL)
 	return slices.Contains(held, value) && isNil || value == w.beside && value != nil && !isNil
+}
+
+// tells reports whether a condition asks for what the call says about its error elsewhere: in another result, such as a status, or
+// in a variable that it was given to decode the response into.
+func (w *walk) tells(v ssa.Value, depth int) bool {
+	switch v := v.(type) {
+	case *ssa.Extract:
+		return v.Tuple == w.start && v.Index != w.call.Err && v.Index != w.call.Result
+	case *ssa.Alloc:
+		return slices.ContainsFunc(w.start.Call.Args, func(arg ssa.Value) bool {
+			boxed, ok := arg.(*ssa.MakeInterface)
+			return ok && boxed.X == v
+		})
+	}
+	instr, ok := v.(ssa.Instruction)
+	return ok && depth < 5 && slices.ContainsFunc(instr.Operands(nil), func(operand *ssa.Value) bool { return *operand != nil && w.tells(*operand, depth+1) })
 }
 
 // another reports whether the call, when it is made again at the end of the path, is for another payment.

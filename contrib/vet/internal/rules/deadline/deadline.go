@@ -69,7 +69,9 @@ type site struct {
 
 func run(pass *analysis.Pass) (any, error) {
 	r := &rule{Result: calls.Of(pass), pass: pass, sent: map[*ssa.Function]*sends{}, returned: map[*ssa.Function]*derives{}}
-	r.middlewares(r.SSA != nil)
+	if r.SSA != nil || !calls.Standard(pass) {
+		r.middlewares(r.SSA != nil)
+	}
 	if r.SSA == nil {
 		return nil, nil
 	}
@@ -160,8 +162,8 @@ func (r *rule) sites(fn *ssa.Function) []site {
 			}
 			common := call.Common()
 			if money := r.Find(call); money != nil && !money.Wrapper {
-				if money.Kind.Sends() {
-					found = append(found, site{call, money.Name, contextOf(common.Args)})
+				if ctx := contextOf(common.Args); ctx != nil && money.Kind.Sends() {
+					found = append(found, site{call, money.Name, ctx})
 				}
 				continue
 			}

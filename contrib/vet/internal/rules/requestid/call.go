@@ -9,8 +9,8 @@ import (
 	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
 )
 
-// call goes on after a call, as often as it can end in different ways.
-func (w *walk) call(fr *frame, instr ssa.CallInstruction, st *state, k then) {
+// call returns the result of a call that ends in one way, and otherwise goes on after it, as often as it can end in different ways.
+func (w *walk) call(fr *frame, instr ssa.CallInstruction, st *state, k then) (result value, one bool) {
 	common := instr.Common()
 	args := make([]value, len(common.Args))
 	for i, arg := range common.Args {
@@ -22,28 +22,27 @@ func (w *walk) call(fr *frame, instr ssa.CallInstruction, st *state, k then) {
 	}
 	if s := w.sendingOf(fr, instr, target, args, st); s != nil {
 		w.send(instr, s, args, st, k)
-		return
+		return value{}, false
 	}
 	if body := bodyOf(target.closure); body != nil && w.follows(fr, body) {
 		w.enter(fr, instr, body, target.bound, args, st, k)
-		return
+		return value{}, false
 	}
 	callee := calls.Callee(common)
 	if index, again, ok := w.repeats(callee, common, args); ok {
 		w.repeat(fr, instr, args[index], again, 1, st, k)
-		return
+		return value{}, false
 	}
 	if result, ok := w.library(fr, callee, instr, args, st); ok {
-		k(st, result)
-		return
+		return result, true
 	}
 	for _, arg := range args {
 		if body := bodyOf(arg.closure); body != nil && w.follows(fr, body) {
 			w.runs(fr, instr, arg, args, st, k)
-			return
+			return value{}, false
 		}
 	}
-	k(st, w.opaque(instr, callee, args, st))
+	return w.opaque(instr, callee, args, st), true
 }
 
 // bodyOf is the function to follow, nil if its source is in another package.
@@ -78,7 +77,14 @@ func (w *walk) enter(fr *frame, instr ssa.CallInstruction, fn *ssa.Function, bou
 			inner.env[free] = bound[i]
 		}
 	}
-	w.block(inner, fn.Blocks[0], nil, st, k)
+	w.block(inner, fn.Blocks[0], nil, st, func(st *state, result value) {
+		collect(inner, st, result)
+		key := w.stateKey(fr, instr.Block(), st) + "returns to" + inner.key + result.key()
+		if !w.seen[key] {
+			w.seen[key] = true
+			k(st, result)
+		}
+	})
 }
 
 func local2(instr ssa.Instruction) string {
@@ -104,6 +110,7 @@ func (w *walk) repeat(fr *frame, instr ssa.CallInstruction, closure value, onlyA
 	}
 	inner := fr.clone()
 	inner.key += strings.Repeat("+", run)
+	inner.again = true
 	w.enter(inner, instr, body, closure.bound, nil, st, func(st *state, result value) {
 		err := last(result, body)
 		if err.known != notNil || err.final || onlyAgain && !err.again || run == 2 {

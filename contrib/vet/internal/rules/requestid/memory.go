@@ -19,7 +19,10 @@ func (w *walk) store(fr *frame, instr *ssa.Store, st *state) {
 	if !w.ofParams(instr.Addr) {
 		w.keep(stored, instr.Val, st)
 	}
-	last := st.cells[at]
+	last, ok := st.cells[at]
+	if !ok {
+		last.name = at // what was there at the start
+	}
 	forget(st, at)
 	delete(st.cells, "!"+at)
 	stored = widen(last, stored, at, st)
@@ -106,7 +109,7 @@ func (w *walk) ofParams(addr ssa.Value) bool {
 	return false
 }
 
-func (w *walk) selects(fr *frame, instr *ssa.Select, st *state, k then) {
+func (w *walk) selects(fr *frame, instr *ssa.Select, st *state) value {
 	result := value{parts: []value{{}, {}}}
 	for _, s := range instr.States {
 		if s.Dir != types.RecvOnly {
@@ -118,5 +121,5 @@ func (w *walk) selects(fr *frame, instr *ssa.Select, st *state, k then) {
 		}
 		result.parts = append(result.parts, received)
 	}
-	k(st, result)
+	return result
 }

@@ -56,13 +56,16 @@ type rule struct {
 	matters  map[*ssa.Function]bool // are walked
 	follow   map[*ssa.Function]bool // are followed as well
 	outcomes map[string]string      // names by value
+	live     map[*ssa.Function]liveness
+	paying   map[*ssa.Function]map[*ssa.BasicBlock]bool // blocks from which a sending may be reached
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	r := &rule{pass: pass, calls: calls.Of(pass), outcomes: map[string]string{}}
+	r := &rule{pass: pass, calls: calls.Of(pass), outcomes: map[string]string{}, live: map[*ssa.Function]liveness{}, paying: map[*ssa.Function]map[*ssa.BasicBlock]bool{}}
 	r.funcs = r.calls.Funcs
 	switch {
-	case r.inSDK(pass.Pkg): // which makes IDs, and whose functions the model has
+	case r.inSDK(pass.Pkg), // which makes IDs, and whose functions the model has
+		r.calls.SSA == nil && calls.Standard(pass):
 		return nil, nil
 	case r.calls.SSA == nil:
 		r.funcs = r.helpers()
@@ -210,7 +213,7 @@ func fresh(callee *types.Func) bool {
 // export tells other packages about a function.
 func (r *rule) export(fn *ssa.Function, f *findings) {
 	object, ok := fn.Object().(*types.Func)
-	if !ok || !object.Exported() || fn.Parent() != nil {
+	if !ok || !exported(fn) {
 		return
 	}
 	results := fn.Signature.Results()
@@ -225,6 +228,11 @@ func (r *rule) export(fn *ssa.Function, f *findings) {
 	if fact := makesID(f, results, r.calls.Model.ID); fact != nil {
 		r.pass.ExportObjectFact(object, fact)
 	}
+}
+
+// exported reports whether other packages learn about a function.
+func exported(fn *ssa.Function) bool {
+	return fn.Parent() == nil && fn.Object() != nil && fn.Object().Exported()
 }
 
 // makesID finds the result, or a field of it, that a function makes on each path without an error.

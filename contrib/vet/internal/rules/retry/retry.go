@@ -28,8 +28,10 @@ func (*again) AFact()         {}
 func (*again) String() string { return "runs a function again" }
 
 func run(pass *analysis.Pass) (any, error) {
-	loops(pass)
 	r := &rule{pass: pass, Result: calls.Of(pass)}
+	if r.SSA != nil || !calls.Standard(pass) {
+		loops(pass)
+	}
 	if r.SSA == nil {
 		return nil, nil
 	}

@@ -9,5 +9,5 @@ import (
 
 func TestRetry(t *testing.T) {
 	t.Parallel()
-	vettest.Run(t, retry.Analyzer, "again", "again/attempt", "again/pay")
+	vettest.Run(t, retry.Analyzer, "again", "example.com/attempt", "again/pay")
 }

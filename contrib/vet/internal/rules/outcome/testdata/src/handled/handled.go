@@ -132,6 +132,37 @@ func helper(t *testing.T, client *prepaid.Client, params prepaid.TransferParams)
 	}
 }
 
+type refusal struct{ code int }
+
+func post(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams, refused any) (status int, err error) {
+	_, err = client.Accounts.Transfer(ctx, "a", params)
+	return 404, err
+}
+
+// The status says what happened.
+func status(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams) error {
+	status, err := post(ctx, client, params, nil)
+	if err != nil {
+		if status == 404 {
+			return errors.New("no such account")
+		}
+		return err
+	}
+	return nil
+}
+
+// The body says it.
+func decoded(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams) error {
+	var refused refusal
+	if _, err := post(ctx, client, params, &refused); err != nil {
+		if refused.code == 7 {
+			return errors.New("refused")
+		}
+		return err
+	}
+	return nil
+}
+
 // The same payment again, with its request ID.
 func retried(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams) error {
 	var err error

@@ -15,8 +15,9 @@ import (
 
 	"github.com/cardprograms/prepaid"
 
-	"again/attempt"
 	"again/pay"
+
+	"example.com/attempt"
 )
 
 // A read changes nothing: the client repeats it anyway.

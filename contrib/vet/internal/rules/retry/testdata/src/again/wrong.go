@@ -23,8 +23,9 @@ import (
 
 	"github.com/cardprograms/prepaid"
 
-	"again/attempt"
 	"again/pay"
+
+	"example.com/attempt"
 )
 
 func plain(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams) error {
