@@ -78,7 +78,7 @@ printf '\n[GNUPG:] SIG_CREATED \n' >&2
 printf -- '-----BEGIN PGP SIGNATURE-----\n'
 `
 	name := filepath.Join(r.t.TempDir(), "signer")
-	require.NoError(r.t, os.WriteFile(name, []byte(strings.Replace(program, "CONDITION", condition, 1)), 0o700)) //nolint:gosec // a program
+	require.NoError(r.t, os.WriteFile(name, []byte(strings.Replace(program, "CONDITION", condition, 1)), 0o700))
 	return name
 }
 
