@@ -67,12 +67,12 @@ func (b *builder) operation(route *exchange.Route, about described) *operation {
 	switch {
 	case route.Open:
 		made.Security = []wire.Ordered[list]{{{Name: "Basic", Value: list{}}}}
-		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: "application/x-www-form-urlencoded", Value: &content{tokenForm()}}}}
+		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: "application/x-www-form-urlencoded", Value: &content{tokenForm(), example(about.id)}}}}
 	case reads.Body != nil:
 		name := strings.ToUpper(about.id[:1]) + about.id[1:] + "Request"
 		reads.Body.Reference = requestSection(about.section, about.id)
 		b.put(name, reads.Body)
-		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref(name)}}}}
+		made.Body = &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref(name), example(about.id)}}}}
 	}
 	made.Responses = b.responses(route, about)
 	return made
@@ -226,15 +226,15 @@ func (b *builder) success(r reply) *response {
 	}
 	switch {
 	case r.octets:
-		made.Content.Put("application/octet-stream", &content{r.schema})
+		made.Content.Put("application/octet-stream", &content{Schema: r.schema})
 	case r.schema != nil:
-		made.Content.Put(b.with.MediaType, &content{r.schema})
+		made.Content.Put(b.with.MediaType, &content{Schema: r.schema})
 	}
 	return made
 }
 
 func (b *builder) refused(about string) *response {
-	return &response{Description: about, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref("Error")}}}}
+	return &response{Description: about, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{Schema: ref("Error")}}}}
 }
 
 const invalid = "The request is not valid: error_description names the fields."
@@ -308,7 +308,7 @@ func (b *builder) webhooks() wire.Ordered[*path] {
 	message := func(id, kind, about string) wire.Member[*path] {
 		made := &operation{
 			ID: id, Summary: about, Reference: "6", Responses: wire.Ordered[*response]{{Name: "2XX", Value: &response{Description: "The message has arrived."}}},
-			Body:     &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{ref("Message")}}}},
+			Body:     &body{Required: true, Content: wire.Ordered[*content]{{Name: b.with.MediaType, Value: &content{Schema: ref("Message")}}}},
 			Emulator: "Retries and time-outs are not shown.", Security: []wire.Ordered[list]{{}},
 		}
 		for name, what := range map[string]string{b.with.SignatureKey: "The hmac_key_id.", b.with.Signature: "HMAC-SHA256 of the body."} {
