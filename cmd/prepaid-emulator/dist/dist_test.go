@@ -146,10 +146,34 @@ func TestWrongArguments(t *testing.T) {
 		{"-out is required", nil},
 		{"-out must be empty", []string{"-out", full}},
 		{"plan9/amd64", []string{"-out", t.TempDir(), "-targets", "linux/amd64,plan9/amd64"}},
-		{"not canonical", []string{"-out", t.TempDir(), "-version", "1.0"}},
 		{"call.go", []string{"-out", t.TempDir(), "-source", full}},
 	} {
 		err := run(t.Context(), append([]string{"-source", repository}, wrong.arguments...), io.Discard)
 		require.ErrorContains(t, err, wrong.says, fmt.Sprint(wrong.arguments))
 	}
+}
+
+// A version is built of what its tag has, and of nothing else.
+func TestVersionIsThatOfTheTag(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	inRoot := func(arguments ...string) {
+		_, err := git(t.Context(), root, append([]string{"-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"}, arguments...)...)
+		require.NoError(t, err)
+	}
+	says := func(problem string) {
+		t.Helper()
+		err := run(t.Context(), []string{"-source", root, "-out", t.TempDir(), "-version", "v0.1.0"}, io.Discard)
+		require.ErrorContains(t, err, problem)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte("module "+modulePath+"\n"), 0o600))
+	inRoot("init", "-q")
+	inRoot("add", "go.mod")
+	inRoot("commit", "-q", "-m", "Begin")
+	inRoot("tag", "v0.1.0-rc.1")
+	says("not that of the tag v0.1.0")
+	inRoot("tag", "-a", "-m", "Version 0.1.0", "v0.1.0")
+	says("go.sum") // which comes after
+	require.NoError(t, os.WriteFile(filepath.Join(root, "more.go"), nil, 0o600))
+	says("the tree is not clean")
 }

@@ -18,6 +18,8 @@ func distribute(ctx context.Context, root, version, to string, targets []target,
 		if version, err = sourceVersion(root); err != nil {
 			return err
 		}
+	} else if err := checkTag(ctx, root, version); err != nil {
+		return err
 	}
 	work, err := os.MkdirTemp("", "prepaid-dist-")
 	if err != nil {

@@ -149,6 +149,14 @@ func TestDockerfileMakesTheSameFiles(t *testing.T) {
 	require.NoError(t, err)
 	static(t, linux, binary)
 	require.NotContains(t, string(binary), context)
+
+	licences, err := os.ReadFile(filepath.Join(out, "LICENSES.txt"))
+	require.NoError(t, err)
+	sections := strings.Split(string(m.archived(t, linux)["LICENSES.txt"].content), strings.Repeat("=", 100)+"\n")
+	require.Greater(t, len(sections), 10)
+	for i := 2; i < len(sections); i += 2 { // after the name of each part
+		require.Contains(t, string(licences), strings.TrimSpace(sections[i]), sections[i-1])
+	}
 }
 
 // copyContext copies what the Dockerfile's ignore file lets through.

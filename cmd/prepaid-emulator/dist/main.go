@@ -62,7 +62,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	flags := flag.NewFlagSet("dist", flag.ContinueOnError)
 	to := flags.String("out", "", "`directory` for the results; must not exist yet, or be empty")
 	root := flags.String("source", filepath.Join("..", "..", ".."), "`directory` of the repository")
-	version := flags.String("version", "", "`version` of the program; default that of the source, followed by -dev")
+	version := flags.String("version", "", "`version` of the program, whose tag is checked out; default that of the source, followed by -dev")
 	list := flags.String("targets", join(allTargets()), "`systems` to build for; the image is made of those for linux")
 	if err := flags.Parse(arguments); err != nil {
 		return err

@@ -26,6 +26,7 @@ func sbom(b *binary, parts []part) ([]byte, error) {
 		},
 	}
 	var components []cdx.Component
+	var contained []string
 	for _, p := range parts {
 		component := cdx.Component{
 			BOMRef: packageURL(p), Type: cdx.ComponentTypeLibrary, Name: p.path, Version: p.version, PackageURL: packageURL(p),
@@ -40,8 +41,10 @@ func sbom(b *binary, parts []part) ([]byte, error) {
 			component.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
 		}
 		components = append(components, component)
+		contained = append(contained, component.BOMRef)
 	}
 	bom.Components = &components
+	bom.Dependencies = &[]cdx.Dependency{{Ref: program, Dependencies: &contained}}
 	var text bytes.Buffer
 	err := cdx.NewBOMEncoder(&text, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom, cdx.SpecVersion1_6)
 	return text.Bytes(), err

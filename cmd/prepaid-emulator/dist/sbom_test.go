@@ -48,7 +48,7 @@ func TestSBOM(t *testing.T) {
 			require.NoError(t, err)
 			want = append(want, part.Path+" "+part.Version+" "+hex.EncodeToString(sum))
 		}
-		var got []string
+		var got, contained []string
 		licences := make(map[string]string)
 		for _, component := range *bom.Components {
 			sum := "-"
@@ -57,7 +57,9 @@ func TestSBOM(t *testing.T) {
 			}
 			got = append(got, component.Name+" "+component.Version+" "+sum)
 			licences[component.Name] = (*component.Licenses)[0].License.ID
+			contained = append(contained, component.BOMRef)
 		}
+		require.Equal(t, []cdx.Dependency{{Ref: bom.Metadata.Component.BOMRef, Dependencies: &contained}}, *bom.Dependencies)
 		require.ElementsMatch(t, want, got)
 		require.Equal(t, []string{"Apache-2.0", "MPL-2.0", "MIT", "BSD-3-Clause", "BSD-3-Clause"}, []string{
 			licences[modulePath], licences["github.com/hashicorp/go-retryablehttp"], licences["github.com/govalues/decimal"],

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -21,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// container is the program of the image as a container runs it: the first process of its own process IDs, in the image's file system
-// and with its settings, without the rights of root and without any other file.
+// container is the program of the image as a container runs it: in the image's file system and with its settings, without the rights
+// of root and without any other file. Where the machine allows it, it is the first process of its own process IDs.
 type container struct {
 	root     string
 	config   v1.Config
@@ -73,9 +74,19 @@ func (c *container) process(ctx context.Context, argv ...string) *exec.Cmd {
 	command.Path, command.Err, command.Dir = argv[0], nil, c.config.WorkingDir
 	command.Env = append(slices.Clone(c.config.Env), "PREPAID_EMULATOR_LISTEN="+c.listen) // as "docker run -e"
 	command.SysProcAttr = &syscall.SysProcAttr{
-		Chroot: c.root, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL, //nolint:gosec // of the Dockerfile
+		Chroot: c.root, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, Cloneflags: ownProcessIDs(), Pdeathsig: syscall.SIGKILL, //nolint:gosec // of the Dockerfile
 	}
 	return command
+}
+
+// ownProcessIDs returns 0 where root must not have them, as in a container of CI.
+func ownProcessIDs() uintptr {
+	try := exec.Command("true")
+	try.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	if errors.Is(try.Run(), syscall.EPERM) {
+		return 0
+	}
+	return syscall.CLONE_NEWPID
 }
 
 // start starts the image and returns its greeting.
@@ -157,6 +168,18 @@ func TestImageServesTheQuickstart(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, info.Size())
 	require.Equal(t, uint32(65532), info.Sys().(*syscall.Stat_t).Uid)
+}
+
+// "docker run --user" takes any user, also with a state.
+func TestImageRunsAsAnyUser(t *testing.T) {
+	t.Parallel()
+	c := unpack(t)
+	c.config.User = "1000:1000"
+	c.start(t, "-state", "/state/emulator.state")
+	printed, err := c.health(t)
+	require.NoError(t, err, string(printed))
+	c.stop(t)
+	require.FileExists(t, filepath.Join(c.root, "state", "emulator.state"))
 }
 
 func get(t *testing.T, url string) []byte {

@@ -31,6 +31,21 @@ func sourceVersion(root string) (string, error) {
 	return "v" + string(found[1]) + "-dev", nil
 }
 
+// checkTag refuses to give the source a version that it is not.
+func checkTag(ctx context.Context, root, version string) error {
+	changed, err := git(ctx, root, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if len(changed) > 0 {
+		return errors.New("-version: the tree is not clean")
+	}
+	if tag, err := git(ctx, root, "tag", "--points-at", "HEAD", "--list", version); err != nil || len(tag) == 0 {
+		return errors.Join(fmt.Errorf("-version: the checkout is not that of the tag %s", version), err)
+	}
+	return nil
+}
+
 // publish writes the module as a Go module proxy serves it, so that "go install" builds the emulator from it exactly as it does
 // from a public proxy.
 func publish(ctx context.Context, root, version, proxy string) error {
@@ -62,9 +77,7 @@ func publish(ctx context.Context, root, version, proxy string) error {
 
 // sourceFiles lists what git has or would add. In a clean tree these are the files of its commit, which a public proxy packs.
 func sourceFiles(ctx context.Context, root string) ([]zip.File, error) {
-	command := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	command.Dir = root
-	listed, err := output(command)
+	listed, err := git(ctx, root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +97,12 @@ type sourceFile struct{ root, name string }
 func (f sourceFile) Path() string                 { return f.name }
 func (f sourceFile) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join(f.root, f.name)) }
 func (f sourceFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(f.root, f.name)) }
+
+func git(ctx context.Context, root string, arguments ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*"}, arguments...)...)
+	command.Dir = root
+	return output(command)
+}
 
 // output runs a command and returns what it prints.
 func output(command *exec.Cmd) ([]byte, error) {

@@ -3,6 +3,8 @@
 package release
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +28,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 	require.Contains(t, printed, "the README's first program: active 12.50\n")
 	require.Contains(t, printed, "Release note:\n\n\nThe first version.\n\n- `Gone` is gone.\n")
 	require.Contains(t, printed, "git push --atomic origin main v0.1.0 contrib/low/v0.1.0 contrib/high/v0.1.0\n", "in the order of what they require")
-	require.NoFileExists(t, filepath.Join(filepath.Dir(r.directory), "checks"))
+	require.Empty(t, r.checks())
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(r.directory), "*", "tmp.*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -77,13 +79,15 @@ func TestPublish(t *testing.T) {
 	r.retract()
 }
 
-// checks is what .ci/run was called with, and on which commit.
+// checks is what .ci/run was called with, and on which commit; empty if it was not called.
 func (r repository) checks() string {
 	r.t.Helper()
 	for _, setting := range r.environment {
 		if name, found := strings.CutPrefix(setting, "PREPAID_CHECKS="); found {
 			text, err := os.ReadFile(name)
-			require.NoError(r.t, err)
+			if !errors.Is(err, fs.ErrNotExist) {
+				require.NoError(r.t, err)
+			}
 			return string(text)
 		}
 	}
@@ -127,6 +131,46 @@ func TestNothingIsTaggedUnlessAllIs(t *testing.T) {
 	require.Equal(t, "Meanwhile", r.git("log", "-1", "--format=%s"))
 	r.environment = complete
 
+	// The first signature is the trial, before the checks.
+	r.git("config", "--global", "gpg.program", r.signer(`[ "$n" -lt 4 ]`))
+	r.refuses("contrib/high/v0.1.0 cannot be signed", "-publish", "0.1.0")
+	before := r.state()
+	r.git("config", "--global", "gpg.program", r.signer(`[ "$n" -lt 3 ] || kill -TERM "$(ps -o ppid= "$PPID")"`))
+	code, printed = r.run("bash", ".ci/release", "-publish", "0.1.0")
+	require.Equal(t, 1, code, printed)
+	require.Contains(t, printed, "Deleted tag 'contrib/low/v0.1.0'")
+	require.Equal(t, before, r.state())
+}
+
+// What would end in vain after all checks is refused before them.
+func TestPublicationIsPossible(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	origin := r.git("remote", "get-url", "origin")
+	other := r
+	other.directory = filepath.Join(t.TempDir(), "other")
+	r.git("clone", "-q", origin, other.directory)
+	other.git("tag", "contrib/low/v0.1.0")
+	other.git("push", "-q", "origin", "contrib/low/v0.1.0")
+	r.refuses("origin has tags of this version", "-publish", "0.1.0")
+	other.git("push", "-q", "--delete", "origin", "contrib/low/v0.1.0")
+	other.git("commit", "-q", "--allow-empty", "-m", "Meanwhile")
+	other.git("push", "-q", "origin", "main")
+	r.refuses("main of origin has commits that this main lacks", "-publish", "0.1.0")
+	r.releases("0.1.0")
+	r.git("remote", "set-url", "origin", other.directory+"-gone")
+	r.refuses("origin cannot be reached", "-publish", "0.1.0")
 	r.git("config", "--global", "gpg.program", "false")
-	r.refuses("v0.1.0 cannot be signed", "-publish", "0.1.0")
+	r.refuses("your key does not sign", "-publish", "0.1.0")
+	require.Empty(t, r.checks())
+}
+
+// The sed of macOS would fail in the middle.
+func TestOtherTools(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	tools := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "sed"), []byte("#!/bin/sh\n[ \"$1\" != --version ]\n"), 0o700)) //nolint:gosec // a program
+	r.environment = append(r.environment, "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	r.refuses("GNU's tools", "0.1.0")
 }

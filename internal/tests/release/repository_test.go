@@ -58,16 +58,27 @@ func newRepository(t *testing.T) repository {
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "--global", "user.name", "Somebody")
 	r.git("config", "--global", "user.email", "somebody@example.com")
-	r.git("config", "--global", "gpg.program", r.signer(home))
+	r.git("config", "--global", "gpg.program", r.signer("true"))
 	r.commit("Begin")
+	origin := filepath.Join(home, "origin")
+	r.git("init", "-q", "--bare", "-b", "main", origin)
+	r.git("remote", "add", "origin", origin)
+	r.git("push", "-q", "origin", "main")
 	return r
 }
 
-// signer writes a program that signs as git expects of gpg.
-func (r repository) signer(directory string) string {
-	name := filepath.Join(directory, "signer")
-	const program = "#!/bin/sh\ncat >/dev/null\nprintf '\\n[GNUPG:] SIG_CREATED \\n' >&2\nprintf -- '-----BEGIN PGP SIGNATURE-----\\n'\n"
-	require.NoError(r.t, os.WriteFile(name, []byte(program), 0o700))
+// signer writes a program that signs as git expects of gpg if a shell command succeeds, which has its calls in $n.
+func (r repository) signer(condition string) string {
+	const program = `#!/bin/sh
+cat >/dev/null
+echo >>"$0.calls"
+n=$(wc -l <"$0.calls")
+CONDITION || exit
+printf '\n[GNUPG:] SIG_CREATED \n' >&2
+printf -- '-----BEGIN PGP SIGNATURE-----\n'
+`
+	name := filepath.Join(r.t.TempDir(), "signer")
+	require.NoError(r.t, os.WriteFile(name, []byte(strings.Replace(program, "CONDITION", condition, 1)), 0o700)) //nolint:gosec // a program
 	return name
 }
 

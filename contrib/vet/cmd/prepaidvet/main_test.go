@@ -159,11 +159,17 @@ func build(t *testing.T) string {
 	return tool
 }
 
-func write(t *testing.T) string {
+// root is the directory of the SDK.
+func root(t *testing.T) string {
 	t.Helper()
-	module := t.TempDir()
 	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
 	require.NoError(t, err)
+	return root
+}
+
+func write(t *testing.T) string {
+	t.Helper()
+	module, root := t.TempDir(), root(t)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)
 	files := map[string]string{
