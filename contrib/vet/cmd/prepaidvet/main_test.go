@@ -121,7 +121,7 @@ func TestProgram(t *testing.T) {
 
 	printed, status := run(t, module, tool, "-outcome", "./...")
 	require.Equal(t, 1, status)
-	require.Contains(t, printed, "main.go:16:6: the error of Pay is dropped: the money may have moved, and nobody is told; ")
+	require.Contains(t, printed, "main.go:16:6: the error of Pay is dropped: the money may have moved, and nothing records it; ")
 	require.Contains(t, printed, "native.go:15:2: the error of Accounts.Transfer is dropped: ")
 	require.Equal(t, 2, strings.Count(printed, "README.md#outcome\n"), printed)
 
