@@ -121,7 +121,7 @@ func TestProgram(t *testing.T) {
 
 	printed, status := run(t, module, tool, "-outcome", "./...")
 	require.Equal(t, 1, status)
-	require.Contains(t, printed, "main.go:16:6: the error of Pay is dropped: the money may have moved, and nobody is told; ")
+	require.Contains(t, printed, "main.go:16:6: the error of Pay is dropped: the money may have moved, and nothing records it; ")
 	require.Contains(t, printed, "native.go:15:2: the error of Accounts.Transfer is dropped: ")
 	require.Equal(t, 2, strings.Count(printed, "README.md#outcome\n"), printed)
 
@@ -159,11 +159,17 @@ func build(t *testing.T) string {
 	return tool
 }
 
-func write(t *testing.T) string {
+// root is the directory of the SDK.
+func root(t *testing.T) string {
 	t.Helper()
-	module := t.TempDir()
 	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
 	require.NoError(t, err)
+	return root
+}
+
+func write(t *testing.T) string {
+	t.Helper()
+	module, root := t.TempDir(), root(t)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)
 	files := map[string]string{

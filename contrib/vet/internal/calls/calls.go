@@ -93,7 +93,7 @@ type Result struct {
 	pass     *analysis.Pass
 	wrappers map[*ssa.Function]Func
 	exprs    map[token.Pos]*ast.CallExpr // by their left parentheses
-	ignored  map[line]ignore
+	ignored  map[line][]ignore
 }
 
 func find(pass *analysis.Pass, model *Model) *Result {

@@ -23,12 +23,13 @@ type Fate struct {
 // FateOf follows an error. A log counts as a record: the text of the SDK's errors has the operation and the
 // outcome.
 func FateOf(err ssa.Value) Fate {
-	f := fates{seen: map[ssa.Value]bool{}}
+	f := fates{in: err.Parent(), seen: map[ssa.Value]bool{}}
 	f.follow(err)
 	return f.fate
 }
 
 type fates struct {
+	in   *ssa.Function
 	seen map[ssa.Value]bool
 	fate Fate
 }
@@ -54,8 +55,8 @@ func (f *fates) use(value ssa.Value, ref ssa.Instruction) {
 		f.follow(ref.(ssa.Value))
 	case *ssa.Return:
 		f.fate.Used = true
-		for i, result := range ref.Results {
-			if result == value && isError(result.Type()) && !slices.Contains(f.fate.Returned, i) {
+		for i, result := range ref.Results { // the function around a literal returns what the literal stores
+			if ref.Parent() == f.in && result == value && isError(result.Type()) && !slices.Contains(f.fate.Returned, i) {
 				f.fate.Returned = append(f.fate.Returned, i)
 			}
 		}

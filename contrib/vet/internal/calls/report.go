@@ -33,17 +33,18 @@ func (r *Result) Report(pass *analysis.Pass, d analysis.Diagnostic) {
 	d.URL = r.Model.Guide + "#" + rule
 	d.Message += ": " + d.URL
 	for _, at := range []int{position.Line, position.Line - 1} {
-		found, ok := r.ignored[line{position.Filename, at}]
-		if !ok || found.rule != rule {
-			continue
+		for _, found := range r.ignored[line{position.Filename, at}] {
+			if found.rule != rule {
+				continue
+			}
+			if found.reason != "" {
+				return
+			}
+			pass.Report(analysis.Diagnostic{
+				Pos: found.pos, Category: rule, URL: d.URL,
+				Message: "give a reason after " + directive + " " + rule + ", without one it suppresses nothing: " + d.URL,
+			})
 		}
-		if found.reason != "" {
-			return
-		}
-		pass.Report(analysis.Diagnostic{
-			Pos: found.pos, Category: rule, URL: d.URL,
-			Message: "give a reason after " + directive + " " + rule + ", without one it suppresses nothing: " + d.URL,
-		})
 	}
 	pass.Report(d)
 }
@@ -53,9 +54,10 @@ func (r *Result) Reportf(pass *analysis.Pass, pos token.Pos, message string) {
 	r.Report(pass, analysis.Diagnostic{Pos: pos, Message: message})
 }
 
-// ignores reads the comments that suppress. It is done before the rules run, since they run at the same time.
+// ignores reads the comments that suppress, by the line where their group ends: there may be one for each of several rules. It is
+// done before the rules run, since they run at the same time.
 func (r *Result) ignores() {
-	r.ignored = map[line]ignore{}
+	r.ignored = map[line][]ignore{}
 	for _, file := range r.pass.Files {
 		for _, group := range file.Comments {
 			for _, comment := range group.List {
@@ -64,10 +66,11 @@ func (r *Result) ignores() {
 					continue
 				}
 				rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				position := r.pass.Fset.Position(comment.Pos())
+				position := r.pass.Fset.Position(group.End())
 				// A test of this package may have its expectation in the same comment.
 				reason, _, _ = strings.Cut(reason, "// want")
-				r.ignored[line{position.Filename, position.Line}] = ignore{comment.Pos(), rule, strings.TrimSpace(reason)}
+				at := line{position.Filename, position.Line}
+				r.ignored[at] = append(r.ignored[at], ignore{comment.Pos(), rule, strings.TrimSpace(reason)})
 			}
 		}
 	}

@@ -59,6 +59,8 @@ type rule struct {
 	sent     map[*ssa.Function]*sends
 	returned map[*ssa.Function]*derives
 	waiting  []site
+	// following are the contexts on the way to the one whose origin is looked for.
+	following map[ssa.Value]bool
 }
 
 type site struct {
@@ -68,7 +70,7 @@ type site struct {
 }
 
 func run(pass *analysis.Pass) (any, error) {
-	r := &rule{Result: calls.Of(pass), pass: pass, sent: map[*ssa.Function]*sends{}, returned: map[*ssa.Function]*derives{}}
+	r := &rule{Result: calls.Of(pass), pass: pass, sent: map[*ssa.Function]*sends{}, returned: map[*ssa.Function]*derives{}, following: map[ssa.Value]bool{}}
 	if r.SSA != nil || !calls.Standard(pass) {
 		r.middlewares(r.SSA != nil)
 	}

@@ -17,6 +17,7 @@ const (
 	unknown   origin = -1 // perhaps it has a deadline
 	request   origin = -2 // an HTTP request's context: it has one if a middleware sets it
 	unbounded origin = -3 // it has none
+	circular  origin = -4 // it is made of itself, so what else it is made of decides
 )
 
 func (o origin) String() string {
@@ -45,19 +46,28 @@ var (
 	}
 )
 
-// origin follows a context back.
+// origin follows a context back. A variable that a literal has may be made of itself: "ctx, cancel = context.WithCancel(ctx)".
 func (r *rule) origin(v ssa.Value) origin {
-	result := unknown
-	for i, from := range calls.Origins(v, "") {
+	if r.following[v] {
+		return circular
+	}
+	r.following[v] = true
+	defer delete(r.following, v)
+	result := circular
+	for _, from := range calls.Origins(v, "") {
 		one := r.one(from)
 		switch {
-		case i == 0:
+		case one == circular:
+		case result == circular:
 			result = one
 		case result == request && one == unbounded, result == unbounded && one == request:
 			result = request
 		case one != result:
 			return unknown
 		}
+	}
+	if result == circular && len(r.following) == 1 {
+		return unknown
 	}
 	return result
 }
@@ -162,7 +172,7 @@ func (r *rule) result(fn *ssa.Function) *derives {
 			continue
 		}
 		one := r.origin(ret.Results[0])
-		if one == unknown || from != unknown && one != from && i > 0 {
+		if one == unknown || one == circular || from != unknown && one != from && i > 0 {
 			return d
 		}
 		from = one

@@ -40,7 +40,7 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-const consequence = "a nil error is no approval, so a decline passes for money that moved"
+const consequence = "a nil error is no approval, so a decline passes for money that moved; ask Approved, or pass the result on"
 
 // asked looks for something that reads the verdict of a result, or passes the result on.
 type asked struct {

@@ -26,9 +26,13 @@ func run(pass *analysis.Pass) (any, error) {
 	if found.SSA == nil {
 		return nil, nil
 	}
-	for cursor := range inspector.New(pass.Files).Root().Preorder((*ast.RangeStmt)(nil)) {
+	for cursor := range inspector.New(pass.Files).Root().Preorder((*ast.RangeStmt)(nil), (*ast.AssignStmt)(nil)) {
 		loop, ok := cursor.Node().(*ast.RangeStmt)
-		if !ok || !list(pass, found, loop.X) {
+		if !ok {
+			collected(pass, found, cursor.Node())
+			continue
+		}
+		if !list(pass, found, loop.X) {
 			continue
 		}
 		id, named := loop.Value.(*ast.Ident)
@@ -42,7 +46,23 @@ func run(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-const consequence = "half a list passes for the whole, and what is missing for what never happened"
+const consequence = "half a list passes for the whole, and what is missing for what never happened; return the error or record it"
+
+// collected reports a list that is read into a slice without its error: "all, _ := prepaid.Collect(…)".
+func collected(pass *analysis.Pass, found *calls.Result, statement ast.Node) {
+	assign, ok := statement.(*ast.AssignStmt)
+	if !ok || len(assign.Lhs) != 2 || len(assign.Rhs) != 1 || !blank(assign.Lhs[1]) {
+		return
+	}
+	call, ok := ast.Unparen(assign.Rhs[0]).(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 || !list(pass, found, call.Args[0]) {
+		return
+	}
+	results, ok := pass.TypesInfo.TypeOf(call).(*types.Tuple)
+	if ok && types.Identical(results.At(1).Type(), types.Universe.Lookup("error").Type()) {
+		found.Reportf(pass, call.Pos(), "the error of the list is dropped: "+consequence)
+	}
+}
 
 // list reports whether an expression is an iterator over values and an error that the SDK makes, or over values of the SDK.
 func list(pass *analysis.Pass, found *calls.Result, x ast.Expr) bool {
@@ -71,7 +91,14 @@ func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bo
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			if n.Init == nil && n.Else == nil && onlyCompared(pass, n.Cond, variable) && leaves(n.Body) {
+			if n.Init != nil || n.Else != nil {
+				break
+			}
+			if onlyCompared(pass, n.Cond, token.NEQ, variable) && leaves(n.Body) {
+				return false
+			}
+			if onlyCompared(pass, n.Cond, token.EQL, variable) { // what came without an error is used
+				result = result && unused(pass, n.Body, variable)
 				return false
 			}
 		case *ast.AssignStmt:
@@ -88,23 +115,38 @@ func ignored(pass *analysis.Pass, loop *ast.RangeStmt, variable types.Object) bo
 	return result && loop.Tok == token.DEFINE
 }
 
-// onlyCompared reports whether a condition is that the error is not nil.
-func onlyCompared(pass *analysis.Pass, condition ast.Expr, variable types.Object) bool {
+func unused(pass *analysis.Pass, body *ast.BlockStmt, variable types.Object) bool {
+	found := false
+	ast.Inspect(body, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && pass.TypesInfo.ObjectOf(id) == variable
+		return !found
+	})
+	return !found
+}
+
+// onlyCompared reports whether a condition is that the error is nil, or that it is not.
+func onlyCompared(pass *analysis.Pass, condition ast.Expr, op token.Token, variable types.Object) bool {
 	compared, ok := ast.Unparen(condition).(*ast.BinaryExpr)
-	if !ok || compared.Op != token.NEQ {
+	if !ok || compared.Op != op {
 		return false
 	}
 	value, ok := pass.TypesInfo.Types[compared.Y]
 	return ok && value.IsNil() && is(pass, compared.X, variable)
 }
 
-// leaves reports whether a block does nothing but leave the loop or go to its next round.
+// leaves reports whether a block does nothing but leave the loop, go to its next round, or return without a result.
 func leaves(body *ast.BlockStmt) bool {
 	if len(body.List) != 1 {
 		return false
 	}
-	_, ok := body.List[0].(*ast.BranchStmt)
-	return ok
+	switch statement := body.List[0].(type) {
+	case *ast.BranchStmt:
+		return true
+	case *ast.ReturnStmt:
+		return len(statement.Results) == 0
+	}
+	return false
 }
 
 func is(pass *analysis.Pass, x ast.Expr, variable types.Object) bool {

@@ -48,12 +48,12 @@ func run(pass *analysis.Pass) (any, error) {
 func consequence(kind calls.Kind) string {
 	switch kind {
 	case calls.Creation:
-		return "the account may exist, and the next try creates a second one"
+		return "the account may exist, and the next try creates a second one; return it or record it"
 	case calls.Record:
-		return "the program goes on as if the payment or the decision were stored"
+		return "the program goes on as if the payment or the decision were stored; return it or record it"
 	case calls.Keyed, calls.Unkeyed:
 	}
-	return "the money may have moved, and nobody is told; return it, record it or ask prepaid.OutcomeOf"
+	return "the money may have moved, and nothing records it; return it, record it or ask prepaid.OutcomeOf"
 }
 
 // fixes returns the error to the caller, where the function returns nothing else and the call is for one payment.

@@ -40,6 +40,7 @@ type finding struct {
 	source  *source
 	send    *sending
 	direct  bool
+	looped  bool // the same call sends again
 }
 
 func newFindings() *findings {
@@ -116,7 +117,7 @@ func (f *findings) add(of *findings) {
 		if at.kind == counter {
 			pos = s.at.Pos()
 		}
-		f.list = append(f.list, finding{pos: pos, from: pos, source: at, send: s, direct: s.outer == s.at, message: repeated(s)})
+		f.list = append(f.list, finding{pos: pos, from: pos, source: at, send: s, direct: s.outer == s.at, looped: p.first == p.second, message: repeated(s)})
 	}
 	for _, s := range of.sites {
 		if s.other || s.source == nil {
@@ -151,13 +152,21 @@ func (r *rule) report(all *findings) {
 	slices.SortStableFunc(all.list, func(a, b finding) int {
 		return cmp.Or(-compare(a.direct, b.direct), cmp.Compare(a.pos, b.pos))
 	})
+	elsewhere := map[token.Pos]bool{} // another call has sent the payment before the loop, or in it
+	for _, f := range all.list {
+		elsewhere[f.from] = elsewhere[f.from] || !f.looped
+	}
 	done := map[token.Pos]bool{}
 	for _, f := range all.list {
 		if !f.pos.IsValid() || done[f.from] || done[f.pos] {
 			continue
 		}
 		done[f.from], done[f.pos] = true, true
-		r.calls.Report(r.pass, analysis.Diagnostic{Pos: f.pos, Message: f.message, SuggestedFixes: r.hoist(f)})
+		diagnostic := analysis.Diagnostic{Pos: f.pos, Message: f.message}
+		if !elsewhere[f.from] {
+			diagnostic.SuggestedFixes = r.hoist(f)
+		}
+		r.calls.Report(r.pass, diagnostic)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// hoist is the fix for an ID that is made in the loop which sends it: the call moves in front of the loop.
+// hoist is the fix for an ID that is made in the loop which sends it: the call moves in front of the loop. A goto in the loop may be what
+// sends again.
 func (r *rule) hoist(f finding) []analysis.SuggestedFix {
 	if f.send == nil || !f.direct || f.source.kind != maker || f.source.call == nil || f.send.own != nil {
 		return nil
@@ -29,11 +30,23 @@ func (r *rule) hoist(f finding) []analysis.SuggestedFix {
 			case *ast.FuncLit, *ast.FuncDecl:
 				return nil
 			case *ast.ForStmt, *ast.RangeStmt:
-				return r.moved(call, n)
+				if !jumps(n) {
+					return r.moved(call, n)
+				}
+				return nil
 			}
 		}
 	}
 	return nil
+}
+
+func jumps(loop ast.Node) (found bool) {
+	ast.Inspect(loop, func(n ast.Node) bool {
+		branch, ok := n.(*ast.BranchStmt)
+		found = found || ok && branch.Tok == token.GOTO
+		return !found
+	})
+	return found
 }
 
 func (r *rule) moved(call *ast.CallExpr, loop ast.Node) []analysis.SuggestedFix {

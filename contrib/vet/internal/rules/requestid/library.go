@@ -218,7 +218,7 @@ func (w *walk) ofSDK(callee *types.Func, common *ssa.CallCommon, result value, a
 
 // reads is the result of a call of the service that is no payment: it may have looked for one.
 func (w *walk) reads(common *ssa.CallCommon, result value, st *state) value {
-	result.age, result.phase = other, st.phase
+	result.age, result.phase, result.source = other, st.phase, nil
 	for _, arg := range common.Args[min(1, len(common.Args)):] {
 		result.guard = result.guard || ofPayment(arg)
 	}

@@ -290,7 +290,8 @@ func keptAt(pos token.Pos) string { return strconv.Itoa(int(pos)) }
 
 // unkept returns the source of a text that was not stored as something else before.
 func (w *walk) unkept(v value, st *state) *source {
-	if v.ageIn(0) != made || v.source == nil || v.source.kind == maker {
+	a := v.ageIn(0) // other: next to it, the text has something that differs from payment to payment
+	if a != made && a != other || v.source == nil || v.source.kind == maker {
 		return nil
 	}
 	if _, kept := st.cells["kept@"+keptAt(v.source.pos)]; kept {

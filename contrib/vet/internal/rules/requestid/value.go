@@ -151,7 +151,7 @@ func join(p phase, name string, of ...value) value {
 	joined := value{phase: p, name: name}
 	for _, v := range of {
 		a := v.ageIn(p)
-		if (a == made || a == counted) && v.source != nil && (joined.source == nil || v.source.kind > joined.source.kind) {
+		if a != same && v.source != nil && (joined.source == nil || v.source.kind > joined.source.kind) {
 			joined.source = v.source
 		}
 		joined.age = max(joined.age, a)

@@ -462,7 +462,7 @@ func zero(t types.Type) value {
 func element(of, index value, p phase) value {
 	v := join(p, of.name+"["+index.name+"]", of, index)
 	if index.ageIn(p) == counted {
-		v.age = other
+		v.age, v.source = other, nil
 	}
 	return v
 }

@@ -2,6 +2,7 @@
 package retry
 
 import (
+	"go/ast"
 	"go/types"
 	"slices"
 
@@ -114,9 +115,30 @@ func (r *rule) asksWithin(instr ssa.CallInstruction) bool {
 	if expr == nil {
 		return false
 	}
-	return slices.ContainsFunc(r.Funcs, func(fn *ssa.Function) bool {
+	if slices.ContainsFunc(r.Funcs, func(fn *ssa.Function) bool {
 		return fn.Parent() != nil && expr.Pos() <= fn.Pos() && fn.Pos() < expr.End() && r.asks(fn)
+	}) {
+		return true
+	}
+	named := false // retry.RetryIf(prepaid.NotSent), or a function of the package
+	ast.Inspect(expr, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if object, ok := r.pass.TypesInfo.Uses[id].(*types.Func); ok {
+			fn := r.SSA.Prog.FuncValue(object)
+			named = named || r.judges(object) || fn != nil && r.asks(fn)
+		}
+		return true
 	})
+	return named
+}
+
+// judges reports whether a function of the SDK says something about an error.
+func (r *rule) judges(callee *types.Func) bool {
+	return callee != nil && r.Model.OwnsPackage(callee.Pkg()) && callee.Signature().Recv() == nil &&
+		callee.Signature().Params().Len() > 0 && types.Identical(callee.Signature().Params().At(0).Type(), types.Universe.Lookup("error").Type())
 }
 
 // asks reports whether a function asks the SDK about an error, or reads the outcome in it.
@@ -125,9 +147,7 @@ func (r *rule) asks(fn *ssa.Function) bool {
 		for _, instr := range block.Instrs {
 			switch instr := instr.(type) {
 			case *ssa.Call:
-				callee := calls.Callee(instr.Common())
-				if callee != nil && callee.Pkg() != nil && slices.Contains(r.Model.Packages, callee.Pkg().Path()) && callee.Signature().Recv() == nil &&
-					callee.Signature().Params().Len() > 0 && types.Identical(callee.Signature().Params().At(0).Type(), types.Universe.Lookup("error").Type()) {
+				if r.judges(calls.Callee(instr.Common())) {
 					return true
 				}
 			case *ssa.FieldAddr:

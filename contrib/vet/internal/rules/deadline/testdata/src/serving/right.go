@@ -62,3 +62,10 @@ func batch(client *prepaid.Client) error { // want batch:"Accounts.Transfer with
 	_, err := client.Accounts.Transfer(context.Background(), "a", prepaid.TransferParams{})
 	return err
 }
+
+// The variable is made of itself, and a literal has it.
+func (h *handler) itself(ctx context.Context, p prepaid.TransferParams) { // want itself:"Accounts.Transfer with the caller's context"
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { h.done <- h.payments.Pay(ctx, p) }()
+}

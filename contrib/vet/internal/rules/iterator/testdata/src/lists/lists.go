@@ -54,7 +54,21 @@ func forgotten(ctx context.Context, client *prepaid.Client) (n int) {
 		_ = err
 		fmt.Println(hook.ID)
 	}
-	return n
+	for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) { // want `forgotten`
+		if err == nil {
+			fmt.Println(hook.ID)
+		}
+	}
+	go func() {
+		for hook, err := range client.Hooks.List(ctx, prepaid.ListHooksParams{}) { // want `forgotten`
+			if err != nil {
+				return
+			}
+			fmt.Println(hook.ID)
+		}
+	}()
+	accounts, _ := prepaid.Collect(client.Accounts.Search(ctx, prepaid.SearchAccountsParams{}), 10) // want `the error of the list is dropped`
+	return n + len(accounts)
 }
 
 // A wrapper is seen by what it lists.
@@ -105,6 +119,19 @@ func looked(ctx context.Context, client *prepaid.Client, store *postgres.Store, 
 		if err != nil {
 			return fmt.Errorf("history of %s ends early", transaction.ID)
 		}
+	}
+	for transaction, err := range client.Accounts.Transactions(ctx, "a", all) {
+		if err == nil {
+			fmt.Println(transaction.ID)
+			continue
+		}
+		log.Print(err)
+	}
+	for transaction, err := range client.Accounts.Transactions(ctx, "a", all) {
+		if err == nil {
+			last = err
+		}
+		fmt.Println(transaction.ID)
 	}
 	for entry := range j.All() { // without errors
 		fmt.Println(entry.RequestID)

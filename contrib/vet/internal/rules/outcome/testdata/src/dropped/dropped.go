@@ -109,6 +109,9 @@ func suppressed(ctx context.Context, client *prepaid.Client, params prepaid.Tran
 
 	//prepaidvet:ignore outcome // want `give a reason after //prepaidvet:ignore outcome, without one it suppresses nothing`
 	_, _ = client.Accounts.Transfer(ctx, "a", params) // want `dropped`
+	//prepaidvet:ignore outcome the drill pays a cent
+	//prepaidvet:ignore funding and is declined
+	_, _ = client.Accounts.Transfer(ctx, "a", params)
 	//prepaidvet:ignore funding another rule
 	_, _ = client.Accounts.Transfer(ctx, "a", params) // want `dropped`
 }

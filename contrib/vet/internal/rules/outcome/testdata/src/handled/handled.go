@@ -252,3 +252,15 @@ func checked(ctx context.Context, v validator, params prepaid.TransferParams) bo
 	_ = params.Validate()
 	return v.Check(ctx, params) == nil
 }
+
+// The literal stores the error for the function around it, and returns nothing itself.
+func stored(ctx context.Context, client *prepaid.Client, params prepaid.TransferParams) (err error) {
+	defer func() {
+		if err != nil {
+			_, err = client.Accounts.Transfer(ctx, "a", params)
+		}
+	}()
+	pay := func() { _, err = client.Accounts.Transfer(ctx, "a", params) }
+	pay()
+	return err
+}

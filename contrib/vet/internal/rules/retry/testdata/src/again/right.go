@@ -43,6 +43,19 @@ func byOption(ctx context.Context, client *prepaid.Client, params prepaid.Redeem
 	}, avast.RetryIf(func(err error) bool { return prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed }))
 }
 
+func byName(ctx context.Context, client *prepaid.Client, params prepaid.RedeemFundingParams) error {
+	redeem := func() error {
+		_, err := client.Funding.Redeem(ctx, params)
+		return err
+	}
+	if err := avast.Do(redeem, avast.RetryIf(prepaid.NotSent)); err != nil {
+		return err
+	}
+	return avast.Do(redeem, avast.RetryIf(unprocessed))
+}
+
+func unprocessed(err error) bool { return prepaid.OutcomeOf(err) == prepaid.OutcomeNotProcessed }
+
 func byField(ctx context.Context, s *pay.Service, params prepaid.TransferParams) error {
 	return attempt.Times(3, func() error {
 		err := s.Pay(ctx, "a", params)

@@ -218,3 +218,50 @@ func classified(ctx context.Context, c *prepaid.Client, o order) error {
 		}
 	}
 }
+
+// No fix: in front of the loop, all orders would have one ID, or the second try another one than the first.
+func secondTry(ctx context.Context, c *prepaid.Client, orders []order) error {
+	for _, o := range orders {
+		params := prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To}
+		_, err := c.Accounts.Transfer(ctx, o.From, params)
+		if err != nil {
+			params.RequestID = prepaid.NewRequestID() // want `sent again under a new request ID`
+			_, err = c.Accounts.Transfer(ctx, o.From, params)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func jumpBack(ctx context.Context, c *prepaid.Client, orders []order) error {
+	for i := 0; i < len(orders); i++ {
+		tries := 0
+	again:
+		params := prepaid.TransferParams{Amount: orders[i].Amount, DestinationAccountID: orders[i].To}
+		params.RequestID = prepaid.NewRequestID() // want `sent again under a new request ID`
+		_, err := c.Accounts.Transfer(ctx, orders[i].From, params)
+		if err != nil && tries < 3 {
+			tries++
+			goto again
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func firstOutside(ctx context.Context, c *prepaid.Client, o order) error {
+	params := prepaid.TransferParams{RequestID: prepaid.NewRequestID(), Amount: o.Amount, DestinationAccountID: o.To}
+	_, err := c.Accounts.Transfer(ctx, o.From, params)
+	for range 3 {
+		if err == nil {
+			return nil
+		}
+		params.RequestID = prepaid.NewRequestID() // want `sent again under a new request ID`
+		_, err = c.Accounts.Transfer(ctx, o.From, params)
+	}
+	return err
+}

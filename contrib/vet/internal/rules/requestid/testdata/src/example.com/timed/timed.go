@@ -120,3 +120,29 @@ func derived(ctx context.Context, c *prepaid.Client, o order) error {
 	})
 	return err
 }
+
+// Next to something that differs from payment to payment.
+func ofForm(c *prepaid.Client, w http.ResponseWriter, r *http.Request) {
+	id := prepaid.RequestID(fmt.Sprintf("%s-%d", r.FormValue("order"), time.Now().UnixNano())) // want `made from the time`
+	if _, err := c.Accounts.Transfer(r.Context(), "float", prepaid.TransferParams{RequestID: id}); err != nil {
+		http.Error(w, string(id), http.StatusBadGateway)
+	}
+}
+
+func ofQueue(ctx context.Context, c *prepaid.Client, day prepaid.Date, orders <-chan order) error {
+	o := <-orders
+	id := prepaid.DeriveRequestID(day, o.ID, uuid.NewString())
+	_, err := c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{RequestID: id}) // want `made from a random value`
+	return err
+}
+
+// What the service returns is its own.
+func ofService(ctx context.Context, c *prepaid.Client, o order) error {
+	list := prepaid.ListTransactionsParams{From: time.Now().Add(-time.Hour)}
+	page, err := c.Accounts.TransactionsPage(ctx, o.From, list)
+	if err != nil {
+		return err
+	}
+	_, err = c.Accounts.Transfer(ctx, o.From, prepaid.TransferParams{RequestID: prepaid.RequestID(page.Items[0].ID)})
+	return err
+}

@@ -1,0 +1,41 @@
+// Package bank is the upper wrapper.
+package bank
+
+import (
+	"context"
+
+	"github.com/cardprograms/prepaid"
+
+	"planted/bank/ledger"
+)
+
+type Bank struct{ Ledger *ledger.Ledger }
+
+type Order struct {
+	Key    prepaid.RequestID
+	To     prepaid.AccountID
+	Amount prepaid.Amount
+}
+
+func (b *Bank) Pay(ctx context.Context, o Order) error {
+	return b.Ledger.Move(ctx, o.Key, o.To, o.Amount)
+}
+
+func (b *Bank) PayNew(ctx context.Context, o Order) error {
+	_, err := b.Ledger.MoveNew(ctx, o.To, o.Amount)
+	return err
+}
+
+func (b *Bank) Redeem(ctx context.Context, p prepaid.RedeemFundingParams) (*prepaid.FundingResult, error) {
+	return b.Ledger.Redeem(ctx, p)
+}
+
+func (b *Bank) History(ctx context.Context) func(func(*prepaid.Transaction, error) bool) {
+	return b.Ledger.History(ctx)
+}
+
+func Password(s prepaid.Secret) string { return s.Reveal() }
+
+func FromFloat(f float64) prepaid.Amount { return prepaid.Cents(int64(f * 100)) } // want: amount
+
+func Key() prepaid.RequestID { return prepaid.NewRequestID() }

@@ -1,0 +1,217 @@
+// Package concurrent: goroutines and errgroup.
+package concurrent
+
+import (
+	"context"
+	"log"
+	"sync"
+
+	"github.com/cardprograms/prepaid"
+	"golang.org/x/sync/errgroup"
+)
+
+type Item struct {
+	Key    prepaid.RequestID
+	To     prepaid.AccountID
+	Amount prepaid.Amount
+}
+
+func (i Item) params() prepaid.TransferParams {
+	return prepaid.TransferParams{RequestID: i.Key, Amount: i.Amount, DestinationAccountID: i.To}
+}
+
+func BadGo(ctx context.Context, c *prepaid.Client, items []Item) {
+	for _, item := range items {
+		go c.Accounts.Transfer(ctx, "EA1", item.params()) // want: outcome
+	}
+}
+
+func BadGoWait(ctx context.Context, c *prepaid.Client, items []Item) (failed int) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for _, item := range items {
+		wg.Go(func() {
+			if _, err := c.Accounts.Transfer(ctx, "EA1", item.params()); err != nil { // want: outcome
+				mu.Lock()
+				failed++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+func GoodGoWait(ctx context.Context, c *prepaid.Client, items []Item) []error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(items))
+	for i, item := range items {
+		wg.Go(func() {
+			_, errs[i] = c.Accounts.Transfer(ctx, "EA1", item.params())
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+func BadGroupID(ctx context.Context, c *prepaid.Client, items []Item) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for _, item := range items {
+		g.Go(func() error {
+			var err error
+			for range 3 {
+				p := item.params()
+				p.RequestID = prepaid.NewRequestID() // want: requestid
+				if _, err = c.Accounts.Transfer(ctx, "EA1", p); err == nil {
+					return nil
+				}
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func GoodGroupID(ctx context.Context, c *prepaid.Client, items []Item) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for _, item := range items {
+		p := item.params()
+		p.RequestID = prepaid.NewRequestID()
+		g.Go(func() error {
+			var err error
+			for range 3 {
+				if _, err = c.Accounts.Transfer(ctx, "EA1", p); err == nil {
+					return nil
+				}
+			}
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func GoodGroupOnce(ctx context.Context, c *prepaid.Client, items []Item) error {
+	var g errgroup.Group
+	for _, item := range items {
+		g.Go(func() error {
+			p := item.params()
+			p.RequestID = prepaid.NewRequestID()
+			_, err := c.Accounts.Transfer(ctx, "EA1", p)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func BadGroupFunding(ctx context.Context, c *prepaid.Client, items []prepaid.RedeemFundingParams) error {
+	var g errgroup.Group
+	for _, item := range items {
+		g.Go(func() error {
+			_, err := c.Funding.Redeem(ctx, item) // want: funding
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func GoodGroupFunding(ctx context.Context, c *prepaid.Client, items []prepaid.RedeemFundingParams) ([]*prepaid.FundingResult, error) {
+	var g errgroup.Group
+	results := make([]*prepaid.FundingResult, len(items))
+	for i, item := range items {
+		g.Go(func() (err error) {
+			results[i], err = c.Funding.Redeem(ctx, item)
+			return err
+		})
+	}
+	return results, g.Wait()
+}
+
+func BadGoIterator(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) <-chan *prepaid.Transaction {
+	ch := make(chan *prepaid.Transaction)
+	go func() {
+		defer close(ch)
+		for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+			if err != nil {
+				return
+			}
+			ch <- t
+		}
+	}()
+	return ch
+}
+
+type item struct {
+	t   *prepaid.Transaction
+	err error
+}
+
+func GoodGoIterator(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) <-chan item {
+	ch := make(chan item)
+	go func() {
+		defer close(ch)
+		for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
+			ch <- item{t, err}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return ch
+}
+
+func GoodErrChannel(ctx context.Context, c *prepaid.Client, items []Item) error {
+	errs := make(chan error, len(items))
+	for _, i := range items {
+		go func() {
+			_, err := c.Accounts.Transfer(ctx, "EA1", i.params())
+			errs <- err
+		}()
+	}
+	for range items {
+		if err := <-errs; err != nil {
+			log.Println(err)
+		}
+	}
+	return nil
+}
+
+func BadGoSecret(s prepaid.Secret) {
+	go log.Println("secret", s.Reveal()) // want: secret
+}
+
+func BadGoClient(ctx context.Context, config prepaid.Config, items []Item) {
+	var wg sync.WaitGroup
+	for _, i := range items {
+		wg.Go(func() {
+			c, err := prepaid.NewClient(config) // want: client
+			if err != nil {
+				log.Println(err)
+				return
+			}
+			if _, err := c.Accounts.Transfer(ctx, "EA1", i.params()); err != nil {
+				log.Println(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func GoodGoClient(ctx context.Context, config prepaid.Config, items []Item) error {
+	c, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	var wg sync.WaitGroup
+	for _, i := range items {
+		wg.Go(func() {
+			if _, err := c.Accounts.Transfer(ctx, "EA1", i.params()); err != nil {
+				log.Println(err)
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}

@@ -1,0 +1,139 @@
+// Package cronjobs: jobs by the clock.
+package cronjobs
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+type Salary struct {
+	Employee string
+	Account  prepaid.AccountID
+	Amount   prepaid.Amount
+	Hours    float64
+	Rate     prepaid.Amount
+}
+
+// Scheduler is what cron libraries have.
+type Scheduler interface {
+	AddFunc(spec string, job func()) (int, error)
+}
+
+func Register(c Scheduler, client *prepaid.Client, config prepaid.Config, salaries []Salary) {
+	c.AddFunc("@monthly", func() {
+		for _, s := range salaries {
+			client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), s.Employee)}) // want: outcome
+		}
+	})
+	c.AddFunc("@monthly", func() {
+		for _, s := range salaries {
+			_, err := client.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{Amount: s.Amount, RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), s.Employee)})
+			if err != nil {
+				log.Printf("salary of %s: %v", s.Employee, err)
+			}
+		}
+	})
+	c.AddFunc("@daily", func() {
+		mine, err := prepaid.NewClient(config)
+		if err != nil {
+			log.Print(err)
+			return
+		}
+		defer mine.Close()
+		if _, err := mine.Accounts.Transfer(context.Background(), "EA1", prepaid.TransferParams{RequestID: prepaid.DeriveRequestID(prepaid.DateOf(time.Now()), "sweep")}); err != nil {
+			log.Print(err)
+		}
+	})
+}
+
+func BadTicker(ctx context.Context, config prepaid.Config) {
+	for range time.Tick(time.Minute) {
+		client, err := prepaid.NewClient(config) // want: client
+		if err != nil {
+			log.Print(err)
+			continue
+		}
+		balance(ctx, client)
+		client.Close()
+	}
+}
+
+func balance(ctx context.Context, client *prepaid.Client) {
+	s, err := client.Accounts.Summary(ctx, "EA1")
+	log.Println(s, err)
+}
+
+func GoodTicker(ctx context.Context, config prepaid.Config) {
+	client, err := prepaid.NewClient(config)
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	defer client.Close()
+	for range time.Tick(time.Minute) {
+		balance(ctx, client)
+	}
+}
+
+func BadSweep(ctx context.Context, client *prepaid.Client, s Salary) error {
+	id := prepaid.RequestID(fmt.Sprintf("salary-%s-%d", s.Employee, time.Now().Unix())) // want: requestid
+	_, err := client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id, Amount: s.Amount})
+	return err
+}
+
+func GoodSweep(ctx context.Context, client *prepaid.Client, s Salary) error {
+	id := prepaid.RequestID(fmt.Sprintf("salary-%s-%s", s.Employee, time.Now().Format("2006-01")))
+	_, err := client.Accounts.Transfer(ctx, "EA1", prepaid.TransferParams{RequestID: id, Amount: s.Amount})
+	return err
+}
+
+func BadHours(s Salary) (prepaid.Amount, error) {
+	var rate float64
+	fmt.Sscan(s.Rate.String(), &rate)
+	return prepaid.ParseAmount(fmt.Sprintf("%.2f", rate*s.Hours)) // want: amount
+}
+
+func GoodHours(s Salary, quarters int64) (prepaid.Amount, error) { return s.Rate.Mul(quarters) }
+
+func BadTransport(config prepaid.Config) (*prepaid.Client, error) {
+	rc := retryablehttp.NewClient()
+	config.Transport = rc.StandardClient().Transport // want: retry
+	return prepaid.NewClient(config)
+}
+
+func GoodTransport(config prepaid.Config) (*prepaid.Client, error) {
+	t := prepaid.NewTransport()
+	t.MaxIdleConnsPerHost = 50
+	config.Transport = t
+	return prepaid.NewClient(config)
+}
+
+func BadStatement(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+	var lines []string
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // missed: iterator
+		if err != nil {
+			log.Println("statement cut short")
+			break
+		}
+		lines = append(lines, t.Amount.String())
+	}
+	fmt.Println(lines)
+	return nil
+}
+
+func GoodStatement(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) error {
+	var lines []string
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
+		if err != nil {
+			return fmt.Errorf("statement: %w", err)
+		}
+		lines = append(lines, t.Amount.String())
+	}
+	fmt.Println(lines)
+	return nil
+}

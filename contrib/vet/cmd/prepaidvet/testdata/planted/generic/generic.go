@@ -1,0 +1,142 @@
+// Package generic: generic helpers.
+package generic
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/cardprograms/prepaid"
+)
+
+// Retry is the generic form of the company's helper.
+func Retry[T any](ctx context.Context, n int, f func(context.Context) (T, error)) (out T, err error) {
+	for range n {
+		if out, err = f(ctx); err == nil {
+			return out, nil
+		}
+	}
+	return out, err
+}
+
+func BadFresh(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) (*prepaid.TransferResult, error) {
+	return Retry(ctx, 3, func(ctx context.Context) (*prepaid.TransferResult, error) { // want: retry
+		p.RequestID = prepaid.NewRequestID() // want: requestid
+		return c.Accounts.Transfer(ctx, "EA1", p)
+	})
+}
+
+func BadRetryCreate(ctx context.Context, c *prepaid.Client, p prepaid.CreateAccountParams) (*prepaid.AccountSummary, error) {
+	return Retry(ctx, 3, func(ctx context.Context) (*prepaid.AccountSummary, error) { // want: retry
+		return c.Accounts.Create(ctx, p)
+	})
+}
+
+func GoodRetryRead(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (*prepaid.Account, error) {
+	return Retry(ctx, 3, func(ctx context.Context) (*prepaid.Account, error) {
+		return c.Accounts.Get(ctx, id)
+	})
+}
+
+// Ignore is what people write to please errcheck.
+func Ignore[T any](v T, _ error) T { return v }
+
+func BadIgnore(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) *prepaid.TransferResult {
+	return Ignore(c.Accounts.Transfer(ctx, "EA1", p)) // missed: outcome
+}
+
+// Must panics with the error, which says what is known.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func GoodMust(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) *prepaid.TransferResult {
+	return Must(c.Accounts.Transfer(ctx, "EA1", p))
+}
+
+func Map[A, B any](in []A, f func(A) B) (out []B) {
+	for _, a := range in {
+		out = append(out, f(a))
+	}
+	return out
+}
+
+func BadMap(totals []float64) []prepaid.Amount {
+	return Map(totals, func(f float64) prepaid.Amount { return prepaid.Cents(int64(f*100 + 0.5)) }) // want: amount
+}
+
+func GoodMap(totals []int64) []prepaid.Amount { return Map(totals, prepaid.Cents) }
+
+func BadMapPay(ctx context.Context, c *prepaid.Client, ps []prepaid.TransferParams) []bool {
+	return Map(ps, func(p prepaid.TransferParams) bool {
+		_, err := c.Accounts.Transfer(ctx, "EA1", p) // want: outcome
+		return err == nil
+	})
+}
+
+func GoodMapPay(ctx context.Context, c *prepaid.Client, ps []prepaid.TransferParams) []error {
+	return Map(ps, func(p prepaid.TransferParams) error {
+		_, err := c.Accounts.Transfer(ctx, "EA1", p)
+		return err
+	})
+}
+
+// Pay pays over anything that transfers.
+func Pay[S interface {
+	Transfer(context.Context, prepaid.AccountID, prepaid.TransferParams) (*prepaid.TransferResult, error)
+}](ctx context.Context, s S, p prepaid.TransferParams) error {
+	_, err := s.Transfer(ctx, "EA1", p)
+	return err
+}
+
+func BadGenericPay(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) {
+	if err := Pay(ctx, c.Accounts, p); err != nil { // want: outcome
+		log.Println("not paid")
+	}
+}
+
+func GoodGenericPay(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) {
+	if err := Pay(ctx, c.Accounts, p); err != nil {
+		log.Println("not paid", err)
+	}
+}
+
+func Print[T any](v T) { fmt.Println(v) }
+
+func BadPrint(s prepaid.Secret)  { Print(s.Reveal()) } // want: secret
+func GoodPrint(s prepaid.Secret) { Print(s) }
+
+func Filter[T any](ctx context.Context, seq func(func(T, error) bool), keep func(T) bool) (out []T) {
+	for t, err := range seq {
+		if err != nil {
+			break
+		}
+		if keep(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func BadFilter(ctx context.Context, c *prepaid.Client) []*prepaid.Transaction {
+	return Filter(ctx, c.Accounts.Transactions(ctx, "EA1", prepaid.ListTransactionsParams{}), func(t *prepaid.Transaction) bool { return t.Amount.Sign() < 0 }) // missed: iterator
+}
+
+func Filter2[T any](ctx context.Context, seq func(func(T, error) bool), keep func(T) bool) (out []T, err error) {
+	for t, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		if keep(t) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+func GoodFilter(ctx context.Context, c *prepaid.Client) ([]*prepaid.Transaction, error) {
+	return Filter2(ctx, c.Accounts.Transactions(ctx, "EA1", prepaid.ListTransactionsParams{}), func(t *prepaid.Transaction) bool { return t.Amount.Sign() < 0 })
+}

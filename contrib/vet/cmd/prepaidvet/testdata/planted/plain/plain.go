@@ -1,0 +1,338 @@
+// Package plain: plain functions.
+package plain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/cardprograms/prepaid"
+	"github.com/google/uuid"
+)
+
+func params(order string, amount prepaid.Amount) prepaid.TransferParams {
+	return prepaid.TransferParams{Amount: amount, DestinationAccountID: "EA2", SourceReference: order, DestinationReference: order}
+}
+
+func BadRetryLoop(ctx context.Context, c *prepaid.Client, amount prepaid.Amount) error {
+	var lastErr error
+	for attempt := 0; attempt < 5; attempt++ {
+		p := params("o", amount)
+		p.RequestID = prepaid.NewRequestID() // want: requestid
+		_, err := c.Accounts.Transfer(ctx, "EA1", p)
+		if err == nil {
+			return nil
+		}
+		lastErr = err
+		time.Sleep(time.Second << attempt)
+	}
+	return lastErr
+}
+
+func GoodRetryLoop(ctx context.Context, c *prepaid.Client, amount prepaid.Amount) error {
+	var lastErr error
+	p := params("o", amount)
+	p.RequestID = prepaid.NewRequestID()
+	for attempt := 0; attempt < 5; attempt++ {
+		_, err := c.Accounts.Transfer(ctx, "EA1", p)
+		if err == nil {
+			return nil
+		}
+		lastErr = err
+		time.Sleep(time.Second << attempt)
+	}
+	return lastErr
+}
+
+type order struct {
+	ID     string
+	Amount prepaid.Amount
+}
+
+func GoodPayAll(ctx context.Context, c *prepaid.Client, orders []order) error {
+	var errs []error
+	for _, o := range orders {
+		p := params(o.ID, o.Amount)
+		p.RequestID = prepaid.NewRequestID()
+		if _, err := c.Accounts.Transfer(ctx, "EA1", p); err != nil {
+			errs = append(errs, fmt.Errorf("order %s: %w", o.ID, err))
+			continue
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Pays all, and each twice under another ID if the first fails.
+func BadPayAllTwice(ctx context.Context, c *prepaid.Client, orders []order) error {
+	for _, o := range orders {
+		p := params(o.ID, o.Amount)
+		p.RequestID = prepaid.NewRequestID()
+		_, err := c.Accounts.Transfer(ctx, "EA1", p)
+		if err != nil {
+			log.Printf("order %s failed, once more: %v", o.ID, err)
+			p.RequestID = prepaid.NewRequestID() // want: requestid
+			_, err = c.Accounts.Transfer(ctx, "EA1", p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func GoodPayAllTwice(ctx context.Context, c *prepaid.Client, orders []order) error {
+	for _, o := range orders {
+		p := params(o.ID, o.Amount)
+		p.RequestID = prepaid.NewRequestID()
+		_, err := c.Accounts.Transfer(ctx, "EA1", p)
+		if prepaid.OutcomeOf(err) == prepaid.OutcomeRejected {
+			log.Printf("order %s refused, smaller: %v", o.ID, err)
+			p.RequestID = prepaid.NewRequestID()
+			p.Amount = prepaid.Cents(1)
+			_, err = c.Accounts.Transfer(ctx, "EA1", p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func BadClockID(ctx context.Context, c *prepaid.Client, o order) error {
+	p := params(o.ID, o.Amount)
+	id := fmt.Sprintf("%s-%d", o.ID, time.Now().UnixNano())
+	p.RequestID = prepaid.RequestID(id) // want: requestid
+	_, err := c.Accounts.Transfer(ctx, "EA1", p)
+	return err
+}
+
+func BadUUID(ctx context.Context, c *prepaid.Client, o order) error {
+	p := params(o.ID, o.Amount)
+	p.RequestID = prepaid.RequestID(uuid.New().String()) // want: requestid
+	_, err := c.Accounts.Transfer(ctx, "EA1", p)
+	return err
+}
+
+func BadRand(ctx context.Context, c *prepaid.Client, o order) error {
+	p := params(o.ID, o.Amount)
+	p.RequestID = prepaid.RequestID("pay-" + strconv.FormatInt(rand.Int64(), 36)) // want: requestid
+	_, err := c.Accounts.Transfer(ctx, "EA1", p)
+	return err
+}
+
+func GoodDerived(ctx context.Context, c *prepaid.Client, o order, day prepaid.Date) error {
+	p := params(o.ID, o.Amount)
+	p.RequestID = prepaid.DeriveRequestID(day, "order", o.ID)
+	start := time.Now()
+	_, err := c.Accounts.Transfer(ctx, "EA1", p)
+	log.Printf("paid %s in %s: %v", p.RequestID, time.Since(start), err)
+	return err
+}
+
+func GoodDay(ctx context.Context, c *prepaid.Client, o order) error {
+	p := params(o.ID, o.Amount)
+	p.RequestID = prepaid.RequestID("order-" + o.ID + "-" + time.Now().Format("2006-01-02"))
+	_, err := c.Accounts.Transfer(ctx, "EA1", p)
+	return err
+}
+
+func BadDrop(ctx context.Context, c *prepaid.Client, p prepaid.TransferParams) string {
+	result, _ := c.Accounts.Transfer(ctx, "EA1", p) // want: outcome
+	if result == nil {
+		return ""
+	}
+	return string(result.TransactionID)
+}
+
+func BadCompared(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) bool {
+	_, err := c.Accounts.DirectEntryOut(ctx, "EA1", p) // want: outcome
+	if err != nil {
+		log.Println("payout failed")
+		return false
+	}
+	return true
+}
+
+func GoodCompared(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) bool {
+	_, err := c.Accounts.DirectEntryOut(ctx, "EA1", p)
+	if err != nil {
+		log.Println("payout failed", err)
+		return false
+	}
+	return true
+}
+
+var ErrPayout = errors.New("payout failed")
+
+func BadReplaced(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) error {
+	if _, err := c.Accounts.DirectEntryOut(ctx, "EA1", p); err != nil { // want: outcome
+		return ErrPayout
+	}
+	return nil
+}
+
+func GoodReplaced(ctx context.Context, c *prepaid.Client, p prepaid.DirectEntryOutParams) error {
+	if _, err := c.Accounts.DirectEntryOut(ctx, "EA1", p); err != nil {
+		return errors.Join(ErrPayout, err)
+	}
+	return nil
+}
+
+func BadOverwritten(ctx context.Context, c *prepaid.Client, a, b prepaid.TransferParams) error {
+	_, err := c.Accounts.Transfer(ctx, "EA1", a) // want: outcome
+	_, err = c.Accounts.Transfer(ctx, "EA1", b)
+	return err
+}
+
+func BadRedeem(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
+	if _, err := c.Funding.Redeem(ctx, p); err != nil { // want: funding
+		return fmt.Errorf("redeem: %w", err)
+	}
+	log.Println("redeemed")
+	return nil
+}
+
+func GoodRedeem(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) error {
+	r, err := c.Funding.Redeem(ctx, p)
+	if err != nil {
+		return fmt.Errorf("redeem: %w", err)
+	}
+	if !r.Approved() {
+		return errors.New("declined")
+	}
+	return nil
+}
+
+// Reads only the ID of the result, which a decline does not have.
+func BadRedeemID(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) (prepaid.TransactionID, error) {
+	r, err := c.Funding.Redeem(ctx, p) // want: funding
+	if err != nil {
+		return "", err
+	}
+	return r.TransactionID, nil
+}
+
+func GoodRedeemSwitch(ctx context.Context, c *prepaid.Client, p prepaid.RedeemFundingParams) (prepaid.TransactionID, error) {
+	r, err := c.Funding.Redeem(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	switch r.Outcome {
+	case prepaid.FundingOutcomeApproved:
+		return r.TransactionID, nil
+	default:
+		return "", errors.New("declined")
+	}
+}
+
+func BadHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (n int) {
+	for range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		n++
+	}
+	return n
+}
+
+func BadHistoryBlank(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
+	for t, _ := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		all = append(all, t)
+	}
+	return all
+}
+
+func BadHistorySkip(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction) {
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		if err != nil {
+			continue
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+func GoodHistory(ctx context.Context, c *prepaid.Client, id prepaid.AccountID) (all []*prepaid.Transaction, failed error) {
+	for t, err := range c.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
+		if err != nil {
+			failed = err
+			break
+		}
+		all = append(all, t)
+	}
+	return all, failed
+}
+
+func BadClientPerCall(ctx context.Context, p prepaid.TransferParams) error {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return err
+	}
+	c, err := prepaid.NewClient(config) // want: client
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = c.Accounts.Transfer(ctx, "EA1", p)
+	return err
+}
+
+func GoodOpen() (*prepaid.Client, error) {
+	config, err := prepaid.ConfigFromEnv()
+	if err != nil {
+		return nil, err
+	}
+	return prepaid.NewClient(config)
+}
+
+func BadPrice(unit float64) prepaid.Amount {
+	return prepaid.Cents(int64(unit * 100)) // want: amount
+}
+
+func BadPriceText(unit float64) (prepaid.Amount, error) {
+	return prepaid.ParseAmount(fmt.Sprintf("%.2f", unit)) // want: amount
+}
+
+func BadPercent(a prepaid.Amount) (prepaid.Amount, error) {
+	f, err := strconv.ParseFloat(a.String(), 64)
+	if err != nil {
+		return prepaid.Amount{}, err
+	}
+	fee := f * 0.015
+	return prepaid.ParseAmount(strconv.FormatFloat(fee, 'f', 2, 64)) // want: amount
+}
+
+func GoodPercent(a prepaid.Amount) prepaid.Amount {
+	cents, _ := a.Cents()
+	return prepaid.Cents(cents * 15 / 1000)
+}
+
+func GoodGauge(a prepaid.Amount) float64 {
+	f, _ := strconv.ParseFloat(a.String(), 64)
+	return f
+}
+
+func BadReveal(s prepaid.Secret) {
+	log.Printf("connecting with %s", s.Reveal()) // want: secret
+}
+
+func GoodReveal(s prepaid.Secret) {
+	log.Printf("connecting with %s", s)
+}
+
+func BadRevealError(s prepaid.Secret) error {
+	text := s.Reveal()
+	if len(text) != 32 {
+		return errors.New("bad secret: " + text) // want: secret
+	}
+	return nil
+}
+
+func GoodRevealError(s prepaid.Secret) error {
+	text := s.Reveal()
+	if len(text) != 32 {
+		return errors.New("bad secret: " + strconv.Itoa(len(text)))
+	}
+	return nil
+}

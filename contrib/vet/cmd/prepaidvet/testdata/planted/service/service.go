@@ -1,0 +1,299 @@
+// Package service: methods of a service struct, as in most backends.
+package service
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"time"
+
+	"github.com/avast/retry-go/v4"
+	"github.com/cardprograms/prepaid"
+	"github.com/cenkalti/backoff/v5"
+	"github.com/google/uuid"
+	gretry "github.com/sethvargo/go-retry"
+)
+
+type PayoutService struct {
+	client *prepaid.Client
+	log    *slog.Logger
+	db     *sql.DB
+	source prepaid.AccountID
+	config prepaid.Config
+	secret prepaid.Secret
+}
+
+type Payout struct {
+	ID     string
+	To     prepaid.AccountID
+	Amount prepaid.Amount
+	Total  float64
+	Key    prepaid.RequestID
+}
+
+func (s *PayoutService) params(p Payout) prepaid.TransferParams {
+	return prepaid.TransferParams{
+		RequestID: prepaid.NewRequestID(), Amount: p.Amount, DestinationAccountID: p.To, // want: requestid
+		SourceReference: p.ID, DestinationReference: p.ID,
+	}
+}
+
+// The ID is made in a helper.
+func (s *PayoutService) BadHelper(ctx context.Context, p Payout) error {
+	var err error
+	for i := range 3 {
+		if _, err = s.client.Accounts.Transfer(ctx, s.source, s.params(p)); err == nil {
+			return nil
+		}
+		s.log.Warn("payout failed", "attempt", i, "err", err)
+	}
+	return err
+}
+
+func (s *PayoutService) GoodHelper(ctx context.Context, p Payout) error {
+	var err error
+	params := s.params(p)
+	for i := range 3 {
+		if _, err = s.client.Accounts.Transfer(ctx, s.source, params); err == nil {
+			return nil
+		}
+		s.log.Warn("payout failed", "attempt", i, "err", err)
+	}
+	return err
+}
+
+func (s *PayoutService) newID(p Payout) prepaid.RequestID {
+	return prepaid.RequestID(p.ID + ":" + uuid.NewString()) // want: requestid
+}
+
+func (s *PayoutService) BadHelperID(ctx context.Context, p Payout) error {
+	params := s.params(p)
+	params.RequestID = s.newID(p)
+	_, err := s.client.Accounts.Transfer(ctx, s.source, params)
+	return err
+}
+
+func (s *PayoutService) GoodStoredID(ctx context.Context, p Payout) error {
+	params := s.params(p)
+	if p.Key == "" {
+		p.Key = prepaid.NewRequestID()
+		if _, err := s.db.ExecContext(ctx, "update payouts set key=$1 where id=$2", p.Key, p.ID); err != nil {
+			return err
+		}
+	}
+	params.RequestID = p.Key
+	_, err := s.client.Accounts.Transfer(ctx, s.source, params)
+	return err
+}
+
+func (s *PayoutService) BadFlag(ctx context.Context, p Payout) (ok bool) {
+	_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key}) // want: outcome
+	ok = err == nil
+	return ok
+}
+
+func (s *PayoutService) BadStatus(ctx context.Context, p Payout) error {
+	status := "paid"
+	if _, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key}); err != nil { // want: outcome
+		status = "failed"
+	}
+	_, err := s.db.ExecContext(ctx, "update payouts set status=$1 where id=$2", status, p.ID)
+	return err
+}
+
+func (s *PayoutService) GoodStatus(ctx context.Context, p Payout) error {
+	_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key})
+	status := prepaid.OutcomeOf(err).String()
+	_, err = s.db.ExecContext(ctx, "update payouts set status=$1 where id=$2", status, p.ID)
+	return err
+}
+
+func (s *PayoutService) BadIssue(ctx context.Context, params prepaid.IssueParams) *prepaid.Issued {
+	issued, err := s.client.Accounts.Issue(ctx, params) // want: outcome
+	if err != nil {
+		return nil
+	}
+	return issued
+}
+
+func (s *PayoutService) GoodIssue(ctx context.Context, params prepaid.IssueParams) *prepaid.Issued {
+	issued, err := s.client.Accounts.Issue(ctx, params)
+	if err != nil {
+		s.log.ErrorContext(ctx, "issue", "err", err)
+		return nil
+	}
+	return issued
+}
+
+func (s *PayoutService) BadRefund(ctx context.Context, params prepaid.RefundFundingParams) error {
+	res, err := s.client.Funding.Refund(ctx, params) // want: funding
+	if err != nil {
+		return err
+	}
+	s.log.Info("refunded", "transaction", res.TransactionID)
+	return nil
+}
+
+func (s *PayoutService) GoodRefund(ctx context.Context, params prepaid.RefundFundingParams) error {
+	res, err := s.client.Funding.Refund(ctx, params)
+	if err != nil {
+		return err
+	}
+	s.log.Info("refund", "outcome", res.Outcome)
+	return nil
+}
+
+func (s *PayoutService) BadSum(ctx context.Context, id prepaid.AccountID) (sum prepaid.Amount) {
+	for t, err := range s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) { // want: iterator
+		if err != nil {
+			break
+		}
+		sum, _ = sum.Add(t.Amount)
+	}
+	return sum
+}
+
+func (s *PayoutService) GoodSum(ctx context.Context, id prepaid.AccountID) (sum prepaid.Amount, err error) {
+	for t, err := range s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}) {
+		if err != nil {
+			return sum, err
+		}
+		if sum, err = sum.Add(t.Amount); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+func (s *PayoutService) BadCollect(ctx context.Context, id prepaid.AccountID) []*prepaid.Transaction {
+	list, _ := prepaid.Collect(s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}), 1000) // want: iterator
+	return list
+}
+
+func (s *PayoutService) GoodCollect(ctx context.Context, id prepaid.AccountID) ([]*prepaid.Transaction, error) {
+	return prepaid.Collect(s.client.Accounts.Transactions(ctx, id, prepaid.ListTransactionsParams{}), 1000)
+}
+
+func (s *PayoutService) BadRetryGo(ctx context.Context, p Payout) error {
+	return retry.Do(func() error { // want: retry
+		_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key, Amount: p.Amount})
+		return err
+	}, retry.Attempts(5))
+}
+
+func (s *PayoutService) GoodRetryGo(ctx context.Context, id prepaid.AccountID) (acc *prepaid.AccountSummary, err error) {
+	err = retry.Do(func() error {
+		acc, err = s.client.Accounts.Summary(ctx, id)
+		return err
+	}, retry.Attempts(5))
+	return acc, err
+}
+
+func (s *PayoutService) BadBackoff(ctx context.Context, params prepaid.RedeemFundingParams) (*prepaid.FundingResult, error) {
+	return backoff.Retry(ctx, func() (*prepaid.FundingResult, error) { // want: retry
+		return s.client.Funding.Redeem(ctx, params)
+	}, backoff.WithMaxTries(4))
+}
+
+func (s *PayoutService) GoodBackoff(ctx context.Context, params prepaid.RedeemFundingParams) (*prepaid.FundingResult, error) {
+	return backoff.Retry(ctx, func() (*prepaid.FundingResult, error) {
+		r, err := s.client.Funding.Redeem(ctx, params)
+		if err != nil && prepaid.OutcomeOf(err) != prepaid.OutcomeNotProcessed {
+			return nil, backoff.Permanent(err)
+		}
+		return r, err
+	}, backoff.WithMaxTries(4))
+}
+
+func (s *PayoutService) BadGoRetry(ctx context.Context, params prepaid.DirectEntryOutParams) error {
+	b := gretry.NewFibonacci(time.Second)
+	return gretry.Do(ctx, b, func(ctx context.Context) error { // want: retry
+		if _, err := s.client.Accounts.DirectEntryOut(ctx, s.source, params); err != nil {
+			return gretry.RetryableError(err)
+		}
+		return nil
+	})
+}
+
+func (s *PayoutService) GoodGoRetry(ctx context.Context, params prepaid.DirectEntryOutParams) error {
+	if _, err := s.client.Accounts.DirectEntryOut(ctx, s.source, params); err != nil {
+		return err
+	}
+	b := gretry.NewFibonacci(time.Second)
+	return gretry.Do(ctx, b, func(ctx context.Context) error {
+		_, err := s.db.ExecContext(ctx, "update payouts set done=true where id=$1", params.RequestID)
+		return gretry.RetryableError(err)
+	})
+}
+
+func (s *PayoutService) BadClient(ctx context.Context, p Payout) error {
+	c, err := prepaid.NewClient(s.config) // want: client
+	if err != nil {
+		return err
+	}
+	_, err = c.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key})
+	return err
+}
+
+func (s *PayoutService) GoodReload(config prepaid.Config) error {
+	c, err := prepaid.NewClient(config)
+	if err != nil {
+		return err
+	}
+	old := s.client
+	s.client = c
+	old.Close()
+	return nil
+}
+
+func (s *PayoutService) BadFloat(ctx context.Context, p Payout) error {
+	cents := math.Round(p.Total * 100)
+	_, err := s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key, Amount: prepaid.Cents(int64(cents))}) // want: amount
+	return err
+}
+
+type row struct {
+	Total json.Number `json:"total"`
+}
+
+func (s *PayoutService) GoodNumber(ctx context.Context, p Payout, r row) error {
+	amount, err := prepaid.ParseAmount(r.Total.String())
+	if err != nil {
+		return err
+	}
+	_, err = s.client.Accounts.Transfer(ctx, s.source, prepaid.TransferParams{RequestID: p.Key, Amount: amount})
+	return err
+}
+
+func (s *PayoutService) BadSlog(ctx context.Context) {
+	s.log.DebugContext(ctx, "config", slog.String("secret", s.secret.Reveal())) // want: secret
+}
+
+func (s *PayoutService) GoodSlog(ctx context.Context) {
+	s.log.DebugContext(ctx, "config", slog.Any("secret", s.secret))
+}
+
+func (s *PayoutService) BadToken(ctx context.Context) error {
+	token, err := s.client.Token(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println("token:", token.AccessToken) // want: secret
+	return nil
+}
+
+func (s *PayoutService) GoodToken(ctx context.Context) error {
+	token, err := s.client.Token(ctx)
+	if err != nil {
+		return err
+	}
+	if token.AccessToken == "" {
+		return errors.New("no token")
+	}
+	return os.WriteFile("token", []byte(token.AccessToken), 0o600)
+}
