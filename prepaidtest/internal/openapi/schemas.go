@@ -168,7 +168,7 @@ func historySchema(with Options) wire.Member[*wire.Schema] {
 	for _, code := range ledger.OwnCodes() {
 		others = append(others, string(code)+" "+code.Describe())
 	}
-	kind := own(valued(form(wire.FourDigits().Pattern), codes), "Also "+strings.Join(others, ", ")+".")
+	kind := own(valued(form(wire.FourDigits().Pattern), codes), "Also "+strings.Join(others, ", ")+". The reference has 2950 for transfers, and does not show it in a history.")
 	category := own(form(wire.FourDigits().Pattern), "0000 without a merchant; a setting.")
 	if with.EmptyCategory {
 		category.Pattern = "^([0-9]{4})?$"
