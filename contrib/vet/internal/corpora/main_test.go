@@ -9,7 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/cardprograms/prepaid/contrib/vet/internal/calls"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/rules/requestid"
+	"github.com/cardprograms/prepaid/contrib/vet/internal/vettest"
 )
+
+// A model that finds nothing proves nothing.
+func TestMistakesWithAnotherSDKAreFound(t *testing.T) {
+	t.Parallel()
+	vettest.Run(t, calls.On(requestid.Analyzer, calls.New(payments())), "shop")
+}
 
 // The examples of two SDKs, in the version of testdata/pinned/go.mod, are small enough for each run. The sample programs of
 // midtrans-go forget errors, as their comments say ("do something on error handle"); those of mercadopago print all of them.
